@@ -1,0 +1,33 @@
+# Two commands matter: `make demo` and `make test`. Both work on a fresh machine with Python 3.11+ and make.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test test-long check format bench clean
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/regard demo --overwrite
+
+test: check
+	$(BIN)/python -m pytest -m 'not long and not browser' -n 2
+
+test-long: setup
+	$(BIN)/python -m pytest -m long -n 2
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv build dist *.egg-info

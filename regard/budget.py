@@ -1,0 +1,55 @@
+"""How many tokens a batch has when nobody says: a constant of the preset on a CPU, on a GPU what fits its memory."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from regard.data.prepared import Prepared
+from regard.families import Recipe
+from regard.tasks.translation import Translation
+
+CPU_TOKENS = 4096
+# Larger batches than these fit a large GPU and teach a model no faster.
+GPU_TOKENS = {"tiny": 8192, "small": 8192, "iwslt": 16_384, "base": 25_600, "big": 25_600}
+TRIALS = (1024, 4096)  # tokens of the two batches whose memory is measured
+SHARE = 0.8  # of the free memory that a batch may fill
+
+
+def find(task: Translation, recipe: Recipe, corpus: Prepared, remark: Callable[[str], None]) -> int:
+    """The number of tokens, said aloud."""
+    if task.device.type == "cpu":
+        remark(f"batches of {CPU_TOKENS:,} tokens, as always on a CPU")
+        return CPU_TOKENS
+    most = GPU_TOKENS[recipe.model.preset]
+    fitting = _fitting(task, corpus)
+    chosen = max(256, min(most, fitting) // 256 * 256)
+    remark(f"batches of {chosen:,} tokens ({fitting:,} would fit the memory, {most:,} are the most for this preset)")
+    return chosen
+
+
+def _fitting(task: Translation, corpus: Prepared) -> int:
+    """The tokens that would fill the memory, from the line through two trials with the longest pairs there are."""
+    pairs = corpus.train
+    longest = int(max(pairs.source_lengths.max(), pairs.target_lengths.max()))
+    used = [_memory_of(task, tokens, longest) for tokens in TRIALS]
+    per_token = max((used[1] - used[0]) / (TRIALS[1] - TRIALS[0]), 1.0)
+    free, _ = torch.cuda.mem_get_info(task.device)
+    # Gradients and Adam's two memories are still to come; the trials' own tensors are gone.
+    to_come = 3 * sum(parameter.numel() * parameter.element_size() for parameter in task.parameters())
+    return int((SHARE * free - to_come) / per_token)
+
+
+def _memory_of(task: Translation, tokens: int, longest: int) -> int:
+    """The most memory that learning from a batch of this many tokens takes, beside what is there already."""
+    length = min(longest, tokens)
+    row = np.full(length, task.end, dtype=np.int64)
+    batch = task.token_batch([row] * (tokens // length), [row] * (tokens // length))
+    torch.cuda.synchronize(task.device)
+    before = torch.cuda.memory_allocated(task.device)
+    torch.cuda.reset_peak_memory_stats(task.device)
+    with torch.autocast("cuda", torch.bfloat16):
+        loss = task.loss(batch)
+    loss.total.backward()
+    task.zero_grad(set_to_none=True)
+    return torch.cuda.max_memory_allocated(task.device) - before

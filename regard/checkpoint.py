@@ -1,0 +1,239 @@
+"""The model folder: what it holds, how it is written so that a kill at any moment leaves it whole, how it is read.
+
+Files are written beside and renamed. A manifest holds the checksum of each; while files are exchanged it admits the
+old and the new content alike, so there is no moment at which a good folder looks damaged. Nothing is pickled, and
+nothing outside the folder is opened.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as tensors_to_bytes
+from torch import Tensor
+
+from regard.faults import Fault
+from regard.training.snapshot import Facts, Snapshot, Validation
+
+MANIFEST = "manifest.json"
+WEIGHTS = "weights.safetensors"
+RECIPE = "recipe.toml"
+SCORES = "scores.json"
+FULL_CHECKPOINTS = 2  # checkpoints kept with all that resuming needs; older ones keep their weights alone
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write beside, force to disk, rename: the path holds the old content or the new, never a part."""
+    beside = path.with_name(f".{path.name}.partial")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise Fault(f"The disk is full: {path} could not be written; what was saved before is intact.") from error
+        raise Fault(f"{path} could not be written: {error.strerror}.") from error
+
+
+def update_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Put these files into a folder with a manifest, keeping the others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = _read_manifest(folder) if (folder / MANIFEST).exists() else {}
+    new = {name: _checksum(content) for name, content in files.items()}
+    both = {name: sorted({*manifest.get(name, []), *([new[name]] if name in new else [])}) for name in manifest | new}
+    _write_manifest(folder, both)
+    for name, content in files.items():
+        write_file(folder / name, content)
+    _write_manifest(folder, manifest | {name: [checksum] for name, checksum in new.items()})
+
+
+def read_folder(folder: Path, names: list[str] | None = None) -> dict[str, bytes]:
+    """The contents of the named files (or all) of a folder, each checked against the manifest."""
+    manifest = _read_manifest(folder)
+    missing = [name for name in names or [] if name not in manifest]
+    if missing:
+        raise Fault(f"{folder} is not complete: its manifest does not list {', '.join(missing)}.")
+    return {name: _read_checked(folder, name, manifest[name]) for name in names or manifest}
+
+
+def _read_checked(folder: Path, name: str, allowed: list[str]) -> bytes:
+    if Path(name).name != name:
+        raise Fault(f"{folder / MANIFEST} names the file {name!r}, which is outside the folder.")
+    try:
+        content = (folder / name).read_bytes()
+    except OSError as error:
+        raise Fault(f"{folder / name} is missing or cannot be read: {error.strerror}.") from None
+    if _checksum(content) not in allowed:
+        raise Fault(f"{folder / name} is damaged: its checksum is not the one in {MANIFEST}.")
+    return content
+
+
+def _read_manifest(folder: Path) -> dict[str, list[str]]:
+    path = folder / MANIFEST
+    if not folder.is_dir():
+        raise Fault(f"There is no model folder at {folder}.")
+    if not path.exists():
+        raise Fault(f"{folder} is not a model folder: it has no {MANIFEST}.")
+    try:
+        files = json.loads(path.read_text(encoding="utf-8"))["files"]
+        if all(isinstance(sums, list) and all(isinstance(s, str) for s in sums) for sums in files.values()):
+            return dict(files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise Fault(f"{path} is damaged: it is not a list of files and their checksums.")
+
+
+def _write_manifest(folder: Path, files: Mapping[str, list[str]]) -> None:
+    text = json.dumps({"checksum": "sha256", "files": dict(sorted(files.items()))}, indent=1)
+    write_file(folder / MANIFEST, text.encode())
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        return bool(read_folder(folder))
+    except Fault:
+        return False
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def weights_to_bytes(tensors: Mapping[str, Tensor]) -> bytes:
+    """Tensors as safetensors: a function of the tensors alone."""
+    return tensors_to_bytes({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
+
+
+def bytes_to_weights(content: bytes, name: str) -> dict[str, Tensor]:
+    try:
+        return load_tensors(content)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise Fault(f"{name} does not hold tensors: {error}.") from None
+
+
+def read_recipe(folder: Path) -> dict[str, Any]:
+    """The resolved recipe in a model folder, as a table."""
+    content = read_folder(folder, [RECIPE])[RECIPE]
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Fault(f"{folder / RECIPE} is not valid TOML: {error}.") from None
+
+
+class RunFolder:
+    """A model folder in which training goes on: the keeper of a run."""
+
+    def __init__(
+        self, folder: Path, keep: int = 5, every: int = 1, remark: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self.folder, self.keep, self.every, self.remark = folder, keep, every, remark
+        self.training = folder / "training"
+        self.checkpoints = self.training / "checkpoints"
+
+    def exists(self) -> bool:
+        return (self.folder / RECIPE).exists()
+
+    def steps(self) -> list[int]:
+        """The steps of the checkpoints, oldest first."""
+        if not self.checkpoints.is_dir():
+            return []
+        return sorted(int(path.name) for path in self.checkpoints.iterdir() if path.name.isdigit())
+
+    def regular_steps(self) -> list[int]:
+        """The steps at which every run of this recipe saves: an interruption adds others, which do not count."""
+        return [step for step in self.steps() if step > 0 and step % self.every == 0]
+
+    def save(self, snapshot: Snapshot) -> None:
+        """Write a checkpoint beside and rename it, then thin out the older ones."""
+        final = self._checkpoint(snapshot.facts.step)
+        files = {f"{group}.safetensors": weights_to_bytes(tensors) for group, tensors in snapshot.tensors.items()}
+        files["facts.json"] = json.dumps(asdict(snapshot.facts)).encode()
+        if final.exists() and _is_whole(final):  # the end of a run, at a step that was saved already
+            update_folder(final, files)
+        else:
+            beside = final.with_name(f"{final.name}.partial")
+            for leftover in (final, *self.checkpoints.glob("*.partial")):
+                shutil.rmtree(leftover, ignore_errors=True)
+            try:
+                update_folder(beside, files)
+                beside.rename(final)
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
+        self._thin_out()
+
+    def _thin_out(self) -> None:
+        """Keep the newest checkpoints whole, of `keep` altogether the weights, and of the rest nothing."""
+        kept = self.regular_steps()[-self.keep :]
+        for step in self.steps()[:-FULL_CHECKPOINTS]:
+            folder = self._checkpoint(step)
+            if step not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+            elif _is_whole(folder) and len(files := _read_manifest(folder)) > 1:
+                _write_manifest(folder, {WEIGHTS: files[WEIGHTS]})
+                for name in files.keys() - {WEIGHTS}:
+                    (folder / name).unlink(missing_ok=True)
+
+    def latest(self) -> Snapshot | None:
+        """The newest checkpoint that is whole; a damaged one is passed over for the one before it."""
+        trouble: Fault | None = None
+        for step in reversed(self.steps()):
+            try:
+                return self._load(step)
+            except Fault as fault:
+                trouble = trouble or fault
+                self.remark(f"{fault} Going back to an older checkpoint.")
+        if trouble:
+            raise trouble
+        return None
+
+    def facts(self) -> Facts | None:
+        """Where the newest checkpoint stands, without reading its tensors."""
+        for step in reversed(self.steps()):
+            folder = self._checkpoint(step)
+            if "facts.json" in _read_manifest(folder):
+                return Facts(**json.loads(read_folder(folder, ["facts.json"])["facts.json"]))
+        return None
+
+    def _load(self, step: int) -> Snapshot:
+        folder = self._checkpoint(step)
+        files = read_folder(folder)
+        if "facts.json" not in files:
+            raise Fault(f"{folder} holds weights alone and cannot be resumed from.")
+        facts = Facts(**json.loads(files.pop("facts.json")))
+        tensors = {name.split(".")[0]: bytes_to_weights(content, str(folder / name)) for name, content in files.items()}
+        return Snapshot(tensors, facts)
+
+    def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None:
+        """Make these the weights of the model folder, with the scores they were found to have."""
+        scores = validation.scores if validation else []
+        text = json.dumps({"scores": scores}, indent=1, ensure_ascii=False)
+        update_folder(self.folder, {WEIGHTS: weights_to_bytes(weights), SCORES: text.encode()})
+
+    def average(self, last: int) -> dict[str, Tensor]:
+        """The mean of the weights of the last checkpoints."""
+        steps = self.regular_steps()[-last:]
+        if not steps:
+            raise Fault(f"{self.folder} has no checkpoints to average; a run saves one every {self.every} steps.")
+        sums: dict[str, Tensor] = {}
+        for step in steps:
+            folder = self._checkpoint(step)
+            weights = bytes_to_weights(read_folder(folder, [WEIGHTS])[WEIGHTS], str(folder / WEIGHTS))
+            for name, tensor in weights.items():
+                sums[name] = sums[name] + tensor.double() if name in sums else tensor.double()
+        return {name: (total / len(steps)).to(torch.float32) for name, total in sums.items()}
+
+    def _checkpoint(self, step: int) -> Path:
+        return self.checkpoints / f"{step:08d}"

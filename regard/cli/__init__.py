@@ -1,0 +1,232 @@
+"""The command line: one plain table of commands, each imported only when someone uses it.
+
+Results go to standard output, everything else to standard error. The exit status is 0 for success, 2 for a fault of
+the user's, 1 for a fault of ours, 130 after Ctrl-C, and 141 when whoever read our output has gone away.
+"""
+
+import errno
+import os
+import select
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from regard import __version__
+from regard.faults import Fault
+
+# What people type -> the module that does it, the name in that module (a function, or an app with commands of its
+# own), and the sentence in `regard --help`, which is short enough never to be cut off.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "demo": ("regard.cli.demo", "command", "Train a small translator, score it and draw what it looks at."),
+    "train": ("regard.cli.train", "command", "Train a model from a recipe or from two text files."),
+    "translate": ("regard.cli.translate", "command", "Translate text, line by line."),
+    "evaluate": ("regard.cli.evaluate", "command", "Score a model."),
+    "look": ("regard.cli.look", "command", "Draw what a model looks at."),
+    "info": ("regard.cli.info", "command", "Say what a model folder holds."),
+    "average": ("regard.cli.average", "command", "Average the last checkpoints of a run."),
+    "recipes": ("regard.cli.recipes", "command", "List the recipes, or print one."),
+    "families": ("regard.cli.families", "command", "List the families of models and their papers."),
+    "data": ("regard.cli.data", "app", "List the data sets and get them."),
+    "doctor": ("regard.cli.doctor", "command", "Say what is installed, what is missing and what to do next."),
+}
+
+_HABITS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class _Deferred(TyperCommand):
+    """A command known by its line in the table; the module behind it is imported when its arguments are read."""
+
+    def __init__(self, name: str, module: str, attribute: str, summary: str) -> None:
+        super().__init__(name, help=summary, rich_markup_mode=None)
+        self.module, self.attribute = module, attribute
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        command = self._load()
+        if isinstance(command, TyperGroup) and not args and not extra.get("resilient_parsing"):
+            args = ["--help"]
+        return command.make_context(info_name, args, parent=parent, **extra)
+
+    def _load(self) -> Any:
+        target = getattr(import_module(self.module), self.attribute)
+        if not isinstance(target, typer.Typer):
+            app = typer.Typer(add_completion=False)
+            app.command(self.name, help=None if target.__doc__ else self.help)(target)
+            target = app
+        # Plain help is four times as quick as rich's, and square brackets in a help text stay what they are.
+        target.rich_markup_mode = None
+        command = get_command(target)
+        command.context_settings = {**_HABITS, **command.context_settings}
+        _write_arguments_in_capitals(command)
+        return command
+
+
+def _write_arguments_in_capitals(command: Any) -> None:
+    """MODEL rather than model, as in every document."""
+    for inner in getattr(command, "commands", {}).values():
+        _write_arguments_in_capitals(inner)
+    for parameter in command.params:
+        if parameter.param_type_name == "argument" and parameter.metavar is None:
+            parameter.metavar = parameter.name.upper()
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"regard {__version__}")
+        raise typer.Exit
+
+
+def _start(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+    traceback: Annotated[
+        bool,
+        typer.Option("--traceback", help="After a fault of regard's own, show where; so does REGARD_TRACEBACK=1."),
+    ] = False,
+) -> None:
+    """Train, run and look inside attention models."""
+    if traceback:
+        os.environ["REGARD_TRACEBACK"] = "1"
+
+
+def _root() -> TyperGroup:
+    app = typer.Typer(rich_markup_mode=None, context_settings=_HABITS)
+    app.callback(epilog="`regard COMMAND --help` explains a command; start with `regard demo`.")(_start)
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    for name, line in COMMANDS.items():
+        group.add_command(_Deferred(name, *line))
+    return group
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and give its exit status; nothing but the status comes out, whatever happens inside."""
+    try:
+        status = _run(sys.argv[1:] if arguments is None else list(arguments))
+        if sys.stdout:
+            sys.stdout.flush()  # here, where a full disk or a reader that left can still be told
+    except (Exception, KeyboardInterrupt) as error:
+        status = _explain(error)
+    _silence_what_cannot_be_written()
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    root = _root()
+    try:
+        if "_REGARD_COMPLETE" in os.environ:
+            root.main(prog_name="regard")
+        with root.make_context("regard", arguments or ["--help"]) as context:
+            root.invoke(context)
+    except typer.Exit as wish:
+        return wish.exit_code
+    except SystemExit as wish:
+        return wish.code if isinstance(wish.code, int) else int(wish.code is not None)
+    return 0
+
+
+def _explain(error: BaseException) -> int:
+    """Tell the user what happened, in sentences, and give the exit status that goes with it."""
+    if sys.stdout:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()  # what was written before comes before the sentences
+    match error:
+        case KeyboardInterrupt() | typer.Abort():
+            # The terminal has just written ^C, so the sentence begins on a line of its own.
+            _tell("stopped.", before="\n" if sys.stderr and sys.stderr.isatty() else "")
+            return 130
+        case Fault():
+            return _tell(*error.sentences)
+        case typer.TyperException():
+            return _tell(*_usage(error))
+        case BrokenPipeError() if _reader_is_gone():
+            return 141
+        case UnicodeEncodeError():
+            character = ascii(error.object[error.start])
+            return _tell(
+                f"{character} cannot be written in the encoding {error.encoding}; PYTHONUTF8=1 makes it UTF-8."
+            )
+        case ModuleNotFoundError() if error.name and error.name.partition(".")[0] != "regard":
+            return _tell(f"{error.name} is not installed; `regard doctor` says what is missing.")
+        case OSError() if error.errno in _OF_THE_DISK and (error.filename or error.errno in _FULL):
+            place = error.filename2 or error.filename or "the output"
+            return _tell(_OF_THE_DISK[error.errno].format(place=place))
+    return _own_fault(error)
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)  # what a write to standard output meets, which has no name
+_OF_THE_DISK = {
+    errno.EACCES: "{place} may not be read or written by you (permission denied).",
+    errno.EPERM: "{place} may not be changed by you (operation not permitted).",
+    errno.ENOENT: "There is no {place}.",
+    errno.EISDIR: "{place} is a folder, and a file is needed.",
+    errno.ENOTDIR: "{place} is not a folder, or lies under something that is none.",
+    errno.EEXIST: "{place} exists already.",
+    errno.ENOSPC: "No space is left on the device of {place}; make room and try again.",
+    errno.EDQUOT: "Your quota on the device of {place} is used up; make room and try again.",
+    errno.EROFS: "{place} lies on a file system that can only be read.",
+    errno.ENAMETOOLONG: "{place} is too long a name for the file system.",
+}
+
+
+def _usage(error: typer.TyperException) -> list[str]:
+    """What is wrong with a command line, the nearest name that would be right, and where help is."""
+    context = getattr(error, "ctx", None)
+    option, near = getattr(error, "option_name", None), getattr(error, "possibilities", None)
+    message = error.message if near or option else error.format_message()
+    if near:
+        message = f"{message}. Did you mean {', '.join(map(repr, sorted(near)))}?"
+    if context is None:
+        return [message]
+    if option in ("--traceback", "--version") and context.parent:
+        message = f"{option} stands before the command, as in `regard {option} {context.info_name}`."
+    return [message, f"`{context.command_path} --help` shows how it is used."]
+
+
+def _own_fault(error: BaseException) -> int:
+    if os.environ.get("REGARD_TRACEBACK", "0") not in ("", "0"):
+        with suppress(OSError):
+            traceback.print_exception(error, file=sys.stderr)
+        how = "with the lines above"
+    else:
+        how = "with what `regard --traceback COMMAND …` prints"
+    first = next(iter(str(error).splitlines()), "")
+    _tell(
+        f"this is a fault of regard's own: {type(error).__name__}: {first}".rstrip(": "),
+        f"please report it in the project's issue tracker, {how}.",
+    )
+    return 1
+
+
+def _tell(*sentences: str, before: str = "") -> int:
+    if sys.stderr:  # print(file=None) would write to standard output
+        with suppress(OSError):
+            for sentence in sentences:
+                print(f"{before}regard: {sentence}", file=sys.stderr, flush=True)
+    return 2
+
+
+def _reader_is_gone() -> bool:
+    """Whether our own output has no reader left; a pipe that broke elsewhere, say to a worker, is a fault of ours."""
+    pipes = select.poll()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError, ValueError):
+            pipes.register(stream.fileno(), 0)
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in pipes.poll(0))
+
+
+def _silence_what_cannot_be_written() -> None:
+    """Python flushes once more when it ends, and would complain of what has been told already."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

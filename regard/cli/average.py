@@ -1,0 +1,37 @@
+"""`regard average`: the mean of a run's last checkpoints as a model of its own."""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.console import refuse_existing, remark
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="A folder in which a model was trained.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the averaged model.")],
+    last: Annotated[int, typer.Option(min=1, help="How many checkpoints to average.")] = 5,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
+) -> None:
+    """Average the weights of the last checkpoints of RUN, which stays as it is."""
+    from regard import checkpoint
+    from regard.cli.train import remove_run
+    from regard.faults import Fault
+
+    files = checkpoint.read_folder(run)
+    if run.resolve() == out.resolve():
+        raise Fault(f"{out} is the run itself; write the averaged model elsewhere.")
+    refuse_existing(out, overwrite)
+    every = checkpoint.read_recipe(run)["training"]["save_every"]
+    folder = checkpoint.RunFolder(run, every=every)
+    weights = folder.average(last)
+    remove_run(out)
+    beside = out.with_name(f".{out.name}.partial")
+    shutil.rmtree(beside, ignore_errors=True)
+    kept = {name: content for name, content in files.items() if name != checkpoint.SCORES}
+    checkpoint.update_folder(beside, kept | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
+    beside.rename(out)
+    steps = folder.regular_steps()[-last:]
+    remark(f"{out} is the mean of the checkpoints at steps {', '.join(map(str, steps))}")

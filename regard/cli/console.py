@@ -1,0 +1,192 @@
+"""How commands speak: results to standard output, remarks and progress to standard error, files whole or not at all."""
+
+import json
+import math
+import os
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from regard.faults import Fault
+from regard.progress import Progress
+
+_PATIENCE = 10.0  # seconds between two plain lines of progress
+
+
+def remark(text: str) -> None:
+    """Tell the person at the terminal something that is not a result."""
+    if sys.stderr:  # print(file=None) would write to standard output
+        print(text, file=sys.stderr, flush=True)
+
+
+def is_live(stream: TextIO | None) -> bool:
+    """Whether a person watches this stream on a terminal that can move its cursor."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def wants_colour(stream: TextIO | None) -> bool:
+    """Whether colours are welcome there; NO_COLOR, set to anything, says they are not (no-color.org)."""
+    return is_live(stream) and not os.environ.get("NO_COLOR")
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, 80 where there is none."""
+    return shutil.get_terminal_size().columns
+
+
+@contextmanager
+def console_progress() -> Iterator[Progress]:
+    """Progress on standard error: live bars on a terminal, otherwise a plain line now and then and one at the end."""
+    with _live_bars() if is_live(sys.stderr) else _plain_lines() as report:
+        yield report
+
+
+@contextmanager
+def _live_bars() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[count]}", markup=False),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+    )
+    # Results on the same terminal are printed above the bars; results that go to a file or pipe stay untouched.
+    bars = Bars(*columns, console=Console(stderr=True), redirect_stdout=is_live(sys.stdout))
+    tasks: dict[str, TaskID] = {}
+
+    def report(what: str, done: int, total: int | None) -> None:
+        if what not in tasks:
+            tasks[what] = bars.add_task(what, total=total, count="")
+        bars.update(tasks[what], completed=done, total=total, count=_count(done, total))
+
+    with bars:
+        yield report
+
+
+@contextmanager
+def _plain_lines() -> Iterator[Progress]:
+    lines = _Lines()
+    try:
+        yield lines
+    finally:
+        lines.say_last()
+
+
+class _Lines:
+    """Says where the work stands every few seconds, and always where each piece of it ended."""
+
+    def __init__(self) -> None:
+        self.what, self.unsaid, self.said_at = "", "", time.monotonic()
+
+    def __call__(self, what: str, done: int, total: int | None) -> None:
+        if what != self.what:
+            self.say_last()
+            self.what, self.said_at = what, time.monotonic()
+        self.unsaid = f"{what} {_count(done, total)}"
+        if time.monotonic() - self.said_at >= _PATIENCE:
+            self.say_last()
+
+    def say_last(self) -> None:
+        if self.unsaid:
+            remark(self.unsaid)
+        self.unsaid, self.said_at = "", time.monotonic()
+
+
+def _count(done: int, total: int | None) -> str:
+    return f"{done:,}" if total is None else f"{done:,} of {total:,}"
+
+
+def say_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on standard output: drawn and wrapped on a terminal, plain aligned lines elsewhere."""
+    if is_live(sys.stdout):
+        _say_drawn_table(columns, rows)
+    else:
+        for line in table_lines(columns, rows):
+            print(line)
+
+
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The plain table: columns aligned by the cells they fill on a screen, numbers to the right."""
+    from rich.cells import cell_len
+
+    lines = [list(columns), *map(list, rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    right = [_holds_numbers(rows, place) for place in range(len(columns))]
+
+    def padded(text: str, place: int) -> str:
+        gap = " " * (widths[place] - cell_len(text))
+        return gap + text if right[place] else text + gap
+
+    return ["  ".join(padded(text, place) for place, text in enumerate(line)).rstrip() for line in lines]
+
+
+def _holds_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
+    return bool(rows) and all(row[place][:1].isdigit() or row[place][:1] in ("-", "") for row in rows)
+
+
+def _say_drawn_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if _holds_numbers(rows, place) else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def print_json(value: Any, indent: int | None = 2) -> None:
+    """A value as JSON on standard output, letters as they are; what is not a finite number becomes null."""
+    print(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return value
+
+
+def refuse_existing(path: Path, overwrite: bool) -> None:
+    """Refuse to write where something lies already, unless told to; devices and pipes are there to be written to."""
+    if not overwrite and (path.is_file() or path.is_dir()):
+        raise Fault(f"{path} exists already; give --overwrite to replace it.")
+
+
+def write_atomically(path: Path, data: str | bytes) -> None:
+    """Write a file beside its place and rename it, so that nobody ever finds half of it there."""
+    content = data.encode() if isinstance(data, str) else data
+    if path.is_dir():
+        raise Fault(f"{path} is a folder; name a file to write to.")
+    if not path.parent.is_dir():
+        raise Fault(f"There is no folder {path.parent} to write {path.name} into.")
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)  # a device or a pipe, such as /dev/stdout, must not be replaced by a file
+        return
+    place = path.resolve()  # through a link, so that the link stays one
+    beside = place.with_name(f".{secrets.token_hex(4)}.part")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(place)
+    except OSError as error:
+        # The name of the part would mean nothing to anybody.
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    finally:
+        beside.unlink(missing_ok=True)

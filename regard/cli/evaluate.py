@@ -1,0 +1,49 @@
+"""`regard evaluate`: score a model on a split of its data, or on files."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from regard.cli.console import console_progress, print_json, remark, say_table
+from regard.faults import Fault
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    split: Annotated[Literal["test", "valid"] | None, typer.Option(help="A split of the model's own data.")] = None,
+    source: Annotated[Path | None, typer.Option(help="Source sentences to translate instead.")] = None,
+    reference: Annotated[
+        list[Path] | None, typer.Option(help="Their translations; several files are several references.")
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="bleu, chrf, chrf++, ter, perplexity.", show_default="bleu and chrf")
+    ] = None,
+    beam: Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")] = None,
+    length_penalty: Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Score a model; the scores of a split are kept in the model folder with their signatures."""
+    if (source is None) != (not reference):
+        raise Fault("--source and --reference belong together; give both, or a --split.")
+    if source is not None and split is not None:
+        raise Fault("Give --split or --source and --reference, not both.")
+    from regard import evaluation
+    from regard.model import load
+
+    metrics = metric or ["bleu", "chrf"]
+    evaluation.check_metrics(metrics)
+    loaded = load(model)
+    if source is not None and reference:
+        data = evaluation.from_files(source, reference)
+    else:
+        data = evaluation.from_split(loaded, model, split or "test")
+    with console_progress() as progress:
+        scores = evaluation.evaluate(loaded, data, metrics, beam, length_penalty, progress)
+    if data.split is not None and not evaluation.store(model, scores):
+        remark(f"{model} cannot be written to, so the scores are not kept there.")
+    if as_json:
+        print_json({"scores": [score.as_dict() for score in scores]})
+    else:
+        rows = [[score.metric, f"{score.value:.2f}", str(score.n), score.signature] for score in scores]
+        say_table(["metric", "value", "sentences", "signature"], rows)

@@ -1,0 +1,45 @@
+"""`regard info`: what a model folder holds, what it scored and what it costs."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from regard.cli.console import print_json
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    length: Annotated[int, typer.Option(min=1, help="Tokens of the sentence whose cost is told.")] = 32,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Say what a model is, what it scored, and what a sentence of some length costs it."""
+    from regard.evaluation import read_scores
+    from regard.model import load
+
+    loaded = load(model)
+    recipe, task = loaded.recipe, loaded.task
+    facts: dict[str, Any] = {
+        "family": recipe.family,
+        "task": recipe.task,
+        "languages": f"{recipe.data.source_language}-{recipe.data.target_language}",
+        "parameters": sum(parameter.numel() for parameter in task.parameters()),
+        "source tokens": task.source.size,
+        "target tokens": task.target.size,
+        "sizes": recipe.model.model_dump(),
+        "cost": task.model.cost(length),
+        "scores": read_scores(model),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    for name in ("family", "task", "languages", "parameters", "source tokens", "target tokens"):
+        value = facts[name]
+        print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{value}")
+    print(f"{'built':15}" + ", ".join(f"{name} {value}" for name, value in facts["sizes"].items()))
+    cost = facts["cost"]
+    print(f"{'cost':15}for {length} tokens in and out: {cost['multiplications']:,} multiplications,")
+    share = f"{cost['attention_share']:.1%}"
+    print(f"{'':15}of which {share} for attention, whose {cost['weights']:,} weights grow as length²")
+    for score in facts["scores"]:
+        print(f"{'score':15}{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})")

@@ -1,0 +1,153 @@
+"""One file over HTTP: goes on where it was cut off, bears passing troubles, takes no more than was promised."""
+
+import http.client
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    UnknownHandler,
+)
+
+PAUSES = (1.0, 2.0, 4.0)  # seconds before each new try
+_TIMEOUT = 30.0  # seconds of silence
+_CHUNK = 1 << 18
+_PASSING = {408, 425, 429, 500, 502, 503, 504}
+
+
+class DownloadFailed(Exception):
+    """Why a download did not succeed, as a clause that names the address or its host."""
+
+
+class _Passing(Exception):
+    """A trouble that another try may not meet."""
+
+
+def download(address: str, part: Path, limit: int, report: Callable[[int, int | None], None]) -> None:
+    """Bring `address` into the file `part`, going on from where that file ends.
+
+    `report` is told the bytes that are there and the bytes of the whole, if the server knows them. When the work is
+    cut short, by Ctrl-C too, `part` keeps what has arrived and the next call goes on from there.
+    """
+    if urlsplit(address).scheme not in ("http", "https"):
+        raise DownloadFailed(f"{address} is neither an http nor an https address")
+    transfer = _Transfer(address, part, limit, report)
+    for pause in PAUSES:
+        with suppress(_Passing):
+            transfer.go_on()
+            return
+        time.sleep(pause)
+    try:
+        transfer.go_on()
+    except _Passing as trouble:
+        raise DownloadFailed(f"{trouble}, at the last of {len(PAUSES) + 1} tries") from None
+
+
+@dataclass(frozen=True)
+class _Transfer:
+    address: str
+    part: Path
+    limit: int
+    report: Callable[[int, int | None], None]
+
+    def go_on(self) -> None:
+        """One try to get what is missing."""
+        have = self.part.stat().st_size if self.part.exists() else 0
+        try:
+            response = _ask(self.address, have)
+        except HTTPError as error:
+            with error:
+                self._settle(error, have)
+                return
+        with response:
+            self._receive(response, self._start(response, have))
+
+    def _settle(self, error: HTTPError, have: int) -> None:
+        """What an answer that brings nothing means; that nothing comes after the end of what we have may be good."""
+        if error.code == 416 and have:
+            if error.headers.get("Content-Range") != f"bytes */{have}":
+                self._start_afresh("is shorter than what had arrived of it")
+            return
+        kind = _Passing if error.code in _PASSING else DownloadFailed
+        raise kind(f"{self.address} answered {error.code} {error.reason}".rstrip()) from None
+
+    def _start(self, response: http.client.HTTPResponse, have: int) -> int:
+        """Where the server begins: at what is missing, or at the beginning if it cannot send a piece of a file."""
+        if response.status != 206:
+            return 0
+        if not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            self._start_afresh("sent another piece than it was asked for")
+        return have
+
+    def _receive(self, response: http.client.HTTPResponse, done: int) -> None:
+        length = response.headers.get("Content-Length", "")
+        whole = done + int(length) if length.isdecimal() else None
+        with self.part.open("ab" if done else "wb") as file:
+            self.report(done, whole)
+            while piece := self._read(response, done):
+                done += len(piece)
+                if done > self.limit:
+                    self.part.unlink()
+                    raise DownloadFailed(f"{self.address} sends more than the {self.limit:,} bytes expected")
+                file.write(piece)
+                self.report(done, whole)
+        if whole is not None and done < whole:
+            raise _Passing(f"{self.address} broke off after {done:,} of {whole:,} bytes")
+
+    def _read(self, response: http.client.HTTPResponse, done: int) -> bytes:
+        try:
+            return response.read1(_CHUNK)
+        except (OSError, http.client.HTTPException) as error:
+            raise _Passing(f"{self.address} broke off after {done:,} bytes ({error})") from None
+
+    def _start_afresh(self, because: str) -> None:
+        self.part.unlink(missing_ok=True)
+        raise _Passing(f"{self.address} {because}")
+
+
+def _ask(address: str, have: int) -> http.client.HTTPResponse:
+    """Ask for what comes after the first `have` bytes, and tell apart who is out of reach from who stumbled."""
+    headers = {"User-Agent": "regard"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    host = urlsplit(address).netloc
+    try:
+        response = _opener().open(Request(address, headers=headers), timeout=_TIMEOUT)
+    except HTTPError:
+        raise
+    except URLError as error:
+        reason = error.reason
+        words = (reason.strerror if isinstance(reason, OSError) else None) or str(reason)
+        kind = _Passing if isinstance(reason, TimeoutError | ConnectionResetError) else DownloadFailed
+        raise kind(f"{host} cannot be reached ({words})") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise _Passing(f"{host} gave no answer ({error})") from None
+    assert isinstance(response, http.client.HTTPResponse)
+    return response
+
+
+def _opener() -> OpenerDirector:
+    """An opener that knows http and https and nothing else, so that no redirection leads to a file or to ftp."""
+    opener = OpenerDirector()
+    for handler in (
+        ProxyHandler(),
+        HTTPHandler(),
+        HTTPSHandler(),
+        HTTPRedirectHandler(),
+        HTTPDefaultErrorHandler(),
+        HTTPErrorProcessor(),
+        UnknownHandler(),
+    ):
+        opener.add_handler(handler)
+    return opener

@@ -1,0 +1,34 @@
+"""Seeded draws for the demo corpus: the same seed gives the same corpus with every version of Python."""
+
+import random
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Urn(Generic[Item]):
+    """Things to draw from, each with its weight."""
+
+    def __init__(self, weighted: Iterable[tuple[Item, float]]) -> None:
+        pairs = [(item, weight) for item, weight in weighted if weight > 0]
+        self.items = [item for item, _ in pairs]
+        self.bounds = list(accumulate(weight for _, weight in pairs))
+
+
+class Dice:
+    """Draws that depend on the seed alone; `random()` is the one method whose sequence Python promises to keep."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed).random
+
+    def chance(self, share: float) -> bool:
+        return self._random() < share
+
+    def pick(self, items: Sequence[Item]) -> Item:
+        return items[int(self._random() * len(items))]
+
+    def draw(self, urn: Urn[Item]) -> Item:
+        return urn.items[bisect(urn.bounds, self._random() * urn.bounds[-1])]

@@ -1,0 +1,296 @@
+"""From text files to a prepared corpus: cleaned, its tokenisers trained, its tokens in shards on disk.
+
+It goes in steps, and each leaves files that are either whole or not there: the fates of all pairs, the tokenisers, one
+shard after another. What an interrupted preparation finished is found again, and the result is the same to the byte.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel
+
+from regard.data.cleaning import (
+    REASONS,
+    TOO_LONG,
+    UNEVEN,
+    Drop,
+    Drops,
+    Fate,
+    PairHashes,
+    Report,
+    add_drops,
+    hash_pairs,
+    hash_sentences,
+    judge,
+    judge_lengths,
+)
+from regard.data.options import Cleaning, Corpus, DataOptions
+from regard.data.prepared import (
+    Finished,
+    Layout,
+    Prepared,
+    claim,
+    load_tokenisers,
+    locked,
+    make_folder,
+    open_prepared,
+    purpose_of,
+    read_record,
+    remove_leftovers,
+    tokeniser_names,
+    write_pair_list,
+    write_record,
+)
+from regard.data.shards import Shard, ShardBuilder, write_file
+from regard.data.text import Chunk, read_chunks, read_pairs
+from regard.data.tokenisers import Tokeniser, TokeniserOptions, train_tokeniser
+from regard.data.workers import cores, map_in_order
+from regard.faults import Fault
+from regard.progress import Progress, silent
+
+__all__ = ["Prepared", "open_prepared", "prepare"]
+
+_SMALL = 20_000  # pairs: they are done before a worker process has started
+_CHUNK = 10_000
+_SMALLEST_SHARD = 20_000
+_MOST_SHARDS = 200  # of a corpus; each takes a file descriptor when it is read
+_ENCODED_AT_ONCE = 5_000
+
+
+def prepare(options: DataOptions, folder: Path, progress: Progress = silent) -> Prepared:
+    """Prepare the corpora of `options` in `folder`, or open them at once if that was done before.
+
+    An interrupted preparation is continued; a folder that holds one of something else is refused.
+    """
+    claim(folder, purpose_of(options))
+    if not Layout(folder).finished.exists():
+        with locked(folder, progress):
+            if not Layout(folder).finished.exists():
+                _prepare(options, Layout(folder), progress)
+    return open_prepared(folder)
+
+
+def _prepare(options: DataOptions, layout: Layout, progress: Progress) -> None:
+    valid, test = _read_split("valid", options.valid), _read_split("test", options.test)
+    fates = _judged(options, layout, hash_sentences(chain(valid, test)), progress)
+    source, target = _trained(options, layout, fates, progress)
+    maker = ShardMaker(layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0)
+    made = _sharded(options.train, fates, maker, progress)
+    report = _report(made)
+    if not report.kept:
+        raise Fault(f"No training pair is left: {report.lines()[0]}.", *report.lines()[1:])
+    if not options.valid:
+        valid = [pair for part in made for pair in part.held_out]
+        if not valid:
+            raise Fault("The pairs held out for validation are all too long or too uneven; give some as data.valid.")
+    write_pair_list(layout.valid, valid)
+    write_pair_list(layout.test, test)
+    remove_leftovers(layout.finished.parent)
+    write_record(layout.finished, Finished(shards=[part.shard for part in made], report=report))
+
+
+def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
+    """The pairs of validation or test data, which are checked but never changed."""
+    pairs = [pair for corpus in corpora for pair in read_pairs(corpus)]
+    if corpora and not pairs:
+        raise Fault(f"data.{split} is given but holds no pairs.")
+    return pairs
+
+
+def _judged(options: DataOptions, layout: Layout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
+    """The fate of every line of the training corpora, one corpus after the other."""
+    if layout.fates.is_file():
+        return np.asarray(np.load(layout.fates))
+    chunks = (chunk for corpus in options.train for chunk in read_chunks(corpus, _CHUNK))
+    hashes, read = [np.empty(0, PairHashes)], 0
+    with closing(map_in_order(_hash_chunk, chunks, _workers(_first_lines(options.train)))) as parts:
+        for part in parts:
+            hashes.append(part)
+            read += len(part)
+            progress("reading the corpus", read, None)
+    fates = judge(np.concatenate(hashes), elsewhere, options.cleaning, 0 if options.valid else options.hold_out)
+    stream = io.BytesIO()
+    np.save(stream, fates)
+    write_file(layout.fates, stream.getvalue())
+    return fates
+
+
+def _workers(lines: int) -> int:
+    """How many worker processes are worth starting for so many lines."""
+    return 0 if lines <= _SMALL else cores()
+
+
+def _first_lines(corpora: Sequence[Corpus]) -> int:
+    """How many lines the corpora have together, counted no further than it matters to the number of workers."""
+    lines = 0
+    for chunk in (chunk for corpus in corpora for chunk in read_chunks(corpus, _SMALL)):
+        lines += chunk.lines
+        if lines > _SMALL:
+            break
+    return lines
+
+
+def _hash_chunk(chunk: Chunk) -> np.ndarray:
+    return hash_pairs(chunk.pairs())
+
+
+def _trained(
+    options: DataOptions, layout: Layout, fates: np.ndarray, progress: Progress
+) -> tuple[Tokeniser, Tokeniser]:
+    """The tokenisers, trained unless they lie there already."""
+    if not layout.tokenisers_done.is_file():
+        make_folder(layout.tokenisers)
+        sides = [(0, 1)] if options.tokeniser.shared else [(0,), (1,)]
+        for name, of_sides in zip(tokeniser_names(options.tokeniser), sides, strict=True):
+            tokeniser = _trained_on(
+                options.tokeniser, list(_sample(options.train, fates, of_sides, progress)), progress
+            )
+            for file, contents in tokeniser.files(name).items():
+                write_file(layout.tokenisers / file, contents)
+        write_file(layout.tokenisers_done, b"{}")
+    return load_tokenisers(layout.tokenisers, options.tokeniser)
+
+
+def _sample(corpora: Sequence[Corpus], fates: np.ndarray, sides: Sequence[int], progress: Progress) -> Iterator[str]:
+    """The text a tokeniser learns from."""
+    pieces = _pieces(corpora, fates, _CHUNK)
+    with closing(map_in_order(_sampled_pairs, pieces, _workers(len(fates)))) as parts:
+        for number, pairs in enumerate(parts, 1):
+            progress("reading text for the tokeniser", min(number * _CHUNK, len(fates)), len(fates))
+            yield from (pair[side] for pair in pairs for side in sides)
+
+
+def _trained_on(options: TokeniserOptions, texts: list[str], progress: Progress) -> Tokeniser:
+    """A tokeniser trained on `texts`; on many by another process, since nothing else stops SentencePiece on Ctrl-C."""
+    progress("training the tokeniser", 0, len(texts))
+    train = partial(train_tokeniser, options)
+    with closing(map_in_order(train, [texts], min(1, _workers(len(texts))))) as tokenisers:
+        tokeniser = next(tokenisers)
+    progress("training the tokeniser", len(texts), len(texts))
+    return tokeniser
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some lines of one corpus, their fates, and the count of all lines up to their end."""
+
+    name: str
+    corpus: int
+    chunk: Chunk
+    fates: np.ndarray
+    end: int
+
+
+def _pieces(corpora: Sequence[Corpus], fates: np.ndarray, size: int) -> Iterator[Piece]:
+    """The training corpora in pieces of `size` lines."""
+    end = 0
+    for number, corpus in enumerate(corpora):
+        for part, chunk in enumerate(read_chunks(corpus, size)):
+            start, end = end, end + chunk.lines
+            yield Piece(f"{number:03}-{part:05}", number, chunk, fates[start:end], end)
+    if end != len(fates):
+        raise Fault("The training files have changed while they were being prepared; start again in a new folder.")
+
+
+def _sampled_pairs(piece: Piece) -> list[tuple[str, str]]:
+    pairs = piece.chunk.pairs()
+    return [pairs[position] for position in np.flatnonzero(piece.fates == Fate.SAMPLED)]
+
+
+class Made(BaseModel):
+    """What became of the lines of one piece."""
+
+    shard: Shard
+    read: int
+    held_out: list[tuple[str, str]]
+    dropped: Drops
+
+
+@dataclass(frozen=True)
+class ShardMaker:
+    """Makes a shard of a piece, with its record beside it, in whichever process."""
+
+    folder: Path
+    source: Tokeniser
+    target: Tokeniser
+    cleaning: Cleaning
+    keep_text: bool
+
+    def record(self, piece: Piece) -> Path:
+        """Where the record of a piece lies once its shard is finished."""
+        return self.folder / f"{piece.name}.json"
+
+    def __call__(self, piece: Piece) -> int:
+        """Make the shard; gives the count of all lines up to its end."""
+        builder = ShardBuilder(max(self.source.size, self.target.size), self.keep_text)
+        held_out: list[tuple[str, str]] = []
+        drops: Drops = {}
+        for pair, fate, tokens in self._survivors(piece, drops):
+            if fate == Fate.HELD_OUT:
+                held_out.append(pair)
+            else:
+                builder.add(tokens, pair)
+        shard = builder.write(self.folder / f"{piece.name}.bin", piece.corpus)
+        write_record(self.record(piece), Made(shard=shard, read=piece.chunk.lines, held_out=held_out, dropped=drops))
+        return piece.end
+
+    def _survivors(
+        self, piece: Piece, drops: Drops
+    ) -> Iterator[tuple[tuple[str, str], Fate, tuple[list[int], list[int]]]]:
+        """The pairs that are not dropped, their fates and their tokens; the others are counted into `drops`."""
+        pairs, fates = piece.chunk.pairs(), [Fate(fate) for fate in piece.fates.tolist()]
+
+        def drop(position: int, reason: str) -> None:
+            add_drops(drops, {reason: Drop.first(piece.chunk.place(position), pairs[position])})
+
+        remaining = []
+        for position, fate in enumerate(fates):
+            if fate in REASONS:
+                drop(position, REASONS[fate])
+            else:
+                remaining.append(position)
+        for first in range(0, len(remaining), _ENCODED_AT_ONCE):
+            positions = remaining[first : first + _ENCODED_AT_ONCE]
+            sources = self.source.encode_all([pairs[position][0] for position in positions])
+            targets = self.target.encode_all([pairs[position][1] for position in positions])
+            for position, source, target in zip(positions, sources, targets, strict=True):
+                if reason := judge_lengths(len(source), len(target), self.cleaning):
+                    drop(position, reason)
+                else:
+                    yield pairs[position], fates[position], (source, target)
+
+
+def _sharded(corpora: Sequence[Corpus], fates: np.ndarray, maker: ShardMaker, progress: Progress) -> list[Made]:
+    """The records of all shards, those made before and those made now."""
+    make_folder(maker.folder)
+    size = max(_SMALLEST_SHARD, -(-len(fates) // _MOST_SHARDS))
+    records = []
+
+    def unfinished() -> Iterator[Piece]:
+        for piece in _pieces(corpora, fates, size):
+            records.append(maker.record(piece))
+            if not records[-1].is_file():
+                yield piece
+
+    with closing(map_in_order(maker, unfinished(), _workers(len(fates)))) as ends:
+        for end in ends:
+            progress("preparing the corpus", end, len(fates))
+    return [read_record(Made, record) for record in records]
+
+
+def _report(made: Sequence[Made]) -> Report:
+    drops: Drops = {}
+    for part in made:
+        add_drops(drops, part.dropped)
+    return Report(
+        read=sum(part.read for part in made),
+        kept=sum(part.shard.rows for part in made),
+        held_out=sum(len(part.held_out) for part in made),
+        dropped={reason: drops[reason] for reason in (*REASONS.values(), TOO_LONG, UNEVEN) if reason in drops},
+    )

@@ -1,0 +1,201 @@
+"""The folder of a prepared corpus: what it was made from, what it holds, and who may work in it.
+
+`purpose.json` is its first file and says what is being prepared, `finished.json` its last.
+"""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from regard.data.cleaning import Report
+from regard.data.options import DataOptions
+from regard.data.shards import Pairs, Shard, write_file
+from regard.data.text import file_of
+from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokeniser
+from regard.faults import Fault
+from regard.progress import Progress
+from regard.recipe import differences
+
+_FORMAT = 1
+
+Record = TypeVar("Record", bound=BaseModel)
+_PAIRS = TypeAdapter(list[tuple[str, str]])
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A corpus ready for training; source and target have the same tokeniser when they share a vocabulary."""
+
+    folder: Path
+    source: Tokeniser
+    target: Tokeniser
+    train: Pairs
+    valid: list[tuple[str, str]]
+    test: list[tuple[str, str]]
+    report: Report
+
+
+class Input(BaseModel):
+    """A file as it was when the preparation began."""
+
+    name: str
+    size: int
+    modified: int
+
+
+class Purpose(BaseModel):
+    """What a folder is the preparation of."""
+
+    format: int
+    options: DataOptions
+    inputs: list[Input]
+
+
+class Finished(BaseModel):
+    """What a finished preparation made."""
+
+    shards: list[Shard]
+    report: Report
+
+
+class Layout:
+    """Where things lie in the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.purpose = folder / "purpose.json"
+        self.fates = folder / "fates.npy"
+        self.tokenisers = folder / "tokenisers"
+        self.tokenisers_done = folder / "tokenisers" / "done.json"
+        self.shards = folder / "shards"
+        self.valid = folder / "valid.json"
+        self.test = folder / "test.json"
+        self.finished = folder / "finished.json"
+        self.lock = folder / ".lock"
+
+
+def open_prepared(folder: Path) -> Prepared:
+    """The corpus prepared in `folder`."""
+    layout = Layout(folder)
+    if not layout.finished.is_file():
+        raise Fault(f"{folder} holds no corpus whose preparation was finished.")
+    finished = read_record(Finished, layout.finished)
+    options = read_record(Purpose, layout.purpose).options
+    source, target = load_tokenisers(layout.tokenisers, options.tokeniser)
+    pairs = Pairs(layout.shards, finished.shards, [corpus.weight for corpus in options.train])
+    return Prepared(
+        folder, source, target, pairs, read_pair_list(layout.valid), read_pair_list(layout.test), finished.report
+    )
+
+
+def tokeniser_names(options: TokeniserOptions) -> list[str]:
+    """Under which names the tokenisers are stored, the source's first."""
+    return ["tokeniser"] if options.shared else ["source", "target"]
+
+
+def load_tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
+    """The tokenisers of the source and of the target."""
+    tokenisers = [load_tokeniser(folder, name, options) for name in tokeniser_names(options)]
+    return tokenisers[0], tokenisers[-1]
+
+
+def purpose_of(options: DataOptions) -> Purpose:
+    """What a preparation of `options` is made from; a file that is missing is a fault."""
+    corpora = [*options.train, *options.valid, *options.test]
+    names = dict.fromkeys(name for corpus in corpora if not corpus.is_demo for name in corpus.names)
+    return Purpose(
+        format=_FORMAT,
+        options=options.model_copy(update={"prepared": None}),
+        inputs=[_input(name) for name in names],
+    )
+
+
+def _input(name: str) -> Input:
+    path = file_of(name)
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise Fault(f"There is no file {path} ({error.strerror}).") from None
+    return Input(name=name, size=about.st_size, modified=about.st_mtime_ns)
+
+
+def claim(folder: Path, purpose: Purpose) -> None:
+    """Make the folder one for this purpose, or raise a fault if it serves another."""
+    layout = Layout(folder)
+    if layout.purpose.is_file():
+        stored = read_record(Purpose, layout.purpose)
+        if stored != purpose:
+            raise Fault(
+                f"{folder} holds a corpus prepared from something else: {_difference(stored, purpose)}. "
+                "Name another folder as data.prepared, or delete this one."
+            )
+    elif folder.is_dir() and any(not inner.name.startswith(".") for inner in folder.iterdir()):
+        raise Fault(f"{folder} holds other files; a corpus is prepared in a folder of its own.")
+    else:
+        make_folder(folder)
+        write_record(layout.purpose, purpose)
+
+
+def _difference(old: Purpose, new: Purpose) -> str:
+    changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
+    if old.format != new.format:
+        changed.append("it was made by another version of regard")
+    before = {input_.name: input_ for input_ in old.inputs}
+    changed += [f"the file {now.name} has changed" for now in new.inputs if before.get(now.name, now) != now]
+    return "; ".join(changed)
+
+
+@contextmanager
+def locked(folder: Path, progress: Progress) -> Iterator[None]:
+    """Be the only process that works in the folder; others wait. The lock ends with its process."""
+    with Layout(folder).lock.open("wb") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("waiting for another process that prepares this corpus", 0, None)
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Fault(f"The folder {folder} cannot be made: {error.strerror}.") from None
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a killed process was about to write."""
+    for leftover in folder.rglob(".*"):
+        if leftover != Layout(folder).lock:
+            leftover.unlink()
+
+
+def write_record(path: Path, record: BaseModel) -> None:
+    write_file(path, record.model_dump_json(indent=1).encode("utf-8"))
+
+
+def read_record(kind: type[Record], path: Path) -> Record:
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise _damage(path) from None
+
+
+def write_pair_list(path: Path, pairs: list[tuple[str, str]]) -> None:
+    write_file(path, _PAIRS.dump_json(pairs))
+
+
+def read_pair_list(path: Path) -> list[tuple[str, str]]:
+    try:
+        return _PAIRS.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise _damage(path) from None
+
+
+def _damage(path: Path) -> Fault:
+    return Fault(f"{path} is missing, damaged or of another version; delete its folder and prepare the corpus again.")

@@ -1,0 +1,184 @@
+"""A prepared corpus on disk: shards of token ids, and of text where it is needed, read through memory maps.
+
+A shard is one file of plain numbers, section after section; which lies where stands in its record. Nothing is loaded
+when a corpus is opened, and the operating system may forget what was read, so its size does not matter.
+"""
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from regard.faults import Fault
+
+Side = Literal["source", "target"]
+SIDES: tuple[Side, Side] = ("source", "target")
+
+_ALIGNMENT = 8
+_OFFSET = np.dtype("<i8")
+_SMALL_VOCABULARY = 2**16
+
+
+class Section(BaseModel):
+    """Where in a shard's file so many numbers of one type lie."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str
+    start: int
+    count: int
+
+
+class Shard(BaseModel):
+    """The record of one shard."""
+
+    model_config = ConfigDict(frozen=True)
+
+    file: str
+    corpus: int
+    rows: int
+    size: int
+    sections: dict[str, Section]
+
+
+def write_file(path: Path, contents: bytes) -> None:
+    """Write a file so that it is either whole or not there, whenever the process may end."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("wb") as stream:
+            stream.write(contents)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise Fault(f"{path} cannot be written: {error.strerror}.") from None
+
+
+@dataclass
+class _Column:
+    """Sequences of numbers of one type, one for each row."""
+
+    type: np.dtype
+    values: list[bytes] = field(default_factory=list)
+    ends: list[int] = field(default_factory=lambda: [0])
+
+    def add(self, value: bytes) -> None:
+        self.values.append(value)
+        self.ends.append(self.ends[-1] + len(value) // self.type.itemsize)
+
+    def sections(self, name: str) -> Iterator[tuple[str, np.dtype, bytes]]:
+        yield name, self.type, b"".join(self.values)
+        yield f"{name}.offsets", _OFFSET, np.array(self.ends, _OFFSET).tobytes()
+
+
+class ShardBuilder:
+    """Gathers the pairs of a shard."""
+
+    def __init__(self, vocabulary: int, keep_text: bool) -> None:
+        """`vocabulary` is the number of tokens there are, of the larger vocabulary if there are two."""
+        token = np.dtype("<u2" if vocabulary <= _SMALL_VOCABULARY else "<u4")
+        self._tokens = {side: _Column(token) for side in SIDES}
+        self._texts = {side: _Column(np.dtype("u1")) for side in SIDES} if keep_text else {}
+
+    def add(self, tokens: tuple[list[int], list[int]], texts: tuple[str, str]) -> None:
+        """Add a pair: its tokens, and its text in case that is kept."""
+        for column, side_tokens in zip(self._tokens.values(), tokens, strict=True):
+            column.add(np.array(side_tokens, column.type).tobytes())
+        for column, text in zip(self._texts.values(), texts, strict=False):
+            column.add(text.encode("utf-8"))
+
+    def write(self, path: Path, corpus: int) -> Shard:
+        """Write the shard and give its record."""
+        blob, sections = bytearray(), {}
+        for kind, columns in (("tokens", self._tokens), ("text", self._texts)):
+            for side, column in columns.items():
+                for name, type_, contents in column.sections(f"{side}.{kind}"):
+                    blob += bytes(-len(blob) % _ALIGNMENT)
+                    count = len(contents) // type_.itemsize
+                    sections[name] = Section(type=type_.str, start=len(blob), count=count)
+                    blob += contents
+        write_file(path, bytes(blob))
+        rows = len(self._tokens["source"].values)
+        return Shard(file=path.name, corpus=corpus, rows=rows, size=len(blob), sections=sections)
+
+
+class Pairs:
+    """The pairs of a prepared corpus by row: their tokens and, if it was kept, their text."""
+
+    def __init__(self, folder: Path, shards: Sequence[Shard], weights: Sequence[float]) -> None:
+        """`weights` are those of the corpora the shards belong to."""
+        self._folder, self._shards = folder, [shard for shard in shards if shard.rows]
+        self._bounds = [0, *accumulate(shard.rows for shard in self._shards)]
+        self._open: dict[int, dict[str, np.ndarray]] = {}
+        self._weights = weights
+        for shard in self._shards:
+            path = folder / shard.file
+            if not path.is_file() or path.stat().st_size != shard.size:
+                raise Fault(f"{path} is missing or not whole; delete {folder.parent} and prepare the corpus again.")
+
+    def __len__(self) -> int:
+        return self._bounds[-1]
+
+    @cached_property
+    def corpora(self) -> list[tuple[int, int, float]]:
+        """First row, number of rows and weight of each corpus."""
+        counts = [0] * len(self._weights)
+        for shard in self._shards:
+            counts[shard.corpus] += shard.rows
+        firsts = accumulate(counts, initial=0)
+        return list(zip(firsts, counts, self._weights, strict=False))
+
+    @cached_property
+    def source_lengths(self) -> np.ndarray:
+        """The number of source tokens of each row, without the end token."""
+        return self._lengths("source")
+
+    @cached_property
+    def target_lengths(self) -> np.ndarray:
+        """The number of target tokens of each row, without the end token."""
+        return self._lengths("target")
+
+    def _lengths(self, side: Side) -> np.ndarray:
+        offsets = (self._sections(number)[f"{side}.tokens.offsets"] for number in range(len(self._shards)))
+        lengths = [np.diff(shard_offsets).astype(np.int32) for shard_offsets in offsets]
+        return np.concatenate([np.empty(0, np.int32), *lengths])
+
+    def tokens(self, side: Side, row: int) -> np.ndarray:
+        """The tokens of one side of a row."""
+        return self._slice(f"{side}.tokens", row)
+
+    def text(self, side: Side, row: int) -> str:
+        """The text of one side of a row; there is none unless the tokeniser samples."""
+        return self._slice(f"{side}.text", row).tobytes().decode("utf-8")
+
+    def _slice(self, name: str, row: int) -> np.ndarray:
+        if not 0 <= row < len(self):
+            raise IndexError(f"there is no row {row} among {len(self)}")
+        number = bisect_right(self._bounds, row) - 1
+        sections, place = self._sections(number), row - self._bounds[number]
+        if name not in sections:
+            raise ValueError("this corpus was prepared without its text, since its tokeniser does not sample")
+        first, last = sections[f"{name}.offsets"][place : place + 2]
+        return sections[name][first:last]
+
+    def _sections(self, number: int) -> dict[str, np.ndarray]:
+        """The sections of a shard, mapped when first needed."""
+        if number not in self._open:
+            shard = self._shards[number]
+            mapped = np.memmap(self._folder / shard.file, np.uint8, "r")
+            self._open[number] = {name: _view(mapped, section) for name, section in shard.sections.items()}
+        return self._open[number]
+
+
+def _view(mapped: np.ndarray, section: Section) -> np.ndarray:
+    kind = np.dtype(section.type)
+    piece = mapped[section.start : section.start + section.count * kind.itemsize]
+    return np.asarray(piece).view(kind)

@@ -1,0 +1,139 @@
+"""Raw text to tokens and back: what every tokeniser can do, the options that make one, training and loading.
+
+All but the word tokeniser give back the NFC form of any Unicode text exactly, spaces and control characters included.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, Protocol, Self
+
+from pydantic import Field, model_validator
+
+from regard.data.bytewise import ByteTokeniser
+from regard.data.subwords import SubwordTokeniser, train_subwords
+from regard.data.symbols import NAMES, clean
+from regard.data.words import WordTokeniser, count_words, read_words
+from regard.faults import Fault
+from regard.progress import Progress, silent
+from regard.recipe import Options
+
+_SAMPLED = ("unigram", "bpe")
+_SMALLEST_WITH_BYTES = 300
+_REPORT_EVERY = 10_000
+
+
+class TokeniserOptions(Options):
+    """How text is cut into tokens."""
+
+    kind: Literal["unigram", "bpe", "characters", "bytes", "words"] = Field(
+        "unigram",
+        description="What the tokens are; words loses unknown words and the exact spacing, the others lose nothing.",
+    )
+    vocabulary: int = Field(
+        8000,
+        ge=16,
+        description="The most tokens there may be; a small corpus gets fewer, and bytes always has 260.",
+    )
+    shared: bool = Field(True, description="One vocabulary for both languages.")
+    byte_fallback: bool = Field(
+        True,
+        description="Spell unknown characters as bytes (unigram, bpe, characters); otherwise they are lost.",
+    )
+    sampling: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Cut training text at random: for bpe the probability of skipping a merge (BPE-dropout), "
+        "for unigram the exponent of subword regularisation, where smaller is wilder; 0 is off.",
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.sampling and self.kind not in _SAMPLED:
+            raise ValueError(f"sampling needs kind unigram or bpe, for {self.kind} can be cut in one way only")
+        with_bytes = self.byte_fallback and self.kind in (*_SAMPLED, "characters")
+        if with_bytes and self.vocabulary < _SMALLEST_WITH_BYTES:
+            raise ValueError(
+                f"vocabulary is {self.vocabulary}, expected {_SMALLEST_WITH_BYTES} or more with byte_fallback, "
+                "whose bytes alone are 256 tokens"
+            )
+        return self
+
+
+class Tokeniser(Protocol):
+    """Raw text to tokens and back."""
+
+    size: int
+    pad: int
+    unknown: int
+    begin: int
+    end: int
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of the NFC form of a text, without begin and end."""
+
+    def encode_all(self, texts: list[str]) -> list[list[int]]:
+        """Encode many texts, faster than one by one."""
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of tokens; pad, begin and end stand for none."""
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        """Each token as a person reads it: '▁' is a space, <0xC3> a byte, </s> the end."""
+
+    def words(self, tokens: Sequence[int]) -> list[int]:
+        """Each token's word, by its number in `decode(tokens).split(" ")`; -1 for pad, begin and end."""
+
+    def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
+        """One of the ways to cut a text, the same for the same key; without sampling, what `encode` gives."""
+
+    def files(self, name: str) -> dict[str, bytes]:
+        """What to store so that `load_tokeniser` finds it under this name."""
+
+
+def train_tokeniser(options: TokeniserOptions, texts: Iterable[str], progress: Progress = silent) -> Tokeniser:
+    """A tokeniser learned from a sample of raw texts, all of which are held in memory meanwhile."""
+    if options.kind == "bytes":
+        return ByteTokeniser()
+    lines = _read(texts, progress)
+    what = "training the tokeniser"
+    progress(what, 0, len(lines))
+    tokeniser: Tokeniser
+    if options.kind == "words":
+        tokeniser = WordTokeniser(count_words(lines, options.vocabulary - len(NAMES)))
+    else:
+        model = train_subwords(options.kind, options.vocabulary, options.byte_fallback, lines)
+        tokeniser = SubwordTokeniser(model, options.kind, options.sampling)
+    progress(what, len(lines), len(lines))
+    return tokeniser
+
+
+def _read(texts: Iterable[str], progress: Progress) -> list[str]:
+    lines = []
+    for number, text in enumerate(texts, 1):
+        if number % _REPORT_EVERY == 0:
+            progress("reading text for the tokeniser", number, None)
+        if text.strip():
+            lines.append(clean(text))
+    if not lines:
+        raise Fault("There is no text to train the tokeniser on; it needs at least one line that is not blank.")
+    return lines
+
+
+def load_tokeniser(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
+    """The tokeniser stored in a model folder under this name."""
+    if options.kind == "bytes":
+        return ByteTokeniser()
+    path = folder / f"{name}.{'json' if options.kind == 'words' else 'model'}"
+    try:
+        contents = path.read_bytes()
+    except FileNotFoundError:
+        raise Fault(f"The tokeniser {path} is missing; the model folder is incomplete.") from None
+    except OSError as error:
+        raise Fault(f"The tokeniser {path} cannot be read: {error.strerror}.") from None
+    try:
+        if options.kind == "words":
+            return read_words(contents)
+        return SubwordTokeniser(contents, options.kind, options.sampling)
+    except ValueError as error:
+        raise Fault(f"The tokeniser {path} is damaged: {error}.") from None

@@ -1,0 +1,172 @@
+"""What is inside packed files: streams and checksums of their content, and archives opened without trusting them.
+
+A checksum is always of the content: of the plain bytes of a file, however it is compressed, and of the files of a
+folder, whether it lies unpacked or in a tar or zip archive. That of a folder is what this prints in it:
+`find . -type f -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum`.
+"""
+
+import gzip
+import hashlib
+import lzma
+import os
+import shutil
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+_PACKINGS = (".tar.gz", ".tar.xz", ".tar", ".zip", ".gz", ".xz")
+_CHUNK = 1 << 20
+_MOST_MEMBERS = 100_000
+
+_Member = tuple[str, int, IO[bytes]]  # its path, its size, its content
+
+
+class Unusable(Exception):
+    """Why a file or an archive cannot be used, as the end of a sentence that begins with its name."""
+
+
+def packing(name: str) -> str:
+    """How a file is packed, by its name: `.gz`, `.tar.xz`, or nothing."""
+    return next((suffix for suffix in _PACKINGS if name.endswith(suffix)), "")
+
+
+def bare(name: str) -> str:
+    """A file's name without its packing."""
+    return name.removesuffix(packing(name))
+
+
+def twins(name: str) -> list[str]:
+    """The names under which the same content may lie: this one, the plain one, the other packings."""
+    plain = bare(name)
+    return list(dict.fromkeys([name, plain, *(plain + suffix for suffix in _PACKINGS)]))
+
+
+def leads_out(name: str) -> bool:
+    """Whether a path could lead out of the folder it is relative to, or name none inside it."""
+    path = PurePosixPath(name)
+    return path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name
+
+
+def open_content(path: Path) -> BufferedIOBase:
+    """A file's plain content as a stream, packed or not."""
+    match packing(path.name):
+        case ".gz":
+            return gzip.open(path)
+        case ".xz":
+            return lzma.open(path)
+    return path.open("rb")
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise Unusable(f"is damaged ({error})") from None
+    except RuntimeError as error:  # what zipfile raises for a password or a method it does not know
+        raise Unusable(f"cannot be unpacked ({error})") from None
+
+
+def checksum(path: Path, limit: int) -> str:
+    """The checksum of a file's content; a content of more than `limit` bytes is refused, not read to its end."""
+    digest, size = hashlib.sha256(), 0
+    with _damage_told(), open_content(path) as stream:
+        while piece := stream.read(_CHUNK):
+            size += len(piece)
+            if size > limit:
+                raise Unusable(f"holds more than the {limit:,} bytes expected")
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def folder_checksum(path: Path, limit: int) -> str:
+    """The checksum of a folder's content, be it unpacked or an archive; `limit` as for `unpack`."""
+    lines = []
+    with _damage_told():
+        for name, stream in _members(path, limit):
+            digest = hashlib.sha256()
+            while piece := stream.read(_CHUNK):
+                digest.update(piece)
+            lines.append((os.fsencode(name), digest.hexdigest().encode()))
+    whole = b"".join(inner + b"  " + name + b"\n" for name, inner in sorted(lines))
+    return hashlib.sha256(whole).hexdigest()
+
+
+def unpack(path: Path, target: Path, limit: int) -> None:
+    """Write what an archive holds, or copies of a folder's files, under the new folder `target`.
+
+    An archive may hold the folder anywhere, as those of whole repositories do: what counts lies below the folder
+    that has the archive's own name. Every member is examined all the same, and one that is a link or a device, or
+    leads out of its folder, or makes the whole larger than `limit`, spoils the archive.
+    """
+    target.mkdir(parents=True)
+    with _damage_told():
+        for name, stream in _members(path, limit):
+            place = target / name
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("xb") as file:
+                    shutil.copyfileobj(stream, file, _CHUNK)
+            except (FileExistsError, NotADirectoryError, IsADirectoryError):
+                raise Unusable(f"holds {name!r} twice") from None
+
+
+def _members(path: Path, limit: int) -> Iterator[tuple[str, IO[bytes]]]:
+    """The files of a folder or archive: each path and its content, to be read before the next is asked for."""
+    total = count = 0
+    name = bare(path.name)
+    for inner, size, stream in _folder(path) if path.is_dir() else _archive(path):
+        total, count = total + size, count + 1
+        if total > limit or count > _MOST_MEMBERS:
+            raise Unusable(f"holds more than the {limit:,} bytes or {_MOST_MEMBERS:,} files it may")
+        if path.is_dir():
+            yield inner, stream
+        elif name in (parts := PurePosixPath(inner).parts)[:-1]:
+            yield "/".join(parts[parts.index(name) + 1 :]), stream
+
+
+def _folder(path: Path) -> Iterator[_Member]:
+    for inner in sorted(path.rglob("*")):
+        if inner.is_symlink() or not (inner.is_file() or inner.is_dir()):
+            raise Unusable(f"holds {inner.name!r}, which is neither a file nor a folder")
+        if inner.is_file():
+            with inner.open("rb") as stream:
+                yield inner.relative_to(path).as_posix(), inner.stat().st_size, stream
+
+
+def _archive(path: Path) -> Iterator[_Member]:
+    return _zip(path) if zipfile.is_zipfile(path) else _tar(path)
+
+
+def _tar(path: Path) -> Iterator[_Member]:
+    with tarfile.open(path) as archive:
+        for member in archive:
+            _refuse_danger(member.name, member.isreg(), member.isdir())
+            if member.isreg() and (stream := archive.extractfile(member)):
+                with stream:
+                    yield member.name, member.size, stream
+
+
+def _zip(path: Path) -> Iterator[_Member]:
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            # Archives made on other systems carry no kind; those are plain files.
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            _refuse_danger(member.filename, kind in (0, stat.S_IFREG), member.is_dir())
+            if not member.is_dir():
+                with archive.open(member) as stream:
+                    yield member.filename, member.file_size, stream
+
+
+def _refuse_danger(name: str, is_file: bool, is_folder: bool) -> None:
+    if not (is_file or is_folder):
+        raise Unusable(f"holds {name!r}, which is a link or a device")
+    # The archive's own folder is often a member called "."; it leads nowhere, so something inside it is asked about.
+    if leads_out(f"{name}/inside" if is_folder else name):
+        raise Unusable(f"holds {name!r}, which leads out of its folder")

@@ -1,0 +1,78 @@
+"""Work spread over processes, with the results in order and nothing left running whatever happens."""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from regard.faults import Fault
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_AHEAD = 2  # items under way for each worker, so that none waits and few lie in memory
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
+
+_installed: Callable[[Any], Any]  # in a worker process: what it does with every item
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
+    """The results of `work` on each item, in the order of the items, by so many worker processes; by this one if 0.
+
+    The items are drawn as they are needed, and `work` travels to each worker once. A fault of a worker is raised here.
+    Close the generator, and whatever is still under way is killed.
+    """
+    if not workers:
+        yield from map(work, items)
+        return
+    # Spawned, not forked: a fork of a process with threads, such as torch starts, may hang.
+    executor = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _install, (work,))
+    under_way: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            under_way.append(executor.submit(_do, item))
+            if len(under_way) >= _AHEAD * workers:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    except BrokenProcessPool:
+        raise Fault(
+            "A worker process was ended from outside, most likely for want of memory; what is finished is kept, "
+            "and the same command goes on from there."
+        ) from None
+    except BaseException:
+        _kill(executor)
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _kill(executor: ProcessPoolExecutor) -> None:
+    """What `kill_workers` does from Python 3.14 on."""
+    for process in list((executor._processes or {}).values()):
+        process.kill()
+
+
+def _install(work: Callable[[Any], Any]) -> None:
+    """Make a worker ready: Ctrl-C is for the main process to handle, and when that one dies so does the worker."""
+    global _installed
+    _installed = work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    parent = multiprocessing.parent_process()
+    if parent is None or not parent.is_alive():
+        os._exit(1)
+
+
+def _do(item: Any) -> Any:
+    return _installed(item)

@@ -1,0 +1,110 @@
+"""What to train when someone gives two text files and nothing else, chosen from their size and the hardware."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.data.options import Corpus
+from regard.data.text import read_pairs
+from regard.faults import Fault
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What suits corpora up to so many pairs: a preset for each kind of hardware, and how to train it."""
+
+    pairs: float
+    cpu_preset: str
+    gpu_preset: str
+    vocabulary: int
+    dropout: float
+    passes: int  # over the data, at most
+
+
+# Small corpora overfit: they get small models, strong dropout and small vocabularies, and are read often.
+SCALES = (
+    Scale(3_000, "tiny", "tiny", 1_000, 0.3, 120),
+    Scale(15_000, "tiny", "tiny", 3_000, 0.3, 100),
+    Scale(80_000, "tiny", "small", 6_000, 0.3, 60),
+    Scale(500_000, "small", "iwslt", 12_000, 0.2, 40),
+    Scale(2_000_000, "small", "base", 24_000, 0.1, 25),
+    Scale(float("inf"), "base", "base", 32_000, 0.1, 15),
+)
+TYPICAL_LENGTH = 20  # tokens of a sentence, to turn passes over the data into steps
+
+
+@dataclass(frozen=True)
+class TwoFiles:
+    """The files and languages given on a command line."""
+
+    source: Path
+    target: Path
+    valid_source: Path | None = None
+    valid_target: Path | None = None
+    languages: str | None = None
+
+    def check(self) -> None:
+        """Refuse what cannot be meant."""
+        if (self.valid_source is None) != (self.valid_target is None):
+            raise Fault("--valid-source and --valid-target belong together; give both or neither.")
+        if self.source.resolve() == self.target.resolve():
+            raise Fault(f"--source and --target are the same file, {self.source}.")
+
+    def pair_of_languages(self) -> tuple[str, str]:
+        """As given; else the files' suffixes; else src and tgt."""
+        if self.languages is not None:
+            source, hyphen, target = self.languages.partition("-")
+            if not (hyphen and source and target):
+                raise Fault(f"--languages is '{self.languages}', expected two codes with a hyphen, as in en-pt.")
+            return source, target
+        codes = [_suffix(self.source), _suffix(self.target)]
+        return (codes[0], codes[1]) if all(codes) and codes[0] != codes[1] else ("src", "tgt")
+
+
+def _suffix(path: Path) -> str:
+    """The language in a name such as train.en or train.pt.gz, if it looks like one."""
+    name = path.with_suffix("") if path.suffix in (".gz", ".xz") else path
+    code = name.suffix.removeprefix(".")
+    looks_right = 2 <= len(code) <= 3 and code.isalpha() and code.islower() and code not in ("txt", "tsv")
+    return code if looks_right else ""
+
+
+def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
+    """A recipe for the files as a table, and sentences that say what was chosen and why."""
+    files.check()
+    source, target = files.pair_of_languages()
+    corpus = {"source": str(files.source.resolve()), "target": str(files.target.resolve())}
+    pairs = sum(1 for _ in read_pairs(Corpus(source=corpus["source"], target=corpus["target"])))
+    if pairs == 0:
+        raise Fault(f"{files.source} is empty; there is nothing to learn from.")
+    scale = next(scale for scale in SCALES if pairs <= scale.pairs)
+    preset = scale.gpu_preset if gpu else scale.cpu_preset
+    batch_tokens = 8192 if gpu else 4096
+    steps = max(500, scale.passes * pairs * TYPICAL_LENGTH // batch_tokens // 100 * 100)
+    every = max(100, min(2000, steps // 20 // 100 * 100))
+    data: dict[str, Any] = {
+        "source_language": source,
+        "target_language": target,
+        "train": corpus,
+        "tokeniser": {"vocabulary": scale.vocabulary},
+    }
+    if files.valid_source and files.valid_target:
+        data["valid"] = {"source": str(files.valid_source.resolve()), "target": str(files.valid_target.resolve())}
+    table = {
+        "family": "transformer",
+        "data": data,
+        "model": {"preset": preset, "norm": "before", "dropout": scale.dropout},
+        "training": {
+            "steps": steps,
+            "validate_every": every,
+            "save_every": every,
+            "best_by": "bleu",
+            "patience": 8,
+            "optimizer": {"learning_rate": 2e-3 if preset == "tiny" else 1e-3, "warmup": min(1000, steps // 10)},
+        },
+    }
+    return table, [
+        f"{pairs:,} pairs of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
+        f"So: preset {preset}, dropout {scale.dropout}, up to {scale.vocabulary:,} tokens shared by both languages,",
+        f"at most {steps:,} steps, ending early after {8} validations without a better BLEU.",
+    ]

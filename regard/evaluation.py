@@ -1,0 +1,128 @@
+"""Scoring a loaded model on a split of its data or on files."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from regard import checkpoint
+from regard.data.prepared import open_prepared
+from regard.data.text import read_lines, read_pairs
+from regard.faults import Fault
+from regard.metrics import METRICS, Score, score
+from regard.model import Model
+from regard.progress import Progress, silent
+from regard.protocols import Tally
+
+PORTION = 256  # sentences between two reports of progress
+
+
+@dataclass(frozen=True)
+class TestData:
+    """Sentences and one or more whole references for them."""
+
+    sources: list[str]
+    references: list[list[str]]
+    split: str | None
+
+
+def from_files(source: Path, references: Sequence[Path]) -> TestData:
+    """Read files, refusing references of another length than the source."""
+    sources = list(read_lines(source))
+    lists = []
+    for path in references:
+        lines = list(read_lines(path))
+        if len(lines) != len(sources):
+            raise Fault(f"{source} has {len(sources)} lines but {path} has {len(lines)}.")
+        lists.append(lines)
+    return TestData(sources, lists, None)
+
+
+def from_split(model: Model, folder: Path, split: str) -> TestData:
+    """A split of the data that the model's recipe names; a validation set held out of the training data lies apart."""
+    options = model.recipe.data
+    corpora = {"test": options.test, "valid": options.valid}[split]
+    if corpora:
+        pairs = [pair for corpus in corpora for pair in read_pairs(corpus)]
+    elif split == "valid":
+        prepared = Path(options.prepared or folder / "training" / "corpus")
+        if not prepared.is_dir():
+            raise Fault(f"The validation set of {folder} was held out of its training data, and {prepared} is gone.")
+        pairs = open_prepared(prepared).valid
+    else:
+        raise Fault(f"The recipe of {folder} names no test data; give --source and --reference, or --split valid.")
+    return TestData([source for source, _ in pairs], [[target for _, target in pairs]], split)
+
+
+def check_metrics(metrics: Sequence[str]) -> None:
+    known = [*METRICS, "perplexity"]
+    for metric in metrics:
+        if metric not in known:
+            raise Fault(f"There is no metric '{metric}'; there are {', '.join(known)}.")
+
+
+def evaluate(
+    model: Model,
+    data: TestData,
+    metrics: Sequence[str],
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    progress: Progress = silent,
+) -> list[Score]:
+    """Translate the sentences and score the outputs; each signature says how they were searched for."""
+    outputs: list[str] = []
+    if any(metric != "perplexity" for metric in metrics):
+        for first in range(0, len(data.sources), PORTION):
+            portion = data.sources[first : first + PORTION]
+            outputs += [each.text for each in model.translate(portion, beam=beam, length_penalty=length_penalty)]
+            progress("translating", len(outputs), len(data.sources))
+    return [
+        perplexity(model, data)
+        if metric == "perplexity"
+        else score_outputs(outputs, data.references, metric, data.split, beam or model.recipe.decoding.beam)
+        for metric in metrics
+    ]
+
+
+def score_outputs(
+    outputs: Sequence[str], references: Sequence[Sequence[str]], metric: str, split: str | None, beam: int
+) -> Score:
+    """One score, signed with the width of the beam that found the outputs too."""
+    found = score(outputs, references, metric)
+    return replace(found, split=split, signature=f"{found.signature}|beam:{beam}")
+
+
+@torch.no_grad()
+def perplexity(model: Model, data: TestData) -> Score:
+    """The perplexity of the first reference, per token, ends counted."""
+    total: Tally | None = None
+    pairs = list(zip(data.sources, data.references[0], strict=True))
+    for first in range(0, len(pairs), PORTION):
+        tally = model.task.measure(model.task.pair_up(pairs[first : first + PORTION]))["perplexity"]
+        total = tally if total is None else total + tally
+    if total is None:
+        raise Fault("There is nothing to score: no sentences were given.")
+    return Score("perplexity", total.value, "per token, end counted", len(pairs), data.split)
+
+
+def store(folder: Path, scores: Sequence[Score]) -> bool:
+    """Keep the scores of a split in the model folder, in the place of older ones of the same kind; True if it could."""
+    new = [each.as_dict() for each in scores]
+    replaced = {(each["metric"], each["split"], each["signature"]) for each in new}
+    old = [each for each in read_scores(folder) if (each["metric"], each["split"], each["signature"]) not in replaced]
+    text = json.dumps({"scores": [*old, *new]}, indent=1, ensure_ascii=False)
+    try:
+        checkpoint.update_folder(folder, {checkpoint.SCORES: text.encode()})
+    except Fault:
+        return False
+    return True
+
+
+def read_scores(folder: Path) -> list[dict]:
+    """The scores kept in a model folder."""
+    if not (folder / checkpoint.SCORES).exists():
+        return []
+    scores = json.loads(checkpoint.read_folder(folder, [checkpoint.SCORES])[checkpoint.SCORES])["scores"]
+    return list(scores)

@@ -1,0 +1,68 @@
+"""Which families of models there are, where each lives, and what a recipe for one looks like."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Generic, Literal, TypeVar, cast
+
+from pydantic import Field
+
+from regard.data.options import DataOptions
+from regard.decoding.options import DecodingOptions
+from regard.recipe import Options, check
+from regard.training.options import TrainingOptions
+
+
+@dataclass(frozen=True)
+class Family:
+    """One kind of model: what it is for, the paper that describes it, and where its code stands."""
+
+    summary: str
+    paper: str
+    task: str
+    module: str
+    model: str
+    options: str
+
+    def load(self) -> tuple[type[Any], type[Options]]:
+        """The model's class and its options' class; torch is imported here and not before."""
+        module = import_module(self.module)
+        return getattr(module, self.model), getattr(module, self.options)
+
+
+FAMILIES: dict[str, Family] = {
+    "transformer": Family(
+        summary="encoder and decoder of multi-head attention, for any text to any text",
+        paper="Vaswani et al. 2017, Attention Is All You Need",
+        task="translation",
+        module="regard.models.transformer",
+        model="Transformer",
+        options="TransformerOptions",
+    ),
+}
+
+Model = TypeVar("Model", bound=Options)
+
+
+class Recipe(Options, Generic[Model]):
+    """All that decides a result: family, task, data, model, training and search."""
+
+    family: str = Field(default="transformer", description="The family of the model: `regard families` lists them.")
+    task: Literal["translation"] = Field(default="translation", description="What the model is to do.")
+    seed: int = Field(default=1, ge=0, description="The seed of everything random.")
+    data: DataOptions = Field(description="The text and how it is cut into tokens.")
+    model: Model = Field(description="What the model is built like.")
+    training: TrainingOptions = Field(default_factory=TrainingOptions, description="How it is trained.")
+    decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
+
+
+class _AnyRecipe(Options):
+    family: Literal["transformer"] = "transformer"
+
+
+def check_recipe(table: dict[str, Any]) -> Recipe:
+    """The recipe in a table, with every fault in it named at once."""
+    family = table.get("family", "transformer")
+    if family not in FAMILIES:
+        check(_AnyRecipe, {"family": family})
+    _, options = FAMILIES[family].load()
+    return check(cast(type[Recipe], Recipe.__class_getitem__(options)), {"model": {}} | table)

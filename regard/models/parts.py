@@ -1,0 +1,52 @@
+"""Pieces that several models are built of."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
+
+
+class Embedding(nn.Module):
+    """Token vectors of variance 1/width, scaled by √width on the way in (Vaswani et al. 2017, section 3.4)."""
+
+    def __init__(self, tokens: int, width: int, pad: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(tokens, width) * width**-0.5)
+        self.pad = pad
+
+    def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time width"]:
+        return F.embedding(tokens, self.weight, padding_idx=self.pad) * self.weight.shape[1] ** 0.5
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = W₂ activation(W₁ x + b₁) + b₂, the same at every place (Vaswani et al. 2017, equation 2)."""
+
+    def __init__(self, width: int, hidden: int, activation: str, dropout: float) -> None:
+        super().__init__()
+        self.inner, self.outer = nn.Linear(width, hidden), nn.Linear(hidden, width)
+        self.activation, self.dropout = ACTIVATIONS[activation], nn.Dropout(dropout)
+        for linear in (self.inner, self.outer):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.zeros_(linear.bias)
+
+    def forward(self, states: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+        return self.outer(self.dropout(self.activation(self.inner(states))))
+
+
+class Residual(nn.Module):
+    """Dropout, residual and layer norm around a sublayer: after it as published, or before it."""
+
+    def __init__(self, width: int, dropout: float, norm: str) -> None:
+        super().__init__()
+        self.norm, self.dropout, self.before = nn.LayerNorm(width), nn.Dropout(dropout), norm == "before"
+
+    def forward(
+        self, states: Float[Tensor, "batch time width"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "batch time width"]:
+        if self.before:
+            return states + self.dropout(sublayer(self.norm(states)))
+        return self.norm(states + self.dropout(sublayer(states)))

@@ -1,0 +1,13 @@
+"""How long-running work tells people where it stands, without knowing whether anyone looks."""
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Called often with what is being done, how far it is, and the whole (None when nobody knows it)."""
+
+    def __call__(self, what: str, done: int, total: int | None) -> None: ...
+
+
+def silent(what: str, done: int, total: int | None) -> None:
+    """The progress of those who do not care to be told."""

@@ -1,0 +1,162 @@
+"""What a task may be able to do. A task implements the capabilities that are true of it and no others.
+
+The trainer, the searches, the evaluator and the viewer each ask for one or two of these; nobody inherits from them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self, runtime_checkable
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Sums and how to finish them. Tallies add, so no mean of means ever happens, however the data is cut."""
+
+    sums: tuple[float, ...]
+    finish: Callable[..., float]
+
+    def __add__(self, other: Self) -> "Tally":
+        if len(self.sums) != len(other.sums):
+            raise ValueError(f"a tally of {len(self.sums)} sums cannot be added to one of {len(other.sums)}")
+        return Tally(tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)), self.finish)
+
+    @property
+    def value(self) -> float:
+        return self.finish(*self.sums)
+
+
+def mean(total: float, count: float) -> float:
+    """How most tallies finish; nothing counted has no mean."""
+    return total / count if count else float("nan")
+
+
+@dataclass
+class Loss:
+    """`total` is summed over `count` items and divided once, by the trainer; `carry` comes back with the next batch."""
+
+    total: Tensor
+    count: Tensor | int
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    carry: dict[str, Tensor] | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """What a stepwise task remembers between steps: two trees of tensors, never looked into by a search.
+
+    `sentence` holds what belongs to a sentence (first axis: sentence), `row` what belongs to a row (first axis: row).
+    The rows of a sentence stand together and every sentence has equally many, so a beam shares one encoder memory.
+    """
+
+    sentence: Any
+    row: Any
+
+    def select(self, rows: Tensor) -> "State":
+        """The same sentences with other rows in the places; a row never leaves its sentence."""
+        return State(self.sentence, _take(self.row, rows))
+
+    def spread(self, times: int) -> "State":
+        """Every row `times` times."""
+        return State(self.sentence, map_tree(lambda leaf: leaf.repeat_interleave(times, 0), self.row))
+
+    def keep(self, sentences: Tensor, rows: Tensor) -> "State":
+        """Only these sentences, with these rows of theirs."""
+        return State(_take(self.sentence, sentences), _take(self.row, rows))
+
+
+def _take(tree: Any, index: Tensor) -> Any:
+    return map_tree(lambda leaf: leaf.index_select(0, index), tree)
+
+
+def map_tree(change: Callable[[Tensor], Tensor], tree: Any) -> Any:
+    """The same tree of dicts, lists and (named) tuples with every tensor in it changed."""
+    if isinstance(tree, Tensor):
+        return change(tree)
+    if isinstance(tree, dict):
+        return {name: map_tree(change, inner) for name, inner in tree.items()}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*(map_tree(change, inner) for inner in tree))
+    if isinstance(tree, list | tuple):
+        return type(tree)(map_tree(change, inner) for inner in tree)
+    raise TypeError(f"a state is a tree of tensors, got {type(tree).__name__}")
+
+
+@runtime_checkable
+class Task(Protocol):
+    """Every task: its data as batches and its measures; `batches` is a pure function of its arguments."""
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterable[Any]: ...
+    def measure(self, batch: Any) -> dict[str, Tally]: ...
+
+
+@runtime_checkable
+class Learns(Protocol):
+    """Learns by gradient."""
+
+    def loss(self, batch: Any, carry: dict[str, Tensor] | None = None) -> Loss: ...
+
+
+@runtime_checkable
+class Counts(Protocol):
+    """Learns in one pass of counting."""
+
+    def count(self, batch: Any) -> None: ...
+
+
+@runtime_checkable
+class Stepwise(Protocol):
+    """Writes one token after another: `step` gives log-probabilities (row, token)."""
+
+    begin: int
+    end: int
+
+    def start(self, batch: Any) -> State: ...
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]: ...
+
+
+@runtime_checkable
+class Emits(Protocol):
+    """Gives all frames at once, blanks included: log-probabilities (batch, frame, token) and the frames' counts."""
+
+    def emissions(self, batch: Any) -> tuple[Tensor, Tensor]: ...
+
+
+@runtime_checkable
+class Answers(Protocol):
+    """Gives one answer per example."""
+
+    def answers(self, batch: Any) -> list[str]: ...
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """Makes pictures or strokes from nothing."""
+
+    def draw(self, count: int, generator: torch.Generator) -> list[Any]: ...
+
+
+@runtime_checkable
+class Reads(Protocol):
+    """Knows how people write the input and read the output."""
+
+    def read(self, inputs: Sequence[str]) -> Any: ...
+    def write(self, tokens: Sequence[int]) -> str: ...
+
+
+@runtime_checkable
+class Labelled(Protocol):
+    """Names the places of the sides an attention looks between, row by row."""
+
+    def sides(self, batch: Any, written: Sequence[Sequence[int]]) -> dict[str, list[list[str]]]: ...
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A batch that can be cut into smaller ones with the same rows."""
+
+    rows: int
+
+    def split(self, parts: int) -> Sequence["Divisible"]: ...

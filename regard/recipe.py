@@ -1,0 +1,186 @@
+"""Recipes: TOML in, frozen typed options out, every fault named at once and nothing unknown let through."""
+
+import tomllib
+import types
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from regard.faults import Fault
+
+Place = tuple[int | str, ...]
+
+
+class Options(BaseModel):
+    """A small frozen set of options; each field's description is its help text everywhere."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
+
+
+Kind = TypeVar("Kind", bound=Options)
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """The raw contents of a recipe file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Fault(f"There is no recipe at {path}; `regard recipes` lists those that come with regard.") from None
+    except UnicodeDecodeError as error:
+        raise Fault(f"The recipe {path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
+    except OSError as error:
+        raise Fault(f"The recipe {path} cannot be read: {error.strerror}.") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, name: str) -> dict[str, Any]:
+    """The table in a recipe's text."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Fault(f"The recipe {name} is not valid TOML: {error}.") from None
+
+
+def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
+    """A copy of `table` changed by settings such as `training.steps=200`; a value that is no TOML is a string."""
+    changed = _copied(table)
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        *parents, name = [part.strip() for part in path.split(".")]
+        if not equals or not all([*parents, name]):
+            raise Fault(f"--set {setting} is not of the form name=value, as in --set training.steps=200.")
+        inner = changed
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+            if not isinstance(inner, dict):
+                raise Fault(f"--set {setting}: {parent} is a single value and has nothing inside it.")
+        try:
+            inner[name] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            inner[name] = text.strip()
+    return changed
+
+
+def _copied(table: dict[str, Any]) -> dict[str, Any]:
+    return {name: _copied(value) if isinstance(value, dict) else value for name, value in table.items()}
+
+
+def check(kind: type[Kind], table: dict[str, Any], whole: str = "the recipe") -> Kind:
+    """Make a `kind` of `table`, or raise one Fault that lists everything wrong with it."""
+    try:
+        return kind.model_validate(table)
+    except ValidationError as error:
+        sentences = dict.fromkeys(_sentence(kind, fault, whole) for fault in error.errors())
+        raise Fault(*sentences) from None
+
+
+def _sentence(kind: type[Options], fault: ErrorDetails, whole: str) -> str:
+    place: Place = fault["loc"]
+    path, value, about = _path(place), fault["input"], fault.get("ctx", {})
+    match fault["type"]:
+        case "extra_forbidden":
+            return _no_such_name(kind, place, whole)
+        case "missing":
+            return f"{_path(place[:-1]) or whole} needs '{place[-1]}'"
+        case "literal_error":
+            return f"{path} is {value!r}, expected one of {about['expected'].replace(' or ', ', ')}"
+        case "value_error":
+            return f"{path or whole}: {about['error']}"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"{path} is {value!r}, expected a table"
+        case known if known in _EXPECTED:
+            return f"{path} is {value!r}, expected {_EXPECTED[known].format(**about)}"
+    return f"{path} is {value!r}: {fault['msg']}"
+
+
+_EXPECTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "a text in quotes",
+    "list_type": "a list",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "{ge} or more",
+    "less_than": "less than {lt}",
+    "less_than_equal": "{le} or less",
+    "finite_number": "a finite number",
+    "too_short": "at least {min_length} of them",
+}
+
+
+def _path(place: Place) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
+
+
+def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:
+    *parents, name = place
+    known = list(_kind_at(kind, tuple(parents)).model_fields)
+    near = get_close_matches(str(name), known, 1)
+    hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
+    return f"{_path(tuple(parents)) or whole} has no '{name}'; {hint}"
+
+
+def _kind_at(kind: type[Options], parents: Place) -> type[Options]:
+    for part in parents:
+        if isinstance(part, str) and part in kind.model_fields:
+            kind = next(_options_in(kind.model_fields[part].annotation), kind)
+    return kind
+
+
+def _options_in(annotation: Any) -> Iterator[type[Options]]:
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        if issubclass(annotation, Options):
+            yield annotation
+    elif get_origin(annotation) in (list, Union, types.UnionType):
+        for inner in get_args(annotation):
+            yield from _options_in(inner)
+
+
+def differences(old: Options, new: Options) -> list[str]:
+    """The places at which two sets of options differ, each with both values."""
+    return list(_differences(old.model_dump(), new.model_dump(), ""))
+
+
+def _differences(old: Any, new: Any, path: str) -> Iterator[str]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in old | new:
+            yield from _differences(old.get(name), new.get(name), f"{path}.{name}".lstrip("."))
+    elif old != new:
+        yield f"{path} was {old!r} and is now {new!r}"
+
+
+def write(options: Options, header: str) -> str:
+    """The options as TOML, every default written out and every field explained."""
+    lines = [f"# {line}".rstrip() for line in header.splitlines()]
+    return "\n".join([*lines, "", *_lines(options, "")]) + "\n"
+
+
+def _lines(options: Options, path: str) -> Iterator[str]:
+    tables = []
+    for name, field in type(options).model_fields.items():
+        value = getattr(options, name)
+        if isinstance(value, Options):
+            tables.append((f"{path}.{name}".lstrip("."), value))
+        elif value is not None:
+            if field.description:
+                yield f"# {field.description}"
+            yield f"{name} = {_inline(value)}"
+    for inner_path, inner in tables:
+        yield f"\n[{inner_path}]"
+        yield from _lines(inner, inner_path)
+
+
+def _inline(value: Any) -> str:
+    """A value on one line; TOML has no word for nothing, so what is None is left out."""
+    if isinstance(value, Options):
+        named = {name: getattr(value, name) for name in type(value).model_fields}
+        return "{ " + ", ".join(f"{name} = {_inline(v)}" for name, v in named.items() if v is not None) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_inline(inner) for inner in value) + "]"
+    return tomli_w.dumps({"value": value}).partition("=")[2].strip()

@@ -1,0 +1,163 @@
+"""Wires data, task, trainer, search, metrics and model folder together for the commands."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from regard import __version__, budget, checkpoint
+from regard.checkpoint import RunFolder
+from regard.data.prepare import prepare
+from regard.data.prepared import Prepared, tokeniser_names
+from regard.evaluation import score_outputs
+from regard.families import Recipe, check_recipe
+from regard.faults import Fault
+from regard.model import Model, build_task, pick_device
+from regard.progress import Progress
+from regard.protocols import Tally
+from regard.recipe import differences, write
+from regard.tasks.translation import Translation
+from regard.training.events import Listener
+from regard.training.snapshot import Facts, Validation
+from regard.training.trainer import Trainer
+
+SAMPLES = 2  # outputs shown at each validation
+TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating
+# What may differ between a run and its resumption: where it stops and where it is computed, not what is learnt.
+STOPS = ("training.steps", "training.patience", "training.device")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run about to be trained: where it lies, what it is, and what was read from its text."""
+
+    folder: RunFolder
+    recipe: Recipe
+    corpus: Prepared
+    task: Translation
+
+
+def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, remark: Callable[[str], None]) -> Run:
+    """Make or reopen the run in `folder`: check that it is the same run, prepare its text, build its task."""
+    run_folder = RunFolder(folder, recipe.training.keep, recipe.training.save_every, remark)
+    if run_folder.exists():
+        if not resume:
+            raise Fault(f"{folder} holds a run already; give --resume to go on with it or --overwrite to replace it.")
+        recipe = _same_recipe(recipe, run_folder)
+    elif folder.exists() and any(path.name != "training" for path in folder.iterdir()):
+        raise Fault(f"{folder} exists and is not a run of regard; choose another --out.")
+    corpus = prepare(recipe.data, Path(recipe.data.prepared or run_folder.training / "corpus"), progress)
+    device = pick_device(recipe.training.device)
+    if device.type == "cuda":
+        torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
+    task = build_task(recipe, corpus.source, corpus.target).to(device)
+    if recipe.training.batch_tokens is None:
+        found = budget.find(task, recipe, corpus, remark)
+        recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": found})})
+    _write_beginning(run_folder, recipe, corpus)
+    assert recipe.training.batch_tokens is not None
+    task.learn_from(corpus, recipe.training.batch_tokens, recipe.data.tokeniser.sampling > 0)
+    return Run(run_folder, recipe, corpus, task)
+
+
+def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:
+    """The recipe to resume with; one that differs in more than where it stops is refused."""
+    old = check_recipe(checkpoint.read_recipe(run_folder.folder))
+    if recipe.training.batch_tokens is None:  # found for this very run, the first time
+        training = recipe.training.model_copy(update={"batch_tokens": old.training.batch_tokens})
+        recipe = recipe.model_copy(update={"training": training})
+    changed = [line for line in differences(old, recipe) if not line.startswith(tuple(f"{stop} " for stop in STOPS))]
+    if changed:
+        raise Fault(f"{run_folder.folder} cannot be resumed with another recipe:", *changed)
+    return recipe
+
+
+def _write_beginning(run_folder: RunFolder, recipe: Recipe, corpus: Prepared) -> None:
+    """The files of a model folder that are known before training."""
+    header = f"Written by regard {__version__}: the whole recipe of this model, every default written out."
+    files = {checkpoint.RECIPE: write(recipe, header).encode()}
+    for name, tokeniser in zip(tokeniser_names(recipe.data.tokeniser), (corpus.source, corpus.target), strict=False):
+        files |= tokeniser.files(name)
+    checkpoint.update_folder(run_folder.folder, files)
+
+
+def is_finished(recipe: Recipe, folder: RunFolder) -> bool:
+    """Whether the run of this very recipe lies there with nothing left to do."""
+    if not folder.exists() or (facts := folder.facts()) is None:
+        return False
+    _same_recipe(recipe, folder)
+    return facts.finished and (facts.step >= recipe.training.steps or _out_of_patience(facts, recipe))
+
+
+def _out_of_patience(facts: Facts, recipe: Recipe) -> bool:
+    return 0 < recipe.training.patience <= facts.since_best
+
+
+def describe(run: Run) -> list[str]:
+    """What is about to be trained, in a few lines."""
+    parameters = sum(parameter.numel() for parameter in run.task.parameters())
+    plan, seed = run.task.plan, run.recipe.seed
+    return [
+        f"{run.corpus.source.size:,} tokens in the vocabulary"
+        + (
+            ""
+            if run.corpus.source is run.corpus.target
+            else f" of the source, {run.corpus.target.size:,} of the target"
+        ),
+        f"{run.recipe.family} of {parameters:,} parameters on {run.task.device}",
+        f"{plan.count(seed, 0):,} batches an epoch, {100 * plan.padding_share(seed, 0):.1f}% of them padding",
+    ]
+
+
+def train(run: Run, listeners: Sequence[Listener]) -> Facts:
+    """Train the run to its end or to a stop, and draw its loss curve."""
+    validator = Validator(run)
+    trainer = Trainer(run.task, run.recipe.training, run.recipe.seed, run.folder, validator, listeners)
+    facts = trainer.run()
+    if facts.losses:
+        from regard.viewing.curves import draw_curves
+
+        series = {"training loss": list(facts.losses)}
+        for step, measures in facts.validations:
+            for name, value in measures.items():
+                series.setdefault(f"validation {name}", []).append((step, value))
+        draw_curves(series, run.folder.folder / "curve.png", "Training")
+    return facts
+
+
+class Validator:
+    """Measures a run on its validation data: by loss, and by really translating."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.model = run, Model(run.task, run.recipe)
+        by = run.recipe.training.best_by
+        names = ["loss", "perplexity", "accuracy", *(TRANSLATED if run.recipe.training.validation_beam else ())]
+        if by not in names:
+            raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(names)}.")
+
+    def __call__(self) -> Validation:
+        pairs, beam = self.run.corpus.valid, self.run.recipe.training.validation_beam
+        measures = measure(self.run.task, "valid")
+        scores = [{"metric": "perplexity", "value": measures["perplexity"], "signature": "per token, end counted",
+                   "split": "valid", "n": len(pairs)}]  # fmt: skip
+        samples: list[tuple[str, str, str]] = []
+        if beam:
+            outputs = [each.text for each in self.model.translate([s for s, _ in pairs], beam=beam)]
+            references = [[target for _, target in pairs]]
+            for metric in TRANSLATED:
+                found = score_outputs(outputs, references, metric, "valid", beam)
+                measures[metric] = found.value
+                scores.append(found.as_dict())
+            samples = [(*pair, output) for pair, output in zip(pairs[:SAMPLES], outputs, strict=False)]
+        return Validation(measures, scores, [(source, output, target) for source, target, output in samples])
+
+
+@torch.no_grad()
+def measure(task: Translation, split: str) -> dict[str, float]:
+    """The task's own measures over a whole split, however it is cut into batches."""
+    tallies: dict[str, Tally] = {}
+    for batch in task.batches(split, seed=0, epoch=0, start=0):
+        for name, tally in task.measure(batch).items():
+            tallies[name] = tallies[name] + tally if name in tallies else tally
+    return {name: tally.value for name, tally in tallies.items()}

@@ -1,0 +1,210 @@
+"""Translation: pairs of sentences for batches, smoothed cross-entropy to minimise, text in and text out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from regard.data.batching import Plan
+from regard.data.prepared import Prepared
+from regard.data.tokenisers import Tokeniser
+from regard.faults import Fault
+from regard.models.transformer import Transformer
+from regard.protocols import Loss, State, Tally, mean
+
+VALIDATION_ROWS = 64  # rows of a batch that is only measured
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Some pairs as tensors; the target ends with the end token, and begins nowhere: inputs are shifted right."""
+
+    source: Int[Tensor, "batch source"]
+    source_lengths: Int[Tensor, " batch"]
+    target: Int[Tensor, "batch target"]
+    inputs: Int[Tensor, "batch target"]  # the target, shifted right behind the begin token
+    places: Int[Tensor, " token"]  # where in the flattened target the real tokens stand
+
+    @property
+    def rows(self) -> int:
+        return self.source.shape[0]
+
+    @property
+    def tokens(self) -> int:
+        return self.places.shape[0]
+
+    def to(self, device: torch.device) -> "PairBatch":
+        if device.type == "cpu":
+            return self
+        return PairBatch(*(tensor.pin_memory().to(device, non_blocking=True) for tensor in vars(self).values()))
+
+    def split(self, parts: int) -> list["PairBatch"]:
+        """The same rows in `parts` smaller batches."""
+        real = torch.zeros(self.target.numel(), dtype=torch.bool, device=self.target.device)
+        real[self.places] = True
+        masks = real.view(self.target.shape).chunk(parts)
+        fields = [tensor.chunk(parts) for tensor in (self.source, self.source_lengths, self.target, self.inputs)]
+        return [
+            PairBatch(source, lengths, target, inputs, mask.flatten().nonzero().squeeze(1))
+            for source, lengths, target, inputs, mask in zip(*fields, masks, strict=True)
+        ]
+
+
+class Translation(nn.Module):
+    """A translator: the network, the two tokenisers, and what its outputs mean."""
+
+    def __init__(self, model: Transformer, source: Tokeniser, target: Tokeniser, label_smoothing: float = 0.0) -> None:
+        super().__init__()
+        self.model, self.source, self.target, self.label_smoothing = model, source, target, label_smoothing
+        self.begin, self.end = target.begin, target.end
+        self._corpus: tuple[Prepared, Plan] | None = None
+        self._sampling = False
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, corpus: Prepared, batch_tokens: int, sampling: bool = False) -> None:
+        """Take the batches from `corpus`, at most `batch_tokens` tokens of the longer side each.
+
+        With `sampling` the text is cut into tokens anew in every epoch, else it is as the corpus was prepared.
+        """
+        pairs, self._sampling = corpus.train, sampling
+        self._corpus = corpus, Plan(pairs.source_lengths, pairs.target_lengths, batch_tokens, pairs.corpora)
+
+    @property
+    def plan(self) -> Plan:
+        """How the training data is cut into batches."""
+        return self._learning_from()[1]
+
+    def _learning_from(self) -> tuple[Prepared, Plan]:
+        if self._corpus is None:
+            raise RuntimeError("a translation task has batches only once it learns from a corpus")
+        return self._corpus
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[PairBatch]:
+        corpus, plan = self._learning_from()
+        if split == "train":
+            for rows in plan.batches(seed, epoch, start):
+                yield self._training_batch(corpus, rows, seed, epoch)
+        else:
+            pairs = {"valid": corpus.valid, "test": corpus.test}[split]
+            for first in range(start * VALIDATION_ROWS, len(pairs), VALIDATION_ROWS):
+                yield self.pair_up(pairs[first : first + VALIDATION_ROWS])
+
+    def _training_batch(self, corpus: Prepared, rows: np.ndarray, seed: int, epoch: int) -> PairBatch:
+        pairs = corpus.train
+        if not self._sampling:
+            return self.token_batch(
+                [pairs.tokens("source", r) for r in rows], [pairs.tokens("target", r) for r in rows]
+            )
+        return self.token_batch(
+            [np.array(self.source.sample(pairs.text("source", r), (seed, epoch, int(r), 0))) for r in rows],
+            [np.array(self.target.sample(pairs.text("target", r), (seed, epoch, int(r), 1))) for r in rows],
+        )
+
+    def pair_up(self, pairs: Sequence[tuple[str, str]]) -> PairBatch:
+        """A batch of these sentences and their translations."""
+        sources = self.source.encode_all([source for source, _ in pairs])
+        targets = self.target.encode_all([target for _, target in pairs])
+        return self.token_batch([np.array(s) for s in sources], [np.array(t) for t in targets])
+
+    def token_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch:
+        """A batch of these token rows, on the device of the model."""
+        source, source_lengths = _padded(sources, self.source.pad, last=self.source.end)
+        target, target_lengths = _padded(targets, self.target.pad, last=self.end)
+        inputs = F.pad(target[:, :-1], (1, 0), value=self.begin)
+        real = torch.arange(target.shape[1]) < target_lengths[:, None]
+        return PairBatch(source, source_lengths, target, inputs, real.flatten().nonzero().squeeze(1)).to(self.device)
+
+    def loss(self, batch: PairBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        logits, wanted = self._forced(batch)
+        total = F.cross_entropy(logits, wanted, reduction="sum", label_smoothing=self.label_smoothing)
+        return Loss(total, batch.tokens)
+
+    def measure(self, batch: PairBatch) -> dict[str, Tally]:
+        logits, wanted = self._forced(batch)
+        nats = float(F.cross_entropy(logits, wanted, reduction="sum"))
+        right = float((logits.argmax(-1) == wanted).sum())
+        return {
+            "loss": Tally((nats, batch.tokens), mean),
+            "perplexity": Tally((nats, batch.tokens), _perplexity),
+            "accuracy": Tally((right, batch.tokens), mean),
+        }
+
+    def _forced(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        """The logits of the real target tokens, each given the true ones before it, and those tokens."""
+        memories = self.model.remember(self.model.encode(batch.source, batch.source_lengths))
+        states, _ = self.model.decode(batch.inputs, memories, batch.source_lengths)
+        logits = self.model.logits(states.flatten(0, 1).index_select(0, batch.places))
+        return logits.float() if logits.dtype == torch.bfloat16 else logits, batch.target.flatten()[batch.places]
+
+    # What the searches ask for
+
+    def start(self, batch: PairBatch) -> State:
+        memories = self.model.remember(self.model.encode(batch.source, batch.source_lengths))
+        return State(sentence=(memories, batch.source_lengths), row=[])
+
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Tensor, State]:
+        memories, lengths = state.sentence
+        states, caches = self.model.decode(tokens[:, None], memories, lengths, state.row or None)
+        logits = self.model.logits(states[:, 0]).float()
+        return logits.log_softmax(-1), State(state.sentence, caches)
+
+    # What people see
+
+    def force_batch(self, inputs: Sequence[str], outputs: Sequence[Sequence[int]]) -> PairBatch:
+        """A batch in which these tokens, and no others, are written."""
+        sources = self.source.encode_all(list(inputs))
+        return self.token_batch([np.array(s) for s in sources], [np.array(tokens) for tokens in outputs])
+
+    def forced_scores(self, batch: PairBatch) -> Tensor:
+        """The log-probability of each target in the batch, its end counted."""
+        logits, wanted = self._forced(batch)
+        own = logits.log_softmax(-1).gather(1, wanted[:, None]).squeeze(1)
+        rows = batch.places // batch.target.shape[1]
+        return own.new_zeros(batch.rows).index_add(0, rows, own)
+
+    def read(self, inputs: Sequence[str]) -> PairBatch:
+        """The sentences as a batch with empty targets."""
+        return self.pair_up([(text, "") for text in inputs])
+
+    def write(self, tokens: Sequence[int]) -> str:
+        return self.target.decode(tokens)
+
+    def check_length(self, text: str) -> int:
+        """The tokens of a sentence with its end; one longer than the model was made for is refused."""
+        length, longest = len(self.source.encode(text)) + 1, self.model.options.longest
+        if length > longest:
+            raise Fault(
+                f"The sentence that begins {text[:40]!r} has {length} tokens, but the model takes {longest} at most; "
+                "split it into sentences."
+            )
+        return length
+
+    def sides(self, batch: PairBatch, written: Sequence[Sequence[int]]) -> dict[str, list[list[str]]]:
+        sources = [
+            self.source.pieces(row[:length].tolist())
+            for row, length in zip(batch.source, batch.source_lengths, strict=True)
+        ]
+        return {"source": sources, "target": [self.target.pieces([*tokens, self.end]) for tokens in written]}
+
+
+def _padded(rows: list[np.ndarray], pad: int, last: int) -> tuple[Tensor, Tensor]:
+    """Rows of different lengths as one tensor, each closed by `last` and filled up with `pad`."""
+    lengths = torch.tensor([len(row) + 1 for row in rows])
+    table = np.full((len(rows), int(lengths.max())), pad, dtype=np.int64)
+    for line, row in zip(table, rows, strict=True):
+        line[: len(row)] = row
+        line[len(row)] = last
+    return torch.from_numpy(table), lengths
+
+
+def _perplexity(nats: float, tokens: float) -> float:
+    return float(np.exp(min(mean(nats, tokens), 100.0)))

@@ -1,0 +1,59 @@
+"""What happens in a training run, as told to its listeners.
+
+A listener receives every event and may answer with a sentence that asks the run to stop; it changes nothing itself.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Started:
+    """The run begins, or goes on, behind `step` of `steps`."""
+
+    step: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """The weights were updated up to `step`; `loss` is the mean per item since the last such event."""
+
+    step: int
+    epoch: int
+    loss: float
+    items: int
+    learning_rate: float
+    gradient_norm: float
+
+
+@dataclass(frozen=True)
+class Validated:
+    """The measures on the validation data, whether they are the best so far, and a few outputs to look at."""
+
+    step: int
+    measures: dict[str, float]
+    best: bool
+    since_best: int
+    samples: list[tuple[str, str, str]] = field(default_factory=list)  # input, output, reference
+
+
+@dataclass(frozen=True)
+class Remarked:
+    """Something people should know: a roll-back, a split batch."""
+
+    step: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The run stops at `step` for `reason`; it is `finished` if there is nothing to resume."""
+
+    step: int
+    reason: str
+    finished: bool
+
+
+Event = Started | Stepped | Validated | Remarked | Ended
+Listener = Callable[[Event], str | None]

@@ -1,0 +1,193 @@
+"""Who listens to a training run: people at a terminal, log files, TensorBoard, the clock and Ctrl-C."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from regard.training.events import Ended, Event, Listener, Remarked, Started, Stepped, Validated
+
+LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
+
+
+class Speedometer:
+    """Items a second over the recent past, time spent validating not counted."""
+
+    def __init__(self) -> None:
+        self.rate, self._last = 0.0, time.monotonic()
+
+    def hear(self, event: Event) -> None:
+        now = time.monotonic()
+        if isinstance(event, Stepped) and now > self._last:
+            present = event.items / (now - self._last)
+            self.rate = present if not self.rate else 0.95 * self.rate + 0.05 * present
+        self._last = now
+
+
+def _summary(event: Stepped, rate: float) -> str:
+    return f"loss {event.loss:.3f}  rate {event.learning_rate:.1e}  {rate:,.0f} tokens/s"
+
+
+def _measures(event: Validated) -> str:
+    return "  ".join(f"{name} {value:.3f}" for name, value in event.measures.items())
+
+
+def _samples(event: Validated) -> Iterator[str]:
+    for source, output, reference in event.samples:
+        yield f"    source     {source}"
+        yield f"    output     {output}"
+        yield f"    reference  {reference}"
+
+
+class Lines:
+    """Progress as plain lines, for logs and pipes."""
+
+    def __init__(self, file: TextIO | None = None) -> None:
+        self.file, self.speed = file or sys.stderr, Speedometer()
+        self.started, self.printed, self.first, self.steps = time.monotonic(), 0.0, 0, 0
+
+    def __call__(self, event: Event) -> None:
+        self.speed.hear(event)
+        match event:
+            case Started(step, steps):
+                self.started, self.first, self.steps = time.monotonic(), step, steps
+                self._print(f"training from step {step} to {steps}")
+            case Stepped(step):
+                now = time.monotonic()
+                if now - self.printed >= LINE_SECONDS or step == self.steps:
+                    self.printed = now
+                    left = (now - self.started) / (step - self.first) * (self.steps - step)
+                    self._print(
+                        f"step {step}/{self.steps}  {_summary(event, self.speed.rate)}  {left / 60:.1f} min left"
+                    )
+            case Validated(step, _, best):
+                self._print(f"step {step}  validation  {_measures(event)}{'  (best so far)' if best else ''}")
+                for line in _samples(event):
+                    self._print(line)
+            case Remarked(step, text):
+                self._print(f"step {step}  {text}")
+            case Ended(step, reason, finished):
+                self._print(f"step {step}  {'finished' if finished else 'stopped'}: {reason}")
+
+    def _print(self, line: str) -> None:
+        print(line, file=self.file, flush=True)
+
+
+class Bar:
+    """Progress as a live bar, with validations above it, for people at a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self.console, self.speed = console, Speedometer()
+        self.progress = Progress(
+            TextColumn("training"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[summary]}"),
+            TimeRemainingColumn(), console=console, transient=True,
+        )  # fmt: skip
+        self.bar = self.progress.add_task("", summary="", total=None)
+        self.headed = False
+
+    def __call__(self, event: Event) -> None:
+        self.speed.hear(event)
+        match event:
+            case Started(step, steps):
+                self.progress.start()
+                self.progress.update(self.bar, completed=step, total=steps)
+            case Stepped(step):
+                self.progress.update(self.bar, completed=step, summary=_summary(event, self.speed.rate))
+            case Validated():
+                self._validated(event)
+            case Remarked(step, text):
+                self.console.print(f"[yellow]step {step}  {escape(text)}[/]", highlight=False)
+            case Ended(step, reason, finished):
+                self.progress.stop()
+                self.console.print(f"step {step}  {'finished' if finished else 'stopped'}: {escape(reason)}")
+
+    def _validated(self, event: Validated) -> None:
+        if not self.headed:
+            self.headed = True
+            self.console.print("[bold]" + " ".join(["    step", *(f"{name:>11}" for name in event.measures)]) + "[/]")
+        cells = " ".join([f"{event.step:8d}", *(f"{value:11.3f}" for value in event.measures.values())])
+        self.console.print(f"[green]{cells}  best so far[/]" if event.best else cells, highlight=False)
+        for line in _samples(event):
+            self.console.print(f"[dim]{escape(line)}[/]", highlight=False)
+
+
+@contextmanager
+def progress_listener() -> Iterator[Listener]:
+    """The live bar at a terminal, plain lines elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Lines()
+        return
+    bar = Bar(console)
+    try:
+        yield bar
+    finally:
+        bar.progress.stop()
+
+
+class TensorBoard:
+    """Writes the run's curves for TensorBoard; a resumed run overwrites what came after its checkpoint."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.writer: Any = None
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Started(step):
+                from torch.utils.tensorboard import SummaryWriter
+
+                self.writer = SummaryWriter(str(self.folder), purge_step=step + 1)
+            case Stepped(step, _, loss, _, learning_rate, norm):
+                for name, value in (("loss", loss), ("learning rate", learning_rate), ("gradient norm", norm)):
+                    self.writer.add_scalar(f"training/{name}", value, step)
+            case Validated(step, measures):
+                for name, value in measures.items():
+                    self.writer.add_scalar(f"validation/{name}", value, step)
+            case Ended():
+                self.writer.close()
+
+
+def deadline(minutes: float) -> Listener:
+    """Asks the run to stop when so many minutes have gone by since now."""
+    end = time.monotonic() + 60 * minutes
+
+    def listen(event: Event) -> str | None:
+        return f"the {minutes:g} minutes are over" if time.monotonic() >= end and not isinstance(event, Ended) else None
+
+    return listen
+
+
+class Interruptions:
+    """Turns the first Ctrl-C (or request to terminate) into a clean stop; a second one is not held back."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self, event: Event) -> str | None:
+        return "interrupted; --resume goes on from here" if self.asked else None
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+
+@contextmanager
+def interruptions() -> Iterator[Interruptions]:
+    """Inside this block Ctrl-C stops a run cleanly."""
+    listener = Interruptions()
+    previous = {number: signal.signal(number, listener.handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield listener
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

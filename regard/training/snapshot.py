@@ -1,0 +1,78 @@
+"""What a run consists of at one moment, and who keeps it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+LOWER_IS_BETTER = {"loss", "perplexity", "ter", "wer", "cer", "per"}
+
+
+@dataclass
+class Facts:
+    """Where a run stands, in plain numbers: what a checkpoint holds beside its tensors."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0  # batches of the epoch that were consumed
+    rate_scale: float = 1.0  # halved by each roll-back
+    best: float | None = None
+    since_best: int = 0  # validations since the best one
+    finished: bool = False
+    watchdog: dict[str, Any] = field(default_factory=dict)
+    losses: list[tuple[int, float]] = field(default_factory=list)
+    validations: list[tuple[int, dict[str, float]]] = field(default_factory=list)
+
+
+@dataclass
+class Snapshot:
+    """All that a run needs to go on: tensors in groups (weights, optimizer, average, carry), and the facts."""
+
+    tensors: dict[str, dict[str, Tensor]]
+    facts: Facts
+
+
+@dataclass
+class Validation:
+    """What a validation found, the signatures of its scores, and a few outputs for people to look at."""
+
+    measures: dict[str, float]
+    scores: list[dict[str, Any]] = field(default_factory=list)
+    samples: list[tuple[str, str, str]] = field(default_factory=list)  # input, output, reference
+
+
+class Keeper(Protocol):
+    """Where a run is kept: checkpoints to go on from, and the published weights that people use."""
+
+    def save(self, snapshot: Snapshot) -> None: ...
+    def latest(self) -> Snapshot | None: ...
+    def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None: ...
+    def average(self, last: int) -> dict[str, Tensor]: ...
+
+
+def named_weights(module: nn.Module) -> dict[str, Tensor]:
+    """Every parameter and buffer once, under its first name: tied ones are one."""
+    return {name: tensor.detach() for name, tensor in [*module.named_parameters(), *module.named_buffers()]}
+
+
+@torch.no_grad()
+def load_weights(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Give the module the weights that `named_weights` took down."""
+    for name, own in named_weights(module).items():
+        own.copy_(tensors[name])
+
+
+def improves(measure: str, value: float, best: float | None) -> bool:
+    """Whether a value of a measure is better than the best before it."""
+    if not math.isfinite(value):
+        return False
+    return best is None or (value < best if measure in LOWER_IS_BETTER else value > best)
+
+
+def key_of(seed: int, step: int) -> int:
+    """A seed of 63 bits for one step of one run."""
+    return int.from_bytes(blake2b(f"{seed}:{step}".encode(), digest_size=8).digest(), "big") >> 1

@@ -1,0 +1,248 @@
+"""The trainer: one loop for every task that learns by gradient. It knows no model, no data and no metric.
+
+Everything random is a function of (seed, epoch) or (seed, step), and a checkpoint holds all the rest, so a run that
+was killed and resumed ends with the same bits as one that was not; rolling back after a divergence is the same act.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, replace
+from itertools import islice
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from regard.faults import Fault
+from regard.protocols import Learns, Loss, Task
+from regard.training import optimizers, schedules
+from regard.training.events import Ended, Event, Listener, Remarked, Started, Stepped, Validated
+from regard.training.guards import MOST_ROLLBACKS, Diverged, MovingAverage, Splitter, Watchdog
+from regard.training.options import TrainingOptions
+from regard.training.prefetch import prefetched
+from regard.training.snapshot import Facts, Keeper, Snapshot, Validation, improves, key_of, load_weights, named_weights
+
+CURVE_POINTS = 1000  # of the training loss, over the whole run
+
+
+class Trainable(Task, Learns, Protocol):
+    """What the trainer asks of a task, which is a torch module besides."""
+
+
+class Trainer:
+    """Trains `task` until its steps are done, its patience is spent, or a listener asks it to stop."""
+
+    def __init__(
+        self,
+        task: Trainable,
+        options: TrainingOptions,
+        seed: int,
+        keeper: Keeper,
+        validate: Callable[[], Validation],
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        if not isinstance(task, nn.Module):
+            raise TypeError("a task that learns by gradient is a torch module")
+        self.task, self.options, self.seed = task, options, seed
+        self.module: nn.Module = task
+        self.keeper, self.validate, self.listeners = keeper, validate, listeners
+        self.device = next(self.module.parameters()).device
+        self.optimizer = optimizers.build(self.module, options.optimizer)
+        self.average = MovingAverage(self.module, options.moving_average) if options.moving_average else None
+        self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)))
+        self.facts, self.watchdog = Facts(), Watchdog()
+        self.carry: dict[str, Tensor] | None = None
+        self.stop: str | None = None
+        self._unread: list[tuple[Tensor, Tensor | int, Tensor]] = []
+        self._rollbacks, self._failed_at = 0, 0
+
+    def run(self) -> Facts:
+        """Train on from the last checkpoint, or from the start, to the end or to a stop."""
+        snapshot = self.keeper.latest()
+        if snapshot is None:
+            self._save()  # there is always something to roll back to
+        else:
+            self._restore(snapshot)
+        self._tell(Started(self.facts.step, self.options.steps))
+        while not self.facts.finished and self.stop is None:
+            try:
+                self._train_on()
+            except Diverged as trouble:
+                self._roll_back(trouble)
+        self._tell(Ended(self.facts.step, self.stop or "done", self.facts.finished))
+        return self.facts
+
+    def _train_on(self) -> None:
+        with prefetched(self._stream()) as batches:
+            while self.stop is None and self.facts.step < self.options.steps and not self._out_of_patience():
+                self._update(list(islice(batches, self.options.accumulate)))
+                self._pause()
+        if self.stop is None:
+            self._finish()
+        else:
+            self._read_losses()
+            if self.facts.best is None:
+                self.keeper.publish(self._weights(), None)
+            self._save()
+
+    def _stream(self) -> Iterator[tuple[int, int, Any]]:
+        """Batches without end, each with the position (epoch, batch) behind it."""
+        epoch, start = self.facts.epoch, self.facts.batch
+        while True:
+            number = start
+            for number, batch in enumerate(self.task.batches("train", self.seed, epoch, start), start + 1):
+                yield epoch, number, batch
+            if number == 0:
+                raise Fault("The training data has not a single batch.")
+            epoch, start = epoch + 1, 0
+
+    def _update(self, group: list[tuple[int, int, Any]]) -> None:
+        """One update of the weights from a group of batches."""
+        facts, options = self.facts, self.options
+        facts.step += 1
+        losses = self.splitter.run([batch for _, _, batch in group], self._begin_update, self._backward)
+        total = torch.stack([loss.total.detach() for loss in losses]).sum()
+        count = sum(loss.count for loss in losses)
+        norm = optimizers.scale_gradients(self.module, count, options.optimizer.clip)
+        optimizers.step(self.optimizer, self._learning_rate())
+        if self.average:
+            self.average.update(facts.step)
+        facts.epoch, facts.batch, _ = group[-1]
+        self.carry = losses[-1].carry
+        self._unread.append((total, count, norm))
+        # On a GPU reading a number waits for all work before it, so that is done now and then only.
+        if self.device.type == "cpu" or facts.step % 10 == 0:
+            self._read_losses()
+
+    def _begin_update(self) -> None:
+        """Before each try at an update: no gradients, and dropout as a function of (seed, step) alone."""
+        self.module.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        torch.manual_seed(key_of(self.seed, self.facts.step))
+
+    def _backward(self, batch: Any) -> Loss:
+        with self._precision():
+            loss = self.task.loss(batch, self.carry)
+        loss.total.backward()
+        return loss
+
+    def _precision(self) -> AbstractContextManager:
+        wanted = self.options.precision
+        bf16 = wanted == "bf16" or (wanted == "auto" and self.device.type == "cuda")
+        return torch.autocast(self.device.type, torch.bfloat16) if bf16 else nullcontext()
+
+    def _learning_rate(self) -> float:
+        options = self.options.optimizer
+        factor = schedules.factor(options.schedule, self.facts.step, options.warmup, self.options.steps)
+        return options.learning_rate * factor * self.facts.rate_scale
+
+    def _read_losses(self) -> None:
+        """Look at the losses of the updates since the last look; raises Diverged where one is not right."""
+        unread, self._unread = self._unread, []
+        if not unread:
+            return
+        read = [(float(total), int(count), float(norm)) for total, count, norm in unread]
+        for step, (total, count, norm) in enumerate(read, self.facts.step - len(read) + 1):
+            self.watchdog.check(total / max(count, 1), norm)
+            if step % max(1, self.options.steps // CURVE_POINTS) == 0:
+                self.facts.losses.append((step, total / max(count, 1)))
+        items = sum(count for _, count, _ in read)
+        loss, norm = sum(total for total, _, _ in read) / max(items, 1), read[-1][2]
+        self._tell(Stepped(self.facts.step, self.facts.epoch, loss, items, self._learning_rate(), norm))
+
+    def _pause(self) -> None:
+        """Between two updates: validate and save when it is time."""
+        step, options = self.facts.step, self.options
+        if step % options.validate_every == 0 or step == options.steps:
+            self._read_losses()
+            with self._averaged():
+                self._judge(self._validation())
+        if step % options.save_every == 0:
+            self._read_losses()
+            self._save()
+
+    def _validation(self) -> Validation:
+        self.module.eval()
+        with torch.no_grad():
+            return self.validate()
+
+    def _judge(self, validation: Validation) -> None:
+        """Keep these weights as the published ones if no earlier ones were better."""
+        facts, measures, by = self.facts, validation.measures, self.options.best_by
+        if by not in measures:
+            raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(measures)}.")
+        best = improves(by, measures[by], facts.best)
+        facts.best, facts.since_best = (measures[by], 0) if best else (facts.best, facts.since_best + 1)
+        facts.validations.append((facts.step, measures))
+        if best:
+            self.keeper.publish(self._weights(), validation)
+        self._tell(Validated(facts.step, measures, best, facts.since_best, validation.samples))
+
+    def _out_of_patience(self) -> bool:
+        return 0 < self.options.patience <= self.facts.since_best
+
+    def _finish(self) -> None:
+        """Leave the weights that the options ask for, and note that there is nothing more to do."""
+        if self.options.final == "last":
+            with self._averaged():
+                self.keeper.publish(self._weights(), self._validation())
+        elif self.options.final == "average":
+            self._save()
+            own = {name: tensor.clone() for name, tensor in self._weights().items()}
+            load_weights(self.module, mean_weights := self.keeper.average(self.options.keep))
+            self.keeper.publish(mean_weights, self._validation())
+            load_weights(self.module, own)
+        self.facts.finished = True
+        self._save()
+
+    def _roll_back(self, trouble: Diverged) -> None:
+        failed, scale = self.facts.step, self.facts.rate_scale / 2
+        self._rollbacks = self._rollbacks + 1 if failed <= self._failed_at else 1
+        self._failed_at = max(failed, self._failed_at)
+        snapshot = self.keeper.latest()
+        if snapshot is None or self._rollbacks > MOST_ROLLBACKS:
+            raise Fault(
+                f"Training fails at step {failed}: {trouble}, however small the learning rate; look at the data."
+            )
+        self._unread = []
+        self._restore(snapshot)
+        self.facts.rate_scale = scale
+        self._tell(Remarked(failed, f"{trouble}; back to step {self.facts.step} with the learning rate halved"))
+
+    def _save(self) -> None:
+        self.facts.watchdog = asdict(self.watchdog)
+        tensors = {"weights": self._weights(), "optimizer": optimizers.state_tensors(self.optimizer)}
+        if self.average:
+            tensors["average"] = self.average.tensors()
+        if self.carry:
+            tensors["carry"] = self.carry
+        self.keeper.save(Snapshot(tensors, self.facts))
+
+    def _restore(self, snapshot: Snapshot) -> None:
+        self.facts, self.watchdog = replace(snapshot.facts), Watchdog(**snapshot.facts.watchdog)
+        # A finished run goes on where its recipe now says that it stops later.
+        self.facts.finished &= self.facts.step >= self.options.steps or self._out_of_patience()
+        load_weights(self.module, snapshot.tensors["weights"])
+        optimizers.load_state_tensors(self.optimizer, snapshot.tensors.get("optimizer", {}))
+        if self.average:
+            self.average.load(snapshot.tensors["average"])
+        carry = snapshot.tensors.get("carry")
+        self.carry = {name: tensor.to(self.device) for name, tensor in carry.items()} if carry else None
+
+    def _weights(self) -> dict[str, Tensor]:
+        return named_weights(self.module)
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """The moving average, where there is one, in the place of the weights."""
+        if self.average:
+            self.average.swap()
+        try:
+            yield
+        finally:
+            if self.average:
+                self.average.swap()
+
+    def _tell(self, event: Event) -> None:
+        for listener in self.listeners:
+            self.stop = listener(event) or self.stop

@@ -1,0 +1,110 @@
+"""What all pictures share: the ink, the fonts, and a file that is written whole or not at all.
+
+Pictures are made with matplotlib's objects alone, never with its global "current" figure, and its import waits until
+something is drawn.
+"""
+
+import io
+import secrets
+import unicodedata
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.faults import Fault
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".png", ".svg")
+INK = "#222222"
+FAINT = "#b8b8b8"
+_FONT = "DejaVu Sans"  # comes with matplotlib, and has Latin, Cyrillic and Greek
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a file name that asks for a kind of picture we cannot draw."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise Fault(f"{path} does not end in {' or '.join(SUFFIXES)}, which are the pictures that can be drawn.")
+
+
+@contextmanager
+def canvas(texts: Iterable[str]) -> Iterator[None]:
+    """Settings under which these texts are drawn: fonts that have their characters, and text in SVG kept as text."""
+    from matplotlib import rc_context
+
+    lacking = sorted(_lacking(texts))
+    families = dict.fromkeys([_FONT, *filter(None, map(_family_with, lacking))])
+    settings: dict[Any, Any] = {"font.family": list(families), "svg.fonttype": "none", "svg.hashsalt": "regard"}
+    with rc_context(settings), warnings.catch_warnings():
+        # Callers are told of missing glyphs once and by name, not by a warning for each.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def save_figure(figure: "Figure", path: Path) -> None:
+    """Render a figure, cut to what is drawn, and put the file in its place in one step."""
+    check_suffix(path)
+    if not path.parent.is_dir():
+        raise Fault(f"There is no folder {path.parent} to draw {path.name} into.")
+    kind = path.suffix.lower()[1:]
+    picture = io.BytesIO()
+    no_date = {"Date": None} if kind == "svg" else {}  # the same picture is the same file
+    figure.savefig(picture, format=kind, dpi=150, bbox_inches="tight", pad_inches=0.12, metadata=no_date)
+    beside = path.with_name(f".{secrets.token_hex(4)}.part")
+    try:
+        beside.write_bytes(picture.getvalue())
+        beside.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # not the name of the part
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def shown(word: str) -> str:
+    """A word as it can be seen: a word of spaces as signs, a control character as Python would write it."""
+    if not word.strip(" "):
+        return "␣" * max(len(word), 1)
+    return "".join(_sign(character) for character in word)
+
+
+def _sign(character: str) -> str:
+    hidden = unicodedata.category(character) in ("Cc", "Cs", "Cn", "Zl", "Zp")
+    return character.encode("unicode_escape").decode() if hidden else character
+
+
+def missing_glyphs(texts: Iterable[str]) -> set[str]:
+    """The characters in these texts that no font on this machine can draw."""
+    return {character for character in _lacking(texts) if _family_with(character) is None}
+
+
+def _lacking(texts: Iterable[str]) -> set[str]:
+    """The characters that our own font lacks."""
+    from matplotlib.font_manager import findfont
+
+    own = _characters(findfont(_FONT))
+    return {character for text in texts for character in shown(text) if ord(character) not in own}
+
+
+@lru_cache(maxsize=1024)
+def _family_with(character: str) -> str | None:
+    """An installed family of fonts that has this character, upright ones for running text first."""
+    from matplotlib.font_manager import fontManager
+
+    # The font of last resort has a box for every script, which says no more than a missing glyph does.
+    fonts = [font for font in fontManager.ttflist if "Last Resort" not in font.name]
+    fonts.sort(key=lambda font: (font.style != "normal", "Sans" not in font.name, font.name))
+    return next((font.name for font in fonts if ord(character) in _characters(font.fname)), None)
+
+
+@lru_cache(maxsize=256)
+def _characters(file: str) -> frozenset[int]:
+    from matplotlib.font_manager import get_font
+
+    try:
+        return frozenset(get_font(file).get_charmap())
+    except (OSError, RuntimeError):  # a font that cannot be read has nothing to offer
+        return frozenset()

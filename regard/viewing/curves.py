@@ -1,0 +1,106 @@
+"""How a training went: the loss as it fell, and the measures as they rose."""
+
+import math
+from itertools import accumulate, cycle
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Points = list[tuple[int, float]]
+
+_PALETTE = ("#1f5fa8", "#d1622b", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770")
+_FAR_APART = 10  # times larger than another, a measure needs an axis of its own
+_MANY = 30  # points from which a curve is noisy enough to be smoothed
+
+
+def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
+    """Draw series of (step, value): losses in one panel, all other measures under it, a panel for each scale.
+
+    A series is a loss when its name says so. A long one is drawn faintly, with a smoothed line over it. Values that
+    are not finite are left out. Gives the characters that no font here can draw.
+    """
+    check_suffix(path)
+    drawn = {name: kept for name, points in series.items() if (kept := _finite(points))}
+    if not drawn:
+        raise ValueError("there is no point to draw")
+    losses = {name: points for name, points in drawn.items() if "loss" in name.lower()}
+    measures = {name: points for name, points in drawn.items() if name not in losses}
+    panels = [losses] * bool(losses) + _by_scale(measures)
+    texts = [title, *series]
+    with canvas(texts):
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6.4, 0.6 + 2.3 * len(panels)), layout="constrained")
+        grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)
+        colours = cycle(_PALETTE)
+        for axes, panel in zip(grid.flat, panels, strict=True):
+            for name, points in panel.items():
+                _draw_series(axes, name, points, next(colours))
+            _dress(axes, "loss" if panel is losses else "measure")
+        grid.flat[0].set_title(title, fontsize=11, color=INK, pad=8, loc="left", parse_math=False)
+        grid.flat[-1].set_xlabel("step", fontsize=9, color=INK)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def _by_scale(measures: dict[str, Points]) -> list[dict[str, Points]]:
+    """Measures that can share an axis: a share of one vanishes beside a score out of a hundred."""
+    peaks = {name: max(abs(value) for _, value in points) for name, points in measures.items()}
+    panels: list[dict[str, Points]] = []
+    highest = math.inf
+    for name in sorted(peaks, key=peaks.__getitem__, reverse=True):
+        if peaks[name] * _FAR_APART < highest:
+            panels.append({})
+            highest = peaks[name]
+        panels[-1][name] = measures[name]
+    return panels
+
+
+def _finite(points: Points) -> Points:
+    return [(step, value) for step, value in points if math.isfinite(value)]
+
+
+def _dress(axes: "Axes", what: str) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axes.set_ylabel(what, fontsize=9, color=INK)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:,.0f}"))
+    axes.tick_params(length=3, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
+    axes.grid(axis="y", color="#ececec", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.margins(x=0.02)
+    for side, spine in axes.spines.items():
+        spine.set(color=FAINT, linewidth=0.8, visible=side in ("left", "bottom"))
+    legend = axes.legend(frameon=False, fontsize=8, labelcolor=INK)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _draw_series(axes: "Axes", name: str, points: Points, colour: str) -> None:
+    steps, values = zip(*points, strict=True)
+    if len(points) >= _MANY:
+        axes.plot(steps, values, color=colour, alpha=0.22, linewidth=0.8)
+        axes.plot(steps, smoothed(list(values)), color=colour, linewidth=1.6, label=name)
+    else:
+        axes.plot(steps, values, color=colour, linewidth=1.4, marker="o", markersize=3, label=name)
+
+
+def smoothed(values: list[float]) -> list[float]:
+    """The mean of each value's neighbourhood, about a thirtieth of the whole.
+
+    It reaches equally far to both sides where the loss falls fast, so that the line does not lag behind, and only
+    at the end, where it is flat, less far ahead than back.
+    """
+    sums = [0.0, *accumulate(values)]
+    reach = len(values) // (2 * _MANY)
+    means = []
+    for place in range(len(values)):
+        near = min(reach, place)
+        start, end = place - near, min(place + near + 1, len(values))
+        means.append((sums[end] - sums[start]) / (end - start))
+    return means

@@ -1,0 +1,207 @@
+"""Attention as a matrix of words: who looked at whom, as a picture or as numbers."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, save_figure, shown
+from regard.viewing.canvas import missing_glyphs as missing_glyphs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
+
+_COLOURS = "Blues"
+_FEW = 12  # rows and columns up to which the number in a cell can be read
+_WORTH_A_NUMBER = 0.1
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Weights (row, column) with a word for each row, which looks, and for each column, which is looked at."""
+
+    title: str
+    rows: list[str]
+    columns: list[str]
+    weights: np.ndarray
+
+    def __post_init__(self) -> None:
+        rows, columns = len(self.rows), len(self.columns)
+        if self.weights.shape != (rows, columns):
+            raise ValueError(f"weights of shape {self.weights.shape} do not fit {rows} rows and {columns} columns")
+        if not rows or not columns:
+            raise ValueError("a matrix without rows or without columns shows nothing")
+
+
+def to_json(matrices: Sequence[Matrix]) -> dict[str, Any]:
+    """The same matrices as plain values, every number as it is."""
+    return {
+        "matrices": [
+            {
+                "title": matrix.title,
+                "rows": list(matrix.rows),
+                "columns": list(matrix.columns),
+                "weights": matrix.weights.tolist(),
+            }
+            for matrix in matrices
+        ]
+    }
+
+
+def draw_matrix(matrix: Matrix, path: Path) -> set[str]:
+    """Draw one matrix as large as its words need; gives the characters that no font here can draw."""
+    check_suffix(path)
+    texts = [matrix.title, *matrix.rows, *matrix.columns]
+    with canvas(texts):
+        from matplotlib.figure import Figure
+
+        size = _font_size(max(matrix.weights.shape))
+        wide, high = _cell(matrix, size)
+        width, height = wide * len(matrix.columns), high * len(matrix.rows)
+        figure = Figure(figsize=(width, height))
+        axes = figure.add_axes((0, 0, 1, 1))
+        mesh = _draw_cells(axes, matrix)
+        _write_rows(axes, matrix.rows, size)
+        _write_columns(axes, matrix.columns, size, wide)
+        if max(matrix.weights.shape) <= _FEW:
+            _write_numbers(axes, matrix.weights, size)
+        axes.set_title(matrix.title, fontsize=max(size + 1, 11), pad=10, color=INK, parse_math=False)
+        tall = min(1.0, 2.5 / height)
+        bar = figure.colorbar(mesh, cax=figure.add_axes((1 + 0.2 / width, 1 - tall, 0.11 / width, tall)))
+        _dress_scale(bar.ax, 8.5)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def draw_sheet(matrices: Sequence[Matrix], path: Path, across: int | None = None) -> set[str]:
+    """Draw many matrices as small multiples, `across` in a line: say, a line for each layer, a place for each head.
+
+    Panels that show the same words as the one to their left, or as the one under them, leave the words to it.
+    """
+    check_suffix(path)
+    if not matrices:
+        raise ValueError("a sheet needs at least one matrix")
+    across = min(across or math.ceil(math.sqrt(len(matrices))), len(matrices))
+    texts = [text for matrix in matrices for text in (matrix.title, *matrix.rows, *matrix.columns)]
+    with canvas(texts):
+        figure, grid = _sheet(matrices, across)
+        for place, axes in enumerate(grid.flat):
+            if place < len(matrices):
+                mesh = _draw_panel(axes, matrices, place, across)
+            else:
+                axes.set_visible(False)
+        bar = figure.colorbar(mesh, ax=grid, fraction=0.025, aspect=30, pad=0.02)
+        _dress_scale(bar.ax, 7)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def _sheet(matrices: Sequence[Matrix], across: int) -> "tuple[Figure, np.ndarray]":
+    from matplotlib.figure import Figure
+
+    down = math.ceil(len(matrices) / across)
+    rows, columns = np.max([matrix.weights.shape for matrix in matrices], axis=0)
+    cell = min(0.18, 4 / max(rows, columns))  # inches; no panel grows beyond four
+    figure = Figure(
+        figsize=(across * (columns * cell + 0.25) + 1.2, down * (rows * cell + 0.35) + 0.8), layout="constrained"
+    )
+    return figure, figure.subplots(down, across, squeeze=False)
+
+
+def _draw_panel(axes: "Axes", matrices: Sequence[Matrix], place: int, across: int) -> "ScalarMappable":
+    matrix = matrices[place]
+    mesh = _draw_cells(axes, matrix)
+    axes.set_aspect("equal")
+    axes.set_title(matrix.title, fontsize=8, pad=4, color=INK, parse_math=False)
+    size = float(np.interp(max(matrix.weights.shape), [22, 80], [7, 3]))
+    told_left = place % across and matrices[place - 1].rows == matrix.rows
+    under = place + across
+    told_under = under < len(matrices) and matrices[under].columns == matrix.columns
+    _write_rows(axes, [] if told_left else matrix.rows, size)
+    words = [] if told_under else matrix.columns
+    axes.set_xticks(np.arange(len(words)) + 0.5, [shown(word) for word in words], rotation=90)
+    _dress_labels(axes.get_xticklabels(), size)
+    return mesh
+
+
+def _draw_cells(axes: "Axes", matrix: Matrix) -> "ScalarMappable":
+    """The coloured cells, first row on top; as vectors, unless there are too many for that."""
+    many = matrix.weights.size > 4096
+    mesh = axes.pcolormesh(
+        matrix.weights,
+        cmap=_COLOURS,
+        vmin=0,
+        vmax=1,
+        edgecolors="none" if many else "#e4e8ee",
+        linewidth=0 if many else 0.4,
+        rasterized=many,
+    )
+    axes.invert_yaxis()
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set(color=FAINT, linewidth=0.8)
+    return mesh
+
+
+def _write_rows(axes: "Axes", words: Sequence[str], size: float) -> None:
+    axes.set_yticks(np.arange(len(words)) + 0.5, [shown(word) for word in words])
+    _dress_labels(axes.get_yticklabels(), size)
+
+
+def _write_columns(axes: "Axes", words: Sequence[str], size: float, cell: float) -> None:
+    """Words above the columns: level where each is narrower than its cell, slanted otherwise."""
+    level = _widest(words, size) < cell
+    slant: dict[str, Any] = {} if level else {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set_xticks(np.arange(len(words)) + 0.5, [shown(word) for word in words], **slant)
+    _dress_labels(axes.get_xticklabels(), size)
+
+
+def _dress_labels(labels: Iterable[Any], size: float) -> None:
+    for label in labels:
+        # A word may hold dollar signs, which are money here and not mathematics.
+        label.set(fontsize=size, color=INK, parse_math=False)
+
+
+def _write_numbers(axes: "Axes", weights: np.ndarray, size: float) -> None:
+    for (row, column), weight in np.ndenumerate(weights):
+        if weight >= _WORTH_A_NUMBER:
+            number = f"{weight:.2f}".removeprefix("0")
+            colour = "white" if weight > 0.5 else INK
+            place = (column + 0.5, row + 0.5)
+            axes.text(*place, number, ha="center", va="center_baseline", fontsize=size - 2.5, color=colour)
+
+
+def _dress_scale(axes: "Axes", size: float) -> None:
+    axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+    axes.tick_params(length=2, width=0.6, color=FAINT, labelsize=size, labelcolor=INK)
+    axes.set_ylabel("attention", fontsize=size, color=INK)
+    for spine in axes.spines.values():
+        spine.set(color=FAINT, linewidth=0.6)
+
+
+def _font_size(longest: int) -> float:
+    """Points: large for a sentence, small for a paragraph, and so small for a page that the picture stays finite."""
+    return min(float(np.interp(longest, [20, 60, 150], [11, 8, 5])), 1000 / longest)
+
+
+def _cell(matrix: Matrix, size: float) -> tuple[float, float]:
+    """Inches of a cell: wide enough for level words in a short sentence, otherwise a square."""
+    high = size / 28
+    wide = _widest(matrix.columns, size) + 0.14
+    return (max(high, wide) if wide <= 0.85 and len(matrix.columns) <= _FEW else high), high
+
+
+def _widest(words: Sequence[str], size: float) -> float:
+    """Inches of the widest of these words."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    font, measure = FontProperties(size=size), TextToPath()
+    return max(measure.get_text_width_height_descent(shown(word), font, False)[0] for word in words) / 72

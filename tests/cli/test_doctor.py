@@ -1,0 +1,80 @@
+"""The doctor: what it finds on a healthy machine, and what it says to a sick one."""
+
+import json
+from importlib import metadata
+
+import pytest
+
+from regard.cli import doctor
+from regard.faults import Fault
+
+
+@pytest.fixture
+def requirements(monkeypatch):
+    """Pretend that regard requires these."""
+
+    def pretend(*lines):
+        monkeypatch.setattr(doctor.metadata, "requires", lambda _: list(lines))
+
+    return pretend
+
+
+@pytest.fixture(autouse=True)
+def _healthy_torch(monkeypatch):
+    """Loading torch takes seconds and is none of these tests' business but one."""
+    monkeypatch.setattr(doctor, "_torch", lambda: {"version": "2.13.0", "cuda": [], "threads": 2})
+
+
+def test_a_healthy_machine(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    doctor.command()
+    lines = capsys.readouterr().out.splitlines()
+    assert f"rich           {metadata.version('rich')}" in lines
+    assert "computes on    the processor, 2 threads; no CUDA device" in lines
+    assert lines[-1] == "Next: regard demo"
+
+
+def test_after_the_demo_comes_translating(tmp_path, monkeypatch):
+    (tmp_path / "runs" / "demo").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert doctor.examine()["next"] == 'echo "I love books." | regard translate runs/demo'
+
+
+def test_versions_are_compared_as_numbers(requirements):
+    requirements("rich>=2.0", "typer>=99.1", "no-such-package>=1.5", 'nothing-here; extra == "dev"', "numpy")
+    found = {dependency.name: dependency.will_do for dependency in doctor.dependencies()}
+    assert found == {"rich": True, "typer": False, "no-such-package": False, "numpy": True}
+
+
+def test_what_is_missing_is_named_with_the_way_to_get_it(requirements, capsys):
+    requirements("rich>=99", "no-such-package")
+    with pytest.raises(Fault, match="Missing or too old: rich, no-such-package"):
+        doctor.command()
+    lines = capsys.readouterr().out.splitlines()
+    assert f"rich             {metadata.version('rich')}; 99 or newer is needed" in lines
+    assert "no-such-package  missing" in lines
+    assert lines[-1].endswith("-m pip install 'rich>=99' 'no-such-package'")
+
+
+def test_json_says_the_same(requirements, capsys):
+    requirements("rich>=2")
+    doctor.command(as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert found["missing"] == []
+    assert found["dependencies"] == [
+        {"name": "rich", "needed": "2", "found": metadata.version("rich"), "will_do": True}
+    ]
+
+
+def test_a_torch_that_cannot_be_loaded_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "_torch", lambda: {"fault": "libgomp.so.1: cannot open shared object file"})
+    with pytest.raises(Fault, match=r"torch is installed and cannot be loaded: libgomp"):
+        doctor.command()
+    assert "nothing, torch cannot be loaded" in capsys.readouterr().out
+
+
+def test_a_folder_that_is_not_there_yet_is_judged_by_the_one_above(tmp_path):
+    assert doctor.can_write(tmp_path / "not" / "yet")
+    file = tmp_path / "file"
+    file.touch()
+    assert not doctor.can_write(file / "under")

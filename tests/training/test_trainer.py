@@ -1,0 +1,228 @@
+"""The trainer on a toy: laws, guards, stopping and going on."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.faults import Fault
+from regard.recipe import check
+from regard.training.events import Ended, Remarked, Stepped, Validated
+from regard.training.options import TrainingOptions
+from regard.training.snapshot import Validation
+from regard.training.trainer import Trainer
+
+sys.path.insert(0, str(Path(__file__).parent))
+from toy import Line, Log, Memory, Rows
+
+OPTIMIZER = {"learning_rate": 0.05, "warmup": 5}
+
+
+def options(**more: Any) -> TrainingOptions:
+    table = {"steps": 40, "validate_every": 10, "save_every": 10, "optimizer": OPTIMIZER} | more
+    return check(TrainingOptions, table)
+
+
+def trainer(task: Line, keeper: Memory, chosen: TrainingOptions, *listeners: Any) -> Trainer:
+    def validate() -> Validation:
+        losses = [task.measure(batch)["loss"] for batch in task.batches("valid", 99, 0, 0)]
+        return Validation({"loss": sum(losses[1:], losses[0]).value})
+
+    return Trainer(task, chosen, 1, keeper, validate, listeners)
+
+
+def weights(task: Line) -> list[Tensor]:
+    return [parameter.detach().clone() for parameter in task.parameters()]
+
+
+def stop_after(step: int) -> Any:
+    return lambda event: "enough" if isinstance(event, Stepped) and event.step == step else None
+
+
+def test_it_learns() -> None:
+    task, log = Line(), Log()
+    facts = trainer(task, Memory(), options(steps=600), log).run()
+    validations = [event.measures["loss"] for event in log.of(Validated)]
+    assert validations[-1] < 0.1 * validations[0]
+    assert facts.finished
+    assert [event.step for event in log.of(Stepped)] == list(range(1, 601))
+
+
+@pytest.mark.parametrize("extra", [{}, {"accumulate": 3}, {"moving_average": 0.9}, {"final": "average"}])
+def test_resumed_is_never_stopped(extra: dict[str, Any]) -> None:
+    whole = Line()
+    keeper = Memory()
+    trainer(whole, keeper, options(**extra)).run()
+    for stop in (1, 6, 10, 23, 39):
+        other, pieces = Line(), Memory()
+        stopped = trainer(other, pieces, options(**extra), stop_after(stop)).run()
+        assert (stopped.step, stopped.finished) == (stop, False)
+        again = Line()
+        facts = trainer(again, pieces, options(**extra)).run()
+        for one, two in zip(weights(whole), weights(again), strict=True):
+            assert torch.equal(one, two)
+        for one, two in zip(keeper.published[-1].values(), pieces.published[-1].values(), strict=True):
+            assert torch.equal(one, two)
+        assert facts.validations == keeper.snapshots[-1].facts.validations
+
+
+def test_a_finished_run_does_nothing_and_a_longer_one_goes_on() -> None:
+    keeper, log = Memory(), Log()
+    trainer(Line(), keeper, options()).run()
+    trainer(Line(), keeper, options(), log).run()
+    assert not log.of(Stepped)
+    trainer(Line(), keeper, options(steps=45), log).run()
+    assert [event.step for event in log.of(Stepped)] == [41, 42, 43, 44, 45]
+
+
+def test_accumulating_is_one_larger_batch() -> None:
+    """Seven batches summed for one update are the epoch as one batch, without dropout."""
+    task = Line(dropout=0.0)
+    trainer(task, Memory(), options(steps=1, accumulate=7)).run()
+    joined = Line(dropout=0.0)
+    batches = list(joined.batches("train", 1, 0, 0))
+    one = Rows(torch.cat([b.points for b in batches]), torch.cat([b.values for b in batches]))
+    joined.batches = lambda *_: iter([one])  # type: ignore[method-assign]
+    trainer(joined, Memory(), options(steps=1)).run()
+    for mine, other in zip(weights(task), weights(joined), strict=True):
+        torch.testing.assert_close(mine, other)
+
+
+def test_out_of_memory_splits_and_changes_nothing() -> None:
+    plain, tight, log = Line(dropout=0.0), Line(dropout=0.0), Log()
+
+    def too_large(batch: Rows) -> None:
+        if batch.rows > 4:
+            raise torch.OutOfMemoryError("no more memory")
+
+    tight.spoil = too_large
+    trainer(plain, Memory(), options()).run()
+    trainer(tight, Memory(), options(), log).run()
+    for one, two in zip(weights(plain), weights(tight), strict=True):
+        torch.testing.assert_close(one, two)
+    assert "in 2 pieces" in log.of(Remarked)[0].text
+
+
+def test_a_row_that_does_not_fit_ends_the_run() -> None:
+    task = Line()
+
+    def never(batch: Rows) -> None:
+        raise torch.OutOfMemoryError("no more memory")
+
+    task.spoil = never
+    with pytest.raises(Fault, match="too little memory for a single row"):
+        trainer(task, Memory(), options()).run()
+
+
+@pytest.mark.parametrize(("trouble", "times"), [(float("nan"), 1), (float("inf"), 1), (1e4, 5)])
+def test_divergence_rolls_back_with_a_smaller_rate(trouble: float, times: int) -> None:
+    task, log, keeper, seen = Line(), Log(), Memory(), []
+
+    def spoil(batch: Rows) -> None:
+        seen.append(1)
+        if 67 - times < len(seen) <= 67:
+            batch.points.mul_(trouble)
+
+    task.spoil = spoil
+    facts = trainer(task, keeper, options(steps=80), log).run()
+    assert facts.step == 80
+    assert facts.finished
+    assert facts.rate_scale == 0.5
+    assert "back to step 60 with the learning rate halved" in log.of(Remarked)[0].text
+    assert all(parameter.isfinite().all() for parameter in task.parameters())
+    rates = {event.step: event.learning_rate for event in log.of(Stepped)}
+    assert rates[70] == pytest.approx(0.5 * 0.05 * (5 / 70) ** 0.5)
+
+
+def test_one_odd_batch_is_no_divergence() -> None:
+    task, log, seen = Line(), Log(), []
+
+    def spoil(batch: Rows) -> None:
+        seen.append(1)
+        if len(seen) in (66, 67):
+            batch.points.mul_(1e4)
+
+    task.spoil = spoil
+    trainer(task, Memory(), options(steps=80), log).run()
+    assert not log.of(Remarked)
+
+
+def test_a_hopeless_run_ends_in_a_sentence() -> None:
+    task = Line()
+    task.spoil = lambda batch: batch.points.mul_(float("nan"))
+    with pytest.raises(Fault, match="Training fails at step 1: the loss is nan, however small"):
+        trainer(task, Memory(), options()).run()
+
+
+def test_patience_ends_the_run_and_the_best_is_published() -> None:
+    values = iter([5.0, 3.0, 4.0, float("nan"), 3.5, 1.0])
+    task, keeper, log = Line(), Memory(), Log()
+    run = Trainer(task, options(steps=100, patience=3), 1, keeper, lambda: Validation({"loss": next(values)}), [log])
+    facts = run.run()
+    assert (facts.step, facts.best, facts.finished) == (50, 3.0, True)
+    assert [event.best for event in log.of(Validated)] == [True, True, False, False, False]
+    assert len(keeper.published) == 2
+
+
+def test_higher_is_better_for_scores() -> None:
+    values = iter([1.0, 2.0, 1.5, 3.0])
+    log, chosen = Log(), options(best_by="accuracy")
+    Trainer(Line(), chosen, 1, Memory(), lambda: Validation({"accuracy": next(values)}), [log]).run()
+    assert [event.best for event in log.of(Validated)] == [True, True, False, True]
+
+
+def test_an_unknown_measure_is_refused_with_those_there_are() -> None:
+    with pytest.raises(Fault, match="best_by is 'acuracy', but a validation measures loss"):
+        trainer(Line(), Memory(), options(best_by="acuracy")).run()
+
+
+def test_final_weights() -> None:
+    """The last, the best, or the mean of those kept; the checkpoint keeps the weights that were trained."""
+    for final in ("last", "best", "average"):
+        task, keeper = Line(), Memory()
+        trainer(task, keeper, options(final=final, keep=2)).run()
+        published = keeper.published[-1]["weight.weight"]
+        last = keeper.snapshots[-1].tensors["weights"]["weight.weight"]
+        assert torch.equal(task.weight.weight, last)
+        assert torch.equal(published, last) == (final != "average")
+        if final == "average":
+            kept = {s.facts.step: s.tensors["weights"]["weight.weight"] for s in keeper.snapshots}
+            torch.testing.assert_close(published, (kept[30] + kept[40]) / 2)
+
+
+def test_the_moving_average_is_what_is_published() -> None:
+    task, keeper = Line(), Memory()
+    trainer(task, keeper, options(moving_average=0.9)).run()
+    averaged = keeper.snapshots[-1].tensors["average"]["weight.weight"]
+    assert torch.equal(keeper.published[-1]["weight.weight"], averaged)
+    assert not torch.equal(task.weight.weight, averaged)
+
+
+def test_clipping_bounds_the_step() -> None:
+    def first_norm(clip: float) -> tuple[float, Tensor]:
+        task, log = Line(dropout=0.0), Log()
+        before = weights(task)[0]
+        optimizer = OPTIMIZER | {"clip": clip, "epsilon": 1.0}  # a large epsilon makes Adam's step follow the size
+        trainer(task, Memory(), options(steps=1, optimizer=optimizer), log).run()
+        return log.of(Stepped)[0].gradient_norm, (weights(task)[0] - before).norm()
+
+    (norm, clipped), (same, free) = first_norm(0.1), first_norm(0.0)
+    assert norm == same > 0.1
+    assert clipped < 0.2 * free
+
+
+def test_a_stop_before_the_first_validation_leaves_a_model() -> None:
+    keeper, log = Memory(), Log()
+    trainer(Line(), keeper, options(), stop_after(3), log).run()
+    assert len(keeper.published) == 1
+    assert log.of(Ended) == [Ended(3, "enough", False)]
+
+
+def test_no_batches_is_said() -> None:
+    task = Line()
+    task.batches = lambda *_: iter([])  # type: ignore[method-assign]
+    with pytest.raises(Fault, match="not a single batch"):
+        trainer(task, Memory(), options()).run()
