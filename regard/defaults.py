@@ -30,6 +30,7 @@ SCALES = (
     Scale(2_000_000, "small", "base", 24_000, 0.1, 25),
     Scale(float("inf"), "base", "base", 32_000, 0.1, 15),
 )
+PATIENCE = 8  # validations
 TYPICAL_LENGTH = 20  # tokens of a sentence, to turn passes over the data into steps
 
 
@@ -99,12 +100,12 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
             "validate_every": every,
             "save_every": every,
             "best_by": "bleu",
-            "patience": 8,
+            "patience": PATIENCE,
             "optimizer": {"learning_rate": 2e-3 if preset == "tiny" else 1e-3, "warmup": min(1000, steps // 10)},
         },
     }
     return table, [
         f"{pairs:,} pairs of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
-        f"So: preset {preset}, dropout {scale.dropout}, up to {scale.vocabulary:,} tokens shared by both languages,",
-        f"at most {steps:,} steps, ending early after {8} validations without a better BLEU.",
+        f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout}, up to {scale.vocabulary:,} tokens shared by both languages,",
+        f"at most {steps:,} steps, fewer after {PATIENCE} validations without a better BLEU.",
     ]

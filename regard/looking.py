@@ -1,5 +1,6 @@
 """From a model and a sentence to matrices with words on both axes."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,15 +78,24 @@ def _labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> tuple
         return pieces, list(range(len(pieces)))
     labels: list[str] = []
     places: list[int] = []
-    before: int | None = None
+    before: tuple[int, bool] | None = None
     for token, piece, word in zip(tokens, pieces, tokeniser.words(tokens), strict=True):
-        if word < 0 or word != before:
-            labels.append(piece if word < 0 else "")
-        if word >= 0:
-            labels[-1] += tokeniser.decode([token]) if piece.startswith("<0x") else piece.replace("▁", "")
-        before = None if word < 0 else word
+        text = piece if word < 0 else _shown(tokeniser, token, piece)
+        kind = (word, _is_punctuation(text))  # a full stop is shown beside the word it is written to
+        if word < 0 or kind != before:
+            labels.append("")
+        labels[-1] += text
+        before = None if word < 0 else kind
         places.append(len(labels) - 1)
     return [label or "·" for label in labels], places
+
+
+def _shown(tokeniser: Tokeniser, token: int, piece: str) -> str:
+    return tokeniser.decode([token]) if piece.startswith("<0x") else piece.replace("▁", "")
+
+
+def _is_punctuation(text: str) -> bool:
+    return bool(text) and all(unicodedata.category(character).startswith("P") for character in text)
 
 
 def _grouped(weights: np.ndarray, of_row: list[int], of_column: list[int]) -> np.ndarray:

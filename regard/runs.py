@@ -40,15 +40,17 @@ class Run:
 
 def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, remark: Callable[[str], None]) -> Run:
     """Make or reopen the run in `folder`: check that it is the same run, prepare its text, build its task."""
+    device = pick_device(recipe.training.device)
+    _check_measure(recipe)
     run_folder = RunFolder(folder, recipe.training.keep, recipe.training.save_every, remark)
     if run_folder.exists():
         if not resume:
             raise Fault(f"{folder} holds a run already; give --resume to go on with it or --overwrite to replace it.")
         recipe = _same_recipe(recipe, run_folder)
-    elif folder.exists() and any(path.name != "training" for path in folder.iterdir()):
+    elif folder.exists() and any(folder.iterdir()) and not run_folder.training.is_dir():
         raise Fault(f"{folder} exists and is not a run of regard; choose another --out.")
+    run_folder.training.mkdir(parents=True, exist_ok=True)  # from here on the folder is known as a run
     corpus = prepare(recipe.data, Path(recipe.data.prepared or run_folder.training / "corpus"), progress)
-    device = pick_device(recipe.training.device)
     if device.type == "cuda":
         torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     task = build_task(recipe, corpus.source, corpus.target).to(device)
@@ -59,6 +61,13 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
     assert recipe.training.batch_tokens is not None
     task.learn_from(corpus, recipe.training.batch_tokens, recipe.data.tokeniser.sampling > 0)
     return Run(run_folder, recipe, corpus, task)
+
+
+def _check_measure(recipe: Recipe) -> None:
+    by, translated = recipe.training.best_by, TRANSLATED if recipe.training.validation_beam else ()
+    names = ["loss", "perplexity", "accuracy", *translated]
+    if by not in names:
+        raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(names)}.")
 
 
 def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:
@@ -131,10 +140,6 @@ class Validator:
 
     def __init__(self, run: Run) -> None:
         self.run, self.model = run, Model(run.task, run.recipe)
-        by = run.recipe.training.best_by
-        names = ["loss", "perplexity", "accuracy", *(TRANSLATED if run.recipe.training.validation_beam else ())]
-        if by not in names:
-            raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(names)}.")
 
     def __call__(self) -> Validation:
         pairs, beam = self.run.corpus.valid, self.run.recipe.training.validation_beam

@@ -1,11 +1,13 @@
 """What all tests share."""
 
 import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 # Tests run side by side; threads inside each would only fight for the cores. Set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-from collections.abc import Iterator
+sys.path.insert(0, str(Path(__file__).parent))
 
 import jaxtyping
 import pytest
@@ -17,3 +19,15 @@ def unchecked_shapes() -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small trained translator; who changes it takes a copy."""
+    from small import train_arguments, write_corpus
+
+    from regard.cli import main
+
+    folder = tmp_path_factory.mktemp("trained")
+    assert main(train_arguments(*write_corpus(folder), folder / "run")) == 0
+    return folder / "run"

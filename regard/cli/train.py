@@ -86,8 +86,8 @@ def train(
         return None
     with console_progress() as progress:
         run = runs.open_run(recipe, folder, resume, progress, remark)
-        for line in [*run.corpus.report.lines(), *runs.describe(run)]:
-            remark(line)
+    for line in [*run.corpus.report.lines(), *runs.describe(run)]:
+        remark(line)
     with interruptions() as interrupted, progress_listener() as shown:
         listeners: list[Listener] = [shown, TensorBoard(run.folder.training / "tensorboard"), interrupted]
         if minutes is not None:
@@ -103,12 +103,12 @@ def remove_run(folder: Path) -> None:
     """Make room for a new run where an old one lies; anything else that lies there is refused."""
     from regard.checkpoint import MANIFEST, RECIPE
 
-    if folder.exists() and any(folder.iterdir()):
-        if not ((folder / RECIPE).exists() and (folder / MANIFEST).exists()) and {p.name for p in folder.iterdir()} != {
-            "training"
-        }:
-            raise Fault(f"{folder} is not a run of regard, so it is not overwritten; choose another --out.")
-        shutil.rmtree(folder)
+    if not folder.exists():
+        return
+    names = {path.name for path in folder.iterdir() if not path.name.endswith(".partial")}
+    if not ({RECIPE, MANIFEST} <= names or names <= {"training", MANIFEST}):
+        raise Fault(f"{folder} is not a run of regard, so it is not overwritten; choose another --out.")
+    shutil.rmtree(folder)
 
 
 def _say_result(folder: Path) -> None:

@@ -4,9 +4,10 @@ All rows are put in a random order, the order is cut into windows, and each wind
 batches, which then come in random order. A position in an epoch is a number of batches, and any can be resumed at.
 """
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from operator import itemgetter
 
 import numpy as np
@@ -35,6 +36,7 @@ class Plan:
     target_lengths: np.ndarray
     budget: int
     corpora: Sequence[tuple[int, int, float]]
+    _known: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict, init=False, repr=False)
 
     def batches(self, seed: int, epoch: int, start: int = 0) -> Iterator[np.ndarray]:
         """The rows of each batch, from batch `start` of the epoch on."""
@@ -47,68 +49,77 @@ class Plan:
 
     def count(self, seed: int, epoch: int) -> int:
         """How many batches an epoch has."""
-        windows = self._windows(seed, epoch)
-        return sum(len(_cut(rows, *self._lengths(rows), self.budget)) for rows in windows)
+        return self._totals(seed, epoch)[0]
 
     def padding_share(self, seed: int, epoch: int) -> float:
         """The part of all places of an epoch's batches, both sides together, that holds no token."""
-        tokens = places = 0
-        for rows in self._windows(seed, epoch):
-            for batch in _cut(rows, *self._lengths(rows), self.budget):
-                source, target = self._lengths(batch)
-                tokens += int(source.sum() + target.sum())
-                places += len(batch) * int(source.max() + target.max())
+        _, tokens, places = self._totals(seed, epoch)
         return 1 - tokens / places if places else 0.0
+
+    def _totals(self, seed: int, epoch: int) -> tuple[int, int, int]:
+        """The batches of an epoch, their tokens and their places; found once, since it takes seconds for millions."""
+        if (seed, epoch) not in self._known:
+            batches = tokens = places = 0
+            for rows in self._windows(seed, epoch):
+                for batch in _cut(rows, *self._lengths(rows), self.budget):
+                    source, target = self._lengths(batch)
+                    batches += 1
+                    tokens += int(source.sum() + target.sum())
+                    places += len(batch) * int(source.max() + target.max())
+            self._known[seed, epoch] = batches, tokens, places
+        return self._known[seed, epoch]
 
     def _lengths(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The lengths of both sides with their end tokens."""
         return self.source_lengths[rows].astype(np.int64) + 1, self.target_lengths[rows].astype(np.int64) + 1
 
     def _windows(self, seed: int, epoch: int) -> Iterator[np.ndarray]:
-        """The rows of an epoch in random order, in as few windows of equal size as are needed."""
+        """The rows of an epoch in as few windows of equal size as are needed."""
         rows = self._rows(seed, epoch)
-        cost = np.maximum(self.source_lengths, self.target_lengths).mean() + 1 if len(rows) else 1.0
-        most = max(1, min(_WINDOW_ROWS, int(_WINDOW_BATCHES * self.budget / cost)))
-        windows = -(-len(rows) // most)
-        bounds = [len(rows) * number // windows for number in range(windows + 1)] if windows else []
-        return (rows[first:last] for first, last in pairwise(bounds))
+        if not len(rows):
+            return
+        longer = np.maximum(self.source_lengths, self.target_lengths)
+        most = _WINDOW_BATCHES * self.budget * len(longer) // (int(longer.sum(dtype=np.int64)) + len(longer))
+        windows = -(-len(rows) // max(1, min(_WINDOW_ROWS, most)))
+        for number in range(windows):
+            yield rows[len(rows) * number // windows : len(rows) * (number + 1) // windows]
 
     def _rows(self, seed: int, epoch: int) -> np.ndarray:
+        """The rows of an epoch in random order."""
         corpora = [corpus for corpus in self.corpora if corpus[1]]
-        order = _shuffled(sum(count for _, count, _ in corpora), seed, epoch, _ROWS, 0)
-        if len({weight for _, _, weight in corpora}) < 2 and len(order) == len(self.source_lengths):
-            return order
-        drawn = [
-            first + _draws(count, quota, seed, epoch, number)
-            for number, ((first, count, _), quota) in enumerate(zip(corpora, _quotas(corpora), strict=True))
-        ]
-        return np.concatenate(drawn)[order]
+        drawn = [np.empty(0, np.int64)]
+        for number, ((first, count, _), quota) in enumerate(zip(corpora, _quotas(corpora), strict=True)):
+            rounds, rest = divmod(quota, count)
+            drawn.append(first + np.tile(np.arange(count), rounds))
+            if rest:
+                drawn.append(first + _shuffled(count, seed, epoch, _DRAWS, number)[:rest])
+        rows = np.concatenate(drawn)
+        return rows[_shuffled(len(rows), seed, epoch, _ROWS, 0)]
 
 
 def _quotas(corpora: Sequence[tuple[int, int, float]]) -> list[int]:
     """How many rows of an epoch come from each corpus; the roundings add up to the whole."""
-    counts = np.array([count for _, count, _ in corpora])
-    weights = np.array([weight for _, _, weight in corpora])
-    if len(set(weights)) == 1:
-        return [int(count) for count in counts]
-    bounds = np.rint(counts.sum() * np.cumsum(weights) / weights.sum()).astype(np.int64)
-    return [int(quota) for quota in np.diff(bounds, prepend=0)]
+    counts = [count for _, count, _ in corpora]
+    weights = [weight for _, _, weight in corpora]
+    if len(set(weights)) < 2:
+        return counts
+    bounds = [round(sum(counts) * weight / sum(weights)) for weight in accumulate(weights)]
+    return [after - before for before, after in pairwise([0, *bounds])]
 
 
-def _draws(count: int, quota: int, seed: int, epoch: int, corpus: int) -> np.ndarray:
-    """`quota` of `count` rows, none drawn twice before all have been drawn once."""
-    rounds = range(-(-quota // count))
-    orders = [_shuffled(count, seed, epoch, _DRAWS, corpus, again) for again in rounds]
-    return np.concatenate([np.empty(0, np.int64), *orders])[:quota]
-
-
-def _shuffled(count: int, seed: int, epoch: int, purpose: int, number: int, again: int = 0) -> np.ndarray:
+def _shuffled(count: int, seed: int, epoch: int, purpose: int, number: int) -> np.ndarray:
     """The numbers below `count` in random order.
 
     They are sorted by raw random bits, which numpy promises to keep the same; it does not promise that of its shuffle.
     """
-    sequence = np.random.SeedSequence([seed, epoch], spawn_key=(purpose, number, again))
-    return np.argsort(np.random.PCG64(sequence).random_raw(count))
+    sequence = np.random.SeedSequence([seed, epoch], spawn_key=(purpose, number))
+    return _order(np.random.PCG64(sequence).random_raw(count) >> np.uint64(32))
+
+
+def _order(keys: np.ndarray) -> np.ndarray:
+    """What a stable argsort of numbers that are not negative gives, but faster: places are sorted as lower digits."""
+    digits = len(keys).bit_length()
+    return np.sort(keys.astype(np.int64) << digits | np.arange(len(keys))) & ((1 << digits) - 1)
 
 
 def _cut(rows: np.ndarray, source: np.ndarray, target: np.ndarray, budget: int) -> list[np.ndarray]:
@@ -133,9 +144,7 @@ def _sorted_by_length(source: np.ndarray, target: np.ndarray, band_cost: int) ->
     band = _bands(longer, band_cost)[longer]
     reach = int(np.abs(difference).max(initial=0))
     key = band * (2 * reach + 1) + reach + np.where(band % 2, -difference, difference)
-    # With its place as lower digits no two keys are equal, so the plain sort, far faster than a stable one, is stable.
-    count = len(source)
-    return np.sort(key * count + np.arange(count)) % max(count, 1)
+    return _order(key)
 
 
 def _bands(longer: np.ndarray, band_cost: int) -> np.ndarray:
@@ -170,7 +179,7 @@ def _fitting(source: np.ndarray, target: np.ndarray, budget: int) -> int:
     longest_source, longest_target = np.maximum.accumulate(source), np.maximum.accumulate(target)
     costs = count * np.maximum(longest_source, longest_target)
     allowed = max(1, int(np.searchsorted(costs, budget, side="right")))
-    fewest = max(1, int(allowed * _FEWEST))
+    fewest = math.ceil(allowed * _FEWEST)
     places = (count * (longest_source + longest_target))[fewest - 1 : allowed]
     padding = places - np.cumsum(source + target)[fewest - 1 : allowed]
     worth = _PADDING_WORTH * places - padding

@@ -11,6 +11,7 @@ from itertools import islice
 
 from pydantic import Field
 
+from regard.data.generated_draws import Dice
 from regard.data.generated_lexicon import Lexicon, Two, lexicon, read_grammar
 from regard.data.generated_phrases import Combination
 from regard.data.generated_sentences import Sentences
@@ -98,7 +99,7 @@ def _drawn(plan: Plan, wanted: int) -> tuple[list[Pair], list[Pair]]:
     tested: list[Pair] = []
     times: Counter[Combination] = Counter()
     seen = {text.casefold() for pair in plan.always.items() for text in pair}
-    for english, portuguese, facts in islice(Sentences(lexicon(), plan.seed), DRAWS * (wanted + plan.test)):
+    for english, portuguese, facts in islice(Sentences(lexicon(), Dice(plan.seed)), DRAWS * (wanted + plan.test)):
         texts = {english.casefold(), portuguese.casefold()}
         if texts & seen:
             continue

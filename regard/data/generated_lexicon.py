@@ -80,6 +80,7 @@ class Verb(Conjugation):
     places: list[str] = []
     state: bool = False
     gives: bool = False
+    weight: int = 1
 
 
 class Modal(Options):

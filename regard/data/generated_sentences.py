@@ -23,8 +23,9 @@ class Sentence(NamedTuple):
 
 @dataclass
 class Scene:
-    """The slots filled so far in both languages, and the combinations they make."""
+    """A pattern being filled: its slots so far in both languages, and the combinations they make."""
 
+    pattern: Pattern
     tense: Tense
     english: dict[str, str] = field(default_factory=dict)
     portuguese: dict[str, str] = field(default_factory=dict)
@@ -44,13 +45,12 @@ class Scene:
 
 
 class Sentences:
-    """An endless stream of sentences, the same for the same seed."""
+    """An endless stream of sentences, as the dice fall."""
 
-    def __init__(self, lexicon: Lexicon, seed: int) -> None:
+    def __init__(self, lexicon: Lexicon, dice: Dice) -> None:
         grammar = check(Patterns, read_grammar("patterns.toml"), "patterns.toml")
-        self.words, self.longest = lexicon.words, grammar.longest
-        self.dice = Dice(seed)
-        self.phrases = Phrases(lexicon, grammar.shares, self.dice)
+        self.words, self.longest, self.dice = lexicon.words, grammar.longest, dice
+        self.phrases = Phrases(lexicon, grammar.shares, dice)
         self.actions = [Action(verb, lexicon) for verb in lexicon.verbs.values()]
         self.descriptions = [Description(entry, lexicon) for entry in lexicon.adjectives.values()]
         self.standing = [(lexicon.members(pair.subjects), lexicon.members(pair.places)) for pair in grammar.standing]
@@ -61,7 +61,7 @@ class Sentences:
     def __iter__(self) -> Iterator[Sentence]:
         while True:
             pattern, fill = self.dice.draw(self.rules)
-            scene = Scene(self.dice.pick(pattern.tenses))
+            scene = Scene(pattern, self.dice.pick(pattern.tenses))
             fill(scene)
             english = _written(pattern.english, scene.english)
             if len(english.split()) <= self.longest:
@@ -71,20 +71,21 @@ class Sentences:
         """What fills the slots of the pattern."""
         match pattern.verb:
             case "being" | "feeling":
-                fitting = [entry for entry in self.descriptions if pattern.takes_adjective(entry.adjective)]
-                return partial(self._describe, pattern, fitting)
+                described = [entry for entry in self.descriptions if pattern.takes_adjective(entry.adjective)]
+                return partial(self._describe, described)
             case "standing":
-                return partial(self._stand, pattern)
+                return self._stand
             case "existence":
                 return self._exist
             case "age":
                 return self._age
-        return partial(self._act, pattern, [action for action in self.actions if pattern.takes(action)])
+        fitting = Urn((action, action.verb.weight) for action in self.actions if pattern.takes(action))
+        return partial(self._act, fitting)
 
-    def _act(self, pattern: Pattern, actions: Sequence[Action], scene: Scene) -> None:
+    def _act(self, actions: Urn[Action], scene: Scene) -> None:
         """Someone does something, perhaps to something, somewhere, some time."""
-        action = self.dice.pick(actions)
-        verb = action.verb
+        action = self.dice.draw(actions)
+        pattern, verb = scene.pattern, action.verb
         if pattern.subject == "who":
             subject = self.phrases.pronoun("who")
         else:
@@ -101,25 +102,27 @@ class Sentences:
             self._put_verb(scene, subject, group, verb.form(scene.tense, subject.forms[1]))
             scene.note("question", scene.tense if pattern.asks else "", verb.name)
         scene.note("subject-verb", subject.head, verb.name)
-        self._put_object(scene, pattern, action, subject)
+        self._put_object(scene, action, subject)
         if pattern.has("place"):
             scene.put_phrase("place", self.phrases.place(action.places))
-        self._put_adverbs(scene, pattern)
+        self._put_adverbs(scene)
 
     def _put_verb(self, scene: Scene, subject: Phrase, english: VerbGroup, portuguese: str) -> None:
         scene.put_phrase("subject", subject)
         scene.put("verb", english.verb, portuguese)
         scene.put("helper", english.helper)
-        scene.put("denied", self.dice.pick(self.words.denials[english.helper]))
         scene.put("base", english.base)
+        if scene.pattern.has("denied"):
+            scene.put("denied", self.dice.pick(self.words.denials[english.helper]))
 
     def _put_be(self, scene: Scene, subject: Phrase, copula: CopulaName) -> None:
         english, portuguese = subject.forms
         form = self.words.copulas[copula].form(scene.tense, portuguese)
         self._put_verb(scene, subject, be(self.words, scene.tense, english), form)
 
-    def _put_object(self, scene: Scene, pattern: Pattern, action: Action, subject: Phrase) -> None:
+    def _put_object(self, scene: Scene, action: Action, subject: Phrase) -> None:
         """What it is done to, and who gets it."""
+        pattern = scene.pattern
         if not pattern.has("object"):
             return
         if pattern.object == "how_many":
@@ -135,15 +138,15 @@ class Sentences:
         if pattern.has("recipient"):
             scene.put_phrase("recipient", self.phrases.recipient(subject))
 
-    def _put_adverbs(self, scene: Scene, pattern: Pattern) -> None:
-        if pattern.has("time"):
+    def _put_adverbs(self, scene: Scene) -> None:
+        if scene.pattern.has("time"):
             times = [(name, time) for name, time in self.words.times.items() if scene.tense in time.tenses]
             name, time = self.dice.pick(times)
             scene.put("time", name, time.portuguese)
-        if pattern.has("adverb"):
+        if scene.pattern.has("adverb"):
             scene.put("adverb", *self.dice.pick(self.adverbs))
 
-    def _describe(self, pattern: Pattern, descriptions: Sequence[Description], scene: Scene) -> None:
+    def _describe(self, descriptions: Sequence[Description], scene: Scene) -> None:
         """Something is so: the adjective agrees with its subject and says which copula it wants."""
         chosen = self.dice.pick(descriptions)
         adjective = chosen.adjective
@@ -154,14 +157,15 @@ class Sentences:
         portuguese = agreeing(adjective.forms, bool(subject.feminine), subject.plural)
         scene.put("adjective", adjective.english, portuguese)
         scene.note("adjective-noun", adjective.name, subject.head)
-        self._put_adverbs(scene, pattern)
+        self._put_adverbs(scene)
 
-    def _stand(self, pattern: Pattern, scene: Scene) -> None:
+    def _stand(self, scene: Scene) -> None:
         """Someone or something is somewhere."""
         nouns, places = self.dice.pick(self.standing)
-        people = nouns == self.phrases.people and pattern.subject == "any"
+        people = nouns == self.phrases.people and scene.pattern.subject == "any"
         self._put_be(scene, self.phrases.subject(nouns, people), "estar")
-        scene.put_phrase("place", self.phrases.place(places))
+        if scene.pattern.has("place"):
+            scene.put_phrase("place", self.phrases.place(places))
 
     def _exist(self, scene: Scene) -> None:
         """There is something somewhere."""

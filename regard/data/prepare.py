@@ -35,6 +35,8 @@ from regard.data.prepared import (
     Finished,
     Layout,
     Prepared,
+    check_free,
+    check_purpose,
     claim,
     load_tokenisers,
     locked,
@@ -68,11 +70,15 @@ def prepare(options: DataOptions, folder: Path, progress: Progress = silent) -> 
 
     An interrupted preparation is continued; a folder that holds one of something else is refused.
     """
-    claim(folder, purpose_of(options))
-    if not Layout(folder).finished.exists():
+    purpose, layout = purpose_of(options), Layout(folder)
+    if not layout.finished.is_file():
+        check_free(folder)
+        make_folder(folder)
         with locked(folder, progress):
-            if not Layout(folder).finished.exists():
-                _prepare(options, Layout(folder), progress)
+            if not layout.finished.is_file():
+                claim(folder, purpose)
+                _prepare(options, layout, progress)
+    check_purpose(folder, purpose)
     return open_prepared(folder)
 
 
@@ -91,7 +97,7 @@ def _prepare(options: DataOptions, layout: Layout, progress: Progress) -> None:
             raise Fault("The pairs held out for validation are all too long or too uneven; give some as data.valid.")
     write_pair_list(layout.valid, valid)
     write_pair_list(layout.test, test)
-    remove_leftovers(layout.finished.parent)
+    remove_leftovers(layout.folder)
     write_record(layout.finished, Finished(shards=[part.shard for part in made], report=report))
 
 
@@ -115,10 +121,18 @@ def _judged(options: DataOptions, layout: Layout, elsewhere: np.ndarray, progres
             read += len(part)
             progress("reading the corpus", read, None)
     fates = judge(np.concatenate(hashes), elsewhere, options.cleaning, 0 if options.valid else options.hold_out)
+    _check_some_are_left(fates)
     stream = io.BytesIO()
     np.save(stream, fates)
     write_file(layout.fates, stream.getvalue())
     return fates
+
+
+def _check_some_are_left(fates: np.ndarray) -> None:
+    if not np.isin(fates, (Fate.KEPT, Fate.SAMPLED)).any():
+        counts = {reason: np.count_nonzero(fates == fate) for fate, reason in REASONS.items()}
+        dropped = ", ".join(f"{count:,} {reason}" for reason, count in counts.items() if count) or "none"
+        raise Fault(f"No training pair is left: read {len(fates):,} pairs, dropped {dropped}.")
 
 
 def _workers(lines: int) -> int:

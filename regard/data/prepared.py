@@ -4,6 +4,7 @@
 """
 
 import fcntl
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ class Layout:
     """Where things lie in the folder."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.purpose = folder / "purpose.json"
         self.fates = folder / "fates.npy"
         self.tokenisers = folder / "tokenisers"
@@ -120,24 +122,44 @@ def _input(name: str) -> Input:
         about = path.stat()
     except OSError as error:
         raise Fault(f"There is no file {path} ({error.strerror}).") from None
+    if not path.is_file():
+        raise Fault(f"{path} is not a file; what is read several times must lie in one.")
     return Input(name=name, size=about.st_size, modified=about.st_mtime_ns)
 
 
+def check_free(folder: Path) -> None:
+    """Refuse a folder in which something else than a preparation lies."""
+    others = [] if not folder.is_dir() else [inner for inner in folder.iterdir() if not inner.name.startswith(".")]
+    if others and not Layout(folder).purpose.is_file():
+        raise Fault(f"{folder} holds other files; a corpus is prepared in a folder of its own.")
+
+
 def claim(folder: Path, purpose: Purpose) -> None:
-    """Make the folder one for this purpose, or raise a fault if it serves another."""
+    """Make a folder without a finished preparation one for this purpose; needs the lock.
+
+    What was begun for the same options before a file changed, or has not got beyond reading, is of no use to anyone.
+    """
     layout = Layout(folder)
     if layout.purpose.is_file():
         stored = read_record(Purpose, layout.purpose)
-        if stored != purpose:
-            raise Fault(
-                f"{folder} holds a corpus prepared from something else: {_difference(stored, purpose)}. "
-                "Name another folder as data.prepared, or delete this one."
-            )
-    elif folder.is_dir() and any(not inner.name.startswith(".") for inner in folder.iterdir()):
-        raise Fault(f"{folder} holds other files; a corpus is prepared in a folder of its own.")
-    else:
-        make_folder(folder)
-        write_record(layout.purpose, purpose)
+        if stored == purpose:
+            return
+        if layout.fates.is_file() and stored.options != purpose.options:
+            check_purpose(folder, purpose)
+        layout.fates.unlink(missing_ok=True)
+        for made in (layout.tokenisers, layout.shards):
+            shutil.rmtree(made, ignore_errors=True)
+    write_record(layout.purpose, purpose)
+
+
+def check_purpose(folder: Path, purpose: Purpose) -> None:
+    """Refuse a folder that holds the preparation of something else."""
+    stored = read_record(Purpose, Layout(folder).purpose)
+    if stored != purpose:
+        raise Fault(
+            f"{folder} holds a corpus prepared from something else: {_difference(stored, purpose)}. "
+            "Name another folder as data.prepared, or delete this one."
+        )
 
 
 def _difference(old: Purpose, new: Purpose) -> str:

@@ -22,7 +22,7 @@ Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
 
 _ALIGNMENT = 8
-_OFFSET = np.dtype("<i8")
+_OFFSET = np.dtype("<u4")
 _SMALL_VOCABULARY = 2**16
 
 

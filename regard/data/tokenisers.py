@@ -5,7 +5,7 @@ All but the word tokeniser give back the NFC form of any Unicode text exactly, s
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol, Self, runtime_checkable
 
 from pydantic import Field, model_validator
 
@@ -60,6 +60,7 @@ class TokeniserOptions(Options):
         return self
 
 
+@runtime_checkable
 class Tokeniser(Protocol):
     """Raw text to tokens and back."""
 

@@ -128,14 +128,15 @@ class Translation(nn.Module):
         total = F.cross_entropy(logits, wanted, reduction="sum", label_smoothing=self.label_smoothing)
         return Loss(total, batch.tokens)
 
+    @torch.no_grad()
     def measure(self, batch: PairBatch) -> dict[str, Tally]:
         logits, wanted = self._forced(batch)
         nats = float(F.cross_entropy(logits, wanted, reduction="sum"))
-        right = float((logits.argmax(-1) == wanted).sum())
+        right, count = float((logits.argmax(-1) == wanted).sum()), float(batch.tokens)
         return {
-            "loss": Tally((nats, batch.tokens), mean),
-            "perplexity": Tally((nats, batch.tokens), _perplexity),
-            "accuracy": Tally((right, batch.tokens), mean),
+            "loss": Tally((nats, count), mean),
+            "perplexity": Tally((nats, count), _perplexity),
+            "accuracy": Tally((right, count), mean),
         }
 
     def _forced(self, batch: PairBatch) -> tuple[Tensor, Tensor]:

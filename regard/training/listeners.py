@@ -161,7 +161,8 @@ def deadline(minutes: float) -> Listener:
     end = time.monotonic() + 60 * minutes
 
     def listen(event: Event) -> str | None:
-        return f"the {minutes:g} minutes are over" if time.monotonic() >= end and not isinstance(event, Ended) else None
+        late = isinstance(event, Stepped | Validated) and time.monotonic() >= end
+        return f"the {minutes:g} minutes are over" if late else None
 
     return listen
 

@@ -1,0 +1,120 @@
+"""Prints docs/recipes.md from the option classes: `.venv/bin/python docs/make_recipes_page.py > docs/recipes.md`."""
+
+import json
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, TypeVar
+
+from pydantic.fields import FieldInfo
+
+from regard.data.options import Corpus, DataOptions
+from regard.families import FAMILIES, Recipe
+from regard.recipe import Options
+
+HEAD = """# Every option of a recipe
+
+<!-- Made by docs/make_recipes_page.py from the option classes; change those, not this page. -->
+
+A recipe is a TOML file. What it does not say is as in the column "default", and what it misspells is refused with the
+nearest right name. `--set training.steps=200` changes one option on the command line, through the same checks. The
+`recipe.toml` of a trained model has every option written out. `regard recipes` lists the recipes that come with regard.
+"""
+
+CORPORA = """\
+A name is a path, `SET:path` for a file of the [data catalogue](data.md), or one of `demo:train`, `demo:valid` and
+`demo:test`, the generated corpus. One corpus may be written short, and several are a list of tables, mixed by weight:
+
+```toml
+[data]
+train = [{ source = "news.en", target = "news.pt", weight = 3 }, { pairs = "talks.tsv" }]
+valid = ["valid.en", "valid.pt"]    # two files of parallel lines
+test = "test.tsv"                   # a file of pairs
+```
+"""
+
+BOUNDS = {"minimum": "≥ {}", "exclusiveMinimum": "> {}", "maximum": "≤ {}", "exclusiveMaximum": "< {}"}
+KINDS = {"integer": "whole number", "number": "number", "boolean": "true, false", "string": "text", "array": "corpora"}
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *_sections()])
+
+
+def _sections() -> Iterator[str]:
+    yield from _section("## At the top", Recipe, {})
+    for name, field in Recipe.model_fields.items():
+        if name == "model":
+            for family in FAMILIES:
+                yield from _family(family)
+        elif inner := _options_of(field):
+            yield from _nested(name, inner)
+
+
+def _nested(path: str, kind: type[Options]) -> Iterator[str]:
+    """The section of some options, then those of the options inside them."""
+    yield from _section(f"## `[{path}]`", kind, {})
+    if kind is DataOptions:
+        yield from _section("### Each corpus of `train`, `valid` and `test`", Corpus, {})
+        yield CORPORA
+    for name, field in kind.model_fields.items():
+        if inner := _options_of(field):
+            yield from _nested(f"{path}.{name}", inner)
+
+
+def _family(name: str) -> Iterator[str]:
+    """The section of a family's model, and its presets."""
+    family = FAMILIES[name]
+    _, kind = family.load()
+    presets: dict[str, dict[str, Any]] = getattr(import_module(family.module), "PRESETS", {})
+    sizes = {size: "of the preset" for preset in presets.values() for size in preset}
+    yield from _section(f'## `[model]` of `family = "{name}"`', kind, sizes)
+    if presets:
+        yield _row("preset", *sizes)
+        yield _row(*["---"] * (len(sizes) + 1))
+        for preset, values in presets.items():
+            yield _row(f"`{preset}`", *(str(values[size]) for size in sizes))
+        yield ""
+
+
+def _section(title: str, kind: type[Options], defaults: dict[str, str]) -> Iterator[str]:
+    yield f"{title}\n"
+    yield _row("option", "default", "may be", "what it is")
+    yield _row("---", "---", "---", "---")
+    schemas = kind.model_json_schema()["properties"]
+    for name, field in kind.model_fields.items():
+        if isinstance(field.annotation, TypeVar) or _options_of(field):
+            continue  # a table, which has a section of its own
+        yield _row(f"`{name}`", defaults.get(name) or _default(field), _values(schemas[name]), field.description or "")
+    yield ""
+
+
+def _options_of(field: FieldInfo) -> type[Options] | None:
+    """The options that a field is a table of, if it is one."""
+    kind = field.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, Options) else None
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "must be given"
+    value = field.get_default(call_default_factory=True)
+    return "–" if value is None else f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def _values(schema: dict[str, Any]) -> str:
+    """What a value may be, in a few words."""
+    schema = schema.get("anyOf", [schema])[0]
+    if "enum" in schema or "const" in schema:
+        return ", ".join(f'`"{value}"`' for value in schema.get("enum", [schema.get("const")]))
+    bounds = [text.format(schema[name]) for name, text in BOUNDS.items() if name in schema]
+    return ", ".join([KINDS[schema["type"]], *bounds])
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,78 @@
+"""`regard demo`: the main job on the embedded corpus, from training to a picture, in a few minutes on a CPU."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.console import remark, terminal_width, wants_colour
+
+SENTENCES = [
+    "I love books.",
+    "I see the red house.",
+    "Ana doesn't eat the green apples.",
+    "Did the boys read three books in the garden?",
+]
+CROSSING = "I see the red house."
+
+
+def command(
+    out: Annotated[Path, typer.Option("--out", help="Folder of the model and its pictures.")] = Path("runs/demo"),
+    seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in --out.")] = False,
+) -> None:
+    """Train a small English-Portuguese translator, score it, translate with it and draw what it looks at."""
+    from regard.cli.recipes import recipe_text
+    from regard.cli.train import train
+    from regard.data.generated import NOTICE
+    from regard.recipe import parse
+
+    remark(NOTICE)
+    settings = [f"seed={seed}"] if seed is not None else []
+    table = parse(recipe_text("demo"), "demo")
+    train(table, settings, out, resume=False, minutes=None, overwrite=overwrite)
+    _score(out)
+    _show(out)
+    print("\nTry next:")
+    print(f"  echo 'We read the old books.' | .venv/bin/regard translate {out}")
+    print(
+        f"  .venv/bin/regard look {out} --text 'The black cats sleep in the kitchen.' --sheet -o {out}/pictures/heads.png"
+    )
+    print("  .venv/bin/regard train --source mine.en --target mine.pt --out runs/mine")
+
+
+def _score(folder: Path) -> None:
+    from regard import evaluation
+    from regard.cli.console import console_progress
+    from regard.model import load
+
+    model = load(folder)
+    with console_progress() as progress:
+        scores = evaluation.evaluate(
+            model, evaluation.from_split(model, folder, "test"), ["bleu", "chrf"], progress=progress
+        )
+    evaluation.store(folder, scores)
+    print("\nOn 1,000 sentences whose combinations of words were held out of training:")
+    for score in scores:
+        print(f"  {score.metric} {score.value:.2f}  ({score.signature})")
+
+
+def _show(folder: Path) -> None:
+    from regard.looking import look
+    from regard.model import load
+    from regard.viewing.matrix import draw_matrix, draw_sheet
+    from regard.viewing.terminal import matrix_lines
+
+    model = load(folder)
+    print()
+    for source, translated in zip(SENTENCES, model.translate(SENTENCES), strict=True):
+        print(f"  {source}  →  {translated.text}")
+    seen = look(model, CROSSING)
+    pictures = folder / "pictures"
+    pictures.mkdir(exist_ok=True)
+    draw_matrix(seen.one(), pictures / "crossing.png")
+    draw_sheet(seen.every(), pictures / "heads.png", across=seen.weights.shape[1])
+    print("\nWhat it looked at for each word it wrote; adjective and noun change places:\n")
+    print("\n".join(matrix_lines(seen.one(), terminal_width(), wants_colour(sys.stdout))))
+    print(f"\nThe pictures are {pictures / 'crossing.png'} and {pictures / 'heads.png'}, the model is {folder}.")

@@ -1,0 +1,284 @@
+"""Training through the real command line: resuming, killing, refusing."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from small import train_arguments, write_corpus
+
+from regard.checkpoint import WEIGHTS, RunFolder
+from regard.cli import main
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+def last_weights(folder: Path) -> bytes:
+    run = RunFolder(folder)
+    return (run.checkpoints / f"{run.steps()[-1]:08d}" / WEIGHTS).read_bytes()
+
+
+def say(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().err
+
+
+# What varies in the runs that are interrupted: everything that has a state of its own.
+EVERYTHING = {
+    "training.accumulate": 2,
+    "training.moving_average": 0.9,
+    "training.final": "average",
+    "training.validation_beam": 0,
+    "training.best_by": "loss",
+    "data.tokeniser.sampling": 0.3,
+    "training.steps": 30,
+}
+
+
+def everything(corpus: tuple[Path, Path], out: Path) -> list[str]:
+    return train_arguments(*corpus, out, **{name.replace(".", "__"): value for name, value in EVERYTHING.items()})
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run that was never stopped, trained in a process of its own like those it is compared with."""
+    out = tmp_path_factory.mktemp("whole") / "run"
+    assert subprocess.run(_command(corpus, out), capture_output=True).returncode == 0
+    return out
+
+
+def _command(corpus: tuple[Path, Path], out: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "regard", *everything(corpus, out), *more]
+
+
+def _kill_and_resume(corpus: tuple[Path, Path], out: Path, moments: list[float]) -> int:
+    """Start, kill after each of these seconds, go on, and let the last one end; gives how many were really killed."""
+    killed = 0
+    for seconds in moments:
+        process = subprocess.Popen(_command(corpus, out, "--resume"), stderr=subprocess.DEVNULL)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            killed += 1
+    done = subprocess.run(_command(corpus, out, "--resume"), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return killed
+
+
+def _same(one: Path, other: Path) -> None:
+    assert last_weights(one) == last_weights(other)
+    assert (one / WEIGHTS).read_bytes() == (other / WEIGHTS).read_bytes()
+    facts = [RunFolder(folder).facts() for folder in (one, other)]
+    assert facts[0] == facts[1]
+
+
+def test_killed_and_resumed_is_never_stopped(corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path) -> None:
+    """Killed before there is anything, somewhere in the middle, and asked once more after the end."""
+    chance = random.Random(os.getpid())
+    assert _kill_and_resume(corpus, tmp_path / "run", [1.0, chance.uniform(3.0, 6.0)]) >= 1
+    _same(uninterrupted, tmp_path / "run")
+    again = subprocess.run(_command(corpus, tmp_path / "run", "--resume"), capture_output=True, text=True)
+    assert again.returncode == 0
+    assert "is finished; there is nothing to resume" in again.stderr
+    _same(uninterrupted, tmp_path / "run")
+
+
+@pytest.mark.long
+def test_killed_twenty_times_at_random_moments(corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path) -> None:
+    chance = random.Random()
+    began = time.monotonic()
+    assert subprocess.run(_command(corpus, tmp_path / "clock"), capture_output=True).returncode == 0
+    usual, killed = time.monotonic() - began, 0
+    for trial in range(20):
+        killed += _kill_and_resume(corpus, tmp_path / f"run{trial}", [chance.uniform(0.0, usual)])
+        _same(uninterrupted, tmp_path / f"run{trial}")
+    assert killed >= 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file", ["weights.safetensors", "optimizer.safetensors", "facts.json", "manifest.json"])
+def test_killed_during_a_checkpoint(corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, file: str) -> None:
+    """The process is killed as soon as this file of the checkpoint at step 8 is being written."""
+    out = tmp_path / "run"
+    process = subprocess.Popen(_command(corpus, out), stderr=subprocess.DEVNULL)
+    partial = out / "training" / "checkpoints" / "00000008.partial"
+    while process.poll() is None and not any(partial.glob(f"*{file}*")):
+        pass
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert _kill_and_resume(corpus, out, []) == 0
+    _same(uninterrupted, out)
+
+
+def test_ctrl_c_stops_cleanly_and_resumably(corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with subprocess.Popen(_command(corpus, out), stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("step "):
+                process.send_signal(signal.SIGINT)
+                break
+        rest = process.stderr.read()
+        assert process.wait() == 130
+    assert "interrupted; --resume goes on from here" in rest
+    assert "Traceback" not in rest
+    assert 0 < RunFolder(out).steps()[-1] < 30
+    assert _kill_and_resume(corpus, out, []) == 0
+    _same(uninterrupted, out)
+
+
+def test_minutes_stop_a_run_that_can_go_on(
+    corpus: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = train_arguments(*corpus, tmp_path / "run", training__steps=100_000)
+    assert main([*arguments, "--minutes", "0.01"]) == 0
+    assert "the 0.01 minutes are over" in say(capsys)
+    assert (tmp_path / "run" / WEIGHTS).exists()
+    assert not RunFolder(tmp_path / "run").facts().finished
+
+
+def test_a_longer_run_goes_on_from_a_finished_one(trained: Path, tmp_path: Path) -> None:
+    """`training.steps` says where a run stops, so it may change."""
+    out = tmp_path / "run"
+    shutil.copytree(trained, out)
+    source, target = trained.parent / "small.en", trained.parent / "small.pt"
+    assert main([*train_arguments(source, target, out, training__steps=16), "--resume"]) == 0
+    assert RunFolder(out).facts().step == 16
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (["--set", "model.width=32"], "model.width was 16 and is now 32"),
+        (["--seed", "5"], "seed was 1 and is now 5"),
+        (["--set", "training.optimizer.clip=2.0"], "training.optimizer.clip was 1.0 and is now 2.0"),
+    ],
+)
+def test_another_recipe_is_not_resumed(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: list[str], words: str
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(trained, out)
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+    source, target = trained.parent / "small.en", trained.parent / "small.pt"
+    assert main([*train_arguments(source, target, out), "--resume", *change]) == 2
+    said = say(capsys)
+    assert "cannot be resumed with another recipe" in said
+    assert words in said
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_is_not_trained_over_by_mistake(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()}
+    arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", trained)
+    assert main(arguments) == 2
+    assert "holds a run already; give --resume to go on with it or --overwrite to replace it" in say(capsys)
+    assert main([*arguments, "--resume", "--overwrite"]) == 2
+    assert {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()} == before
+
+
+def test_overwriting_makes_the_same_run_again(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(trained, out)
+    arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", out)
+    assert main([*arguments, "--overwrite"]) == 0
+    assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.txt").write_text("years of work")
+    arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", foreign)
+    assert main([*arguments, "--overwrite"]) == 2
+    assert "is not a run of regard" in say(capsys)
+    assert (foreign / "thesis.txt").read_text() == "years of work"
+
+
+def test_the_recipe_in_the_run_makes_the_same_run(trained: Path, tmp_path: Path) -> None:
+    assert main(["train", str(trained / "recipe.toml"), "--out", str(tmp_path / "run")]) == 0
+    assert (tmp_path / "run" / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
+
+
+def test_another_seed_is_another_run(trained: Path, tmp_path: Path) -> None:
+    assert main(["train", str(trained / "recipe.toml"), "--out", str(tmp_path / "run"), "--seed", "2"]) == 0
+    assert (tmp_path / "run" / WEIGHTS).read_bytes() != (trained / WEIGHTS).read_bytes()
+
+
+def test_a_run_folder_holds_what_is_promised(trained: Path) -> None:
+    names = {path.name for path in trained.iterdir()}
+    assert {"recipe.toml", WEIGHTS, "tokeniser.model", "scores.json", "manifest.json", "training", "curve.png"} <= names
+    assert any((trained / "training" / "tensorboard").glob("events*"))
+    text = (trained / "recipe.toml").read_text(encoding="utf-8")
+    assert "label_smoothing = 0.1" in text  # every default is written out
+    assert "batch_tokens = 256" in text
+
+
+BAD = {
+    "no recipe": (["train"], "Give a recipe"),
+    "unknown recipe": (["train", "demmo"], "There is no recipe 'demmo'; did you mean 'demo'?"),
+    "missing recipe": (["train", "none.toml"], "There is no recipe at none.toml"),
+    "both": (["train", "demo", "--source", "a", "--target", "b"], "not both"),
+    "one file": (["train", "--source", "a"], "two text files with --source and --target"),
+    "missing text": (["train", "--source", "a.en", "--target", "a.pt"], "There is no file"),
+    "unknown key": (["train", "demo", "--set", "model.widht=3"], "model has no 'widht'; did you mean 'width'?"),
+    "wrong type": (
+        ["train", "demo", "--set", "training.steps=many"],
+        "training.steps is 'many', expected a whole number",
+    ),
+    "out of range": (["train", "demo", "--set", "model.dropout=1.5"], "model.dropout is 1.5, expected less than 1"),
+    "contradiction": (["train", "demo", "--set", "model.heads=3"], "width 128 cannot be shared out among 3 heads"),
+    "unknown family": (["train", "demo", "--set", "family=transfomer"], "family is 'transfomer', expected one of"),
+    "not a setting": (["train", "demo", "--set", "steps"], "is not of the form name=value"),
+    "unknown measure": (["train", "demo", "--set", "training.best_by=belu"], "training.best_by is 'belu'"),
+    "unknown device": (["train", "demo", "--set", "training.device=gpu"], "There is no device 'gpu'"),
+    "half a pair": (
+        ["train", "--source", "a", "--target", "b", "--valid-source", "c"],
+        "--valid-source and --valid-target belong together",
+    ),
+    "languages": (["train", "--source", "a", "--target", "b", "--languages", "enpt"], "--languages is 'enpt'"),
+    "unknown option": (["train", "demo", "--minuts", "3"], "Did you mean '--minutes'"),
+    "unknown set": (["train", "demo", "--set", "data.train=multi30q:x.tsv"], "multi30q"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD.values(), ids=BAD.keys())
+def test_bad_input_has_its_sentence(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*arguments, "--out", str(tmp_path / "run")]) == 2
+    said = say(capsys)
+    assert words in said
+    assert "Traceback" not in said
+
+
+def test_lines_that_do_not_match_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, target = write_corpus(tmp_path, 40)
+    target.write_text("uma linha\n" * 39, encoding="utf-8")
+    assert main(train_arguments(source, target, tmp_path / "run")) == 2
+    said = say(capsys)
+    assert "40 lines" in said
+    assert "has 39" in said
+    source.write_bytes(b"fine\nb\xffd\n")
+    target.write_text("bom\nmau\n", encoding="utf-8")
+    assert main(train_arguments(source, target, tmp_path / "run")) == 2
+    assert "line 2: not valid UTF-8" in say(capsys)
+    source.write_text("")
+    target.write_text("")
+    assert main(train_arguments(source, target, tmp_path / "run")) == 2
+    assert "is empty" in say(capsys)
+    assert main(train_arguments(source, source, tmp_path / "run")) == 2
+    assert "are the same file" in say(capsys)

@@ -1,0 +1,226 @@
+"""Using a trained model through the command line: translate, evaluate, look, info, average."""
+
+import gzip
+import io
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sacrebleu
+
+from regard.cli import main
+
+LINES = ["I love books.", "", "Ana sees the red house."]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "in.en"
+    path.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def copied(trained: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    shutil.copytree(trained, folder)
+    return folder
+
+
+def feed(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+def test_translate_from_a_file_and_from_standard_input(
+    trained: Path, text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["translate", str(trained), str(text)]) == 0
+    written = capsys.readouterr().out
+    assert written.count("\n") == 3
+    assert written.split("\n")[1] == ""
+    feed(monkeypatch, text.read_bytes())
+    assert main(["translate", str(trained)]) == 0
+    assert capsys.readouterr().out == written
+    feed(monkeypatch, text.read_bytes())
+    assert main(["translate", str(trained), "-"]) == 0
+    assert capsys.readouterr().out == written
+
+
+def test_translate_to_a_file(trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.pt"
+    assert main(["translate", str(trained), str(text), "-o", str(out)]) == 0
+    content = out.read_bytes()
+    assert content.count(b"\n") == 3
+    assert capsys.readouterr().out == ""
+    assert main(["translate", str(trained), str(text), "-o", str(out)]) == 2
+    assert "exists already; give --overwrite" in capsys.readouterr().err
+    assert main(["translate", str(trained), str(text), "-o", str(text), "--overwrite"]) == 2
+    assert "is the input too" in capsys.readouterr().err
+    assert text.read_text(encoding="utf-8").count("\n") == 3
+    assert main(["translate", str(trained), str(text), "-o", str(out), "--overwrite"]) == 0
+    assert out.read_bytes() == content
+    assert {path.name for path in tmp_path.iterdir()} == {"in.en", "out.pt"}
+
+
+def test_translate_json(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", str(trained), str(text), "--json", "--beam", "3", "--n-best", "2"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(found) == 3
+    assert found[0].keys() == {"text", "score", "tokens", "token_scores", "alignment", "n_best"}
+    assert found[0]["n_best"][0] == {"text": found[0]["text"], "score": found[0]["score"]}
+    assert len(found[0]["n_best"]) == 2
+    assert len(found[0]["token_scores"]) == len(found[0]["tokens"]) + 1
+    assert found[1]["text"] == ""
+
+
+def test_translate_n_best_gives_as_many_lines(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", str(trained), str(text), "--n-best", "3"]) == 0
+    assert capsys.readouterr().out.count("\n") == 9
+
+
+def test_bad_use_has_its_sentence(
+    trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes("ok\ncoração\n".encode("latin-1"))
+    broken = tmp_path / "broken.gz"
+    broken.write_bytes(gzip.compress(b"hello\n" * 1000)[:-20])
+    cases = [
+        (["translate", str(tmp_path / "none")], "There is no model folder at"),
+        (["translate", str(tmp_path)], "is not a model folder"),
+        (["translate", str(trained), str(tmp_path / "none.txt")], "There is no file"),
+        (["translate", str(trained), str(latin)], "line 2: not valid UTF-8"),
+        (["translate", str(trained), str(broken)], "cannot be decompressed"),
+        (["translate", str(trained), str(tmp_path)], "is a folder"),
+        (["translate", str(trained), str(text), "-o", str(tmp_path / "no" / "out")], "There is no folder"),
+        (["translate", str(trained), str(text), "--beam", "2", "--n-best", "3"], "cannot give the 3 best"),
+        (["translate", str(trained), str(text), "--beam", "0"], "beam"),
+        (["evaluate", str(trained), "--metric", "blue"], "There is no metric 'blue'"),
+        (["evaluate", str(trained)], "names no test data"),
+        (["evaluate", str(trained), "--source", str(text)], "--source and --reference belong together"),
+        (["evaluate", str(trained), "--source", str(text), "--reference", str(latin)], "not valid UTF-8"),
+        (["look", str(trained), "--text", ""], "There is no text to look at"),
+        (["look", str(trained), "--text", "a", "-o", str(tmp_path / "a.bmp")], "neither .png, .svg nor .json"),
+        (["look", str(trained), "--text", "a", "--layer", "9"], "This model has 2 blocks of 2 heads"),
+        (["look", str(trained), "--text", "a", "--sheet", "--head", "1"], "leave --layer and --head away"),
+        (["average", str(trained), "-o", str(trained)], "is the run itself"),
+        (["info", str(text)], "There is no model folder at"),
+        (["transalte"], "Did you mean 'translate'"),
+    ]
+    for arguments, words in cases:
+        assert main(arguments) == 2, arguments
+        said = capsys.readouterr()
+        assert words in said.err, (arguments, said.err)
+        assert said.out == ""
+        assert "Traceback" not in said.err
+    feed(monkeypatch, b"fine\nb\xffd\n")
+    assert main(["translate", str(trained)]) == 2
+    assert "standard input, line 2: not valid UTF-8" in capsys.readouterr().err
+
+
+def test_references_of_another_length_are_refused(
+    trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = tmp_path / "short.pt"
+    short.write_text("um\n")
+    assert main(["evaluate", str(trained), "--source", str(text), "--reference", str(short)]) == 2
+    assert "has 3 lines but" in capsys.readouterr().err
+
+
+def test_evaluate_is_sacrebleu_on_the_written_files(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And so is the BLEU that training noted for the same weights and beam."""
+    corpus = json.loads((trained / "training" / "corpus" / "valid.json").read_text(encoding="utf-8"))
+    source, reference, out = tmp_path / "v.en", tmp_path / "v.pt", tmp_path / "out.pt"
+    source.write_text("".join(f"{s}\n" for s, _ in corpus), encoding="utf-8")
+    reference.write_text("".join(f"{t}\n" for _, t in corpus), encoding="utf-8")
+    files = ["--source", str(source), "--reference", str(reference)]
+    assert main(["evaluate", str(trained), *files, "--beam", "1", "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)["scores"]
+    assert main(["translate", str(trained), str(source), "--beam", "1", "-o", str(out)]) == 0
+    hypotheses = out.read_text(encoding="utf-8").splitlines()
+    assert [score["metric"] for score in scores] == ["bleu", "chrf"]
+    assert scores[0]["value"] == sacrebleu.corpus_bleu(hypotheses, [[t for _, t in corpus]]).score
+    assert scores[1]["value"] == sacrebleu.corpus_chrf(hypotheses, [[t for _, t in corpus]]).score
+    assert "beam:1" in scores[0]["signature"]
+    noted = json.loads((trained / "scores.json").read_text(encoding="utf-8"))["scores"]
+    assert {(s["metric"], s["value"]) for s in scores} <= {(s["metric"], s["value"]) for s in noted}
+
+
+def test_scores_of_a_split_are_kept(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["evaluate", str(copied), "--split", "valid", "--metric", "perplexity", "--metric", "ter", "--json"]
+    assert main(arguments) == 0
+    printed = json.loads(capsys.readouterr().out)["scores"]
+    assert main(arguments) == 0  # the same scores again take the place of the old ones
+    stored = json.loads((copied / "scores.json").read_text(encoding="utf-8"))["scores"]
+    assert [score for score in stored if score["metric"] == "ter"] == [printed[1]]
+    assert printed[0]["split"] == "valid"
+    assert printed[0]["value"] > 1
+
+
+def test_look_gives_pictures_and_numbers(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["look", str(trained), "--text", "I see the red house.", "--target", "Eu vejo a casa vermelha."]
+    assert main(asked) == 0
+    shown = capsys.readouterr()
+    assert "vermelha" in shown.out
+    assert "house" in shown.out
+    for name in ("a.png", "a.svg", "a.json"):
+        assert main([*asked, "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert "vermelha" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    (matrix,) = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["matrices"]
+    assert matrix["rows"] == ["Eu", "vejo", "a", "casa", "vermelha", ".", "</s>"]
+    assert matrix["columns"] == ["I", "see", "the", "red", "house", ".", "</s>"]
+    assert [sum(row) for row in matrix["weights"]] == pytest.approx([1.0] * 7)
+    assert main([*asked, "--sheet", "-o", str(tmp_path / "sheet.json")]) == 0
+    assert len(json.loads((tmp_path / "sheet.json").read_text(encoding="utf-8"))["matrices"]) == 4
+    for side, rows in (("encoder", "I"), ("decoder", "<s>")):
+        path = tmp_path / f"{side}.json"
+        assert main([*asked, "--side", side, "--layer", "1", "--head", "2", "-o", str(path)]) == 0
+        assert json.loads(path.read_text(encoding="utf-8"))["matrices"][0]["rows"][0] == rows
+    assert main([*asked, "--tokens", "-o", str(tmp_path / "tokens.json")]) == 0
+    assert len(json.loads((tmp_path / "tokens.json").read_text(encoding="utf-8"))["matrices"][0]["rows"]) > 7
+
+
+def test_info(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(trained)]) == 0
+    said = capsys.readouterr().out
+    assert "transformer" in said
+    assert "en-pt" in said
+    assert main(["info", str(trained), "--json", "--length", "64"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["parameters"] == 15_376
+    assert facts["cost"]["weights"] == 5 * 2 * 64**2
+
+
+def test_average_is_the_mean_and_leaves_the_run_alone(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    before = {path: path.read_bytes() for path in trained.rglob("*") if path.is_file()}
+    out = tmp_path / "mean"
+    assert main(["average", str(trained), "--last", "2", "-o", str(out)]) == 0
+    assert "steps 8, 12" in capsys.readouterr().err
+    found = load_file(out / "weights.safetensors")
+    checkpoints = trained / "training" / "checkpoints"
+    parts = [load_file(checkpoints / step / "weights.safetensors") for step in ("00000008", "00000012")]
+    for name, tensor in found.items():
+        torch.testing.assert_close(tensor, (parts[0][name] + parts[1][name]) / 2)
+    assert {path: path.read_bytes() for path in trained.rglob("*") if path.is_file()} == before
+    assert main(["average", str(trained), "-o", str(out)]) == 2
+    assert main(["info", str(out)]) == 0
+
+
+def test_a_closed_pipe_is_quiet(trained: Path, tmp_path: Path) -> None:
+    many = tmp_path / "many.txt"
+    many.write_text("I\n" * 1500)
+    command = f"{sys.executable} -m regard translate {trained} {many} --beam 1 | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1

@@ -1,0 +1,94 @@
+"""Shards: what was put in comes out, row by row."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regard.data import shards
+from regard.data.shards import Pairs, Shard, ShardBuilder, Side, write_file
+from regard.faults import Fault
+
+ROWS = [
+    (([5, 6, 7], [8]), ("Olá, mundo", "hi")),
+    (([], [65535, 0]), ("", "Привет 𝄞")),
+    (([1], [2, 3, 4, 5]), ("a\u2028b", "c")),
+]
+SIDES: list[Side] = ["source", "target"]
+
+
+def build(
+    folder: Path, name: str, rows: list, corpus: int = 0, vocabulary: int = 65536, keep_text: bool = True
+) -> Shard:
+    builder = ShardBuilder(vocabulary, keep_text)
+    for tokens, texts in rows:
+        builder.add(tokens, texts)
+    return builder.write(folder / name, corpus)
+
+
+def test_rows_come_back(tmp_path: Path) -> None:
+    records = [build(tmp_path, "0", ROWS[:2]), build(tmp_path, "1", []), build(tmp_path, "2", ROWS[2:])]
+    pairs = Pairs(tmp_path, records, [1.0])
+    assert len(pairs) == 3
+    for row, (tokens, texts) in enumerate(ROWS):
+        for side, side_tokens, text in zip(SIDES, tokens, texts, strict=True):
+            assert pairs.tokens(side, row).tolist() == side_tokens
+            assert pairs.text(side, row) == text
+    assert pairs.source_lengths.tolist() == [3, 0, 1]
+    assert pairs.target_lengths.tolist() == [1, 2, 4]
+    assert pairs.source_lengths.dtype == np.int32
+    assert pairs.corpora == [(0, 3, 1.0)]
+    for row in (-1, 3):
+        with pytest.raises(IndexError, match=f"no row {row} among 3"):
+            pairs.tokens("source", row)
+
+
+@pytest.mark.parametrize(("vocabulary", "width"), [(260, 2), (65536, 2), (65537, 4)])
+def test_tokens_take_two_bytes_where_two_are_enough(tmp_path: Path, vocabulary: int, width: int) -> None:
+    rows = [(([vocabulary - 1], [0]), ("a", "b"))]
+    pairs = Pairs(tmp_path, [build(tmp_path, "0", rows, vocabulary=vocabulary)], [1.0])
+    assert pairs.tokens("source", 0).dtype.itemsize == width
+    assert pairs.tokens("source", 0).tolist() == [vocabulary - 1]
+
+
+def test_text_is_kept_only_when_asked(tmp_path: Path) -> None:
+    with_text, without = build(tmp_path, "0", ROWS), build(tmp_path, "1", ROWS, keep_text=False)
+    assert without.size < with_text.size
+    with pytest.raises(ValueError, match="prepared without its text"):
+        Pairs(tmp_path, [without], [1.0]).text("source", 0)
+
+
+def test_corpora_know_their_rows_and_weights(tmp_path: Path) -> None:
+    records = [build(tmp_path, "0", ROWS, 0), build(tmp_path, "1", ROWS[:1], 2), build(tmp_path, "2", ROWS[:1], 2)]
+    assert Pairs(tmp_path, records, [1.0, 5.0, 0.5]).corpora == [(0, 3, 1.0), (3, 0, 5.0), (3, 2, 0.5)]
+
+
+def test_nothing_is_mapped_before_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [build(tmp_path, str(number), ROWS) for number in range(3)]
+    mapped: list[str] = []
+    memmap = np.memmap
+    monkeypatch.setattr(shards.np, "memmap", lambda path, *rest: mapped.append(path.name) or memmap(path, *rest))
+    pairs = Pairs(tmp_path, records, [1.0])
+    assert mapped == []
+    pairs.tokens("source", 4)
+    pairs.tokens("target", 5)
+    assert mapped == ["1"]
+
+
+def test_a_shard_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    record = build(tmp_path, "0.bin", ROWS)
+    (tmp_path / "0.bin").write_bytes((tmp_path / "0.bin").read_bytes()[:-1])
+    with pytest.raises(Fault, match=r"0\.bin is missing or not whole; delete .* and prepare the corpus again"):
+        Pairs(tmp_path, [record], [1.0])
+
+
+def test_a_file_that_cannot_be_written_is_a_fault_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shards.os, "fsync", full)
+    with pytest.raises(Fault, match=r"x\.bin cannot be written: No space left on device\."):
+        write_file(tmp_path / "x.bin", b"contents")
+    assert list(tmp_path.iterdir()) == []

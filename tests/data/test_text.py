@@ -1,0 +1,129 @@
+"""Reading text: what is a line, what is refused and in which words."""
+
+import gzip
+import lzma
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.data import text
+from regard.data.options import Corpus
+from regard.data.text import file_of, read_chunks, read_lines, read_pairs
+from regard.faults import Fault
+
+
+def written(path: Path, contents: bytes) -> Path:
+    path.write_bytes(contents)
+    return path
+
+
+def lines_of(tmp_path: Path, contents: bytes) -> list[str]:
+    return list(read_lines(written(tmp_path / "text", contents)))
+
+
+@pytest.mark.parametrize(
+    ("contents", "lines"),
+    [
+        (b"", []),
+        (b"\n", [""]),
+        (b"one\ntwo", ["one", "two"]),
+        (b"one\ntwo\n", ["one", "two"]),
+        (b"one\r\ntwo\r\r\n", ["one", "two\r"]),
+        (b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n", ["one", "\ufefftwo"]),
+        ("a\u2028b\u0085c\x0bd\x0ce\rf\n".encode(), ["a\u2028b\u0085c\x0bd\x0ce\rf"]),
+        ("na\u0303o\n\u0301\n".encode(), ["não", "\u0301"]),
+    ],
+)
+def test_lines_end_at_line_feeds_alone(tmp_path: Path, contents: bytes, lines: list[str]) -> None:
+    assert lines_of(tmp_path, contents) == lines
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\ufeff"))))
+def test_lines_come_back_as_they_were_written_but_in_nfc(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "text"
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode())
+    assert list(read_lines(path)) == [unicodedata.normalize("NFC", line) for line in lines]
+
+
+def test_compressed_files_read_like_plain_ones(tmp_path: Path) -> None:
+    contents = "Olá\nПривет\n".encode()
+    assert list(read_lines(written(tmp_path / "text.gz", gzip.compress(contents)))) == ["Olá", "Привет"]
+    assert list(read_lines(written(tmp_path / "text.xz", lzma.compress(contents)))) == ["Olá", "Привет"]
+
+
+def test_invalid_utf8_is_refused_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "_CHUNK", 2)
+    with pytest.raises(Fault, match=r"text, line 4: not valid UTF-8 \(byte 0xe9\)"):
+        lines_of(tmp_path, b"one\ntwo\nthree\nOl\xe9\nfive\n")
+    with pytest.raises(Fault, match="line 1: not valid UTF-8"):
+        lines_of(tmp_path, "Olá\n".encode("utf-16"))
+    with pytest.raises(Fault, match="line 2: not valid UTF-8"):
+        lines_of(tmp_path, b"one\n\xc3")
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match=r"There is no file .*nowhere\.en"):
+        list(read_lines(tmp_path / "nowhere.en"))
+    with pytest.raises(Fault, match="is a folder"):
+        list(read_lines(tmp_path))
+    whole = gzip.compress(b"one\n" * 10_000)
+    for damaged in (whole[:-20], b"plain text"):
+        with pytest.raises(Fault, match=r"text\.gz is damaged or not whole"):
+            list(read_lines(written(tmp_path / "text.gz", damaged)))
+    with pytest.raises(Fault, match=r"text\.xz is damaged or not whole"):
+        list(read_lines(written(tmp_path / "text.xz", lzma.compress(b"one\n" * 100)[:-20])))
+
+
+def test_pairs_of_two_files(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.en", b"one\ttab\n\ntwo\n")
+    target = written(tmp_path / "a.pt.gz", gzip.compress(b"um\n\ndois"))
+    corpus = Corpus(source=str(source), target=str(target))
+    assert list(read_pairs(corpus)) == [("one\ttab", "um"), ("", ""), ("two", "dois")]
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_differing_counts_are_refused_with_both(tmp_path: Path, size: int) -> None:
+    source, target = written(tmp_path / "a.en", b"a\n" * 7), written(tmp_path / "a.pt", b"a\n" * 4)
+    with pytest.raises(Fault, match=r"a\.en has 7 lines and .*a\.pt has 4;"):
+        list(read_chunks(Corpus(source=str(source), target=str(target)), size))
+    with pytest.raises(Fault, match=r"a\.pt has 4 lines and .*a\.en has 7;"):
+        list(read_chunks(Corpus(source=str(target), target=str(source)), size))
+
+
+def test_pairs_of_one_file(tmp_path: Path) -> None:
+    corpus = Corpus(pairs=str(written(tmp_path / "a.tsv", b"one\tum\tnote\tnote\r\ntwo\tdois\r\n\t\n")))
+    assert list(read_pairs(corpus)) == [("one", "um"), ("two", "dois"), ("", "")]
+    written(tmp_path / "a.tsv", b"one\tum\ntwo dois\n")
+    with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab"):
+        list(read_pairs(corpus))
+
+
+def test_chunks_keep_their_line_numbers(tmp_path: Path) -> None:
+    corpus = Corpus(pairs=str(written(tmp_path / "a.tsv", b"a\tb\n" * 5 + b"c\n")))
+    chunks = list(read_chunks(corpus, 4))
+    assert [(chunk.first, chunk.lines) for chunk in chunks] == [(1, 4), (5, 2)]
+    assert chunks[1].place(1).endswith("a.tsv, line 6")
+    with pytest.raises(Fault, match="line 6: there is no tab"):
+        chunks[1].pairs()
+
+
+def test_the_generated_corpus_is_read_like_any_other() -> None:
+    pairs = list(read_pairs(Corpus(pairs="demo:valid")))
+    assert len(pairs) > 10
+    assert all(english and portuguese for english, portuguese in pairs)
+
+
+def test_names_are_paths_or_files_of_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path))
+    here = written(tmp_path / "train.en", b"one\n")
+    assert file_of(str(here)) == here
+    (tmp_path / "multi30k" / "raw").mkdir(parents=True)
+    there = written(tmp_path / "multi30k" / "raw" / "train.en.gz", gzip.compress(b"one\n"))
+    assert file_of("multi30k:raw/train.en.gz") == there
+    with pytest.raises(Fault, match="no data set 'multi3k'"):
+        file_of("multi3k:raw/train.en.gz")

@@ -1,0 +1,71 @@
+"""Worker processes: results in order, faults as they are, nothing left running."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from regard.data.workers import map_in_order
+from regard.faults import Fault
+
+
+def tripled(number: int) -> int:
+    if number < 0:
+        raise Fault(f"{number} is negative.", "Give another.")
+    return 3 * number
+
+
+def killed(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_results_come_in_order_and_faults_come_whole(workers: int) -> None:
+    results = map_in_order(tripled, [*range(20), -1, 21], workers)
+    with closing(results):
+        assert [next(results) for _ in range(20)] == [3 * number for number in range(20)]
+        with pytest.raises(Fault) as caught:
+            next(results)
+    assert caught.value.sentences == ("-1 is negative.", "Give another.")
+
+
+def test_a_killed_worker_is_a_fault() -> None:
+    with pytest.raises(Fault, match="A worker process was ended from outside"):
+        list(map_in_order(killed, [1, 2, 3], 1))
+
+
+SCRIPT = """
+import os, signal, time
+from regard.data.workers import map_in_order
+
+def slow(number):
+    os.write(1, b"under way\\n")
+    time.sleep(600)
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
+    list(map_in_order(slow, range(9), 2))
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_the_main_process(tmp_path: Path, how: signal.Signals) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert [process.stdout.readline(), process.stdout.readline()] == ["under way\n"] * 2
+            process.send_signal(how)
+            # The workers hold the other end of the pipe too: it is at its end only when they are gone.
+            assert process.stdout.read() == ""
+            assert process.wait() == -how
+        finally:
+            process.kill()

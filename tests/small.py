@@ -1,0 +1,35 @@
+"""A translator that is trained in a second or two, for tests of everything around it."""
+
+from pathlib import Path
+
+from regard.data.generated import pairs
+
+SETTINGS = {
+    "model.encoder_layers": 1,
+    "model.decoder_layers": 2,
+    "model.width": 16,
+    "model.feed_forward": 32,
+    "model.heads": 2,
+    "data.tokeniser.vocabulary": 400,
+    "training.steps": 12,
+    "training.batch_tokens": 256,
+    "training.validate_every": 6,
+    "training.save_every": 4,
+    "training.optimizer.warmup": 4,
+}
+
+
+def write_corpus(folder: Path, count: int = 300) -> tuple[Path, Path]:
+    """Two parallel files of generated sentences."""
+    source, target = folder / "small.en", folder / "small.pt"
+    chosen = pairs("train")[:count]
+    source.write_text("".join(f"{english}\n" for english, _ in chosen), encoding="utf-8")
+    target.write_text("".join(f"{portuguese}\n" for _, portuguese in chosen), encoding="utf-8")
+    return source, target
+
+
+def train_arguments(source: Path, target: Path, out: Path, **more: object) -> list[str]:
+    """The command line that trains the small translator; `more` changes its settings, dots written as __."""
+    settings = SETTINGS | {name.replace("__", "."): value for name, value in more.items()}
+    changes = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    return ["train", "--source", str(source), "--target", str(target), "--out", str(out), *changes]

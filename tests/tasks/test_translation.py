@@ -1,0 +1,126 @@
+"""Laws of a translator as people use it: text in, text out, whatever stands beside it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import regard
+from regard.faults import Fault
+from regard.model import Model
+from regard.tasks.translation import PairBatch
+
+TEXTS = ["I love books.", "Ana sees the red house.", "", "The boys do not read.", "Três maçãs. Привет!", "a"]
+
+
+@pytest.fixture(scope="module")
+def model(trained: Path) -> Model:
+    """The small translator in float64, so that laws hold to the last digit that counts."""
+    loaded = regard.load(trained, device="cpu")
+    loaded.task.double()
+    return loaded
+
+
+def test_batch_is_alone(model: Model) -> None:
+    together = model.translate(TEXTS)
+    backwards = model.translate(TEXTS[::-1])[::-1]
+    alone = [model.translate([text])[0] for text in TEXTS]
+    for one, two, three in zip(together, backwards, alone, strict=True):
+        assert one.text == two.text == three.text
+        assert one.score == pytest.approx(three.score, rel=1e-9)
+        assert two.score == pytest.approx(three.score, rel=1e-9)
+
+
+def test_many_sentences_need_several_batches_and_keep_their_order(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"{text} {number}" for number in range(5) for text in TEXTS[:2]]
+    together = [each.text for each in model.translate(texts, beam=2)]
+    monkeypatch.setattr("regard.model.SEARCH_TOKENS", 100)
+    assert [each.text for each in model.translate(texts, beam=2)] == together
+    assert model.translate(texts[3:4], beam=2)[0].text == together[3]
+
+
+def test_score_found_is_score_when_forced(model: Model) -> None:
+    for text in TEXTS[:2]:
+        for penalty in (0.0, 1.0):
+            found = model.translate([text], length_penalty=penalty)[0]
+            tokens = model.search_tokens(text) if penalty == model.recipe.decoding.length_penalty else None
+            hypothesis = model._search([text], model._search_options(None, penalty, None))[0][0]
+            total = float(model.force([text], [hypothesis.tokens])[0])
+            assert found.score == pytest.approx(total / ((5 + len(hypothesis.tokens) + 1) / 6) ** penalty)
+            assert sum(found.token_scores) == pytest.approx(total)
+            assert tokens is None or tokens == hypothesis.tokens
+
+
+def test_an_empty_text_gives_an_empty_text(model: Model) -> None:
+    for text in ("", "   ", "\t"):
+        found = model.translate([text])[0]
+        assert (found.text, found.tokens, found.alignment) == ("", [], [])
+    assert model.translate([]) == []
+
+
+def test_watching_a_translation_shows_the_best_output(model: Model) -> None:
+    plain = model.translate(TEXTS[:2])
+    with regard.watching(model) as gazes:
+        watched = model.translate(TEXTS[:2])
+    assert [each.text for each in watched] == [each.text for each in plain]
+    assert len(gazes) == 1 + 2 + 2  # one encoder block, two decoder blocks that look twice
+    assert len({gaze.where for gaze in gazes}) == 5
+    cross = gazes[-1]
+    longest = max(len(each.tokens) for each in plain) + 1
+    assert cross.weights.shape[0] == 2  # rows are inputs
+    assert cross.weights.shape[2] == longest  # queries are all output tokens and the end
+    for row, each in enumerate(plain):
+        torch.testing.assert_close(
+            cross.weights[row, :, : len(each.tokens) + 1].sum(-1),
+            torch.ones(2, len(each.tokens) + 1, dtype=torch.float64),
+        )
+
+
+def test_alignment_names_words_on_both_sides(model: Model) -> None:
+    found = model.translate(["Ana sees the red house."])[0]
+    words = found.text.split(" ")
+    assert [target for _, target in found.alignment] == list(range(len(words)))
+    assert all(0 <= source < 5 for source, _ in found.alignment)
+
+
+def test_n_best_and_refusals(model: Model) -> None:
+    found = model.translate(["I love books."], beam=5, n_best=5)[0]
+    assert len(found.n_best) == 5
+    assert found.n_best[0] == (found.text, found.score)
+    with pytest.raises(Fault, match="A beam of 2 cannot give the 3 best"):
+        model.translate(["a"], beam=2, n_best=3)
+    with pytest.raises(TypeError, match=r"write translate\(\[text\]\)"):
+        model.translate("I love books.")
+    with pytest.raises(Fault, match="beam is 0, expected 1 or more"):
+        model.translate(["a"], beam=0)
+    with pytest.raises(Fault, match="but the model takes 1024 at most"):
+        model.translate(["word " * 2000])
+
+
+def test_splitting_a_batch_loses_nothing(model: Model) -> None:
+    batch = model.task.pair_up([("I love books.", "Eu amo livros."), ("a", "b c d"), ("x y", "z")])
+    whole = model.task.loss(batch)
+    parts = [model.task.loss(piece) for piece in batch.split(2)]
+    torch.testing.assert_close(sum(part.total for part in parts), whole.total)
+    assert sum(part.count for part in parts) == whole.count == batch.tokens
+    assert [piece.rows for piece in batch.split(3)] == [1, 1, 1]
+
+
+def test_the_loss_of_a_batch_on_paper(model: Model) -> None:
+    """Unsmoothed, the loss is minus the log-probability that forcing gives."""
+    batch = model.task.pair_up([("I love books.", "Eu amo livros.")])
+    model.task.label_smoothing = 0.0
+    tokens = model.task.target.encode("Eu amo livros.")
+    forced = model.force(["I love books."], [tokens])
+    torch.testing.assert_close(model.task.loss(batch).total.detach(), -forced[0])
+    assert model.task.measure(batch)["loss"].value == pytest.approx(-float(forced[0]) / (len(tokens) + 1))
+
+
+def test_inputs_are_the_target_shifted_right(model: Model) -> None:
+    batch: PairBatch = model.task.pair_up([("a", "Eu amo livros."), ("b", "Eu")])
+    assert (batch.inputs[:, 0] == model.task.begin).all()
+    assert torch.equal(batch.inputs[:, 1:], batch.target[:, :-1])
+    assert (batch.target.flatten()[batch.places] != model.task.target.pad).all()
+    assert int((batch.target == model.task.end).sum()) == 2

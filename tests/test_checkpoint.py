@@ -1,0 +1,216 @@
+"""The model folder: whole at every moment, and refused when it is not."""
+
+import errno
+import json
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard import checkpoint
+from regard.checkpoint import MANIFEST, WEIGHTS, RunFolder, read_folder, update_folder
+from regard.faults import Fault
+from regard.model import load
+from regard.training.snapshot import Facts, Snapshot, Validation
+
+
+def snapshot(step: int, value: float = 0.0) -> Snapshot:
+    return Snapshot({"weights": {"w": torch.full((3,), value)}, "optimizer": {"0.m": torch.ones(2)}}, Facts(step=step))
+
+
+@pytest.fixture
+def model_folder(trained: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "model"
+    shutil.copytree(trained, folder, ignore=shutil.ignore_patterns("training"))
+    return folder
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    assert run.latest() is None
+    run.save(snapshot(0))
+    run.save(snapshot(7, 1.5))
+    found = run.latest()
+    assert found is not None
+    assert found.facts == Facts(step=7)
+    assert found.tensors["weights"]["w"].tolist() == [1.5] * 3
+    assert found.tensors["optimizer"].keys() == {"0.m"}
+
+
+def test_old_checkpoints_are_thinned_out(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path, keep=3, every=10)
+    for step in (0, 10, 20, 25, 30, 40, 50):
+        run.save(snapshot(step, float(step)))
+    assert run.steps() == [30, 40, 50]
+    assert (run.checkpoints / "00000040" / "optimizer.safetensors").exists()
+    assert not (run.checkpoints / "00000030" / "optimizer.safetensors").exists()
+    assert run.average(3)["w"].tolist() == [40.0] * 3
+    assert run.average(2)["w"].tolist() == [45.0] * 3
+
+
+@pytest.mark.parametrize("moment", range(12))
+def test_a_kill_at_any_moment_of_a_save_leaves_a_good_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    """Every call that touches the disk is in turn the last one that happens."""
+    run = RunFolder(tmp_path)
+    run.save(snapshot(1, 1.0))
+
+    class Killed(BaseException):
+        pass
+
+    def die_at(count: list[int], real):
+        def call(*arguments, **options):
+            count[0] += 1
+            if count[0] > moment:
+                raise Killed
+            return real(*arguments, **options)
+
+        return call
+
+    count = [0]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", die_at(count, os.fsync))
+        patch.setattr(Path, "replace", die_at(count, Path.replace))
+        patch.setattr(Path, "rename", die_at(count, Path.rename))
+        patch.setattr(shutil, "rmtree", die_at(count, shutil.rmtree))
+        try:
+            run.save(snapshot(2, 2.0))
+        except Killed:
+            pass
+    found = RunFolder(tmp_path).latest()
+    assert found is not None
+    assert found.tensors["weights"]["w"].tolist() == [float(found.facts.step)] * 3
+    RunFolder(tmp_path).save(snapshot(3, 3.0))  # and the next save is not troubled by what was left
+    assert RunFolder(tmp_path).latest().facts.step == 3
+
+
+@pytest.mark.parametrize("moment", range(8))
+def test_a_kill_while_publishing_leaves_a_model_that_loads(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    real, count = Path.replace, [0]
+
+    def replace(self: Path, target: Path) -> Path:
+        count[0] += 1
+        if count[0] > moment:
+            raise Killed
+        return real(self, target)
+
+    weights = {name: torch.zeros_like(t) for name, t in _weights(model_folder).items()}
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", replace)
+        try:
+            RunFolder(model_folder).publish(weights, Validation({}))
+        except Killed:
+            pass
+    load(model_folder)
+
+
+def _weights(folder: Path) -> dict[str, torch.Tensor]:
+    return checkpoint.bytes_to_weights((folder / WEIGHTS).read_bytes(), WEIGHTS)
+
+
+def test_a_flipped_bit_anywhere_is_refused_with_the_name_of_its_file(model_folder: Path) -> None:
+    chance = random.Random(5)
+    names = [path.name for path in model_folder.iterdir() if path.name in read_folder(model_folder)]
+    assert {"recipe.toml", "scores.json", "tokeniser.model", WEIGHTS} <= set(names)
+    for _ in range(60):
+        path = model_folder / chance.choice(names)
+        good = path.read_bytes()
+        bad = bytearray(good)
+        bad[chance.randrange(len(bad))] ^= 1 << chance.randrange(8)
+        path.write_bytes(bytes(bad))
+        with pytest.raises(Fault, match=f"{path.name} is damaged"):
+            load(model_folder)
+        path.write_bytes(good)
+
+
+def test_truncated_and_missing_files_are_refused(model_folder: Path) -> None:
+    path = model_folder / WEIGHTS
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.raises(Fault, match="weights.safetensors is damaged"):
+        load(model_folder)
+    path.unlink()
+    with pytest.raises(Fault, match="weights.safetensors is missing"):
+        load(model_folder)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"files": 3}', '{"files": {"a": "b"}}', "[" * 100_000])
+def test_a_damaged_manifest_is_refused(model_folder: Path, content: str) -> None:
+    (model_folder / MANIFEST).write_text(content)
+    with pytest.raises(Fault, match="manifest.json is damaged"):
+        load(model_folder)
+
+
+def test_what_is_no_model_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match="There is no model folder at"):
+        load(tmp_path / "nothing")
+    with pytest.raises(Fault, match="is not a model folder: it has no manifest.json"):
+        load(tmp_path)
+
+
+def test_a_manifest_cannot_reach_outside(model_folder: Path) -> None:
+    (model_folder.parent / "secret").write_text("x")
+    manifest = json.loads((model_folder / MANIFEST).read_text())
+    manifest["files"]["../secret"] = ["0"]
+    (model_folder / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(Fault, match="outside the folder"):
+        load(model_folder)
+
+
+def test_weights_of_another_shape_are_refused(model_folder: Path) -> None:
+    weights = _weights(model_folder)
+    name = next(iter(weights))
+    for changed, words in (({name: torch.zeros(2, 2)}, "is of shape"), ({}, "has no")):
+        others = {key: tensor for key, tensor in weights.items() if key != name} | changed
+        update_folder(model_folder, {WEIGHTS: checkpoint.weights_to_bytes(others)})
+        with pytest.raises(Fault, match=words):
+            load(model_folder)
+
+
+def test_weights_are_a_function_of_the_weights_alone(model_folder: Path) -> None:
+    weights = _weights(model_folder)
+    backwards = dict(reversed(weights.items()))
+    assert checkpoint.weights_to_bytes(weights) == checkpoint.weights_to_bytes(backwards)
+    assert checkpoint.weights_to_bytes(weights) == (model_folder / WEIGHTS).read_bytes()
+
+
+def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RunFolder(tmp_path)
+    run.save(snapshot(1, 1.0))
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(Fault, match="The disk is full"):
+        run.save(snapshot(2, 2.0))
+    assert run.latest().facts.step == 1
+    assert [path.name for path in run.checkpoints.iterdir()] == ["00000001"]
+
+
+def test_a_damaged_newest_checkpoint_is_passed_over(tmp_path: Path) -> None:
+    remarks: list[str] = []
+    run = RunFolder(tmp_path, remark=remarks.append)
+    run.save(snapshot(1, 1.0))
+    run.save(snapshot(2, 2.0))
+    path = run.checkpoints / "00000002" / "optimizer.safetensors"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert run.latest().facts.step == 1
+    assert "optimizer.safetensors is damaged" in remarks[0]
+    run.save(snapshot(2, 2.5))
+    assert run.latest().tensors["weights"]["w"].tolist() == [2.5] * 3
+
+
+def test_nothing_is_pickled(trained: Path) -> None:
+    for path in trained.rglob("*"):
+        if path.is_file() and "tensorboard" not in path.parts:
+            assert path.suffix in {".toml", ".json", ".safetensors", ".model", ".png", ".npy", ".bin", ""}, path
+            assert not path.read_bytes().startswith(b"\x80\x04"), path

@@ -1,0 +1,248 @@
+"""The documents are true: their commands parse, their Python runs, their links lead somewhere, their tables are right."""
+
+import ast
+import re
+import runpy
+import shlex
+import shutil
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import regard
+from regard.cli import COMMANDS, _root
+from regard.families import check_recipe
+from regard.recipe import read_table
+
+ROOT = Path(__file__).parents[1]
+RECIPES = sorted((ROOT / "regard" / "recipes").glob("*.toml"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+OPERATORS = {"|", "||", "&", "&&", ";", "(", ")"}
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(text: str, *languages: str) -> list[str]:
+    """The fenced blocks in these languages; "" are those that name none."""
+    fenced = re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", text, re.MULTILINE | re.DOTALL)
+    return [inside for _, language, inside in fenced if language in languages]
+
+
+def spans(text: str) -> list[str]:
+    """The code inside sentences; in a recipe only comments are sentences."""
+    return re.findall(r"`([^`\n]+)`", re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL))
+
+
+def command_lines(text: str) -> Iterator[list[str]]:
+    """The words of every `regard …` in the shell blocks, whatever stands before and behind it on its line."""
+    for block in blocks(text, "sh", "console", ""):
+        for line in block.replace("\\\n", " ").splitlines():
+            yield from commands_in(line.strip().removeprefix("$ "))
+
+
+def commands_in(line: str) -> Iterator[list[str]]:
+    """The arguments of each `regard` on a line of shell."""
+    reader = shlex.shlex(line, posix=True, punctuation_chars=True)
+    reader.commenters = "#"
+    command: list[str] = []
+    for word in [*reader, ";"]:
+        if word not in OPERATORS:
+            command.append(word)
+            continue
+        command = command[: next((place for place, each in enumerate(command) if set(each) <= {">", "<"}), None)]
+        while command and re.match(r"\w+=", command[0]):
+            del command[0]
+        if command and Path(command[0]).name == "regard":
+            yield command[1:]
+        command = []
+
+
+def parsed(arguments: list[str]) -> dict[str, Any]:
+    """What the real command line understands by these arguments; nothing is run, and what is wrong is raised."""
+    command: Any = _root()
+    context = command.make_context("regard", arguments)
+    while rest := [*context._protected_args, *context.args]:
+        name, command, rest = context.command.resolve_command(context, rest)
+        context = command.make_context(name, rest, parent=context)
+    return dict(context.params)
+
+
+def options_of(*names: str) -> set[str]:
+    """The options of `regard`, or of one of its commands, as people write them."""
+    context = _root().make_context("regard", list(names), resilient_parsing=True)
+    for name in names:
+        command = context.command.get_command(context, name)
+        assert command is not None, f"there is no command '{name}'"
+        context = command.make_context(name, [], parent=context, resilient_parsing=True)
+    return {option for parameter in context.command.get_params(context) for option in parameter.opts}
+
+
+def all_options() -> set[str]:
+    return options_of().union(
+        *(options_of(name) for name in COMMANDS), *(options_of("data", n) for n in ("list", "get"))
+    )
+
+
+def unknown_mentions(text: str) -> list[str]:
+    """The commands, options and make targets that sentences mention and nobody has."""
+    everything, found = all_options(), []
+    targets = set(re.findall(r"^([\w-]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
+    for span in spans(text):
+        words = span.split()
+        if words[0] == "regard" and len(words) > 1:
+            names = [word for word in words[1:] if word.islower() and word.isalpha()]
+            path = names[: 2 if names[:1] == ["data"] else 1]
+            known = options_of() | (options_of(*path) if path and words[1] in COMMANDS else set())
+            if (words[1] not in {*COMMANDS, "COMMAND"} and not words[1].startswith("-")) or not {word for word in words if word.startswith("-")} <= known:
+                found.append(span)
+        elif (words[0] == "make" and len(words) > 1 and words[1] not in targets) or (re.match(r"--\w", words[0]) and words[0] not in everything):
+            found.append(span)
+    return found
+
+
+def missing_links(path: Path) -> list[str]:
+    """The links and pictures of a document that lead to no file, or to no heading in it."""
+    found = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text_of(path)):
+        place, _, heading = link.partition("#")
+        if re.match(r"\w+:", link):
+            continue
+        target = (path.parent / place).resolve() if place else path
+        headings = re.findall(r"^#+ (.+)$", text_of(target), re.MULTILINE) if heading and target.is_file() else []
+        if not target.exists() or (heading and heading not in [title.lower().replace(" ", "-") for title in headings]):
+            found.append(link)
+    return found
+
+
+@pytest.fixture(params=DOCUMENTS, ids=name_of)
+def document(request: pytest.FixtureRequest) -> Path:
+    path: Path = request.param
+    return path
+
+
+def test_every_command_line_parses(document: Path) -> None:
+    for arguments in command_lines(text_of(document)):
+        try:
+            parsed(arguments)
+        except typer.TyperException as error:
+            pytest.fail(f"{name_of(document)}: regard {shlex.join(arguments)}: {error.format_message()}")
+
+
+def test_the_readme_shows_the_central_job() -> None:
+    shown = {arguments[0] for arguments in command_lines(text_of(ROOT / "README.md"))}
+    assert {"train", "evaluate", "translate", "look", "info"} <= shown
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("regard trian demo", "No such command 'trian'"),
+        ("echo text | .venv/bin/regard translate runs/demo --bean 4", "No such option: --bean"),
+        ("REGARD_DATA=here regard data get  # a name is missing", "Missing"),
+        ("cd runs && regard info demo --length long > out.txt", "valid integer"),
+        ("regard evaluate runs/demo --split train", "not one of"),
+    ],
+)
+def test_a_wrong_command_line_is_found(line: str, wrong: str) -> None:
+    [arguments] = command_lines(f"```sh\n{line}\n```\n")
+    with pytest.raises(typer.TyperException, match=wrong):
+        parsed(arguments)
+
+
+def test_what_surrounds_a_command_is_not_part_of_it() -> None:
+    line = (
+        "X=1 regard look runs/demo --text 'a | b' | head -n 1 && .venv/bin/regard info runs/demo > it.txt # regard no"
+    )
+    assert list(commands_in(line)) == [["look", "runs/demo", "--text", "a | b"], ["info", "runs/demo"]]
+    assert list(command_lines("```console\n$ regard recipes \\\n    demo\n```\n")) == [["recipes", "demo"]]
+    assert parsed(["look", "runs/demo", "--text", "a | b"])["text"] == "a | b"
+
+
+@pytest.mark.parametrize("path", [*DOCUMENTS, *RECIPES], ids=name_of)
+def test_no_sentence_mentions_what_does_not_exist(path: Path) -> None:
+    assert unknown_mentions(text_of(path)) == []
+
+
+@pytest.mark.parametrize(
+    "span", ["regard serve", "regard train --gpus 2", "regard data fetch", "--engines", "make everything"]
+)
+def test_a_mention_of_nothing_is_found(span: str) -> None:
+    assert unknown_mentions(f"Type `{span}` now.") == [span]
+
+
+def test_every_link_and_picture_is_there(document: Path) -> None:
+    assert missing_links(document) == []
+
+
+def test_a_dead_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One two\n[a](#one-two) [b](#three) ![c](none.png) [d](https://example.org) [e](page.md)\n")
+    assert missing_links(page) == ["#three", "none.png"]
+
+
+def test_the_python_of_the_readme_runs(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(trained, tmp_path / "runs" / "demo", ignore=shutil.ignore_patterns("training"))
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(text_of(ROOT / "README.md"), "python"):
+        exec(compile(block, "README.md", "exec"), {})
+    assert "decoder.0.cross.look target source (1, 2, " in capsys.readouterr().out
+
+
+def test_all_python_compiles_and_names_what_regard_has(document: Path) -> None:
+    for block in blocks(text_of(document), "python"):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "regard":
+                assert hasattr(regard, node.attr)
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                exec(ast.unparse(node), {})
+
+
+def test_every_recipe_shown_is_a_good_one(document: Path) -> None:
+    for block in blocks(text_of(document), "toml"):
+        check_recipe(tomllib.loads(block))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=name_of)
+def test_every_recipe_is_good_and_says_what_it_is(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path / "nothing"))
+    assert text_of(path).startswith("# ")
+    check_recipe(read_table(path))
+
+
+def test_the_page_of_options_is_what_the_options_say() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "make_recipes_page.py"))
+    remedy = "run `.venv/bin/python docs/make_recipes_page.py > docs/recipes.md`"
+    assert script["page"]() == text_of(ROOT / "docs" / "recipes.md"), remedy
+
+
+def entries(text: str) -> list[str]:
+    """The words that a list of words explains."""
+    heads = re.findall(r"^- \*\*(.+?)\*\*: .+[.]$", text, re.MULTILINE)
+    return [word for head in heads for word in head.split(", ")]
+
+
+def test_every_word_is_explained_once_in_one_line() -> None:
+    text = text_of(ROOT / "docs" / "words.md")
+    counts = Counter(entries(text))
+    assert [word for word, count in counts.items() if count > 1] == []
+    assert len(re.findall(r"^- .*$", text, re.MULTILINE)) == len(
+        re.findall(r"^- \*\*.+?\*\*: .+[.]$", text, re.MULTILINE)
+    )
+    assert all(line.startswith(("- ", "#", "One word")) for line in text.splitlines() if line)
+
+
+def test_a_word_explained_twice_would_be_found() -> None:
+    assert Counter(entries("- **row**: a.\n- **line, row**: b.\n"))["row"] == 2

@@ -1,0 +1,133 @@
+"""Who may import whom, and how long things may grow: the table in docs/map.md is the law, and this holds it."""
+
+import ast
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import regard.data
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "regard"
+HIDING = ("importlib", "importlib.import_module")  # of the standard library, but they import what a string says
+
+
+def table() -> dict[str, set[str]]:
+    """What each layer may import, its own package aside."""
+    text = (ROOT / "docs" / "map.md").read_text(encoding="utf-8")
+    section = text.split("## Who may import whom")[1].split("\n## ")[0]
+    allowed: dict[str, set[str]] = {}
+    for line in re.findall(r"^\| `.*\|$", section, re.MULTILINE):
+        who, ours, others = (re.findall(r"[\w.]+", cell) for cell in line.strip("|").split("|"))
+        names = {"regard" if name == "everything" else f"regard.{name}" for name in ours} | set(others)
+        allowed |= dict.fromkeys(who, names)
+    return allowed
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Every import in a file, wherever it stands, with its line and its whole name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+
+
+def layer_of(path: Path, package: Path) -> str:
+    return path.relative_to(package).parts[0].removesuffix(".py")
+
+
+def forbidden(package: Path) -> list[str]:
+    """The imports that the table does not allow."""
+    allowed, found = table(), []
+    for path in sorted(package.rglob("*.py")):
+        layer = layer_of(path, package)
+        may = {*allowed[layer], f"regard.{layer}", "regard.__version__"}
+        for line, name in imports(path):
+            free = name.partition(".")[0] in sys.stdlib_module_names and name not in HIDING
+            if not free and not any(name == each or name.startswith(f"{each}.") for each in may):
+                found.append(f"{path.relative_to(package)}:{line} imports {name}")
+    return found
+
+
+def overlong(package: Path) -> list[str]:
+    """The files and functions that have grown too long to be read."""
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        text, place = path.read_text(encoding="utf-8"), path.relative_to(package)
+        lines, most = len(text.splitlines()), 249 if path.name == "trainer.py" else 400
+        if lines > most:
+            found.append(f"{place} has {lines} lines, {most} are the most")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                if length > 60:
+                    found.append(f"{place}:{node.lineno} {node.name} has {length} lines, 60 are the most")
+    return found
+
+
+def made(folder: Path, place: str, text: str) -> Path:
+    """A package with one made-up file in it."""
+    path = folder / "regard" / place
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    return folder / "regard"
+
+
+def test_nobody_imports_what_the_table_forbids() -> None:
+    assert forbidden(PACKAGE) == []
+
+
+def test_every_layer_has_a_row_and_every_row_a_layer() -> None:
+    assert set(table()) == {layer_of(path, PACKAGE) for path in PACKAGE.rglob("*.py")}
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "found"),
+    [
+        ("attention/bad.py", "from regard.tasks import translation", "regard.tasks.translation"),
+        ("training/bad.py", "import regard.models.transformer", "regard.models.transformer"),
+        ("decoding/bad.py", "from regard.metrics.text import score", "regard.metrics.text.score"),
+        ("decoding/bad.py", "from regard import runs", "regard.runs"),
+        ("data/bad.py", "import torch.nn", "torch.nn"),
+        ("data/bad.py", "from regard.protocols import Task", "regard.protocols.Task"),
+        ("viewing/bad.py", "from regard.attention import Attention", "regard.attention.Attention"),
+        ("tasks/bad.py", "from regard.training.trainer import Trainer", "regard.training.trainer.Trainer"),
+        ("metrics/bad.py", "from ..models import parts", "..models.parts"),
+        ("models/bad.py", "from importlib import import_module", "importlib.import_module"),
+        ("families.py", "from regard.training.trainer import Trainer", "regard.training.trainer.Trainer"),
+    ],
+)
+def test_a_forbidden_import_is_found_even_inside_a_function(tmp_path: Path, place: str, line: str, found: str) -> None:
+    assert forbidden(made(tmp_path, place, f"def late():\n    {line}\n")) == [f"{place}:2 imports {found}"]
+
+
+def test_an_allowed_import_is_not_found(tmp_path: Path) -> None:
+    text = "import json\nfrom regard.attention.watch import Gaze\nfrom regard.viewing import canvas\n"
+    assert forbidden(made(tmp_path, "viewing/good.py", text)) == []
+
+
+def test_data_works_without_torch() -> None:
+    names = sorted(module.name for module in pkgutil.iter_modules(regard.data.__path__, "regard.data."))
+    assert len(names) > 10
+    program = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_files_and_functions_stay_readable() -> None:
+    assert overlong(PACKAGE) == []
+
+
+def test_an_overlong_file_and_function_are_found(tmp_path: Path) -> None:
+    text = "def endless():\n" + "    pass\n" * 60 + "\n" * 189
+    assert overlong(made(tmp_path / "one", "training/trainer.py", text)) == [
+        "training/trainer.py has 250 lines, 249 are the most",
+        "training/trainer.py:1 endless has 61 lines, 60 are the most",
+    ]
+    assert overlong(made(tmp_path / "two", "runs.py", "\n" * 401)) == ["runs.py has 401 lines, 400 are the most"]
