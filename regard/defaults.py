@@ -106,6 +106,7 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     }
     return table, [
         f"{pairs:,} pairs of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
-        f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout}, up to {scale.vocabulary:,} tokens shared by both languages,",
+        f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout},",
+        f"up to {scale.vocabulary:,} tokens shared by both languages,",
         f"at most {steps:,} steps, fewer after {PATIENCE} validations without a better BLEU.",
     ]

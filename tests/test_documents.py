@@ -1,4 +1,4 @@
-"""The documents are true: their commands parse, their Python runs, their links lead somewhere, their tables are right."""
+"""The documents are true: their commands parse, their Python runs, their links lead somewhere, their options exist."""
 
 import ast
 import re
@@ -8,6 +8,8 @@ import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,10 @@ import pytest
 import typer
 
 import regard
-from regard.cli import COMMANDS, _root
+from regard.cli import _root
 from regard.families import check_recipe
-from regard.recipe import read_table
+from regard.faults import Fault
+from regard.recipe import apply_settings, read_table
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "regard" / "recipes").glob("*.toml"))
@@ -78,37 +81,61 @@ def parsed(arguments: list[str]) -> dict[str, Any]:
     return dict(context.params)
 
 
-def options_of(*names: str) -> set[str]:
-    """The options of `regard`, or of one of its commands, as people write them."""
-    context = _root().make_context("regard", list(names), resilient_parsing=True)
-    for name in names:
-        command = context.command.get_command(context, name)
-        assert command is not None, f"there is no command '{name}'"
-        context = command.make_context(name, [], parent=context, resilient_parsing=True)
-    return {option for parameter in context.command.get_params(context) for option in parameter.opts}
+@cache
+def command_options() -> dict[str, set[str]]:
+    """The options of every command, and of `regard` itself under the name ""; COMMAND stands for any of them."""
+    found: dict[str, set[str]] = {"COMMAND": {"-h", "--help"}}
+
+    def enter(name: str, command: Any, parent: Any) -> None:
+        context = command.make_context(name, [], parent=parent, resilient_parsing=True)
+        found[name] = {option for each in context.command.get_params(context) for option in each.opts}
+        for inner in getattr(context.command, "commands", {}):
+            enter(f"{name} {inner}".strip(), context.command.get_command(context, inner), context)
+
+    enter("", _root(), None)
+    return found
 
 
-def all_options() -> set[str]:
-    return options_of().union(
-        *(options_of(name) for name in COMMANDS), *(options_of("data", n) for n in ("list", "get"))
-    )
+@cache
+def recipe_options() -> set[str]:
+    """The options and tables of a recipe by their whole names."""
+
+    def names(table: dict[str, Any], path: str) -> Iterator[str]:
+        for name, value in table.items():
+            yield f"{path}{name}"
+            if isinstance(value, dict):
+                yield from names(value, f"{path}{name}.")
+
+    return set(names(check_recipe(read_table(RECIPES[0])).model_dump(), ""))
+
+
+@cache
+def make_targets() -> set[str]:
+    return set(re.findall(r"^([\w-]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
+
+
+def is_unknown(span: str) -> bool:
+    """Whether code in a sentence names a command, an option, a target or a file that does not exist."""
+    options = command_options()
+    match span.split():
+        case ["regard" | ".venv/bin/regard", *words]:
+            names = [*takewhile(lambda word: not word.startswith("-"), words)]
+            command = " ".join(names[: 2 if names[:1] == ["data"] else 1])
+            return command not in options or not {word for word in words if word.startswith("-")} <= options[command]
+        case ["make", target, *_]:
+            return target not in make_targets()
+        case [option, *_] if re.match(r"--\w", option):
+            return not any(option in known for known in options.values())
+        case [path] if re.match(r"(regard|tests|docs)/", path):
+            return "NAME" not in path and not (ROOT / path).exists()
+        case [name] if re.fullmatch(r"(data|model|training|decoding)(\.(?!py$)\w+)+", name):
+            is_module = (ROOT / "regard" / name.replace(".", "/")).with_suffix(".py").exists()
+            return not is_module and name not in recipe_options()
+    return False
 
 
 def unknown_mentions(text: str) -> list[str]:
-    """The commands, options and make targets that sentences mention and nobody has."""
-    everything, found = all_options(), []
-    targets = set(re.findall(r"^([\w-]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
-    for span in spans(text):
-        words = span.split()
-        if words[0] == "regard" and len(words) > 1:
-            names = [word for word in words[1:] if word.islower() and word.isalpha()]
-            path = names[: 2 if names[:1] == ["data"] else 1]
-            known = options_of() | (options_of(*path) if path and words[1] in COMMANDS else set())
-            if (words[1] not in {*COMMANDS, "COMMAND"} and not words[1].startswith("-")) or not {word for word in words if word.startswith("-")} <= known:
-                found.append(span)
-        elif (words[0] == "make" and len(words) > 1 and words[1] not in targets) or (re.match(r"--\w", words[0]) and words[0] not in everything):
-            found.append(span)
-    return found
+    return [span for span in spans(text) if is_unknown(span)]
 
 
 def missing_links(path: Path) -> list[str]:
@@ -134,9 +161,10 @@ def document(request: pytest.FixtureRequest) -> Path:
 def test_every_command_line_parses(document: Path) -> None:
     for arguments in command_lines(text_of(document)):
         try:
-            parsed(arguments)
-        except typer.TyperException as error:
-            pytest.fail(f"{name_of(document)}: regard {shlex.join(arguments)}: {error.format_message()}")
+            settings = parsed(arguments).get("settings") or []
+            check_recipe(apply_settings(read_table(RECIPES[0]), settings))
+        except (typer.TyperException, Fault) as error:
+            pytest.fail(f"regard {shlex.join(arguments)}: {getattr(error, 'message', error)}")
 
 
 def test_the_readme_shows_the_central_job() -> None:
@@ -175,10 +203,19 @@ def test_no_sentence_mentions_what_does_not_exist(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "span", ["regard serve", "regard train --gpus 2", "regard data fetch", "--engines", "make everything"]
+    "span",
+    [
+        "regard serve",
+        "regard train --gpus 2",
+        "regard data fetch",
+        "--engines",
+        "make everything",
+        "training.stepps",
+        "regard/nothing.py",
+    ],  # fmt: skip
 )
 def test_a_mention_of_nothing_is_found(span: str) -> None:
-    assert unknown_mentions(f"Type `{span}` now.") == [span]
+    assert unknown_mentions(f"Type `{span}` now.\n```\nregard nothing\n```\n") == [span]
 
 
 def test_every_link_and_picture_is_there(document: Path) -> None:

@@ -1,5 +1,6 @@
 """`regard demo`: the main job on the embedded corpus, from training to a picture, in a few minutes on a CPU."""
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -34,12 +35,11 @@ def command(
     train(table, settings, out, resume=False, minutes=None, overwrite=overwrite)
     _score(out)
     _show(out)
+    tool = "regard" if shutil.which("regard") else sys.argv[0]
     print("\nTry next:")
-    print(f"  echo 'We read the old books.' | .venv/bin/regard translate {out}")
-    print(
-        f"  .venv/bin/regard look {out} --text 'The black cats sleep in the kitchen.' --sheet -o {out}/pictures/heads.png"
-    )
-    print("  .venv/bin/regard train --source mine.en --target mine.pt --out runs/mine")
+    print(f"  echo 'We read the old books.' | {tool} translate {out}")
+    print(f"  {tool} look {out} --text 'The black cats sleep in the kitchen.' -o cats.png")
+    print(f"  {tool} train --source mine.en --target mine.pt --out runs/mine")
 
 
 def _score(folder: Path) -> None:

@@ -4,17 +4,16 @@ Its test split holds out whole combinations of words: every test sentence has at
 or valid has. The corpus is a pure function of the TOML files and is made anew, in a second or two, by each process.
 """
 
-from collections import Counter
 from collections.abc import Container
 from functools import cache
-from itertools import islice
+from itertools import chain, islice, zip_longest
 
 from pydantic import Field
 
 from regard.data.generated_draws import Dice
 from regard.data.generated_lexicon import Lexicon, Two, lexicon, read_grammar
 from regard.data.generated_phrases import Combination
-from regard.data.generated_sentences import Sentences
+from regard.data.generated_sentences import Sentence, Sentences
 from regard.faults import Fault
 from regard.recipe import Options, check
 
@@ -35,7 +34,6 @@ class Plan(Options):
     train: int = Field(gt=0)
     valid: int = Field(gt=0)
     test: int = Field(gt=0)
-    most: int = Field(gt=0)
     always: dict[str, str]
     held_out: dict[str, list[Two]]
 
@@ -96,24 +94,28 @@ def _drawn(plan: Plan, wanted: int) -> tuple[list[Pair], list[Pair]]:
     """
     apart = frozenset(plan.combinations)
     learned: list[Pair] = []
-    tested: list[Pair] = []
-    times: Counter[Combination] = Counter()
+    candidates: list[Sentence] = []
     seen = {text.casefold() for pair in plan.always.items() for text in pair}
-    for english, portuguese, facts in islice(Sentences(lexicon(), Dice(plan.seed)), DRAWS * (wanted + plan.test)):
-        texts = {english.casefold(), portuguese.casefold()}
+    for sentence in islice(Sentences(lexicon(), Dice(plan.seed)), DRAWS * (wanted + plan.test)):
+        texts = {sentence.english.casefold(), sentence.portuguese.casefold()}
         if texts & seen:
             continue
-        found = facts & apart
-        if found and len(tested) < plan.test and min(times[combination] for combination in found) < plan.most:
-            tested.append((english, portuguese))
-            times.update(found)
-            seen |= texts
-        elif not found and len(learned) < wanted:
-            learned.append((english, portuguese))
-            seen |= texts
-        if len(learned) == wanted and len(tested) == plan.test:
-            return learned, tested
+        seen |= texts
+        if sentence.facts & apart:
+            candidates.append(sentence)
+        else:
+            learned.append((sentence.english, sentence.portuguese))
+        if len(learned) >= wanted and len(candidates) >= plan.test:
+            return learned[:wanted], _spread(candidates, plan.combinations, plan.test)
     raise Fault(
-        f"The grammar gave only {len(learned)} of {wanted} sentences to learn from and {len(tested)} of {plan.test} "
-        "to test on; ask for fewer in splits.toml, or add words."
+        f"The grammar gave only {len(learned)} of {wanted} sentences to learn from and {len(candidates)} of "
+        f"{plan.test} to test on; ask for fewer in splits.toml, or add words."
     )
+
+
+def _spread(candidates: list[Sentence], combinations: list[Combination], wanted: int) -> list[Pair]:
+    """The test sentences: one for each combination in turn, again and again, so that none crowds out the others."""
+    holding = [[sentence for sentence in candidates if combination in sentence.facts] for combination in combinations]
+    turns = chain.from_iterable(zip_longest(*holding))
+    chosen = dict.fromkeys((sentence.english, sentence.portuguese) for sentence in turns if sentence)
+    return list(chosen)[:wanted]

@@ -18,6 +18,7 @@ from regard.data.options import DataOptions
 from regard.data.shards import Pairs, Shard, write_file
 from regard.data.text import file_of
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokeniser
+from regard.data.workers import is_starting_worker
 from regard.faults import Fault
 from regard.progress import Progress
 from regard.recipe import differences
@@ -178,6 +179,8 @@ def locked(folder: Path, progress: Progress) -> Iterator[None]:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if is_starting_worker():  # the one that holds the lock waits for this very process
+                raise Fault("A script must call regard under `if __name__ == '__main__':`.") from None
             progress("waiting for another process that prepares this corpus", 0, None)
             fcntl.flock(stream, fcntl.LOCK_EX)
         yield

@@ -15,7 +15,7 @@ from regard.faults import Fault
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_AHEAD = 2  # items under way for each worker, so that none waits and few lie in memory
+_WAITING = 2  # items beyond those being worked on, so that no worker waits and few lie in memory
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
 _installed: Callable[[Any], Any]  # in a worker process: what it does with every item
@@ -41,20 +41,25 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers:
     try:
         for item in items:
             under_way.append(executor.submit(_do, item))
-            if len(under_way) >= _AHEAD * workers:
+            if len(under_way) >= workers + _WAITING:
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
     except BrokenProcessPool:
         raise Fault(
-            "A worker process was ended from outside, most likely for want of memory; what is finished is kept, "
-            "and the same command goes on from there."
+            "A worker process has ended early: for want of memory, or because a script calls regard outside of "
+            "`if __name__ == '__main__':`. What is finished is kept, and the same call goes on from there."
         ) from None
     except BaseException:
         _kill(executor)
         raise
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+def is_starting_worker() -> bool:
+    """Whether this is a worker that still imports the script it was started from, which should only define things."""
+    return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 
 def _kill(executor: ProcessPoolExecutor) -> None:

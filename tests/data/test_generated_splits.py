@@ -50,7 +50,7 @@ def surface(combination: Combination) -> str:
             return rf"\b{first} (?:\w+ )?{noun(second)}"
         case "determiner-noun":
             spoken = "an?" if first == "a" else any_of(*set(words.words.determiners[first].english))
-            return rf"\b{spoken} (?:\w+ )?{noun(second)}"
+            return rf"(?<!how )\b{spoken} (?:\w+ )?{noun(second)}"
         case "preposition-noun":
             preposition = words.words.prepositions[first].english
             return rf"\b{preposition} (?!front of ){BETWEEN}{noun(second)}"

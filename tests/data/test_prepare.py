@@ -197,6 +197,16 @@ def test_workers_killed_with_their_main_process_and_continued_give_the_same_byte
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
 
+def test_a_script_without_a_main_guard_is_told(files: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.replace('__name__ == "__main__"', "True"))
+    command = [sys.executable, script, options_for(files).model_dump_json(), tmp_path / "prepared"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "A worker process has ended early" in ended.stderr
+    assert "A script must call regard under `if __name__ == '__main__':`" in ended.stderr
+
+
 def refusal(options: DataOptions, folder: Path) -> str:
     with pytest.raises(Fault) as caught:
         prepare(options, folder)

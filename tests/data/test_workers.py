@@ -35,7 +35,7 @@ def test_results_come_in_order_and_faults_come_whole(workers: int) -> None:
 
 
 def test_a_killed_worker_is_a_fault() -> None:
-    with pytest.raises(Fault, match="A worker process was ended from outside"):
+    with pytest.raises(Fault, match="A worker process has ended early: for want of memory"):
         list(map_in_order(killed, [1, 2, 3], 1))
 
 
