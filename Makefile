@@ -29,5 +29,8 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+bench: setup
+	$(BIN)/python benchmarks/training_cpu.py
+
 clean:
 	rm -rf .venv build dist *.egg-info

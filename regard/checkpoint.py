@@ -29,6 +29,7 @@ MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
 RECIPE = "recipe.toml"
 SCORES = "scores.json"
+FACTS = "facts.json"  # of a checkpoint: where the run stands
 FULL_CHECKPOINTS = 2  # checkpoints kept with all that resuming needs; older ones keep their weights alone
 
 
@@ -133,6 +134,13 @@ def read_recipe(folder: Path) -> dict[str, Any]:
         raise Fault(f"{folder / RECIPE} is not valid TOML: {error}.") from None
 
 
+def _facts(content: bytes) -> Facts:
+    facts = Facts(**json.loads(content))
+    facts.losses = [(step, loss) for step, loss in facts.losses]  # JSON has no tuples
+    facts.validations = [(step, measures) for step, measures in facts.validations]
+    return facts
+
+
 class RunFolder:
     """A model folder in which training goes on: the keeper of a run."""
 
@@ -160,7 +168,7 @@ class RunFolder:
         """Write a checkpoint beside and rename it, then thin out the older ones."""
         final = self._checkpoint(snapshot.facts.step)
         files = {f"{group}.safetensors": weights_to_bytes(tensors) for group, tensors in snapshot.tensors.items()}
-        files["facts.json"] = json.dumps(asdict(snapshot.facts)).encode()
+        files[FACTS] = json.dumps(asdict(snapshot.facts)).encode()
         if final.exists() and _is_whole(final):  # the end of a run, at a step that was saved already
             update_folder(final, files)
         else:
@@ -200,19 +208,20 @@ class RunFolder:
         return None
 
     def facts(self) -> Facts | None:
-        """Where the newest checkpoint stands, without reading its tensors."""
+        """Where the newest checkpoint that can be read stands, without reading its tensors."""
         for step in reversed(self.steps()):
-            folder = self._checkpoint(step)
-            if "facts.json" in _read_manifest(folder):
-                return Facts(**json.loads(read_folder(folder, ["facts.json"])["facts.json"]))
+            try:
+                return _facts(read_folder(self._checkpoint(step), [FACTS])[FACTS])
+            except Fault:
+                continue
         return None
 
     def _load(self, step: int) -> Snapshot:
         folder = self._checkpoint(step)
         files = read_folder(folder)
-        if "facts.json" not in files:
+        if FACTS not in files:
             raise Fault(f"{folder} holds weights alone and cannot be resumed from.")
-        facts = Facts(**json.loads(files.pop("facts.json")))
+        facts = _facts(files.pop(FACTS))
         tensors = {name.split(".")[0]: bytes_to_weights(content, str(folder / name)) for name, content in files.items()}
         return Snapshot(tensors, facts)
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from regard.data.options import DataOptions
 from regard.decoding.options import DecodingOptions
+from regard.faults import Fault
 from regard.recipe import Options, check
 from regard.training.options import TrainingOptions
 
@@ -55,14 +56,10 @@ class Recipe(Options, Generic[Model]):
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
 
 
-class _AnyRecipe(Options):
-    family: Literal["transformer"] = "transformer"
-
-
 def check_recipe(table: dict[str, Any]) -> Recipe:
     """The recipe in a table, with every fault in it named at once."""
-    family = table.get("family", "transformer")
+    family = table.get("family", Recipe.model_fields["family"].default)
     if family not in FAMILIES:
-        check(_AnyRecipe, {"family": family})
+        raise Fault(f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}")
     _, options = FAMILIES[family].load()
     return check(cast(type[Recipe], Recipe.__class_getitem__(options)), {"model": {}} | table)

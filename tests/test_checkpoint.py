@@ -201,6 +201,10 @@ def test_a_damaged_newest_checkpoint_is_passed_over(tmp_path: Path) -> None:
     path = run.checkpoints / "00000002" / "optimizer.safetensors"
     path.write_bytes(path.read_bytes()[:-1])
     assert run.latest().facts.step == 1
+    assert run.facts() == Facts(step=2)
+    (run.checkpoints / "00000002" / "manifest.json").write_text("{")
+    assert run.latest().facts.step == 1
+    assert run.facts() == Facts(step=1)
     assert "optimizer.safetensors is damaged" in remarks[0]
     run.save(snapshot(2, 2.5))
     assert run.latest().tensors["weights"]["w"].tolist() == [2.5] * 3

@@ -48,6 +48,7 @@ class Adjective(Options):
     english: str
     forms: Four
     copula: Literal["ser", "estar"]
+    scale: str = ""
     describes: list[str]
     gradable: bool = True
 

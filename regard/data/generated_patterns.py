@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from regard.data.generated_lexicon import Adjective, Lexicon, Tense, Verb
-from regard.data.generated_phrases import Shares
+from regard.data.generated_phrases import Phrase, Shares
 from regard.recipe import Options
 
 VerbKind = Literal[
@@ -110,3 +110,12 @@ class Description:
         self.adjective = adjective
         self.nouns = lexicon.members(adjective.describes)
         self.of_people = set(lexicon.members(["person"])) <= set(self.nouns)
+        self.clashing = {
+            other.name
+            for other in lexicon.adjectives.values()
+            if other is adjective or other.scale == adjective.scale != ""
+        }
+
+    def clashes(self, subject: Phrase) -> bool:
+        """Whether the subject is already said to be so, or the contrary: the hot soup is cold."""
+        return any(kind == "adjective-noun" and words[0] in self.clashing for kind, words in subject.facts)

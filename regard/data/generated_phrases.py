@@ -13,6 +13,7 @@ from pydantic import Field
 
 from regard.data.generated_draws import Dice, Urn
 from regard.data.generated_lexicon import Determiner, Lexicon, Noun, Role
+from regard.faults import Fault
 from regard.recipe import Options
 
 Entry = TypeVar("Entry")
@@ -42,6 +43,7 @@ class Shares(Options):
     object_name: float = Field(ge=0, le=1)
     recipient_name: float = Field(ge=0, le=1)
     owner: float = Field(ge=0, le=1)
+    owner_name: float = Field(ge=0, le=1)
     number: float = Field(ge=0, le=1)
     plural: dict[Role, float]
     adjective: dict[Role, float]
@@ -214,6 +216,8 @@ class Phrases:
     def place(self, nouns: Sequence[Noun]) -> Phrase:
         """Where it is: in the garden, no jardim."""
         noun = self.dice.pick(nouns)
+        if not self.prepositions[noun.name]:
+            raise Fault(f"No preposition of words.toml goes with {noun.name}, which the grammar takes for a place.")
         preposition = self.dice.pick(self.prepositions[noun.name])
         phrase = self.noun(noun, "place")
         return Phrase(
@@ -265,7 +269,7 @@ class Phrases:
         plural = noun.counted and self.dice.chance(self.shares.plural[role])
         the = self.words.determiners["the"].portuguese
         article = agreeing(the, noun.feminine, plural)
-        if self.dice.chance(0.5):
+        if self.dice.chance(self.shares.owner_name):
             owner = self.name()
             return Setting(plural, f"{owner.english}'s", article, f"de {owner.portuguese}", ())
         person = self.dice.pick(self.people)

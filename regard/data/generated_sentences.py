@@ -54,6 +54,7 @@ class Sentences:
         self.actions = [Action(verb, lexicon) for verb in lexicon.verbs.values()]
         self.descriptions = [Description(entry, lexicon) for entry in lexicon.adjectives.values()]
         self.standing = [(lexicon.members(pair.subjects), lexicon.members(pair.places)) for pair in grammar.standing]
+        self.aged = lexicon.members(["aged"])
         self.modals = list(self.words.modals.values())
         self.adverbs = list(self.words.adverbs.items())
         self.rules = Urn(((pattern, self._filler(pattern)), pattern.weight) for pattern in grammar.patterns)
@@ -151,7 +152,7 @@ class Sentences:
         chosen = self.dice.pick(descriptions)
         adjective = chosen.adjective
         subject = self.phrases.subject(chosen.nouns, chosen.of_people, adjective.shows_gender)
-        while Combination("adjective-noun", (adjective.name, subject.head)) in subject.facts:
+        while chosen.clashes(subject):
             subject = self.phrases.subject(chosen.nouns, chosen.of_people, adjective.shows_gender)
         self._put_be(scene, subject, adjective.copula)
         portuguese = agreeing(adjective.forms, bool(subject.feminine), subject.plural)
@@ -175,7 +176,7 @@ class Sentences:
 
     def _age(self, scene: Scene) -> None:
         """Someone is ten years old; Portuguese has the years: Ana tem dez anos."""
-        self._put_be(scene, self.phrases.subject(self.phrases.people), "ter")
+        self._put_be(scene, self.phrases.subject(self.aged), "ter")
         name, (masculine, _) = self.dice.pick(self.phrases.numbers)
         scene.put("number", name, masculine)
 

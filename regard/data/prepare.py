@@ -49,7 +49,7 @@ from regard.data.prepared import (
     write_pair_list,
     write_record,
 )
-from regard.data.shards import Shard, ShardBuilder, write_file
+from regard.data.shards import Shard, ShardBuilder, write_file, write_lengths
 from regard.data.text import Chunk, read_chunks, read_pairs
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, train_tokeniser
 from regard.data.workers import cores, map_in_order
@@ -95,10 +95,12 @@ def _prepare(options: DataOptions, layout: Layout, progress: Progress) -> None:
         valid = [pair for part in made for pair in part.held_out]
         if not valid:
             raise Fault("The pairs held out for validation are all too long or too uneven; give some as data.valid.")
+    shards = [part.shard for part in made]
+    write_lengths(layout.shards, shards)
     write_pair_list(layout.valid, valid)
     write_pair_list(layout.test, test)
     remove_leftovers(layout.folder)
-    write_record(layout.finished, Finished(shards=[part.shard for part in made], report=report))
+    write_record(layout.finished, Finished(shards=shards, report=report))
 
 
 def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ from regard.faults import Fault
 from regard.progress import Progress
 from regard.recipe import differences
 
-_FORMAT = 1
+_FORMAT = 2
 
 Record = TypeVar("Record", bound=BaseModel)
 _PAIRS = TypeAdapter(list[tuple[str, str]])

@@ -23,6 +23,7 @@ SIDES: tuple[Side, Side] = ("source", "target")
 
 _ALIGNMENT = 8
 _OFFSET = np.dtype("<u4")
+_LENGTH = np.dtype("<i4")
 _SMALL_VOCABULARY = 2**16
 
 
@@ -110,6 +111,28 @@ class ShardBuilder:
         return Shard(file=path.name, corpus=corpus, rows=rows, size=len(blob), sections=sections)
 
 
+def write_lengths(folder: Path, shards: Sequence[Shard]) -> None:
+    """Gather the lengths of all rows in a file for each side, so that reading them takes no look into every shard."""
+    for side in SIDES:
+        lengths = [np.diff(_mapped(folder, shard)[f"{side}.tokens.offsets"]).astype(_LENGTH) for shard in shards]
+        write_file(_lengths_file(folder, side), b"".join(part.tobytes() for part in lengths))
+
+
+def _lengths_file(folder: Path, side: Side) -> Path:
+    return folder / f"{side}.lengths"
+
+
+def _mapped(folder: Path, shard: Shard) -> dict[str, np.ndarray]:
+    """The sections of a shard."""
+    contents = np.asarray(np.memmap(folder / shard.file, np.uint8, "r"))
+    return {name: _view(contents, section) for name, section in shard.sections.items()}
+
+
+def _view(contents: np.ndarray, section: Section) -> np.ndarray:
+    kind = np.dtype(section.type)
+    return contents[section.start : section.start + section.count * kind.itemsize].view(kind)
+
+
 class Pairs:
     """The pairs of a prepared corpus by row: their tokens and, if it was kept, their text."""
 
@@ -119,9 +142,10 @@ class Pairs:
         self._bounds = [0, *accumulate(shard.rows for shard in self._shards)]
         self._open: dict[int, dict[str, np.ndarray]] = {}
         self._weights = weights
-        for shard in self._shards:
-            path = folder / shard.file
-            if not path.is_file() or path.stat().st_size != shard.size:
+        sizes = {folder / shard.file: shard.size for shard in shards}
+        sizes |= {_lengths_file(folder, side): len(self) * _LENGTH.itemsize for side in SIDES}
+        for path, size in sizes.items():
+            if not path.is_file() or path.stat().st_size != size:
                 raise Fault(f"{path} is missing or not whole; delete {folder.parent} and prepare the corpus again.")
 
     def __len__(self) -> int:
@@ -139,17 +163,12 @@ class Pairs:
     @cached_property
     def source_lengths(self) -> np.ndarray:
         """The number of source tokens of each row, without the end token."""
-        return self._lengths("source")
+        return np.fromfile(_lengths_file(self._folder, "source"), _LENGTH)
 
     @cached_property
     def target_lengths(self) -> np.ndarray:
         """The number of target tokens of each row, without the end token."""
-        return self._lengths("target")
-
-    def _lengths(self, side: Side) -> np.ndarray:
-        offsets = (self._sections(number)[f"{side}.tokens.offsets"] for number in range(len(self._shards)))
-        lengths = [np.diff(shard_offsets).astype(np.int32) for shard_offsets in offsets]
-        return np.concatenate([np.empty(0, np.int32), *lengths])
+        return np.fromfile(_lengths_file(self._folder, "target"), _LENGTH)
 
     def tokens(self, side: Side, row: int) -> np.ndarray:
         """The tokens of one side of a row."""
@@ -172,13 +191,5 @@ class Pairs:
     def _sections(self, number: int) -> dict[str, np.ndarray]:
         """The sections of a shard, mapped when first needed."""
         if number not in self._open:
-            shard = self._shards[number]
-            mapped = np.memmap(self._folder / shard.file, np.uint8, "r")
-            self._open[number] = {name: _view(mapped, section) for name, section in shard.sections.items()}
+            self._open[number] = _mapped(self._folder, self._shards[number])
         return self._open[number]
-
-
-def _view(mapped: np.ndarray, section: Section) -> np.ndarray:
-    kind = np.dtype(section.type)
-    piece = mapped[section.start : section.start + section.count * kind.itemsize]
-    return np.asarray(piece).view(kind)

@@ -174,10 +174,10 @@ class Search(Dice):
             self.known[id(items)] = items, [item for item in items if self.may_say(item)]
         possible = self.known[id(items)][1]
         item = possible[self.choose(len(possible))]
-        for text in self.mentioned(item):
-            self.said[text] += 1
-            if self.said[text] > self.words.count(text):
-                raise DeadEnd
+        texts = self.mentioned(item)
+        self.said.update(texts[:1])
+        if texts and self.said[texts[0]] > sum(map(self.words.count, texts)):
+            raise DeadEnd
         return item
 
     def draw(self, urn):
@@ -197,11 +197,11 @@ class Search(Dice):
         return bool(self.mentioned(item))
 
     def mentioned(self, item: object) -> list[str]:
-        """The text by which the sentence mentions what was drawn, if it does."""
+        """The texts by which the sentence mentions what was drawn."""
         if isinstance(item, tuple) and isinstance(item[0], tuple | Pattern):
             return []
-        texts = (f" {text.lower()} " for text in english_of(item))
-        return [text for text in texts if text in self.words][:1]
+        texts = dict.fromkeys(f" {text.lower()} " for text in english_of(item))
+        return [text for text in texts if text in self.words]
 
 
 def english_of(item: object) -> Iterator[str]:

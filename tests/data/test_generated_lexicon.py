@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from importlib.resources import files
 from itertools import chain
 
 import pytest
@@ -121,12 +122,21 @@ def texts(value: object) -> Iterator[str]:
             yield from chain(*map(texts, value))
 
 
-def test_every_entry_is_in_nfc_and_without_stray_spaces() -> None:
-    files = ["nouns", "adjectives", "words", "groups", "patterns", "splits"]
-    for file in [*(f"{name}.toml" for name in files), *VERB_FILES]:
-        for text in texts(read_grammar(file)):
-            assert text == unicodedata.normalize("NFC", text).strip()
-            assert "  " not in text
+def test_every_file_is_in_nfc_and_no_entry_has_stray_spaces() -> None:
+    grammar = files("regard.data").joinpath("grammar")
+    names = [file.name for file in grammar.iterdir()]
+    assert set(VERB_FILES) < set(names)
+    for name in names:
+        written = grammar.joinpath(name).read_text(encoding="utf-8")
+        assert written == unicodedata.normalize("NFC", written)
+        assert [text for text in texts(read_grammar(name)) if text != " ".join(text.split())] == []
+
+
+def test_every_place_has_a_preposition() -> None:
+    words = lexicon()
+    placed = set(words.members(chain(*(entry.goes_with for entry in words.words.prepositions.values()))))
+    standing = [pair["places"] for pair in read_grammar("patterns.toml")["standing"]]
+    assert set(words.members(chain(*standing, *(verb.places for verb in words.verbs.values())))) <= placed
 
 
 def test_a_noun_whose_articles_disagree_is_refused() -> None:
