@@ -1,7 +1,7 @@
 """Training speed on the CPU: our Transformer beside torch's own, in one process, on the same batches.
 
-Run it with `make bench`. Both learn with the same sizes, dropout, loss, optimiser and clipping; the ratio is what counts, not the
-tokens a second, which belong to the machine.
+Run it with `make bench`. Both learn with the same sizes, dropout, loss, optimiser and clipping; the ratio is what
+counts, not the tokens a second, which belong to the machine.
 """
 
 import statistics
