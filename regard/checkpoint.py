@@ -5,10 +5,8 @@ old and the new content alike, so there is no moment at which a good folder look
 nothing outside the folder is opened.
 """
 
-import errno
 import hashlib
 import json
-import os
 import shutil
 import tomllib
 from collections.abc import Callable, Mapping
@@ -23,6 +21,7 @@ from safetensors.torch import save as tensors_to_bytes
 from torch import Tensor
 
 from regard.faults import Fault
+from regard.files import write_file
 from regard.training.snapshot import Facts, Snapshot, Validation
 
 MANIFEST = "manifest.json"
@@ -31,22 +30,6 @@ RECIPE = "recipe.toml"
 SCORES = "scores.json"
 FACTS = "facts.json"  # of a checkpoint: where the run stands
 FULL_CHECKPOINTS = 2  # checkpoints kept with all that resuming needs; older ones keep their weights alone
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write beside, force to disk, rename: the path holds the old content or the new, never a part."""
-    beside = path.with_name(f".{path.name}.partial")
-    try:
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise Fault(f"The disk is full: {path} could not be written; what was saved before is intact.") from error
-        raise Fault(f"{path} could not be written: {error.strerror}.") from error
 
 
 def update_folder(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import secrets
 import shutil
 import sys
 import time
@@ -165,28 +164,3 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
     """Refuse to write where something lies already, unless told to; devices and pipes are there to be written to."""
     if not overwrite and (path.is_file() or path.is_dir()):
         raise Fault(f"{path} exists already; give --overwrite to replace it.")
-
-
-def write_atomically(path: Path, data: str | bytes) -> None:
-    """Write a file beside its place and rename it, so that nobody ever finds half of it there."""
-    content = data.encode() if isinstance(data, str) else data
-    if path.is_dir():
-        raise Fault(f"{path} is a folder; name a file to write to.")
-    if not path.parent.is_dir():
-        raise Fault(f"There is no folder {path.parent} to write {path.name} into.")
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)  # a device or a pipe, such as /dev/stdout, must not be replaced by a file
-        return
-    place = path.resolve()  # through a link, so that the link stays one
-    beside = place.with_name(f".{secrets.token_hex(4)}.part")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(place)
-    except OSError as error:
-        # The name of the part would mean nothing to anybody.
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    finally:
-        beside.unlink(missing_ok=True)

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from regard.cli.console import refuse_existing, remark, terminal_width, wants_colour, write_atomically
+from regard.cli.console import refuse_existing, remark, terminal_width, wants_colour
 from regard.faults import Fault
+from regard.files import write_file
 
 
 def command(
@@ -50,7 +51,7 @@ def command(
         for matrix in matrices:
             print("\n".join(matrix_lines(matrix, terminal_width(), wants_colour(sys.stdout))))
     elif out.suffix == ".json":
-        write_atomically(out, json.dumps(to_json(matrices), ensure_ascii=False, indent=1) + "\n")
+        write_file(out, (json.dumps(to_json(matrices), ensure_ascii=False, indent=1) + "\n").encode())
     else:
         missing = draw_sheet(matrices, out, across=seen.weights.shape[1]) if sheet else draw_matrix(matrices[0], out)
         if missing:

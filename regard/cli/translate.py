@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
@@ -12,6 +13,7 @@ import typer
 
 from regard.cli.console import console_progress, refuse_existing
 from regard.faults import Fault
+from regard.files import whole_file
 
 if TYPE_CHECKING:
     from regard.model import Model, Translated
@@ -74,15 +76,10 @@ def _output(path: Path | None) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
         return
-    if not path.parent.is_dir():
-        raise Fault(f"There is no folder {path.parent} to write {path.name} into.")
-    beside = path.with_name(f".{path.name}.partial")
-    try:
-        with beside.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        text = TextIOWrapper(file, encoding="utf-8", newline="\n")
+        yield text
+        text.detach()  # flushes, and leaves the file open, for it has still to be forced to disk
 
 
 def _answers(

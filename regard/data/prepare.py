@@ -49,11 +49,12 @@ from regard.data.prepared import (
     write_pair_list,
     write_record,
 )
-from regard.data.shards import Shard, ShardBuilder, write_file, write_lengths
+from regard.data.shards import Shard, ShardBuilder, write_lengths
 from regard.data.text import Chunk, read_chunks, read_pairs
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, train_tokeniser
 from regard.data.workers import cores, map_in_order
 from regard.faults import Fault
+from regard.files import write_file
 from regard.progress import Progress, silent
 
 __all__ = ["Prepared", "open_prepared", "prepare"]

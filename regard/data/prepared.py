@@ -15,11 +15,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from regard.data.cleaning import Report
 from regard.data.options import DataOptions
-from regard.data.shards import Pairs, Shard, write_file
+from regard.data.shards import Pairs, Shard
 from regard.data.text import file_of
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokeniser
 from regard.data.workers import is_starting_worker
 from regard.faults import Fault
+from regard.files import write_file
 from regard.progress import Progress
 from regard.recipe import differences
 

@@ -4,7 +4,6 @@ A shard is one file of plain numbers, section after section; which lies where st
 when a corpus is opened, and the operating system may forget what was read, so its size does not matter.
 """
 
-import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from regard.faults import Fault
+from regard.files import write_file
 
 Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
@@ -47,20 +47,6 @@ class Shard(BaseModel):
     rows: int
     size: int
     sections: dict[str, Section]
-
-
-def write_file(path: Path, contents: bytes) -> None:
-    """Write a file so that it is either whole or not there, whenever the process may end."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("wb") as stream:
-            stream.write(contents)
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise Fault(f"{path} cannot be written: {error.strerror}.") from None
 
 
 @dataclass

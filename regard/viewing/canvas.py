@@ -5,7 +5,6 @@ something is drawn.
 """
 
 import io
-import secrets
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.faults import Fault
+from regard.files import write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,20 +48,11 @@ def canvas(texts: Iterable[str]) -> Iterator[None]:
 def save_figure(figure: "Figure", path: Path) -> None:
     """Render a figure, cut to what is drawn, and put the file in its place in one step."""
     check_suffix(path)
-    if not path.parent.is_dir():
-        raise Fault(f"There is no folder {path.parent} to draw {path.name} into.")
     kind = path.suffix.lower()[1:]
     picture = io.BytesIO()
     no_date = {"Date": None} if kind == "svg" else {}  # the same picture is the same file
     figure.savefig(picture, format=kind, dpi=150, bbox_inches="tight", pad_inches=0.12, metadata=no_date)
-    beside = path.with_name(f".{secrets.token_hex(4)}.part")
-    try:
-        beside.write_bytes(picture.getvalue())
-        beside.replace(path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None  # not the name of the part
-    finally:
-        beside.unlink(missing_ok=True)
+    write_file(path, picture.getvalue())
 
 
 def shown(word: str) -> str:

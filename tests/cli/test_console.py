@@ -1,7 +1,5 @@
 """What commands speak and write with."""
 
-import errno
-import stat
 from pathlib import Path
 
 import pytest
@@ -50,37 +48,3 @@ def test_an_existing_output_is_refused(tmp_path):
     console.refuse_existing(Path("/dev/null"), overwrite=False)
     with pytest.raises(Fault, match=r"out\.txt exists already; give --overwrite to replace it\."):
         console.refuse_existing(path, overwrite=False)
-
-
-def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
-    path = tmp_path / "out.txt"
-    console.write_atomically(path, "não")
-    assert path.read_bytes() == "não".encode()
-    assert stat.S_IMODE(path.stat().st_mode) & 0o600 == 0o600
-
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(console.os, "fsync", full)
-    with pytest.raises(OSError, match=r"out\.txt"):
-        console.write_atomically(path, b"half")
-    assert path.read_bytes() == "não".encode()
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_writing_goes_through_links_and_into_devices(tmp_path):
-    real, link = tmp_path / "real", tmp_path / "link"
-    real.write_text("old")
-    link.symlink_to(real)
-    console.write_atomically(link, "new")
-    assert link.is_symlink()
-    assert real.read_text() == "new"
-    console.write_atomically(Path("/dev/null"), "gone")
-    assert Path("/dev/null").is_char_device()
-
-
-def test_writing_into_nowhere_is_refused(tmp_path):
-    with pytest.raises(Fault, match="is a folder; name a file"):
-        console.write_atomically(tmp_path, "x")
-    with pytest.raises(Fault, match=r"There is no folder .*nowhere to write x into"):
-        console.write_atomically(tmp_path / "nowhere" / "x", "x")

@@ -140,7 +140,7 @@ def run_until_written(options: DataOptions, folder: Path, files: int, monkeypatc
             raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(shards.os, "fsync", sync)
+        patch.setattr(os, "fsync", sync)
         try:
             prepare(options, folder)
         except Killed:

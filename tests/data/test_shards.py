@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from regard.data import shards
-from regard.data.shards import Pairs, Shard, ShardBuilder, Side, write_file, write_lengths
+from regard.data.shards import Pairs, Shard, ShardBuilder, Side, write_lengths
 from regard.faults import Fault
 
 ROWS = [
@@ -90,15 +90,3 @@ def test_a_shard_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     (tmp_path / "0.bin").write_bytes((tmp_path / "0.bin").read_bytes()[:-1])
     with pytest.raises(Fault, match=r"0\.bin is missing or not whole; delete .* and prepare the corpus again"):
         Pairs(tmp_path, [record], [1.0])
-
-
-def test_a_file_that_cannot_be_written_is_a_fault_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(shards.os, "fsync", full)
-    with pytest.raises(Fault, match=r"x\.bin cannot be written: No space left on device\."):
-        write_file(tmp_path / "x.bin", b"contents")
-    assert list(tmp_path.iterdir()) == []

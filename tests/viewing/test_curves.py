@@ -51,7 +51,7 @@ def test_nothing_to_draw_and_other_suffixes_are_refused(tmp_path):
         draw_curves({"training loss": [(1, math.nan)]}, tmp_path / "curves.png", "x")
     with pytest.raises(Fault, match=r"curves\.pdf does not end in \.png or \.svg"):
         draw_curves({"training loss": TRAINING}, tmp_path / "curves.pdf", "x")
-    with pytest.raises(Fault, match=r"There is no folder .*nowhere to draw curves\.png into"):
+    with pytest.raises(Fault, match=r"There is no folder .*nowhere to write curves\.png into"):
         draw_curves({"training loss": TRAINING}, tmp_path / "nowhere" / "curves.png", "x")
 
 

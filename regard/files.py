@@ -1,0 +1,50 @@
+"""Files that are whole or not there: written beside their place, forced to disk, renamed."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from regard.faults import Fault
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears at `path` when the block ends well; until then, and otherwise, what was there stays.
+
+    Its place beside has a fixed name, so what a killed process left is overwritten the next time. A disk that is full
+    or may not be written to is a fault that names `path`; errors of the block's own come through as they are. Into a
+    device or a pipe, such as /dev/stdout, one writes directly: a file must not take its place.
+    """
+    if not path.parent.is_dir():
+        raise Fault(f"There is no folder {path.parent} to write {path.name} into.")
+    if path.is_dir():
+        raise Fault(f"{path} is a folder; name a file to write to.")
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    place = path.resolve()  # through a link, so that the link stays one
+    beside = place.with_name(f".{place.name}.partial")
+    try:
+        with beside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(place)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise Fault(f"The disk is full: {path} could not be written; what was there before is intact.") from error
+        if error.filename in (None, str(beside)):
+            raise Fault(f"{path} cannot be written: {error.strerror}.") from error
+        raise
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Give a file this content in one step."""
+    with whole_file(path) as file:
+        file.write(content)
