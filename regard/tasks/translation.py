@@ -13,6 +13,7 @@ from regard.data.batching import Plan
 from regard.data.prepared import Prepared
 from regard.data.tokenisers import Tokeniser
 from regard.faults import Fault
+from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.transformer import Transformer
 from regard.protocols import Loss, State, Tally, mean
 
@@ -124,9 +125,8 @@ class Translation(nn.Module):
         return PairBatch(source, source_lengths, target, inputs, real.flatten().nonzero().squeeze(1)).to(self.device)
 
     def loss(self, batch: PairBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        logits, wanted = self._forced(batch)
-        total = F.cross_entropy(logits, wanted, reduction="sum", label_smoothing=self.label_smoothing)
-        return Loss(total, batch.tokens)
+        states, wanted = self._forced_states(batch)
+        return Loss(projected_cross_entropy(states, self.model.out.weight, wanted, self.label_smoothing), batch.tokens)
 
     @torch.no_grad()
     def measure(self, batch: PairBatch) -> dict[str, Tally]:
@@ -139,12 +139,16 @@ class Translation(nn.Module):
             "accuracy": Tally((right, count), mean),
         }
 
-    def _forced(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """The logits of the real target tokens, each given the true ones before it, and those tokens."""
+    def _forced_states(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        """The states from which the real target tokens are written, each given the true ones before it."""
         memories = self.model.remember(self.model.encode(batch.source, batch.source_lengths))
         states, _ = self.model.decode(batch.inputs, memories, batch.source_lengths)
-        logits = self.model.logits(states.flatten(0, 1).index_select(0, batch.places))
-        return logits.float() if logits.dtype == torch.bfloat16 else logits, batch.target.flatten()[batch.places]
+        return states.flatten(0, 1).index_select(0, batch.places), batch.target.flatten()[batch.places]
+
+    def _forced(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        """The logits of the real target tokens, and those tokens."""
+        states, wanted = self._forced_states(batch)
+        return self.model.logits(states), wanted
 
     # What the searches ask for
 

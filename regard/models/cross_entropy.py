@@ -1,0 +1,52 @@
+"""The cross-entropy of an output layer, computed a few rows at a time and its gradient with it.
+
+With a large vocabulary the logits of a batch are by far the largest tensor there is, and torch keeps several of that
+size between forward and backward. Here each portion of rows is projected, scored and turned into its gradients at once,
+so that no more than one portion's logits ever exist.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+PORTION = {"cpu": 2**23, "cuda": 2**27}  # logits that exist at once
+
+
+def projected_cross_entropy(
+    states: Float[Tensor, "place width"],
+    weight: Float[Tensor, "token width"],
+    wanted: Int[Tensor, " place"],
+    label_smoothing: float,
+) -> Float[Tensor, ""]:
+    """Σ over places of −(1−ε) log p(wanted) − ε/V Σ log p, with p = softmax(states · weightᵀ) and ε the smoothing."""
+    rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // weight.shape[0])
+    return _Projected.apply(states, weight, wanted, label_smoothing, rows)
+
+
+class _Projected(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, rows: int) -> Tensor:
+        total = torch.zeros((), dtype=torch.promote_types(states.dtype, torch.float32), device=states.device)
+        of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight)
+        for first in range(0, len(states), rows):
+            portion, right = states[first : first + rows], wanted[first : first + rows, None]
+            logits = (portion @ weight.T).to(total.dtype)
+            log_sum = logits.logsumexp(-1, keepdim=True)
+            of_right = logits.gather(1, right)
+            total += (log_sum - (1 - smoothing) * of_right - smoothing * logits.mean(-1, keepdim=True)).sum()
+            # d/d logit = p − (1−ε)·[wanted] − ε/V
+            gradient = logits.sub_(log_sum).exp_().sub_(smoothing / weight.shape[0])
+            gradient.scatter_add_(1, right, torch.full_like(of_right, smoothing - 1))
+            gradient = gradient.to(portion.dtype)
+            of_states[first : first + rows] = gradient @ weight
+            of_weight += gradient.T @ portion
+        ctx.save_for_backward(of_states, of_weight)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        of_states, of_weight = ctx.saved_tensors
+        (factor,) = upstream
+        return of_states * factor, of_weight * factor, None, None, None
