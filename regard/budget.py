@@ -22,17 +22,17 @@ def find(task: Translation, recipe: Recipe, corpus: Prepared, remark: Callable[[
         remark(f"batches of {CPU_TOKENS:,} tokens, as always on a CPU")
         return CPU_TOKENS
     most = GPU_TOKENS[recipe.model.preset]
-    fitting = _fitting(task, corpus)
+    fitting = _fitting(task, corpus, recipe.training.precision)
     chosen = max(256, min(most, fitting) // 256 * 256)
     remark(f"batches of {chosen:,} tokens ({fitting:,} would fit the memory, {most:,} are the most for this preset)")
     return chosen
 
 
-def _fitting(task: Translation, corpus: Prepared) -> int:
+def _fitting(task: Translation, corpus: Prepared, precision: str) -> int:
     """The tokens that would fill the memory, from the line through two trials with the longest pairs there are."""
     pairs = corpus.train
     longest = int(max(pairs.source_lengths.max(), pairs.target_lengths.max()))
-    used = [_memory_of(task, tokens, longest) for tokens in TRIALS]
+    used = [_memory_of(task, tokens, longest, precision) for tokens in TRIALS]
     per_token = max((used[1] - used[0]) / (TRIALS[1] - TRIALS[0]), 1.0)
     free, _ = torch.cuda.mem_get_info(task.device)
     # Gradients and Adam's two memories are still to come; the trials' own tensors are gone.
@@ -40,7 +40,7 @@ def _fitting(task: Translation, corpus: Prepared) -> int:
     return int((SHARE * free - to_come) / per_token)
 
 
-def _memory_of(task: Translation, tokens: int, longest: int) -> int:
+def _memory_of(task: Translation, tokens: int, longest: int, precision: str) -> int:
     """The most memory that learning from a batch of this many tokens takes, beside what is there already."""
     length = min(longest, tokens)
     row = np.full(length, task.end, dtype=np.int64)
@@ -48,7 +48,7 @@ def _memory_of(task: Translation, tokens: int, longest: int) -> int:
     torch.cuda.synchronize(task.device)
     before = torch.cuda.memory_allocated(task.device)
     torch.cuda.reset_peak_memory_stats(task.device)
-    with torch.autocast("cuda", torch.bfloat16):
+    with torch.autocast("cuda", torch.bfloat16, enabled=precision != "float32"):
         loss = task.loss(batch)
     loss.total.backward()
     task.zero_grad(set_to_none=True)

@@ -28,6 +28,7 @@ MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
 RECIPE = "recipe.toml"
 SCORES = "scores.json"
+MARK = "run.txt"  # in the folder training of a run
 FACTS = "facts.json"  # of a checkpoint: where the run stands
 FULL_CHECKPOINTS = 2  # checkpoints kept with all that resuming needs; older ones keep their weights alone
 
@@ -54,7 +55,7 @@ def read_folder(folder: Path, names: list[str] | None = None) -> dict[str, bytes
 
 
 def _read_checked(folder: Path, name: str, allowed: list[str]) -> bytes:
-    if Path(name).name != name:
+    if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
         raise Fault(f"{folder / MANIFEST} names the file {name!r}, which is outside the folder.")
     try:
         content = (folder / name).read_bytes()
@@ -137,6 +138,27 @@ class RunFolder:
     def exists(self) -> bool:
         return (self.folder / RECIPE).exists()
 
+    def is_ours(self) -> bool:
+        """Whether a run was begun here: it leaves a mark before anything else."""
+        return (self.training / MARK).is_file()
+
+    def begin(self) -> None:
+        """Mark the folder as a run; one that holds anything else is refused."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise Fault(f"{self.folder} is a file; name a folder for the run.")
+        if self.folder.exists() and any(self.folder.iterdir()) and not self.is_ours():
+            raise Fault(f"{self.folder} exists and is not a run of regard; choose another --out.")
+        if not self.is_ours():
+            self.training.mkdir(parents=True, exist_ok=True)
+            write_file(self.training / MARK, b"This folder is a run of regard.\n")
+
+    def remove(self) -> None:
+        """Make room for another run; a folder that is no run of ours is refused."""
+        if self.folder.exists() and any(self.folder.iterdir()):
+            if not self.is_ours():
+                raise Fault(f"{self.folder} is not a run of regard, so it is not overwritten; choose another --out.")
+            shutil.rmtree(self.folder.resolve())
+
     def steps(self) -> list[int]:
         """The steps of the checkpoints, oldest first."""
         if not self.checkpoints.is_dir():
@@ -172,7 +194,8 @@ class RunFolder:
             folder = self._checkpoint(step)
             if step not in kept:
                 shutil.rmtree(folder, ignore_errors=True)
-            elif _is_whole(folder) and len(files := _read_manifest(folder)) > 1:
+            elif (folder / FACTS).exists() and _is_whole(folder):
+                files = _read_manifest(folder)
                 _write_manifest(folder, {WEIGHTS: files[WEIGHTS]})
                 for name in files.keys() - {WEIGHTS}:
                     (folder / name).unlink(missing_ok=True)

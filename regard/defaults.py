@@ -44,6 +44,10 @@ class TwoFiles:
     valid_target: Path | None = None
     languages: str | None = None
 
+    def corpus(self) -> dict[str, str]:
+        """The training files, named so that they are found from anywhere."""
+        return {"source": str(self.source.resolve()), "target": str(self.target.resolve())}
+
     def check(self) -> None:
         """Refuse what cannot be meant."""
         if (self.valid_source is None) != (self.valid_target is None):
@@ -74,7 +78,7 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     """A recipe for the files as a table, and sentences that say what was chosen and why."""
     files.check()
     source, target = files.pair_of_languages()
-    corpus = {"source": str(files.source.resolve()), "target": str(files.target.resolve())}
+    corpus = files.corpus()
     pairs = sum(1 for _ in read_pairs(Corpus(source=corpus["source"], target=corpus["target"])))
     if pairs == 0:
         raise Fault(f"{files.source} is empty; there is nothing to learn from.")
@@ -99,7 +103,7 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
             "steps": steps,
             "validate_every": every,
             "save_every": every,
-            "best_by": "bleu",
+            "best_by": "chrf",
             "patience": PATIENCE,
             "optimizer": {"learning_rate": 2e-3 if preset == "tiny" else 1e-3, "warmup": min(1000, steps // 10)},
         },
@@ -108,5 +112,5 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
         f"{pairs:,} pairs of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
         f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout},",
         f"up to {scale.vocabulary:,} tokens shared by both languages,",
-        f"at most {steps:,} steps, fewer after {PATIENCE} validations without a better BLEU.",
+        f"at most {steps:,} steps, fewer after {PATIENCE} validations without a better chrF.",
     ]

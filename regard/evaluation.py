@@ -10,6 +10,7 @@ import torch
 from regard import checkpoint
 from regard.data.prepared import open_prepared
 from regard.data.text import read_lines, read_pairs
+from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
 from regard.metrics import METRICS, Score, score
 from regard.model import Model
@@ -73,25 +74,26 @@ def evaluate(
 ) -> list[Score]:
     """Translate the sentences and score the outputs; each signature says how they were searched for."""
     outputs: list[str] = []
+    search = model.search_options(beam, length_penalty, n_best=1)
     if any(metric != "perplexity" for metric in metrics):
         for first in range(0, len(data.sources), PORTION):
             portion = data.sources[first : first + PORTION]
-            outputs += [each.text for each in model.translate(portion, beam=beam, length_penalty=length_penalty)]
+            outputs += [each.text for each in model.translate(portion, search.beam, search.length_penalty, n_best=1)]
             progress("translating", len(outputs), len(data.sources))
     return [
         perplexity(model, data)
         if metric == "perplexity"
-        else score_outputs(outputs, data.references, metric, data.split, beam or model.recipe.decoding.beam)
+        else score_outputs(outputs, data.references, metric, data.split, search)
         for metric in metrics
     ]
 
 
 def score_outputs(
-    outputs: Sequence[str], references: Sequence[Sequence[str]], metric: str, split: str | None, beam: int
+    outputs: Sequence[str], references: Sequence[Sequence[str]], metric: str, split: str | None, search: DecodingOptions
 ) -> Score:
-    """One score, signed with the width of the beam that found the outputs too."""
-    found = score(outputs, references, metric)
-    return replace(found, split=split, signature=f"{found.signature}|beam:{beam}")
+    """One score, signed with the search that found the outputs too."""
+    found, how = score(outputs, references, metric), f"beam:{search.beam}|lp:{search.length_penalty:g}"
+    return replace(found, split=split, signature=f"{found.signature}|{how}")
 
 
 @torch.no_grad()
@@ -124,5 +126,10 @@ def read_scores(folder: Path) -> list[dict]:
     """The scores kept in a model folder."""
     if not (folder / checkpoint.SCORES).exists():
         return []
-    scores = json.loads(checkpoint.read_folder(folder, [checkpoint.SCORES])[checkpoint.SCORES])["scores"]
-    return list(scores)
+    try:
+        scores = json.loads(checkpoint.read_folder(folder, [checkpoint.SCORES])[checkpoint.SCORES])["scores"]
+        if all({"metric", "value", "signature", "split"} <= score.keys() for score in scores):
+            return list(scores)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise Fault(f"{folder / checkpoint.SCORES} does not hold scores.")

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, Self, TypeVar, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.data.options import DataOptions
 from regard.decoding.options import DecodingOptions
@@ -49,17 +49,25 @@ class Recipe(Options, Generic[Model]):
 
     family: str = Field(default="transformer", description="The family of the model: `regard families` lists them.")
     task: Literal["translation"] = Field(default="translation", description="What the model is to do.")
-    seed: int = Field(default=1, ge=0, description="The seed of everything random.")
+    seed: int = Field(default=1, ge=0, lt=2**63, description="The seed of everything random.")
     data: DataOptions = Field(description="The text and how it is cut into tokens.")
     model: Model = Field(description="What the model is built like.")
     training: TrainingOptions = Field(default_factory=TrainingOptions, description="How it is trained.")
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
 
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        longest = getattr(self.model, "longest", None)
+        if longest is not None and self.data.cleaning.longest >= longest:
+            kept = self.data.cleaning.longest
+            raise ValueError(f"data.cleaning.longest {kept} and an end token do not fit model.longest {longest}")
+        return self
+
 
 def check_recipe(table: dict[str, Any]) -> Recipe:
     """The recipe in a table, with every fault in it named at once."""
     family = table.get("family", Recipe.model_fields["family"].default)
-    if family not in FAMILIES:
+    if not isinstance(family, str) or family not in FAMILIES:
         raise Fault(f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}")
     _, options = FAMILIES[family].load()
     return check(cast(type[Recipe], Recipe.__class_getitem__(options)), {"model": {}} | table)

@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,7 +41,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             raise Fault(f"{path} cannot be written: {error.strerror}.") from error
         raise
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing may be written, nothing may be removed either
+            beside.unlink(missing_ok=True)
 
 
 def write_file(path: Path, content: bytes) -> None:

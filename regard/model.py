@@ -63,26 +63,23 @@ class Model:
         """
         if isinstance(texts, str):
             raise TypeError("translate takes a list of texts; write translate([text])")
-        options = self._search_options(beam, length_penalty, n_best)
+        options = self.search_options(beam, length_penalty, n_best)
         with unwatched():
             found = self._search(texts, options)
         if watched() and texts:
             self.force(texts, [hypotheses[0].tokens for hypotheses in found])
         return [self._translated(text, hypotheses) for text, hypotheses in zip(texts, found, strict=True)]
 
-    def _search_options(self, beam: int | None, penalty: float | None, n_best: int | None) -> DecodingOptions:
+    def search_options(self, beam: int | None, penalty: float | None, n_best: int | None) -> DecodingOptions:
         given = {"beam": beam, "length_penalty": penalty, "n_best": n_best}
         table = self.recipe.decoding.model_dump() | {name: v for name, v in given.items() if v is not None}
-        options = check(DecodingOptions, table, "the search")
-        if options.n_best > options.beam:
-            raise Fault(f"A beam of {options.beam} cannot give the {options.n_best} best; widen it with beam.")
-        return options
+        return check(DecodingOptions, table, "the search")
 
     @torch.no_grad()
     def _search(self, texts: Sequence[str], options: DecodingOptions) -> list[list[Hypothesis]]:
         """The hypotheses for each text; texts of like length are searched together, and the order is kept."""
         found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-        lengths = {n: self.task.check_length(text) for n, text in enumerate(texts) if text.strip()}
+        lengths = {n: self.task.check_length(text, n) for n, text in enumerate(texts) if text.strip()}
         for numbers in _batches(lengths, SEARCH_TOKENS // options.beam):
             batch = self.task.read([texts[number] for number in numbers])
             limits = (batch.source_lengths * options.longest_ratio).long() + options.longest_extra
@@ -169,20 +166,32 @@ def load(folder: str | Path, device: str = "auto") -> Model:
     files = checkpoint.read_folder(folder)
     if checkpoint.WEIGHTS not in files:
         raise Fault(f"{folder} has no {checkpoint.WEIGHTS} yet: its training has not come to a first validation.")
-    task = build_task(recipe, *load_tokenisers(folder, recipe.data.tokeniser))
     weights = checkpoint.bytes_to_weights(files[checkpoint.WEIGHTS], str(folder / checkpoint.WEIGHTS))
-    _check_shapes(task, weights, folder)
+    tokenisers = load_tokenisers(folder, recipe.data.tokeniser)
+    unlisted = [file for name in ("tokeniser", "source", "target") for file in (f"{name}.model", f"{name}.json")
+                if (folder / file).exists() and file not in files]  # fmt: skip
+    if unlisted:
+        raise Fault(f"{folder / unlisted[0]} is not in the manifest, so nothing vouches for it.")
+    try:
+        with torch.device("meta"):  # a recipe may ask for more memory than there is: look before making room for it
+            unbuilt = build_task(recipe, *tokenisers)
+    except RuntimeError as error:
+        raise Fault(f"The model that {folder / checkpoint.RECIPE} asks for cannot be built: {error}.") from None
+    _check_weights(unbuilt, weights, folder)
+    task = build_task(recipe, *tokenisers)
     load_weights(task, weights)
     return Model(task.to(pick_device(device)), recipe)
 
 
-def _check_shapes(task: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:
+def _check_weights(task: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:
     for name, own in named_weights(task).items():
         if name not in weights:
             raise Fault(f"{folder / checkpoint.WEIGHTS} has no '{name}', which its recipe asks for.")
         if weights[name].shape != own.shape:
             given, asked = tuple(weights[name].shape), tuple(own.shape)
             raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} is of shape {given}, but its recipe says {asked}.")
+        if not weights[name].is_floating_point() or not weights[name].isfinite().all():
+            raise Fault(f"'{name}' in {folder / checkpoint.WEIGHTS} holds what is not a finite number.")
 
 
 def pick_device(name: str) -> torch.device:
@@ -193,6 +202,8 @@ def pick_device(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         raise Fault(f"There is no device '{name}'; give auto, cpu, cuda or cuda:1.") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise Fault("training.device asks for CUDA, but torch finds no GPU here; give cpu or auto.")
+    if device.type not in ("cpu", "cuda"):
+        raise Fault(f"There is no device '{name}'; give auto, cpu, cuda or cuda:1.")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise Fault(f"There is no device '{name}': torch finds {torch.cuda.device_count()} GPUs; give cpu or auto.")
     return device

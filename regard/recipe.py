@@ -44,6 +44,8 @@ def parse(text: str, name: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise Fault(f"The recipe {name} is not valid TOML: {error}.") from None
+    except RecursionError:
+        raise Fault(f"The recipe {name} is nested too deeply.") from None
 
 
 def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """Wires data, task, trainer, search, metrics and model folder together for the commands."""
 
-from collections.abc import Callable, Sequence
+import fcntl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import torch
 from regard import __version__, budget, checkpoint
 from regard.checkpoint import RunFolder
 from regard.data.prepare import prepare
-from regard.data.prepared import Prepared, tokeniser_names
+from regard.data.prepared import Prepared, purpose_of, tokeniser_names
 from regard.evaluation import score_outputs
 from regard.families import Recipe, check_recipe
 from regard.faults import Fault
@@ -40,20 +42,18 @@ class Run:
 
 def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, remark: Callable[[str], None]) -> Run:
     """Make or reopen the run in `folder`: check that it is the same run, prepare its text, build its task."""
-    device = pick_device(recipe.training.device)
-    _check_measure(recipe)
+    device = check_possible(recipe)
     run_folder = RunFolder(folder, recipe.training.keep, recipe.training.save_every, remark)
     if run_folder.exists():
         if not resume:
             raise Fault(f"{folder} holds a run already; give --resume to go on with it or --overwrite to replace it.")
         recipe = _same_recipe(recipe, run_folder)
-    elif folder.exists() and any(folder.iterdir()) and not run_folder.training.is_dir():
-        raise Fault(f"{folder} exists and is not a run of regard; choose another --out.")
-    run_folder.training.mkdir(parents=True, exist_ok=True)  # from here on the folder is known as a run
-    corpus = prepare(recipe.data, Path(recipe.data.prepared or run_folder.training / "corpus"), progress)
+    prepared = Path(recipe.data.prepared).expanduser() if recipe.data.prepared else run_folder.training / "corpus"
+    corpus = prepare(recipe.data, prepared, progress)
     if device.type == "cuda":
         torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     task = build_task(recipe, corpus.source, corpus.target).to(device)
+    _check_validation(task, corpus)
     if recipe.training.batch_tokens is None:
         found = budget.find(task, recipe, corpus, remark)
         recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": found})})
@@ -61,6 +61,36 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
     assert recipe.training.batch_tokens is not None
     task.learn_from(corpus, recipe.training.batch_tokens, recipe.data.tokeniser.sampling > 0)
     return Run(run_folder, recipe, corpus, task)
+
+
+def check_possible(recipe: Recipe) -> torch.device:
+    """Refuse what would fail later, before anything is written or removed; gives the device to train on."""
+    device = pick_device(recipe.training.device)
+    _check_measure(recipe)
+    purpose_of(recipe.data)  # every file of text is there
+    return device
+
+
+def _check_validation(task: Translation, corpus: Prepared) -> None:
+    """A validation sentence too long for the model is better told now than at the first validation."""
+    sides = [task.source.encode_all([s for s, _ in corpus.valid]), task.target.encode_all([t for _, t in corpus.valid])]
+    longest = max((len(tokens) + 1 for side in sides for tokens in side), default=0)
+    if longest > task.model.options.longest:
+        raise Fault(
+            f"The longest validation sentence has {longest} tokens, but model.longest is {task.model.options.longest}."
+        )
+
+
+@contextmanager
+def held(folder: RunFolder) -> Iterator[None]:
+    """Inside this block the folder is a run of ours, and no other process trains in it."""
+    folder.begin()
+    with (folder.training / ".lock").open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Fault(f"Another process is training in {folder.folder}; wait, or choose another --out.") from None
+        yield
 
 
 def _check_measure(recipe: Recipe) -> None:
@@ -87,7 +117,10 @@ def _write_beginning(run_folder: RunFolder, recipe: Recipe, corpus: Prepared) ->
     header = f"Written by regard {__version__}: the whole recipe of this model, every default written out."
     files = {checkpoint.RECIPE: write(recipe, header).encode()}
     for name, tokeniser in zip(tokeniser_names(recipe.data.tokeniser), (corpus.source, corpus.target), strict=False):
-        files |= tokeniser.files(name)
+        for file, content in tokeniser.files(name).items():
+            if (old := run_folder.folder / file).exists() and old.read_bytes() != content:
+                raise Fault(f"{old} is not the tokeniser of the corpus, which was prepared anew; start another run.")
+            files[file] = content
     checkpoint.update_folder(run_folder.folder, files)
 
 
@@ -148,10 +181,12 @@ class Validator:
                    "split": "valid", "n": len(pairs)}]  # fmt: skip
         samples: list[tuple[str, str, str]] = []
         if beam:
-            outputs = [each.text for each in self.model.translate([s for s, _ in pairs], beam=beam)]
+            outputs = [each.text for each in self.model.translate([s for s, _ in pairs], beam=beam, n_best=1)]
             references = [[target for _, target in pairs]]
             for metric in TRANSLATED:
-                found = score_outputs(outputs, references, metric, "valid", beam)
+                found = score_outputs(
+                    outputs, references, metric, "valid", self.run.recipe.decoding.model_copy(update={"beam": beam})
+                )
                 measures[metric] = found.value
                 scores.append(found.as_dict())
             samples = [(*pair, output) for pair, output in zip(pairs[:SAMPLES], outputs, strict=False)]

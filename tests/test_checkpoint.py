@@ -172,6 +172,39 @@ def test_weights_of_another_shape_are_refused(model_folder: Path) -> None:
             load(model_folder)
 
 
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(model_folder: Path, bad: float) -> None:
+    weights = _weights(model_folder)
+    next(iter(weights.values()))[0] = bad
+    update_folder(model_folder, {WEIGHTS: checkpoint.weights_to_bytes(weights)})
+    with pytest.raises(Fault, match="holds what is not a finite number"):
+        load(model_folder)
+
+
+@pytest.mark.parametrize(("width", "words"), [(16_000_000, "but its recipe says"), (16 * 10**9, "cannot be built")])
+def test_a_recipe_that_asks_for_the_moon_is_refused(model_folder: Path, width: int, words: str) -> None:
+    text = (model_folder / "recipe.toml").read_text(encoding="utf-8").replace("width = 16", f"width = {width}")
+    update_folder(model_folder, {"recipe.toml": text.encode()})
+    with pytest.raises(Fault, match=words):
+        load(model_folder)
+
+
+def test_what_the_manifest_does_not_vouch_for_is_refused(model_folder: Path) -> None:
+    manifest = json.loads((model_folder / MANIFEST).read_text())
+    del manifest["files"]["tokeniser.model"]
+    (model_folder / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(Fault, match="nothing vouches for it"):
+        load(model_folder)
+
+
+def test_a_link_out_of_the_folder_is_refused(model_folder: Path) -> None:
+    outside = model_folder.parent / "outside.toml"
+    (model_folder / "recipe.toml").rename(outside)
+    (model_folder / "recipe.toml").symlink_to(outside)
+    with pytest.raises(Fault, match="outside the folder"):
+        load(model_folder)
+
+
 def test_weights_are_a_function_of_the_weights_alone(model_folder: Path) -> None:
     weights = _weights(model_folder)
     backwards = dict(reversed(weights.items()))

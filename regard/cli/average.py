@@ -17,7 +17,6 @@ def command(
 ) -> None:
     """Average the weights of the last checkpoints of RUN, which stays as it is."""
     from regard import checkpoint
-    from regard.cli.train import remove_run
     from regard.faults import Fault
 
     files = checkpoint.read_folder(run)
@@ -27,11 +26,13 @@ def command(
     every = checkpoint.read_recipe(run)["training"]["save_every"]
     folder = checkpoint.RunFolder(run, every=every)
     weights = folder.average(last)
-    remove_run(out)
     beside = out.with_name(f".{out.name}.partial")
     shutil.rmtree(beside, ignore_errors=True)
     kept = {name: content for name, content in files.items() if name != checkpoint.SCORES}
     checkpoint.update_folder(beside, kept | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
+    if out.exists():
+        checkpoint.read_recipe(out)  # only a model folder is replaced
+        shutil.rmtree(out)
     beside.rename(out)
     steps = folder.regular_steps()[-last:]
     remark(f"{out} is the mean of the checkpoints at steps {', '.join(map(str, steps))}")

@@ -21,6 +21,7 @@ CROSSING = "I see the red house."
 def command(
     out: Annotated[Path, typer.Option("--out", help="Folder of the model and its pictures.")] = Path("runs/demo"),
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted demo in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in --out.")] = False,
 ) -> None:
     """Train a small English-Portuguese translator, score it, translate with it and draw what it looks at."""
@@ -32,7 +33,7 @@ def command(
     remark(NOTICE)
     settings = [f"seed={seed}"] if seed is not None else []
     table = parse(recipe_text("demo"), "demo")
-    train(table, settings, out, resume=False, minutes=None, overwrite=overwrite)
+    train(table, settings, out, resume=resume, minutes=None, overwrite=overwrite)
     _score(out)
     _show(out)
     tool = "regard" if shutil.which("regard") else sys.argv[0]

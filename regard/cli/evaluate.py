@@ -40,10 +40,10 @@ def command(
         data = evaluation.from_split(loaded, model, split or "test")
     with console_progress() as progress:
         scores = evaluation.evaluate(loaded, data, metrics, beam, length_penalty, progress)
-    if data.split is not None and not evaluation.store(model, scores):
-        remark(f"{model} cannot be written to, so the scores are not kept there.")
     if as_json:
         print_json({"scores": [score.as_dict() for score in scores]})
     else:
         rows = [[score.metric, f"{score.value:.2f}", str(score.n), score.signature] for score in scores]
         say_table(["metric", "value", "sentences", "signature"], rows)
+    if data.split is not None and not evaluation.store(model, scores):
+        remark(f"{model} cannot be written to, so the scores are not kept there.")

@@ -1,13 +1,15 @@
 """`regard train`: from a recipe, or from two text files."""
 
-import shutil
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.cli.console import console_progress, remark
 from regard.faults import Fault
+
+if TYPE_CHECKING:
+    from regard.defaults import TwoFiles
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run and its model.", show_default="runs/NAME")]
 
@@ -37,6 +39,10 @@ def command(
         raise Fault("Give a recipe (`regard recipes` lists some), or two text files with --source and --target.")
     if resume and overwrite:
         raise Fault("--resume goes on with a run and --overwrite replaces it; give one of them.")
+    if recipe is not None and (valid_source or valid_target or languages):
+        raise Fault(
+            "--valid-source, --valid-target and --languages go with --source and --target; a recipe has its own."
+        )
     if recipe is None and source and target:
         table, name = _from_files(TwoFiles(source, target, valid_source, valid_target, languages), out, resume)
     else:
@@ -51,64 +57,61 @@ def _from_recipe(name: str) -> tuple[dict[str, Any], str]:
     from regard.recipe import parse, read_table
 
     path = Path(name)
-    if path.exists() or path.suffix == ".toml":
+    if path.is_file() or path.suffix == ".toml":
         return read_table(path), path.stem
     return parse(recipe_text(name), name), name
 
 
-def _from_files(files: Any, out: Path | None, resume: bool) -> tuple[dict[str, Any], str]:
+def _from_files(files: "TwoFiles", out: Path | None, resume: bool) -> tuple[dict[str, Any], str]:
+    """A recipe made for the files; a run that goes on has one already."""
     import torch
 
+    from regard.checkpoint import RunFolder, read_recipe
     from regard.defaults import recipe_for
 
+    files.check()
+    name = "-".join(files.pair_of_languages())
+    folder = out or Path("runs") / name
+    if resume and RunFolder(folder).exists():
+        table = read_recipe(folder)
+        if (trained_on := table["data"]["train"]) != [corpus := files.corpus() | {"weight": 1.0}]:
+            raise Fault(f"{folder} is a run on {trained_on}, and cannot be resumed on {corpus}.")
+        return table, name
     table, sentences = recipe_for(files, torch.cuda.is_available())
     for sentence in sentences:
         remark(sentence)
-    return table, "-".join(files.pair_of_languages())
+    return table, name
 
 
 def train(
     table: dict[str, Any], settings: list[str], folder: Path, *, resume: bool, minutes: float | None, overwrite: bool
-) -> Any:
-    """Check the recipe, open the run, train it, and say what came of it; gives the run."""
+) -> None:
+    """Check the recipe, open the run, train it, and say what came of it."""
     from regard import runs
     from regard.checkpoint import RunFolder
     from regard.families import check_recipe
     from regard.recipe import apply_settings
-    from regard.training.events import Listener
     from regard.training.listeners import TensorBoard, deadline, interruptions, progress_listener
 
     recipe = check_recipe(apply_settings(table, settings))
-    if overwrite:
-        remove_run(folder)
     if resume and runs.is_finished(recipe, RunFolder(folder)):
         remark(f"{folder} is finished; there is nothing to resume.")
-        return None
-    with console_progress() as progress:
-        run = runs.open_run(recipe, folder, resume, progress, remark)
-    for line in [*run.corpus.report.lines(), *runs.describe(run)]:
-        remark(line)
-    with interruptions() as interrupted, progress_listener() as shown:
-        listeners: list[Listener] = [shown, TensorBoard(run.folder.training / "tensorboard"), interrupted]
-        if minutes is not None:
-            listeners.append(deadline(minutes))
-        runs.train(run, listeners)
+        return
+    stop_in_time = [deadline(minutes)] if minutes is not None else []
+    runs.check_possible(recipe)
+    if overwrite:
+        RunFolder(folder).remove()
+    with runs.held(RunFolder(folder)):
+        with console_progress() as progress:
+            run = runs.open_run(recipe, folder, resume, progress, remark)
+        for line in [*run.corpus.report.lines(), *runs.describe(run)]:
+            remark(line)
+        with interruptions() as interrupted, progress_listener() as shown:
+            tensorboard = TensorBoard(run.folder.training / "tensorboard")
+            runs.train(run, [shown, tensorboard, interrupted, *stop_in_time])
     if interrupted.asked:
         raise typer.Exit(130)
     _say_result(folder)
-    return run
-
-
-def remove_run(folder: Path) -> None:
-    """Make room for a new run where an old one lies; anything else that lies there is refused."""
-    from regard.checkpoint import MANIFEST, RECIPE
-
-    if not folder.exists():
-        return
-    names = {path.name for path in folder.iterdir() if not path.name.endswith(".partial")}
-    if not ({RECIPE, MANIFEST} <= names or names <= {"training", MANIFEST}):
-        raise Fault(f"{folder} is not a run of regard, so it is not overwritten; choose another --out.")
-    shutil.rmtree(folder)
 
 
 def _say_result(folder: Path) -> None:

@@ -40,13 +40,19 @@ def command(
         refuse_same(from_file, out)
         refuse_existing(out, overwrite)
     from regard.model import load
+    from regard.tasks.translation import TooLong
 
+    if from_file is None and sys.stdin is None:
+        raise Fault("There is no standard input; name a file to translate.")
     loaded = load(model)
     with _lines(from_file) as lines, _output(out) as file, console_progress() as progress:
         done = 0
         while portion := list(islice(lines, 1 if _typed(from_file) else PORTION)):
-            for line in _answers(loaded, portion, beam, length_penalty, n_best, as_json):
-                print(line, file=file)
+            try:
+                for line in _answers(loaded, portion, beam, length_penalty, n_best, as_json):
+                    print(line, file=file)
+            except TooLong as fault:
+                raise Fault(f"Line {done + fault.number + 1}: {fault.sentence}") from None
             file.flush()
             done += len(portion)
             if out is not None:
@@ -91,7 +97,7 @@ def _answers(
             yield json.dumps(_as_object(translated), ensure_ascii=False)
         else:
             texts = [text for text, _ in translated.n_best]
-            yield from (text.replace("\n", " ") for text in (texts + [""] * count)[:count])
+            yield from (" ".join(text.splitlines()) for text in (texts + [""] * count)[:count])
 
 
 def _as_object(translated: "Translated") -> dict[str, Any]:

@@ -196,9 +196,8 @@ def make_folder(folder: Path) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what a killed process was about to write."""
-    for leftover in folder.rglob(".*"):
-        if leftover != Layout(folder).lock:
-            leftover.unlink()
+    for leftover in folder.rglob(".*.partial"):
+        leftover.unlink()
 
 
 def write_record(path: Path, record: BaseModel) -> None:

@@ -8,6 +8,7 @@ done when it has kept `beam` and no living hypothesis, scored at its present len
 length limit a hypothesis must end. A sentence's rows see nothing of other sentences, so a batch changes nothing.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,7 +127,7 @@ def _done(living: _Living, options: DecodingOptions) -> list[int]:
     return [
         place
         for place, kept in enumerate(living.finished)
-        if hopes[place] == float("-inf") or (len(kept) == options.beam and hopes[place] <= kept[-1].score)
+        if not math.isfinite(hopes[place]) or (len(kept) == options.beam and hopes[place] <= kept[-1].score)
     ]
 
 

@@ -1,6 +1,6 @@
 """How an output is chosen."""
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.recipe import Options
 
@@ -17,3 +17,9 @@ class DecodingOptions(Options):
         default=2.0, gt=0, description="An output has at most this many tokens per input token, and longest_extra more."
     )
     longest_extra: int = Field(default=20, ge=1, description="See longest_ratio.")
+
+    @model_validator(mode="after")
+    def _check_candidates(self) -> "DecodingOptions":
+        if self.n_best > self.beam:
+            raise ValueError(f"a beam of {self.beam} cannot give the {self.n_best} best; widen it")
+        return self

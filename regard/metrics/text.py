@@ -18,8 +18,8 @@ class Score:
     split: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """As it stands in scores.json; a score of files has no split."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """As it stands in scores.json; the split of a score of files is null."""
+        return asdict(self)
 
 
 def _bleu() -> Any:

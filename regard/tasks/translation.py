@@ -55,6 +55,14 @@ class PairBatch:
         ]
 
 
+class TooLong(Fault):
+    """A text that the model was not made for, by its number among the texts given."""
+
+    def __init__(self, number: int, sentence: str) -> None:
+        super().__init__(f"Text {number + 1}: {sentence}")
+        self.number, self.sentence = number, sentence
+
+
 class Translation(nn.Module):
     """A translator: the network, the two tokenisers, and what its outputs mean."""
 
@@ -183,13 +191,12 @@ class Translation(nn.Module):
     def write(self, tokens: Sequence[int]) -> str:
         return self.target.decode(tokens)
 
-    def check_length(self, text: str) -> int:
-        """The tokens of a sentence with its end; one longer than the model was made for is refused."""
+    def check_length(self, text: str, number: int) -> int:
+        """The tokens of a sentence with its end; one longer than the model was made for is refused by its number."""
         length, longest = len(self.source.encode(text)) + 1, self.model.options.longest
         if length > longest:
-            raise Fault(
-                f"The sentence that begins {text[:40]!r} has {length} tokens, but the model takes {longest} at most; "
-                "split it into sentences."
+            raise TooLong(
+                number, f"{text[:40]!r}… has {length} tokens, but the model takes {longest} at most; split it."
             )
         return length
 

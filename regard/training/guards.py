@@ -1,7 +1,8 @@
 """What intervenes in a run: splitting a batch that does not fit, noticing a loss that explodes, averaging weights."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -97,8 +98,16 @@ class MovingAverage:
         decay = min(self.decay, (1 + step) / (10 + step))
         torch._foreach_lerp_(self.averaged, self.live, 1 - decay)
 
-    def swap(self) -> None:
-        """Exchange the averaged and the live weights; twice is nothing."""
+    @contextmanager
+    def standing_in(self) -> Iterator[None]:
+        """Inside this block the averaged weights are the live ones."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    def _swap(self) -> None:
         for averaged, live in zip(self.averaged, self.live, strict=True):
             averaged_data = averaged.clone()
             averaged.copy_(live.data)

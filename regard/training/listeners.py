@@ -41,10 +41,15 @@ def _measures(event: Validated) -> str:
 
 
 def _samples(event: Validated) -> Iterator[str]:
-    for source, output, reference in event.samples:
-        yield f"    source     {source}"
-        yield f"    output     {output}"
-        yield f"    reference  {reference}"
+    for sample in event.samples:
+        for name, text in zip(("source", "output", "reference"), sample, strict=True):
+            yield f"    {name:9}  {_shown(text)}"
+
+
+def _shown(text: str) -> str:
+    """A text on one line of a terminal: an untrained model writes anything, control characters too."""
+    shown = "".join(character if character.isprintable() else "·" for character in text)
+    return shown if len(shown) <= 200 else f"{shown[:199]}…"
 
 
 class Lines:

@@ -62,4 +62,6 @@ class TrainingOptions(Options):
     def _check_measure(self) -> "TrainingOptions":
         if self.best_by in ("bleu", "chrf") and self.validation_beam == 0:
             raise ValueError(f"best_by = '{self.best_by}' needs translations, but validation_beam = 0 makes none")
+        if self.final == "average" and self.save_every > self.steps:
+            raise ValueError(f"final = 'average' needs checkpoints, but none is saved in {self.steps} steps")
         return self

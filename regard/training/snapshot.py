@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from regard.protocols import Learns, Task
+
 LOWER_IS_BETTER = {"loss", "perplexity", "ter", "wer", "cer", "per"}
 
 
@@ -43,6 +45,10 @@ class Validation:
     measures: dict[str, float]
     scores: list[dict[str, Any]] = field(default_factory=list)
     samples: list[tuple[str, str, str]] = field(default_factory=list)  # input, output, reference
+
+
+class Trainable(Task, Learns, Protocol):
+    """What the trainer asks of a task, which is a torch module besides."""
 
 
 class Keeper(Protocol):

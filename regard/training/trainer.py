@@ -5,28 +5,35 @@ was killed and resumed ends with the same bits as one that was not; rolling back
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from regard.faults import Fault
-from regard.protocols import Learns, Loss, Task
+from regard.protocols import Loss
 from regard.training import optimizers, schedules
 from regard.training.events import Ended, Event, Listener, Remarked, Started, Stepped, Validated
 from regard.training.guards import MOST_ROLLBACKS, Diverged, MovingAverage, Splitter, Watchdog
 from regard.training.options import TrainingOptions
 from regard.training.prefetch import prefetched
-from regard.training.snapshot import Facts, Keeper, Snapshot, Validation, improves, key_of, load_weights, named_weights
+from regard.training.snapshot import (
+    Facts,
+    Keeper,
+    Snapshot,
+    Trainable,
+    Validation,
+    improves,
+    key_of,
+    load_weights,
+    named_weights,
+)
 
 CURVE_POINTS = 1000  # of the training loss, over the whole run
-
-
-class Trainable(Task, Learns, Protocol):
-    """What the trainer asks of a task, which is a torch module besides."""
 
 
 class Trainer:
@@ -100,7 +107,8 @@ class Trainer:
         """One update of the weights from a group of batches."""
         facts, options = self.facts, self.options
         facts.step += 1
-        losses = self.splitter.run([batch for _, _, batch in group], self._begin_update, self._backward)
+        begin = partial(self._begin_update, self.carry)
+        losses = self.splitter.run([batch for _, _, batch in group], begin, self._backward)
         total = torch.stack([loss.total.detach() for loss in losses]).sum()
         count = sum(loss.count for loss in losses)
         norm = optimizers.scale_gradients(self.module, count, options.optimizer.clip)
@@ -108,14 +116,14 @@ class Trainer:
         if self.average:
             self.average.update(facts.step)
         facts.epoch, facts.batch, _ = group[-1]
-        self.carry = losses[-1].carry
         self._unread.append((total, count, norm))
         # On a GPU reading a number waits for all work before it, so that is done now and then only.
         if self.device.type == "cpu" or facts.step % 10 == 0:
             self._read_losses()
 
-    def _begin_update(self) -> None:
+    def _begin_update(self, carried: dict[str, Tensor] | None) -> None:
         """Before each try at an update: no gradients, and dropout as a function of (seed, step) alone."""
+        self.carry = carried
         self.module.train()
         self.optimizer.zero_grad(set_to_none=True)
         torch.manual_seed(key_of(self.seed, self.facts.step))
@@ -124,6 +132,7 @@ class Trainer:
         with self._precision():
             loss = self.task.loss(batch, self.carry)
         loss.total.backward()
+        self.carry = loss.carry
         return loss
 
     def _precision(self) -> AbstractContextManager:
@@ -159,7 +168,8 @@ class Trainer:
                 self._judge(self._validation())
         if step % options.save_every == 0:
             self._read_losses()
-            self._save()
+            if not self.watchdog.out_of_bounds:  # one must not roll back into what may be an explosion
+                self._save()
 
     def _validation(self) -> Validation:
         self.module.eval()
@@ -232,16 +242,9 @@ class Trainer:
     def _weights(self) -> dict[str, Tensor]:
         return named_weights(self.module)
 
-    @contextmanager
-    def _averaged(self) -> Iterator[None]:
+    def _averaged(self) -> AbstractContextManager:
         """The moving average, where there is one, in the place of the weights."""
-        if self.average:
-            self.average.swap()
-        try:
-            yield
-        finally:
-            if self.average:
-                self.average.swap()
+        return self.average.standing_in() if self.average else nullcontext()
 
     def _tell(self, event: Event) -> None:
         for listener in self.listeners:

@@ -1,5 +1,6 @@
 """Training through the real command line: resuming, killing, refusing."""
 
+import fcntl
 import os
 import random
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from small import train_arguments, write_corpus
 
-from regard.checkpoint import WEIGHTS, RunFolder
+from regard.checkpoint import WEIGHTS, RunFolder, update_folder
 from regard.cli import main
 
 
@@ -194,13 +195,51 @@ def test_overwriting_makes_the_same_run_again(
     arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", out)
     assert main([*arguments, "--overwrite"]) == 0
     assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
-    foreign = tmp_path / "foreign"
-    foreign.mkdir()
-    (foreign / "thesis.txt").write_text("years of work")
-    arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", foreign)
-    assert main([*arguments, "--overwrite"]) == 2
-    assert "is not a run of regard" in say(capsys)
-    assert (foreign / "thesis.txt").read_text() == "years of work"
+    assert main([*arguments, "--overwrite", "--set", "training.device=gpu"]) == 2
+    assert main([*arguments, "--overwrite", "--set", "data.valid=none.tsv"]) == 2
+    assert (out / WEIGHTS).exists()  # what cannot be trained replaces nothing
+
+
+@pytest.mark.parametrize("place", ["thesis.txt", "training/thesis.txt"])
+def test_a_folder_that_is_no_run_is_left_alone(
+    corpus: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    thesis = tmp_path / "foreign" / place
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("years of work")
+    for more in ([], ["--overwrite"], ["--resume"]):
+        assert main([*train_arguments(*corpus, tmp_path / "foreign"), *more]) == 2
+        assert "is not a run of regard" in say(capsys)
+    assert [path for path in (tmp_path / "foreign").rglob("*") if path.is_file()] == [thesis]
+
+
+def test_two_processes_do_not_train_in_one_folder(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(trained, out)
+    arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", out, training__steps=16)
+    with (out / "training" / ".lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert main([*arguments, "--resume"]) == 2
+    assert "Another process is training in" in say(capsys)
+    assert main([*arguments, "--resume"]) == 0
+
+
+def test_a_run_keeps_its_tokeniser(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Text that changed under a run would give it another vocabulary."""
+    out = tmp_path / "run"
+    shutil.copytree(trained, out)
+    source, target = (tmp_path / name for name in ("small.en", "small.pt"))
+    for mine, other in ((source, "small.en"), (target, "small.pt")):
+        shutil.copy(trained.parent / other, mine)
+    recipe = (out / "recipe.toml").read_text(encoding="utf-8")
+    changed = recipe.replace(str(trained.parent), str(tmp_path)).encode()
+    update_folder(out, {"recipe.toml": changed})
+    shutil.rmtree(out / "training" / "corpus")
+    source.write_text("".join(f"{number} other words\n" for number in range(300)))
+    assert main([*train_arguments(source, target, out, training__steps=16), "--resume"]) == 2
+    assert "is not the tokeniser of the corpus" in say(capsys)
 
 
 def test_the_recipe_in_the_run_makes_the_same_run(trained: Path, tmp_path: Path) -> None:
@@ -245,6 +284,16 @@ BAD = {
         "--valid-source and --valid-target belong together",
     ),
     "languages": (["train", "--source", "a", "--target", "b", "--languages", "enpt"], "--languages is 'enpt'"),
+    "average of nothing": (
+        ["train", "demo", "--set", "training.final=average", "--set", "training.save_every=9000"],
+        "final = 'average' needs checkpoints",
+    ),
+    "too long for the model": (["train", "demo", "--set", "model.longest=100"], "do not fit model.longest 100"),
+    "n-best": (["train", "demo", "--set", "decoding.n_best=9"], "a beam of 4 cannot give the 9 best"),
+    "seed": (["train", "demo", "--seed", "18446744073709551616"], "seed is 18446744073709551616, expected less than"),
+    "odd family": (["train", "demo", "--set", "family=[1]"], "family is [1], expected one of"),
+    "odd device": (["train", "demo", "--set", "training.device=meta"], "There is no device 'meta'"),
+    "files of a recipe": (["train", "demo", "--languages", "en-pt"], "a recipe has its own"),
     "unknown option": (["train", "demo", "--minuts", "3"], "Did you mean '--minutes'"),
     "unknown set": (["train", "demo", "--set", "data.train=multi30q:x.tsv"], "multi30q"),
 }

@@ -86,6 +86,8 @@ def test_bad_use_has_its_sentence(
 ) -> None:
     latin = tmp_path / "latin.txt"
     latin.write_bytes("ok\ncoração\n".encode("latin-1"))
+    long = tmp_path / "long.txt"
+    long.write_text("a\nb\n" + "word " * 2000 + "\nc\n")
     broken = tmp_path / "broken.gz"
     broken.write_bytes(gzip.compress(b"hello\n" * 1000)[:-20])
     cases = [
@@ -97,6 +99,7 @@ def test_bad_use_has_its_sentence(
         (["translate", str(trained), str(tmp_path)], "is a folder"),
         (["translate", str(trained), str(text), "-o", str(tmp_path / "no" / "out")], "There is no folder"),
         (["translate", str(trained), str(text), "--beam", "2", "--n-best", "3"], "cannot give the 3 best"),
+        (["translate", str(trained), str(long)], "Line 3: "),
         (["translate", str(trained), str(text), "--beam", "0"], "beam"),
         (["evaluate", str(trained), "--metric", "blue"], "There is no metric 'blue'"),
         (["evaluate", str(trained)], "names no test data"),
@@ -146,7 +149,8 @@ def test_evaluate_is_sacrebleu_on_the_written_files(
     assert [score["metric"] for score in scores] == ["bleu", "chrf"]
     assert scores[0]["value"] == sacrebleu.corpus_bleu(hypotheses, [[t for _, t in corpus]]).score
     assert scores[1]["value"] == sacrebleu.corpus_chrf(hypotheses, [[t for _, t in corpus]]).score
-    assert "beam:1" in scores[0]["signature"]
+    assert scores[0]["signature"].endswith("|beam:1|lp:0.6")
+    assert scores[0]["split"] is None
     noted = json.loads((trained / "scores.json").read_text(encoding="utf-8"))["scores"]
     assert {(s["metric"], s["value"]) for s in scores} <= {(s["metric"], s["value"]) for s in noted}
 

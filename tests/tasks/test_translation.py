@@ -45,12 +45,24 @@ def test_score_found_is_score_when_forced(model: Model) -> None:
     for text in TEXTS[:2]:
         for penalty in (0.0, 1.0):
             found = model.translate([text], length_penalty=penalty)[0]
-            tokens = model.search_tokens(text) if penalty == model.recipe.decoding.length_penalty else None
-            hypothesis = model._search([text], model._search_options(None, penalty, None))[0][0]
+            hypothesis = model._search([text], model.search_options(None, penalty, None))[0][0]
             total = float(model.force([text], [hypothesis.tokens])[0])
             assert found.score == pytest.approx(total / ((5 + len(hypothesis.tokens) + 1) / 6) ** penalty)
             assert sum(found.token_scores) == pytest.approx(total)
-            assert tokens is None or tokens == hypothesis.tokens
+
+
+def test_the_tokens_of_the_best_output(model: Model) -> None:
+    for text in TEXTS[:2]:
+        assert model.task.write(model.search_tokens(text)) == model.translate([text])[0].text
+
+
+def test_in_float32_too_a_batch_changes_no_text(trained: Path) -> None:
+    single = regard.load(trained, device="cpu")
+    together = single.translate(TEXTS)
+    for text, found in zip(TEXTS, together, strict=True):
+        alone = single.translate([text])[0]
+        assert alone.text == found.text
+        assert alone.score == pytest.approx(found.score, abs=1e-4)
 
 
 def test_an_empty_text_gives_an_empty_text(model: Model) -> None:
@@ -89,13 +101,13 @@ def test_n_best_and_refusals(model: Model) -> None:
     found = model.translate(["I love books."], beam=5, n_best=5)[0]
     assert len(found.n_best) == 5
     assert found.n_best[0] == (found.text, found.score)
-    with pytest.raises(Fault, match="A beam of 2 cannot give the 3 best"):
+    with pytest.raises(Fault, match="a beam of 2 cannot give the 3 best"):
         model.translate(["a"], beam=2, n_best=3)
     with pytest.raises(TypeError, match=r"write translate\(\[text\]\)"):
         model.translate("I love books.")
     with pytest.raises(Fault, match="beam is 0, expected 1 or more"):
         model.translate(["a"], beam=0)
-    with pytest.raises(Fault, match="but the model takes 1024 at most"):
+    with pytest.raises(Fault, match=r"Text 1: .* but the model takes 1024 at most"):
         model.translate(["word " * 2000])
 
 

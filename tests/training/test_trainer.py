@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from regard.faults import Fault
+from regard.protocols import Loss
 from regard.recipe import check
 from regard.training.events import Ended, Remarked, Stepped, Validated
 from regard.training.options import TrainingOptions
@@ -135,6 +136,36 @@ def test_divergence_rolls_back_with_a_smaller_rate(trouble: float, times: int) -
     assert all(parameter.isfinite().all() for parameter in task.parameters())
     rates = {event.step: event.learning_rate for event in log.of(Stepped)}
     assert rates[70] == pytest.approx(0.5 * 0.05 * (5 / 70) ** 0.5)
+
+
+def test_an_explosion_is_not_saved() -> None:
+    """Losses out of bounds around a checkpoint leave it out, so that there is something good to roll back to."""
+    task, log, keeper, seen = Line(), Log(), Memory(), []
+
+    def spoil(batch: Rows) -> None:
+        seen.append(1)
+        if 67 <= len(seen) <= 71:
+            batch.points.mul_(1e4)
+
+    task.spoil = spoil
+    trainer(task, keeper, options(steps=80), log).run()
+    assert "back to step 60" in log.of(Remarked)[0].text
+
+
+def test_the_carry_comes_back_with_the_next_batch() -> None:
+    task, given = Line(), []
+
+    def loss(batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
+        given.append(None if carry is None else int(carry["number"]))
+        found = Line.loss(task, batch)
+        found.carry = {"number": torch.tensor(len(given))}
+        return found
+
+    task.loss = loss  # type: ignore[method-assign]
+    keeper = Memory()
+    trainer(task, keeper, options(steps=3, accumulate=2)).run()
+    assert given == [None, 1, 2, 3, 4, 5]
+    assert keeper.snapshots[-1].tensors["carry"]["number"] == 6
 
 
 def test_one_odd_batch_is_no_divergence() -> None:
