@@ -89,7 +89,7 @@ class Trainer:
         else:
             self._read_losses()
             if self.facts.best is None:
-                self.keeper.publish(self._weights(), None)
+                self.keeper.publish(named_weights(self.module), None)
             self._save()
 
     def _stream(self) -> Iterator[tuple[int, int, Any]]:
@@ -185,7 +185,7 @@ class Trainer:
         facts.best, facts.since_best = (measures[by], 0) if best else (facts.best, facts.since_best + 1)
         facts.validations.append((facts.step, measures))
         if best:
-            self.keeper.publish(self._weights(), validation)
+            self.keeper.publish(named_weights(self.module), validation)
         self._tell(Validated(facts.step, measures, best, facts.since_best, validation.samples))
 
     def _out_of_patience(self) -> bool:
@@ -195,10 +195,10 @@ class Trainer:
         """Leave the weights that the options ask for, and note that there is nothing more to do."""
         if self.options.final == "last":
             with self._averaged():
-                self.keeper.publish(self._weights(), self._validation())
+                self.keeper.publish(named_weights(self.module), self._validation())
         elif self.options.final == "average":
             self._save()
-            own = {name: tensor.clone() for name, tensor in self._weights().items()}
+            own = {name: tensor.clone() for name, tensor in named_weights(self.module).items()}
             load_weights(self.module, mean_weights := self.keeper.average(self.options.keep))
             self.keeper.publish(mean_weights, self._validation())
             load_weights(self.module, own)
@@ -221,7 +221,7 @@ class Trainer:
 
     def _save(self) -> None:
         self.facts.watchdog = asdict(self.watchdog)
-        tensors = {"weights": self._weights(), "optimizer": optimizers.state_tensors(self.optimizer)}
+        tensors = {"weights": named_weights(self.module), "optimizer": optimizers.state_tensors(self.optimizer)}
         if self.average:
             tensors["average"] = self.average.tensors()
         if self.carry:
@@ -238,9 +238,6 @@ class Trainer:
             self.average.load(snapshot.tensors["average"])
         carry = snapshot.tensors.get("carry")
         self.carry = {name: tensor.to(self.device) for name, tensor in carry.items()} if carry else None
-
-    def _weights(self) -> dict[str, Tensor]:
-        return named_weights(self.module)
 
     def _averaged(self) -> AbstractContextManager:
         """The moving average, where there is one, in the place of the weights."""
