@@ -44,9 +44,14 @@ class TwoFiles:
     valid_target: Path | None = None
     languages: str | None = None
 
-    def corpus(self) -> dict[str, str]:
-        """The training files, named so that they are found from anywhere."""
-        return {"source": str(self.source.resolve()), "target": str(self.target.resolve())}
+    def corpora(self) -> dict[str, dict[str, str]]:
+        """The files for training and, where given, for validation, named so that they are found from anywhere."""
+        named = {"train": (self.source, self.target), "valid": (self.valid_source, self.valid_target)}
+        return {
+            split: {"source": str(source.resolve()), "target": str(target.resolve())}
+            for split, (source, target) in named.items()
+            if source and target
+        }
 
     def check(self) -> None:
         """Refuse what cannot be meant."""
@@ -78,8 +83,8 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     """A recipe for the files as a table, and sentences that say what was chosen and why."""
     files.check()
     source, target = files.pair_of_languages()
-    corpus = files.corpus()
-    pairs = sum(1 for _ in read_pairs(Corpus(source=corpus["source"], target=corpus["target"])))
+    corpora = files.corpora()
+    pairs = sum(1 for _ in read_pairs(Corpus(source=corpora["train"]["source"], target=corpora["train"]["target"])))
     if pairs == 0:
         raise Fault(f"{files.source} is empty; there is nothing to learn from.")
     scale = next(scale for scale in SCALES if pairs <= scale.pairs)
@@ -90,11 +95,9 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     data: dict[str, Any] = {
         "source_language": source,
         "target_language": target,
-        "train": corpus,
         "tokeniser": {"vocabulary": scale.vocabulary},
+        **corpora,
     }
-    if files.valid_source and files.valid_target:
-        data["valid"] = {"source": str(files.valid_source.resolve()), "target": str(files.valid_target.resolve())}
     table = {
         "family": "transformer",
         "data": data,

@@ -74,8 +74,9 @@ def _from_files(files: "TwoFiles", out: Path | None, resume: bool) -> tuple[dict
     folder = out or Path("runs") / name
     if resume and RunFolder(folder).exists():
         table = read_recipe(folder)
-        if (trained_on := table["data"]["train"]) != [corpus := files.corpus() | {"weight": 1.0}]:
-            raise Fault(f"{folder} is a run on {trained_on}, and cannot be resumed on {corpus}.")
+        for split, corpus in files.corpora().items():
+            if (old := table["data"][split]) != [corpus | {"weight": 1.0}]:
+                raise Fault(f"{folder} cannot be resumed with other data: data.{split} was {old} and is now {corpus}")
         return table, name
     table, sentences = recipe_for(files, torch.cuda.is_available())
     for sentence in sentences:
@@ -99,8 +100,9 @@ def train(
         return
     stop_in_time = [deadline(minutes)] if minutes is not None else []
     runs.check_possible(recipe)
-    if overwrite:
-        RunFolder(folder).remove()
+    if overwrite and folder.exists():
+        with runs.held(RunFolder(folder)):  # nobody's run is removed under their hands
+            RunFolder(folder).remove()
     with runs.held(RunFolder(folder)):
         with console_progress() as progress:
             run = runs.open_run(recipe, folder, resume, progress, remark)

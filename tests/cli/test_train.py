@@ -178,6 +178,15 @@ def test_another_recipe_is_not_resumed(
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()} == before
 
 
+def test_other_files_are_not_resumed(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, target = trained.parent / "small.en", trained.parent / "small.pt"
+    assert main([*train_arguments(target, source, trained), "--resume"]) == 2
+    assert "cannot be resumed with other data: data.train was" in say(capsys)
+    more = ["--valid-source", str(source), "--valid-target", str(target)]
+    assert main([*train_arguments(source, target, trained), *more, "--resume"]) == 2
+    assert "data.valid was []" in say(capsys)
+
+
 def test_a_run_is_not_trained_over_by_mistake(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path: path.stat().st_mtime_ns for path in trained.rglob("*") if path.is_file()}
     arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", trained)
@@ -222,6 +231,7 @@ def test_two_processes_do_not_train_in_one_folder(
     with (out / "training" / ".lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert main([*arguments, "--resume"]) == 2
+        assert main([*arguments, "--overwrite"]) == 2
     assert "Another process is training in" in say(capsys)
     assert main([*arguments, "--resume"]) == 0
 
