@@ -86,7 +86,7 @@ def test_accumulating_is_one_larger_batch() -> None:
     joined = Line(dropout=0.0)
     batches = list(joined.batches("train", 1, 0, 0))
     one = Rows(torch.cat([b.points for b in batches]), torch.cat([b.values for b in batches]))
-    joined.batches = lambda *_: iter([one])  # type: ignore[method-assign]
+    joined.batches = lambda *_: iter([one])
     trainer(joined, Memory(), options(steps=1)).run()
     for mine, other in zip(weights(task), weights(joined), strict=True):
         torch.testing.assert_close(mine, other)
@@ -161,7 +161,7 @@ def test_the_carry_comes_back_with_the_next_batch() -> None:
         found.carry = {"number": torch.tensor(len(given))}
         return found
 
-    task.loss = loss  # type: ignore[method-assign]
+    task.loss = loss
     keeper = Memory()
     trainer(task, keeper, options(steps=3, accumulate=2)).run()
     assert given == [None, 1, 2, 3, 4, 5]
@@ -254,6 +254,6 @@ def test_a_stop_before_the_first_validation_leaves_a_model() -> None:
 
 def test_no_batches_is_said() -> None:
     task = Line()
-    task.batches = lambda *_: iter([])  # type: ignore[method-assign]
+    task.batches = lambda *_: iter([])
     with pytest.raises(Fault, match="not a single batch"):
         trainer(task, Memory(), options()).run()
