@@ -1,10 +1,15 @@
 """Attention in pieces: score, mask and normalise, mix, note."""
 
-from regard.attention.core import Attention, normalise
-from regard.attention.masks import Causal, Lengths, Mask, Packed, Window
+from regard.attention.core import Attention, Look
+from regard.attention.hard import Hard, reinforce_loss
+from regard.attention.masks import Causal, Every, Lengths, Mask, Packed, Window
+from regard.attention.normalisers import named_normaliser, normalise
+from regard.attention.scores import Prepared, Score, named_score
 from regard.attention.watch import Gaze, note, unwatched, watched, watching
+from regard.attention.windows import LocalMonotonic, LocalPredictive
 
 __all__ = [
-    "Attention", "Causal", "Gaze", "Lengths", "Mask", "Packed", "Window",
-    "normalise", "note", "unwatched", "watched", "watching",
+    "Attention", "Causal", "Every", "Gaze", "Hard", "Lengths", "LocalMonotonic", "LocalPredictive", "Look", "Mask",
+    "Packed", "Prepared", "Score", "Window", "named_normaliser", "named_score", "normalise", "note", "reinforce_loss",
+    "unwatched", "watched", "watching",
 ]  # fmt: skip

@@ -3,67 +3,211 @@
 A mask is True where a query may look. A query that may look nowhere gets weights and a context of zero, never NaN.
 """
 
+from functools import cache
+from typing import NamedTuple
+
+import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from regard.attention.hard import Hard
 from regard.attention.masks import Causal, Mask, as_tensor
-from regard.attention.scores import Score, scaled_dot
-from regard.attention.watch import note, watched
+from regard.attention.normalisers import Normaliser, softmax
+from regard.attention.scores import Prepared, Score, compare, follows, prepare, product_scale, scaled_dot
+from regard.attention.watch import afford, note, note_beside, watched
+from regard.attention.windows import Focus
 
-Weights = Float[Tensor, "batch head query key"]
+__all__ = ["Attention", "Look", "Prepared"]
+
+Queries = Float[Tensor, "batch head query query_depth"]
+Keys = Float[Tensor, "batch key_head key key_depth"]
+Values = Float[Tensor, "batch key_head key width"]
+Bias = Float[Tensor, "#batch #head #query key"]
 
 
-def normalise(
-    scores: Float[Tensor, "*place key"], mask: Bool[Tensor, "*#place key"] | None
-) -> Float[Tensor, "*place key"]:
-    """Softmax over the keys a query may look at; all zero where it may look at none."""
-    if mask is None:
-        return scores.softmax(dim=-1)
-    lost = ~mask.any(dim=-1, keepdim=True)
-    # A row of -inf alone would give NaN, also in the gradient: a lost row is scored flat and emptied afterwards.
-    scores = scores.masked_fill(~mask, float("-inf")).masked_fill(lost, 0.0)
-    return scores.softmax(dim=-1).masked_fill(~mask, 0.0)
+class Look(NamedTuple):
+    """What a look found, where it rested, and the log-probability of what was chosen: zero where nothing was."""
+
+    context: Float[Tensor, "batch head query width"]
+    weights: Float[Tensor, "batch head query key"]
+    log_probability: Float[Tensor, "batch head query"]
 
 
 class Attention(nn.Module):
     """Mix the values by how well each key answers each query.
 
-    `looks_from` and `looks_at` name the two sides for whoever is watching; `dropout` falls on the weights, in
-    training only (Vaswani et al. 2017 leave it out of the text and have it in their code).
+    - `score`: how well, any callable of `regard.attention.scores` or one's own.
+    - `looks_from`, `looks_at`: name the two sides for whoever is watching.
+    - `dropout`: falls on the weights, in training only (Vaswani et al. 2017 leave it out of the text and have it in
+      their code).
+    - `normaliser`: makes weights of scores; `focus` narrows them to a window; `choice` leaves one place of them.
     """
 
-    def __init__(self, score: Score = scaled_dot, *, looks_from: str, looks_at: str, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        score: Score = scaled_dot,
+        *,
+        looks_from: str,
+        looks_at: str,
+        dropout: float = 0.0,
+        normaliser: Normaliser = softmax,
+        focus: Focus | None = None,
+        choice: Hard | None = None,
+    ) -> None:
         super().__init__()
         self.score, self.looks_from, self.looks_at, self.dropout = score, looks_from, looks_at, dropout
+        self.normaliser, self.focus, self.choice = normaliser, focus, choice
+
+    @property
+    def is_softmax(self) -> bool:
+        """Whether weights are the softmax of all scores, so that -inf added to a score does what a mask does."""
+        return self.normaliser is softmax and self.focus is None
+
+    @property
+    def follows(self) -> bool:
+        """Whether a look depends on where the look before it rested."""
+        return follows(self.score)
+
+    def prepare(self, key: Keys) -> Prepared:
+        """What the score needs of the keys, worked out once for all the looks at them."""
+        return prepare(self.score, key)
 
     def forward(
         self,
-        query: Float[Tensor, "batch head query query_depth"],
-        key: Float[Tensor, "batch head key key_depth"],
-        value: Float[Tensor, "batch head key width"],
+        query: Queries,
+        key: Keys | Prepared,
+        value: Values,
         mask: Mask | None = None,
+        bias: Bias | None = None,
+        places: Int[Tensor, " query"] | None = None,
     ) -> Float[Tensor, "batch head query width"]:
-        _check_axes(query, key, value)
-        if self.score is scaled_dot and not watched():
-            return self._fused(query, key, value, mask)
-        allowed = None if mask is None else as_tensor(mask, query.shape[-2], key.shape[-2], query.device)
-        weights = normalise(self.score(query, key), allowed)
-        note(self, self.looks_from, self.looks_at, weights)
-        return F.dropout(weights, self.dropout, self.training) @ value
+        """The context of each query, by the fused kernel where there is one; also when watched, so nothing changes.
 
-    def _fused(self, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None) -> Tensor:
+        `bias` is added to the scores, and the rest is as in `full`.
+        """
+        self._refuse_lonely_looks()
+        prepared = key if isinstance(key, Prepared) else self.prepare(key)
+        _check_axes(query, prepared.keys, value)
+        scale = product_scale(self.score, query.shape[-1])
+        special = self.normaliser is not softmax or self.focus is not None or self.choice is not None
+        if scale is None or special:
+            return self._look(query, prepared, value, mask, bias=bias, places=places).context
+        if watched(self):
+            self._note_beside(query, prepared.keys, mask, bias)
+        return self._fused(query, prepared.keys, value, mask, bias, scale)
+
+    def full(
+        self,
+        query: Queries,
+        key: Keys | Prepared,
+        value: Values,
+        mask: Mask | None = None,
+        previous: Float[Tensor, "batch head query key"] | None = None,
+        places: Int[Tensor, " query"] | None = None,
+        bias: Bias | None = None,
+    ) -> Look:
+        """Context, weights and log-probability of every look; `bias` is added to the scores.
+
+        There may be more heads of queries than of keys and values: each of these then serves a group of those.
+        `previous` are the weights of the look before each query's, for a score that follows them; None is a first
+        look. `places` says where each query stands, for a window that moves with it; without it they stand at 0, 1, ….
+        """
+        prepared = key if isinstance(key, Prepared) else self.prepare(key)
+        _check_axes(query, prepared.keys, value)
+        return self._look(query, prepared, value, mask, previous=previous, bias=bias, places=places)
+
+    def _look(
+        self,
+        query: Tensor,
+        prepared: Prepared,
+        value: Tensor,
+        mask: Mask | None,
+        *,
+        previous: Tensor | None = None,
+        bias: Tensor | None = None,
+        places: Tensor | None = None,
+    ) -> Look:
+        """The plain path, one line for each thing that happens."""
+        queries, keys = query.shape[-2], value.shape[-2]
+        afford(self, (*query.shape[:-1], keys), query.element_size())
+        prepared, value = Prepared(_spread(prepared.keys, query.shape[1])), _spread(value, query.shape[1])
+        allowed = None if mask is None else as_tensor(mask, queries, keys, query.device)
+        scores = compare(self.score, query, prepared, previous)
+        scores = scores if bias is None else scores + bias
+        weights = self._weigh(query, scores, allowed, places)
+        if self.choice is None:
+            log_probability = _zero(weights.dtype, weights.device).expand(weights.shape[:-1])
+        else:
+            weights, log_probability = self.choice(weights)
+        note(self, self.looks_from, self.looks_at, weights)
+        return Look(F.dropout(weights, self.dropout, self.training) @ value, weights, log_probability)
+
+    def _weigh(self, query: Tensor, scores: Tensor, allowed: Tensor | None, places: Tensor | None) -> Tensor:
+        """The scores as weights, inside the focus if there is one."""
+        if self.focus is None:
+            return self.normaliser(scores, allowed)
+        queries, keys = scores.shape[-2:]
+        if allowed is None:
+            allowed = torch.ones(1, 1, 1, keys, dtype=torch.bool, device=scores.device)
+        if places is None:
+            places = torch.arange(queries, device=scores.device)
+        focused = self.focus(query, places, allowed)
+        return self.normaliser(scores, focused.allowed) * focused.factor
+
+    def _fused(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None, bias: Tensor | None, scale: float
+    ) -> Tensor:
+        """softmax(scale · Q Kᵀ + bias) V in one kernel, which never has the weights in memory."""
+        queries, keys = query.shape[-2], key.shape[-2]
         dropout = self.dropout if self.training else 0.0
+        if isinstance(mask, Causal) and queries == 1:
+            mask = None  # the newest place sees everything behind it
+        causal = isinstance(mask, Causal)
+        if bias is None and (mask is None or (causal and queries == keys)):
+            grouped = query.shape[1] != key.shape[1]
+            return F.scaled_dot_product_attention(
+                query, key, value, dropout_p=dropout, is_causal=causal, scale=scale, enable_gqa=grouped
+            )
+        key, value = _spread(key, query.shape[1]), _spread(value, query.shape[1])
         if mask is None:
-            return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout)
-        if isinstance(mask, Causal):
-            if query.shape[-2] == 1:  # the newest place sees everything behind it
-                return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout)
-            if query.shape[-2] == key.shape[-2]:
-                return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True)
-        allowed = as_tensor(mask, query.shape[-2], key.shape[-2], query.device)
-        context = F.scaled_dot_product_attention(query, key, value, attn_mask=allowed, dropout_p=dropout)
-        return context.masked_fill(~allowed.any(dim=-1, keepdim=True), 0.0)
+            return F.scaled_dot_product_attention(query, key, value, bias, dropout, scale=scale)
+        allowed = as_tensor(mask, queries, keys, query.device)
+        # A row without any key would give NaN in some kernels: a lost query sees all of them and is emptied afterwards.
+        lost = ~allowed.any(dim=-1, keepdim=True)
+        added = allowed | lost if bias is None else bias.masked_fill(~(allowed | lost), float("-inf"))
+        return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=scale).masked_fill(lost, 0.0)
+
+    def _note_beside(self, query: Tensor, key: Tensor, mask: Mask | None, bias: Tensor | None) -> None:
+        """The weights of a fused look, for whoever is watching."""
+        heads, queries, keys = query.shape[1], query.shape[2], key.shape[2]
+
+        def weigh(rows: list[int], places: list[int]) -> Tensor:
+            chosen_rows, chosen = (torch.tensor(each, device=query.device) for each in (rows, places))
+            prepared = Prepared(_spread(_of_rows(key, chosen_rows), heads))
+            scores = compare(self.score, _of_rows(query, chosen_rows)[:, :, chosen], prepared)
+            if bias is not None:
+                scores = scores + _of_rows(bias if bias.shape[2] == 1 else bias[:, :, chosen], chosen_rows)
+            if mask is None:
+                return softmax(scores, None)
+            allowed = as_tensor(mask, queries, keys, query.device, chosen)
+            return softmax(scores, _of_rows(allowed, chosen_rows))
+
+        shape = query.shape[0], heads, queries, keys
+        note_beside(self, self.looks_from, self.looks_at, shape, query.element_size(), weigh)
+
+    def _refuse_lonely_looks(self) -> None:
+        """A context alone is not enough where the next look or the loss needs more of this one."""
+        if self.follows:
+            raise ValueError("this score follows the previous look: call look.full(…, previous=weights), not look(…)")
+        if self.choice is not None and self.choice.estimator == "reinforce":
+            raise ValueError("this choice learns by REINFORCE from its log_probability: call look.full(…), not look(…)")
+
+
+@cache
+def _zero(dtype: torch.dtype, device: torch.device) -> Tensor:
+    """One zero for all looks that choose nothing: a new one for each would cost a kernel in every step of a decoder."""
+    return torch.zeros((), dtype=dtype, device=device)
 
 
 def _check_axes(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -75,3 +219,17 @@ def _check_axes(query: Tensor, key: Tensor, value: Tensor) -> None:
         raise ValueError(f"there are {key.shape[-2]} keys but {value.shape[-2]} values")
     if query.shape[0] != key.shape[0]:
         raise ValueError(f"query has {query.shape[0]} along 'batch', key has {key.shape[0]}")
+    if key.shape[1] != value.shape[1]:
+        raise ValueError(f"there are {key.shape[1]} heads of keys but {value.shape[1]} of values")
+    if query.shape[1] % key.shape[1]:
+        raise ValueError(f"{query.shape[1]} heads of queries cannot share {key.shape[1]} heads of keys evenly")
+
+
+def _spread(tensor: Tensor, heads: int) -> Tensor:
+    """Each head of keys or values once for every head of queries in its group."""
+    return tensor if tensor.shape[1] == heads else tensor.repeat_interleave(heads // tensor.shape[1], dim=1)
+
+
+def _of_rows(tensor: Tensor, rows: Tensor) -> Tensor:
+    """Some rows of what has an axis of rows, or one row for all."""
+    return tensor if tensor.shape[0] == 1 else tensor[rows]

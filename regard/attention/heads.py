@@ -1,55 +1,133 @@
 """Several attentions side by side, each in its own projection of queries, keys and values."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.attention.core import Attention
+from regard.attention.core import Attention, Prepared
 from regard.attention.masks import Mask
-from regard.attention.positions import rotate
+from regard.attention.positions import alibi_bias, rotate
+from regard.attention.scores import ScoreName, named_score
+
+Join = Literal["concatenated", "averaged"]
 
 
 class Cache(NamedTuple):
     """The keys and values of what was seen so far; it comes in and goes out, and never hides on a module."""
 
-    keys: Float[Tensor, "batch head key depth"]
+    keys: Float[Tensor, "batch head key depth"]  # as the score prepares them
     values: Float[Tensor, "batch head key depth"]
 
 
+@dataclass(frozen=True)
+class HeadOptions:
+    """How heads differ from the published ones.
+
+    - `key_value_heads`: heads of keys and values, each shared by a group of those of queries (Ainslie et al. 2023); 1
+      is multi-query attention (Shazeer 2019), None is one for each.
+    - `shared_key_value`: the values are the keys, by one projection.
+    - `join`: heads are concatenated and projected, or each gives the full width and their mean is taken.
+    - `score`: by name; one that follows the previous look cannot serve queries that look all at once.
+    - `positions`: nothing, rotary (queries and keys are turned) or alibi (distance counts against a key).
+    """
+
+    key_value_heads: int | None = None
+    shared_key_value: bool = False
+    join: Join = "concatenated"
+    score: ScoreName = "scaled-dot"
+    positions: Literal["none", "rotary", "alibi"] = "none"
+
+
 class MultiHead(nn.Module):
-    """MultiHead(Q, K, V) = Concat(head_1 … head_h) W_O (Vaswani et al. 2017, section 3.2.2)."""
+    """MultiHead(Q, K, V) = Concat(head_1 … head_h) W_O (Vaswani et al. 2017, section 3.2.2).
+
+    With averaged heads it is the mean of head_1 … head_h, whose values have the full width, and there is no W_O.
+    """
 
     def __init__(
-        self, width: int, heads: int, *, looks_from: str, looks_at: str, dropout: float = 0.0, rotary: bool = False
+        self,
+        width: int,
+        heads: int,
+        *,
+        looks_from: str,
+        looks_at: str,
+        dropout: float = 0.0,
+        options: HeadOptions | None = None,
     ) -> None:
         super().__init__()
-        self.heads, self.rotary = heads, rotary
-        self.to_query = nn.Linear(width, width)
-        self.to_key_value = nn.Linear(width, 2 * width)
-        self.out = nn.Linear(width, width)
-        self.look = Attention(looks_from=looks_from, looks_at=looks_at, dropout=dropout)
-        for projection, parts in ((self.to_query, 1), (self.to_key_value, 2), (self.out, 1)):
-            for part in projection.weight.chunk(parts):
-                nn.init.xavier_uniform_(part)
-            nn.init.zeros_(projection.bias)
+        options = options or HeadOptions()
+        self.heads, self.options = heads, options
+        self.key_value_heads = options.key_value_heads or heads
+        _check(width, heads, self.key_value_heads, options)
+        self.value_depth = width if options.join == "averaged" else width // heads
+        self.key_depth = self.value_depth if options.shared_key_value else width // heads
+        keys, values = self.key_value_heads * self.key_depth, self.key_value_heads * self.value_depth
+        self.sizes = [keys] if options.shared_key_value else [keys, values]
+        self.to_query = nn.Linear(width, heads * self.key_depth)
+        self.to_key_value = nn.Linear(width, sum(self.sizes))
+        self.out = nn.Linear(width, width) if options.join == "concatenated" else nn.Identity()
+        score = named_score(options.score, self.key_depth, self.key_depth, hidden=self.key_depth)
+        self.look = Attention(score, looks_from=looks_from, looks_at=looks_at, dropout=dropout)
+        for projection, sizes in ((self.to_query, None), (self.to_key_value, self.sizes), (self.out, None)):
+            _initialise(projection, sizes)
 
     def remember(self, memory: Float[Tensor, "batch key width"], first: int = 0) -> Cache:
         """The keys and values of `memory`, whose first token stands at place `first`."""
-        keys, values = (self._split(part) for part in self.to_key_value(memory).chunk(2, dim=-1))
-        return Cache(rotate(keys, first) if self.rotary else keys, values)
+        parts = self.to_key_value(memory).split(self.sizes, dim=-1)
+        keys, values = (_split(part, self.key_value_heads) for part in (parts[0], parts[-1]))
+        return Cache(self.look.prepare(self._turned(keys, first)).keys, values)
 
     def forward(
         self, states: Float[Tensor, "batch query width"], cache: Cache, mask: Mask | None = None, first: int = 0
     ) -> Float[Tensor, "batch query width"]:
         """Look from `states`, whose first token stands at place `first`, at what the cache remembers."""
-        query = self._split(self.to_query(states))
-        context = self.look(rotate(query, first) if self.rotary else query, cache.keys, cache.values, mask)
+        query = self._turned(_split(self.to_query(states), self.heads), first)
+        bias = self._bias(query, cache.keys, first) if self.options.positions == "alibi" else None
+        context = self.look(query, Prepared(cache.keys), cache.values, mask, bias)
+        if self.options.join == "averaged":
+            return context.mean(dim=1)
         return self.out(context.transpose(1, 2).flatten(2))
 
-    def _split(self, states: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch head time depth"]:
-        return states.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+    def multiplications(self, length: int) -> int:
+        """What looking from `length` places at as many takes, beside the projections: the scores, then the mixing."""
+        depth, groups = self.key_depth, self.key_value_heads
+        # The inner width of an additive score is the depth, so a pair costs it what it costs a product.
+        pairs = length**2 * self.heads * (depth + self.value_depth)
+        shared = {"bilinear": groups, "additive": self.heads + groups}.get(self.options.score, 0)
+        return pairs + length * shared * depth**2
+
+    def _turned(self, states: Tensor, first: int) -> Tensor:
+        return rotate(states, first) if self.options.positions == "rotary" else states
+
+    def _bias(self, query: Tensor, key: Tensor, first: int) -> Tensor:
+        places = torch.arange(max(first + query.shape[2], key.shape[2]), device=query.device)
+        return alibi_bias(self.heads, places[first : first + query.shape[2]], places[: key.shape[2]]).to(query.dtype)
+
+
+def _check(width: int, heads: int, key_value_heads: int, options: HeadOptions) -> None:
+    if width % heads:
+        raise ValueError(f"width {width} cannot be shared out among {heads} heads")
+    if heads % key_value_heads:
+        raise ValueError(f"{heads} heads cannot share {key_value_heads} heads of keys and values evenly")
+    if options.score in ("location", "mixed"):
+        raise ValueError(
+            f"the score '{options.score}' follows the previous look, but heads look from all places at once"
+        )
+
+
+def _initialise(projection: nn.Module, sizes: list[int] | None) -> None:
+    """Glorot's uniform for a linear layer, for each of the things it makes as if it stood alone."""
+    if isinstance(projection, nn.Linear):
+        for part in projection.weight.split(sizes or projection.out_features):
+            nn.init.xavier_uniform_(part)
+        nn.init.zeros_(projection.bias)
+
+
+def _split(states: Float[Tensor, "batch time width"], heads: int) -> Float[Tensor, "batch head time depth"]:
+    return states.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
 def extended(cache: Cache | None, new: Cache) -> Cache:

@@ -1,4 +1,4 @@
-"""Where a token stands: sinusoidal, learned and rotary positions, or none at all."""
+"""Where a token stands: sinusoidal, learned and rotary positions, ALiBi, or none at all."""
 
 import torch
 from jaxtyping import Float, Int
@@ -40,7 +40,7 @@ class Learned(nn.Module):
 
 
 class Unplaced(nn.Module):
-    """Adds nothing: rotary positions turn queries and keys instead, and without any a bag of tokens remains."""
+    """Adds nothing: rotary positions and ALiBi act inside the attention, and without any a bag of tokens remains."""
 
     def forward(self, embedded: Float[Tensor, "batch time width"], first: int = 0) -> Float[Tensor, "batch time width"]:
         return embedded
@@ -56,3 +56,26 @@ def rotate(states: Float[Tensor, "batch head time depth"], first: int = 0) -> Fl
     even, odd = states[..., 0::2], states[..., 1::2]
     cos, sin = angles.cos(), angles.sin()
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+
+def alibi_slopes(heads: int) -> Float[Tensor, " head"]:
+    """The slopes of n heads: 2^(−8/n), 2^(−16/n), … 2^(−8), for n a power of two (Press et al. 2022, section 3).
+
+    For other counts those of the next lower power of two come first, then every other one of twice as many, as in the
+    authors' code.
+    """
+    lower = 2 ** (heads.bit_length() - 1)
+    exponents = [8 * number / lower for number in range(1, lower + 1)]
+    between = [8 * number / (2 * lower) for number in range(1, 2 * lower, 2)]
+    return 2.0 ** -torch.tensor((exponents + between)[:heads])
+
+
+def alibi_bias(
+    heads: int, queries: Int[Tensor, " query"], keys: Int[Tensor, " key"]
+) -> Float[Tensor, "1 head query key"]:
+    """−slope · |i − j|: a key counts for less the further it stands from the query (Press et al. 2022, section 3).
+
+    The paper looks back alone; in an encoder, which looks both ways, distance counts alike on either side.
+    """
+    distance = (queries[:, None] - keys).abs()
+    return -(alibi_slopes(heads).to(keys.device)[:, None, None] * distance)[None]

@@ -4,18 +4,30 @@ Watching is a context, not an argument: outside it the fused kernels run, inside
 weights. The context belongs to one thread, so two people watching one model see only their own gazes.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Protocol, runtime_checkable
 
+import torch
 from torch import Tensor, nn
+
+from regard.faults import Fault
+
+LIMIT = 2 * 2**30  # bytes of weights that one block of watching may keep
+PORTION = 2**24  # weights that are worked out at once beside a fused kernel
+
+Places = Sequence[int] | slice
 
 
 @dataclass(frozen=True)
 class Gaze:
-    """One look of one attention module; `weights` (batch, head, query, key) sum to one over the keys."""
+    """One look of one attention module; `weights` (batch, head, query, key) sum to one over the keys.
+
+    They sum to less where a window weighs them down, and to zero where a query may look nowhere.
+    """
 
     where: str  # path of the module in its model, such as "decoder.0.cross"
     looks_from: str  # name of the query side, such as "target"
@@ -30,31 +42,108 @@ class HasModules(Protocol):
     def named_modules(self) -> Iterable[tuple[str, nn.Module]]: ...
 
 
+@runtime_checkable
+class Looks(Protocol):
+    """A part that looks from one side at another."""
+
+    looks_from: str
+    looks_at: str
+
+
 class _Notebook:
-    def __init__(self, model: HasModules) -> None:
-        self.names = {id(part): name for name, part in model.named_modules()}
+    """What one block of watching wants to see, and what it has seen so far."""
+
+    def __init__(self, names: dict[int, str], rows: Places | None, queries: Places | None, limit: int) -> None:
+        self.names, self.rows, self.queries, self.limit = names, rows, queries, limit
         self.gazes: list[Gaze] = []
+
+    def choose(self, part: nn.Module, shape: Sequence[int], size: int) -> tuple[list[int], list[int]]:
+        """Which rows and queries to keep of weights of this shape, `size` bytes each; too many are refused."""
+        rows, queries = _chosen(self.rows, shape[0]), _chosen(self.queries, shape[2])
+        asked = len(rows) * shape[1] * len(queries) * shape[3] * size
+        kept = sum(gaze.weights.numel() * gaze.weights.element_size() for gaze in self.gazes)
+        if asked + kept > self.limit:
+            name = self.names[id(part)] or type(part).__name__
+            raise Fault(
+                f"Watching '{name}' would keep {_bytes(asked)} of weights ({len(rows)} rows, {shape[1]} heads,"
+                f" {len(queries)} queries, {shape[3]} keys) beside the {_bytes(kept)} kept before, but the limit is"
+                f" {_bytes(self.limit)}: ask for less with where=, rows= or queries=, or raise limit=."
+            )
+        return rows, queries
+
+    def write(self, part: nn.Module, looks_from: str, looks_at: str, weights: Tensor) -> None:
+        if weights.shape[0] and weights.shape[2]:
+            self.gazes.append(Gaze(self.names[id(part)], looks_from, looks_at, weights.detach()))
 
 
 _open: ContextVar[_Notebook | None] = ContextVar("notebook", default=None)
 
 
-def watched() -> bool:
-    """Whether someone in this context wants to see the weights."""
-    return _open.get() is not None
+def watched(part: nn.Module | None = None) -> bool:
+    """Whether someone in this context wants to see weights: any at all, or those of `part`."""
+    notebook = _open.get()
+    return notebook is not None and (part is None or id(part) in notebook.names)
+
+
+def afford(part: nn.Module, shape: Sequence[int], size: int) -> None:
+    """Refuse a look whose weights, of this shape and `size` bytes each, are more than a watcher may keep."""
+    notebook = _open.get()
+    if notebook is not None and id(part) in notebook.names:
+        notebook.choose(part, shape, size)
 
 
 def note(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor) -> None:
-    """Write down one look, if anyone is watching the model that `part` belongs to."""
+    """Write down one look (batch, head, query, key), if anyone is watching the model that `part` belongs to."""
     notebook = _open.get()
-    if notebook is not None and id(part) in notebook.names:
-        notebook.gazes.append(Gaze(notebook.names[id(part)], looks_from, looks_at, weights.detach()))
+    if notebook is None or id(part) not in notebook.names:
+        return
+    rows, queries = notebook.choose(part, weights.shape, weights.element_size())
+    if (len(rows), len(queries)) != (weights.shape[0], weights.shape[2]):
+        weights = weights.detach()[rows][:, :, queries]
+    notebook.write(part, looks_from, looks_at, weights)
+
+
+def note_beside(
+    part: nn.Module,
+    looks_from: str,
+    looks_at: str,
+    shape: Sequence[int],
+    size: int,
+    weigh: Callable[[list[int], list[int]], Tensor],
+) -> None:
+    """Write down a look that a fused kernel made, of which nobody has the weights yet.
+
+    `shape` is theirs, `size` the bytes of one, and `weigh` works them out for some rows and queries. It is asked for
+    what is wanted only, a portion at a time and within the limit: a long document can be watched in part.
+    """
+    notebook = _open.get()
+    if notebook is None or id(part) not in notebook.names:
+        return
+    rows, queries = notebook.choose(part, shape, size)
+    if not rows or not queries:
+        return
+    at_once = max(1, PORTION // max(1, len(rows) * shape[1] * shape[3]))
+    with torch.no_grad():
+        portions = [weigh(rows, queries[first : first + at_once]) for first in range(0, len(queries), at_once)]
+        notebook.write(part, looks_from, looks_at, torch.cat(portions, dim=2))
 
 
 @contextmanager
-def watching(model: HasModules) -> Iterator[list[Gaze]]:
-    """Collect every gaze of `model` inside this block."""
-    with _notebook(_Notebook(model)) as notebook:
+def watching(
+    model: HasModules,
+    where: str | Sequence[str] | None = None,
+    rows: Places | None = None,
+    queries: Places | None = None,
+    limit: int = LIMIT,
+) -> Iterator[list[Gaze]]:
+    """Collect the gazes of `model` inside this block: all of them, or those that are asked for.
+
+    - `where`: names of parts, or patterns such as "decoder.*.cross"; what lies inside a part belongs to it.
+    - `rows`, `queries`: which rows of a batch and which places that look, as numbers or a slice; negative ones count
+      from the end, and those that a look does not have are left out of it.
+    - `limit`: the most bytes of weights that are kept; one look more is a fault that says how to ask for less.
+    """
+    with _notebook(_Notebook(_named(model, where), rows, queries, limit)) as notebook:
         assert notebook is not None
         yield notebook.gazes
 
@@ -73,3 +162,38 @@ def _notebook(notebook: _Notebook | None) -> Iterator[_Notebook | None]:
         yield notebook
     finally:
         _open.reset(token)
+
+
+def _named(model: HasModules, where: str | Sequence[str] | None) -> dict[int, str]:
+    """The parts that are watched, by identity; a pattern that fits none is refused."""
+    parts = list(model.named_modules())
+    if where is None:
+        return {id(part): name for name, part in parts}
+    named: dict[int, str] = {}
+    for pattern in [where] if isinstance(where, str) else where:
+        fits = {id(part): name for name, part in parts if _fits(name, pattern)}
+        if not fits:
+            looking = ", ".join(f"'{name}'" for name, part in parts if isinstance(part, Looks))
+            raise Fault(f"No part of the model is called '{pattern}'; those that look are {looking or 'none'}.")
+        named |= fits
+    return named
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}.*")
+
+
+def _chosen(places: Places | None, count: int) -> list[int]:
+    """Those of `count` places that are asked for."""
+    if places is None:
+        return list(range(count))
+    if isinstance(places, slice):
+        return list(range(count))[places]
+    return [place % count for place in places if -count <= place < count]
+
+
+def _bytes(count: int) -> str:
+    for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if count >= 1024**power:
+            return f"{count / 1024**power:,.1f} {unit}"
+    return f"{count} bytes"

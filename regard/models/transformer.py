@@ -1,17 +1,18 @@
 """The Transformer, encoder and decoder (Vaswani et al. 2017, "Attention Is All You Need").
 
-Departures from the paper: the norm may stand before a sublayer, positions may be learned, rotary or absent, and the
-dropout of weights and activations, which the authors' code has and their text has not, is an option.
+Departures from the paper: the norm may stand before a sublayer, positions may be learned, rotary, ALiBi or absent,
+heads may share keys and values, score otherwise or be averaged, and the dropout of weights and activations, which the
+authors' code has and their text has not, is an option.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths
-from regard.attention.heads import Cache, MultiHead, extended
+from regard.attention.heads import Cache, HeadOptions, MultiHead, extended
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.recipe import Options
@@ -42,14 +43,32 @@ class TransformerOptions(Options):
     norm: Literal["before", "after"] = Field(
         default="after", description="Layer norm after each sublayer, as published, or before it."
     )
-    positions: Literal["sinusoidal", "learned", "rotary", "none"] = Field(
+    positions: Literal["sinusoidal", "learned", "rotary", "alibi", "none"] = Field(
         default="sinusoidal", description="How a token knows its place."
+    )
+    score: Literal["scaled-dot", "dot", "bilinear", "additive"] = Field(
+        default="scaled-dot",
+        description="How well a key answers a query; additive needs far more memory than the others.",
+    )
+    key_value_heads: int | None = Field(
+        default=None,
+        ge=1,
+        description="Heads of keys and values, each for a group of query heads; one for each if not given.",
+    )
+    shared_key_value: bool = Field(default=False, description="The keys are the values too, by one projection.")
+    join: Literal["concatenated", "averaged"] = Field(
+        default="concatenated", description="Heads side by side, as published, or the mean of heads of the full width."
     )
     activation: Literal["relu", "gelu"] = Field(default="relu", description="Activation of the feed-forward nets.")
     tied: bool = Field(
         default=True, description="One matrix for embeddings and output layer, of both languages if they share tokens."
     )
     longest: int = Field(default=1024, ge=1, description="The longest input or output in tokens.")
+
+    @property
+    def ample_tokens(self) -> int:
+        """Larger batches than this fit a large GPU and teach the model no faster."""
+        return {"tiny": 8192, "small": 8192, "iwslt": 16_384}.get(self.preset, 25_600)
 
     @model_validator(mode="before")
     @classmethod
@@ -65,9 +84,20 @@ class TransformerOptions(Options):
             raise ValueError(f"width {self.width} cannot be shared out among {self.heads} heads")
         if self.width % 2:
             raise ValueError(f"width {self.width} is odd, but positions come in pairs of coordinates")
-        if self.positions == "rotary" and self.width // self.heads % 2:
-            raise ValueError(f"rotary positions turn pairs, but a head has {self.width // self.heads} coordinates")
+        whole = self.join == "averaged" and self.shared_key_value
+        depth = self.width if whole else self.width // self.heads
+        if self.positions == "rotary" and depth % 2:
+            raise ValueError(f"rotary positions turn pairs, but a head has {depth} coordinates")
+        if self.key_value_heads and self.heads % self.key_value_heads:
+            raise ValueError(f"{self.heads} heads cannot share {self.key_value_heads} heads of keys and values evenly")
         return self
+
+
+class Memory(NamedTuple):
+    """What was read: the keys and values that each decoder block looks at, and how many are real in each row."""
+
+    blocks: list[Cache]
+    lengths: Int[Tensor, " batch"]
 
 
 class EncoderBlock(nn.Module):
@@ -75,7 +105,7 @@ class EncoderBlock(nn.Module):
 
     def __init__(self, options: TransformerOptions) -> None:
         super().__init__()
-        self.self_look = _heads(options, "source", "source", rotary=options.positions == "rotary")
+        self.self_look = _heads(options, "source", "source")
         self.feed_forward = _feed_forward(options)
         self.around_self, self.around_feed_forward = _residual(options), _residual(options)
 
@@ -91,7 +121,7 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, options: TransformerOptions) -> None:
         super().__init__()
-        self.self_look = _heads(options, "target", "target", rotary=options.positions == "rotary")
+        self.self_look = _heads(options, "target", "target")
         self.cross = _heads(options, "target", "source")
         self.feed_forward = _feed_forward(options)
         self.around_self, self.around_cross = _residual(options), _residual(options)
@@ -150,23 +180,26 @@ class Transformer(nn.Module):
             states = block(states, Lengths(lengths))
         return self.encoder_norm(states)
 
-    def remember(self, memory: Float[Tensor, "batch source width"]) -> list[Cache]:
-        """The memory as the keys and values that each decoder block looks at."""
-        return [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
+    def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Memory:
+        """What the decoder may know of each source sentence."""
+        memory = self.encode(source, lengths)
+        blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
+        return Memory(blocks, lengths)
 
-    def decode(
-        self,
-        target: Int[Tensor, "row target"],
-        memories: list[Cache],
-        lengths: Int[Tensor, " batch"],
-        past: list[Cache] | None = None,
+    def begin(self, memory: Memory) -> list[Cache]:
+        """Nothing has been written yet, so there is nothing to remember of it."""
+        return []
+
+    def write(
+        self, target: Int[Tensor, "row target"], memory: Memory, past: list[Cache]
     ) -> tuple[Float[Tensor, "row target width"], list[Cache]]:
         """The states of the target tokens, given those before them in `past`, and the caches grown by them."""
         first = past[0].keys.shape[2] if past else 0
         states = self.dropout(self.target_places(self.target_embedding(target), first))
         caches = []
         for number, block in enumerate(self.decoder):
-            states, cache = block(states, past[number] if past else None, memories[number], Lengths(lengths))
+            before = past[number] if past else None
+            states, cache = block(states, before, memory.blocks[number], Lengths(memory.lengths))
             caches.append(cache)
         return self.decoder_norm(states), caches
 
@@ -181,26 +214,36 @@ class Transformer(nn.Module):
         and the mixing), which is what makes long texts dear.
         """
         o = self.options
-        attentions = o.encoder_layers + 2 * o.decoder_layers
-        matrices = sum(p.numel() for name, p in self.named_parameters() if p.dim() == 2 and "embedding" not in name)
+        heads = [part for part in self.modules() if isinstance(part, MultiHead)]
+        elsewhere = ("embedding", ".score.")  # looked up, and counted with the looking
+        matrices = sum(
+            p.numel() for name, p in self.named_parameters() if p.dim() == 2 and not any(e in name for e in elsewhere)
+        )
         outward = 0 if not o.tied else self.target_embedding.weight.numel()
-        looking = 2 * attentions * length**2 * o.width
+        looking = sum(part.multiplications(length) for part in heads)
         total = length * (matrices + outward) + looking
         return {
             "multiplications": total,
             "attention_share": looking / total,
-            "weights": attentions * o.heads * length**2,
+            "weights": len(heads) * o.heads * length**2,
         }
 
 
-def _heads(options: TransformerOptions, looks_from: str, looks_at: str, rotary: bool = False) -> MultiHead:
+def _heads(options: TransformerOptions, looks_from: str, looks_at: str) -> MultiHead:
+    within = looks_from == looks_at  # places of two different sides are at no distance from each other
     return MultiHead(
         options.width,
         options.heads,
         looks_from=looks_from,
         looks_at=looks_at,
         dropout=options.attention_dropout,
-        rotary=rotary,
+        options=HeadOptions(
+            key_value_heads=options.key_value_heads,
+            shared_key_value=options.shared_key_value,
+            join=options.join,
+            score=options.score,
+            positions=options.positions if within and options.positions in ("rotary", "alibi") else "none",
+        ),
     )
 
 

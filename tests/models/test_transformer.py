@@ -34,7 +34,7 @@ def batch() -> tuple[Tensor, Tensor, Tensor]:
 
 
 def states(model: Transformer, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
-    return model.decode(target, model.remember(model.encode(source, lengths)), lengths)[0]
+    return model.write(target, model.read(source, lengths), [])[0]
 
 
 @pytest.fixture(params=BUILDS, ids=lambda build: "-".join(build.values()))
@@ -44,9 +44,9 @@ def model(request: pytest.FixtureRequest) -> Transformer:
 
 def test_cached_is_uncached(model: Transformer) -> None:
     source, lengths, target = batch()
-    memories, past, found = model.remember(model.encode(source, lengths)), None, []
+    memory, past, found = model.read(source, lengths), [], []
     for place in range(target.shape[1]):
-        new, past = model.decode(target[:, place : place + 1], memories, lengths, past)
+        new, past = model.write(target[:, place : place + 1], memory, past)
         found.append(new)
     torch.testing.assert_close(torch.cat(found, 1), states(model, source, lengths, target))
 
@@ -88,7 +88,7 @@ def test_a_beam_shares_its_sentence(model: Transformer) -> None:
     """Three rows a sentence over one memory give what three copies of the memory give."""
     source, lengths, target = batch()
     rows = torch.cat([target, target.flip(0), target.flip(1)])[torch.tensor([0, 3, 6, 1, 4, 7, 2, 5, 8])]
-    shared, _ = model.decode(rows, model.remember(model.encode(source, lengths)), lengths)
+    shared, _ = model.write(rows, model.read(source, lengths), [])
     copied = states(model, source.repeat_interleave(3, 0), lengths.repeat_interleave(3), rows)
     torch.testing.assert_close(shared, copied)
 

@@ -1,0 +1,93 @@
+"""Which word stands for which: links between source and target, and how far found ones are from given ones."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from regard.faults import Fault
+
+Link = tuple[int, int]  # numbers of a source word and of a target word, from 0
+_WRITTEN = re.compile(r"([0-9]+)([-p])([0-9]+)")
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The links of a sentence pair that people are sure of, and those that are possible, the sure ones among them."""
+
+    sure: frozenset[Link]
+    possible: frozenset[Link]
+
+
+@dataclass(frozen=True)
+class AlignmentErrors:
+    """Counts of links, to be added up over sentences and finished once (Och and Ney 2003, section 5)."""
+
+    found: int = 0  # |A|
+    sure: int = 0  # |S|
+    found_sure: int = 0  # |A ∩ S|
+    found_possible: int = 0  # |A ∩ P|
+
+    def __add__(self, other: "AlignmentErrors") -> "AlignmentErrors":
+        return AlignmentErrors(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    @property
+    def precision(self) -> float:
+        """|A ∩ P| / |A|."""
+        return self.found_possible / self.found if self.found else float("nan")
+
+    @property
+    def recall(self) -> float:
+        """|A ∩ S| / |S|."""
+        return self.found_sure / self.sure if self.sure else float("nan")
+
+    @property
+    def rate(self) -> float:
+        """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), 0 for the best; nothing counted has no rate."""
+        count = self.found + self.sure
+        return 1 - (self.found_sure + self.found_possible) / count if count else float("nan")
+
+
+def alignment_errors(found: Iterable[Link], given: Alignment) -> AlignmentErrors:
+    """How the links found in a sentence pair compare with those given."""
+    links = set(found)
+    return AlignmentErrors(len(links), len(given.sure), len(links & given.sure), len(links & given.possible))
+
+
+def links(weights: Float[Tensor, "query key"], query_words: Sequence[int], key_words: Sequence[int]) -> frozenset[Link]:
+    """For each word that looks the word it looks at most, its weights summed over the tokens of both.
+
+    The words are given by their number, token by token; −1 is a token of no word, and tokens past the end of the list
+    (the end of a sentence, padding) count as such.
+    """
+    queries, keys = max(query_words, default=-1) + 1, max(key_words, default=-1) + 1
+    if not queries or not keys:
+        return frozenset()
+    of_query, of_key = (torch.tensor(words, device=weights.device) for words in (query_words, key_words))
+    real = weights[: len(query_words), : len(key_words)][of_query >= 0][:, of_key >= 0].double()
+    by_key = real.new_zeros(len(real), keys).index_add(1, of_key[of_key >= 0], real)
+    by_word = real.new_zeros(queries, keys).index_add(0, of_query[of_query >= 0], by_key)
+    return frozenset(
+        (best, word) for word, best in enumerate(by_word.argmax(dim=1).tolist()) if by_word[word].sum() > 0
+    )
+
+
+def read_alignments(lines: Iterable[str]) -> list[Alignment]:
+    """Alignments in Pharaoh's format, a line for each pair: "0-0 1-2" are links, "1p2" is one that is only possible."""
+    return [_read(line, number) for number, line in enumerate(lines, 1)]
+
+
+def _read(line: str, number: int) -> Alignment:
+    sure, possible = set(), set()
+    for written in line.split():
+        match = _WRITTEN.fullmatch(written)
+        if match is None:
+            raise Fault(f"Line {number} of the alignments has '{written}', which is no link such as 0-0 or 1p2.")
+        link = int(match[1]), int(match[3])
+        possible.add(link)
+        if match[2] == "-":
+            sure.add(link)
+    return Alignment(frozenset(sure), frozenset(possible))

@@ -1,0 +1,71 @@
+"""How the scores of a query become its weights.
+
+A mask is True where a query may look. Every normaliser gives zero where it may not, and zeros all along where it may
+look nowhere: never NaN, in the weights or in their gradient.
+"""
+
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+Normaliser = Callable[[Tensor, Tensor | None], Tensor]
+NormaliserName = Literal["softmax", "plain", "sparsemax", "entmax"]
+Scores = Float[Tensor, "*place key"]
+Allowed = Bool[Tensor, "*#place key"]
+
+
+def softmax(scores: Scores, mask: Allowed | None) -> Scores:
+    """exp(e_i) / Σ_j exp(e_j) over the keys a query may look at; all zero where it may look at none."""
+    if mask is None:
+        return scores.softmax(dim=-1)
+    # A row of -inf alone would give NaN, also in the gradient: a lost row is scored evenly low and emptied afterwards.
+    return torch.where(mask, scores, torch.finfo(scores.dtype).min).softmax(dim=-1) * mask
+
+
+normalise = softmax
+
+
+def plain(scores: Scores, mask: Allowed | None) -> Scores:
+    """e_i / Σ_j e_j, for scores that are positive (`Positive` makes them so); zeros where there is nothing to share."""
+    if mask is not None:
+        scores = scores.masked_fill(~mask, 0.0)
+    total = scores.sum(dim=-1, keepdim=True)
+    return scores / total.masked_fill(total == 0, 1.0)
+
+
+def sparsemax(scores: Scores, mask: Allowed | None) -> Scores:
+    """The point of the simplex nearest to the scores (Martins and Astudillo 2016, equation 2): many exact zeros."""
+    import entmax
+
+    return _sparse(entmax.sparsemax, scores, mask)
+
+
+def entmax15(scores: Scores, mask: Allowed | None) -> Scores:
+    """1.5-entmax, between softmax and sparsemax (Peters et al. 2019, equation 10 with α = 1.5)."""
+    import entmax
+
+    return _sparse(entmax.entmax15, scores, mask)
+
+
+def _sparse(mapping: Callable[..., Tensor], scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Both mappings depend on differences alone and give nothing to a key two below the best: 4 below is masked."""
+    exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    if mask is None:
+        return mapping(exact, dim=-1).to(scores.dtype)
+    best = exact.masked_fill(~mask, float("-inf")).amax(dim=-1, keepdim=True).detach()
+    # The best of a lost row is -inf, which must not enter the arithmetic: such a row ends up flat and is emptied.
+    lowered = (exact - best.masked_fill(best.isinf(), 0.0)).masked_fill(~mask, -4.0)
+    return mapping(lowered, dim=-1).to(scores.dtype).masked_fill(~mask, 0.0)
+
+
+_NAMED: dict[str, Normaliser] = {"softmax": softmax, "plain": plain, "sparsemax": sparsemax, "entmax": entmax15}
+
+
+def named_normaliser(name: NormaliserName) -> Normaliser:
+    """The normaliser a recipe names; `plain` wants scores made `Positive`."""
+    if name not in _NAMED:
+        raise ValueError(f"there is no normaliser '{name}', only {', '.join(get_args(NormaliserName))}")
+    return _NAMED[name]

@@ -1,0 +1,167 @@
+"""What kind of looks the heads of a model give: how sharp, how straight, how well they align words.
+
+All of it is pure functions over gazes. They give sums and counts, so that batches add up however they were cut.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.attention.alignments import Alignment, AlignmentErrors, alignment_errors, links
+from regard.attention.watch import Gaze
+
+BAND = 0.1  # how far from the diagonal still counts as on it, in shares of a sentence
+
+Lengths = Int[Tensor, " batch"]
+Weights = Float[Tensor, "batch head query key"]
+
+
+@dataclass(frozen=True)
+class HeadReport:
+    """What the looks of one head add up to; reports of the same head add."""
+
+    where: str
+    head: int
+    looks: int = 0  # queries that look at something
+    entropy_sum: float = 0.0  # in nats
+    diagonal_sum: float = 0.0
+    choices: int = 0  # looks with more than one key to choose from
+    share_sum: float = 0.0
+    alignment: AlignmentErrors = field(default_factory=AlignmentErrors)
+
+    def __add__(self, other: "HeadReport") -> "HeadReport":
+        if (self.where, self.head) != (other.where, other.head):
+            raise ValueError(f"head {self.head} of {self.where} is not head {other.head} of {other.where}")
+        sums = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self)[2:])
+        return HeadReport(self.where, self.head, *sums)
+
+    @property
+    def entropy(self) -> float:
+        """The mean of −Σ α log α over the looks, in nats: 0 for a head that always looks at one place."""
+        return self.entropy_sum / self.looks if self.looks else float("nan")
+
+    @property
+    def entropy_share(self) -> float:
+        """The mean of the entropy as a share of log n, the most it can be with n keys: 1 for an even look."""
+        return self.share_sum / self.choices if self.choices else float("nan")
+
+    @property
+    def diagonal(self) -> float:
+        """The mean weight on the diagonal, that is on keys about as far along their sentence as the query is."""
+        return self.diagonal_sum / self.looks if self.looks else float("nan")
+
+
+def report(gazes: Iterable[Gaze], lengths: Mapping[str, Lengths], band: float = BAND) -> list[HeadReport]:
+    """Entropy and diagonal of every head; `lengths` says of each side how many places of each row are real.
+
+    Key i of S is on the diagonal of query t of T if the middles of their places, (i + ½)/S and (t + ½)/T, are no
+    further apart than `band`, or than half a place of the side that has fewer.
+    """
+    return merged(
+        head for gaze in gazes for head in _head_reports(gaze, lengths[gaze.looks_from], lengths[gaze.looks_at], band)
+    )
+
+
+def alignment_report(
+    gazes: Iterable[Gaze], words: Mapping[str, Sequence[Sequence[int]]], given: Sequence[Alignment]
+) -> list[HeadReport]:
+    """The alignment errors of every head that looks from target to source, against one given alignment a row.
+
+    `words` says of each side, row by row, which word each token belongs to, as `alignments.links` takes it.
+    """
+    reports = []
+    for gaze in gazes:
+        if (gaze.looks_from, gaze.looks_at) == ("target", "source"):
+            rows = zip(gaze.weights, words["target"], words["source"], given, strict=True)
+            for weights, target, source, alignment in rows:
+                for head, own in enumerate(weights):
+                    errors = alignment_errors(links(own, target, source), alignment)
+                    reports.append(HeadReport(gaze.where, head, alignment=errors))
+    return merged(reports)
+
+
+def merged(reports: Iterable[HeadReport]) -> list[HeadReport]:
+    """One report for each head, in the order in which the heads first occur."""
+    heads: dict[tuple[str, int], HeadReport] = {}
+    for each in reports:
+        place = each.where, each.head
+        heads[place] = heads[place] + each if place in heads else each
+    return list(heads.values())
+
+
+def ranked(
+    reports: Iterable[HeadReport], by: Literal["sharpness", "diagonal", "alignment"] = "sharpness"
+) -> list[HeadReport]:
+    """The heads in order: the sharpest, the straightest or the best aligned first; those not measured come last."""
+
+    def key(head: HeadReport) -> tuple[bool, float]:
+        value = {"sharpness": head.entropy_share, "diagonal": -head.diagonal, "alignment": head.alignment.rate}[by]
+        return value != value, value  # NaN alone differs from itself
+
+    return sorted(reports, key=key)
+
+
+def _head_reports(gaze: Gaze, queries: Lengths, keys: Lengths, band: float) -> list[HeadReport]:
+    weights, counted = _real(gaze.weights.detach().float(), queries, keys)
+    nats = torch.special.entr(weights).sum(dim=-1)
+    most = _choices(gaze, keys).log().expand_as(nats)
+    free = counted & (most > 0)
+    share = nats / most.masked_fill(most == 0, 1.0)
+    straight = (weights * _diagonal(weights, queries, keys, band)).sum(dim=-1)
+
+    def summed(values: Tensor, where: Tensor) -> list[float]:
+        return (values.double() * where).sum(dim=(0, 2)).tolist()
+
+    ones = torch.ones_like(nats)
+    columns = zip(
+        summed(ones, counted),
+        summed(nats, counted),
+        summed(straight, counted),
+        summed(ones, free),
+        summed(share, free),
+        strict=True,
+    )
+    return [
+        HeadReport(gaze.where, head, int(looks), entropy, diagonal, int(choices), shares)
+        for head, (looks, entropy, diagonal, choices, shares) in enumerate(columns)
+    ]
+
+
+def _real(weights: Weights, queries: Lengths, keys: Lengths) -> tuple[Weights, Bool[Tensor, "batch head query"]]:
+    """The weights without what rests on padding, each look summing to one, and which looks there are."""
+    weights = weights * _within(keys, weights.shape[3], weights.device)[:, None, None]
+    total = weights.sum(dim=-1)
+    counted = (total > 0) & _within(queries, weights.shape[2], weights.device)[:, None]
+    return weights / total.masked_fill(total == 0, 1.0).unsqueeze(-1), counted
+
+
+def _within(lengths: Lengths, places: int, device: torch.device) -> Bool[Tensor, "batch place"]:
+    return torch.arange(places, device=device) < lengths.to(device)[:, None]
+
+
+def _choices(gaze: Gaze, keys: Lengths) -> Float[Tensor, "batch 1 query"]:
+    """How many keys each query has to choose from.
+
+    A gaze does not say what was masked; but where a side looks at itself and never ahead, it could not.
+    """
+    weights = gaze.weights
+    queries, device = weights.shape[2], weights.device
+    all_keys = keys.to(device)[:, None, None].expand(-1, 1, queries)
+    if gaze.looks_from == gaze.looks_at and queries == weights.shape[3] and not weights.triu(1).any():
+        return torch.minimum(all_keys, torch.arange(1, queries + 1, device=device)).float()
+    return all_keys.float()
+
+
+def _diagonal(weights: Weights, queries: Lengths, keys: Lengths, band: float) -> Bool[Tensor, "batch 1 query key"]:
+    device = weights.device
+    query_length, key_length = (lengths.to(device)[:, None].clamp_min(1) for lengths in (queries, keys))
+    at_query = (torch.arange(weights.shape[2], device=device) + 0.5) / query_length
+    at_key = (torch.arange(weights.shape[3], device=device) + 0.5) / key_length
+    apart = (at_query[:, :, None] - at_key[:, None]).abs()
+    nearest = 0.5 / torch.minimum(query_length, key_length)
+    # The middles of two places may lie just half a place apart, which rounding must not decide.
+    return (apart <= torch.clamp_min(nearest, band)[:, :, None] + 1e-6)[:, None]
