@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 import torch
@@ -12,7 +13,7 @@ from regard.data.prepared import open_prepared
 from regard.data.text import read_lines, read_pairs
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
-from regard.metrics import METRICS, Score, score
+from regard.metrics import METRICS, References, Score, by_sentence, score
 from regard.model import Model
 from regard.progress import Progress, silent
 from regard.protocols import Tally
@@ -22,10 +23,10 @@ PORTION = 256  # sentences between two reports of progress
 
 @dataclass(frozen=True)
 class TestData:
-    """Sentences and one or more whole references for them."""
+    """Sentences and one or more whole references for them; None where a sentence has fewer references than others."""
 
     sources: list[str]
-    references: list[list[str]]
+    references: References
     split: str | None
 
 
@@ -54,7 +55,17 @@ def from_split(model: Model, folder: Path, split: str) -> TestData:
         pairs = open_prepared(prepared).valid
     else:
         raise Fault(f"The recipe of {folder} names no test data; give --source and --reference, or --split valid.")
-    return TestData([source for source, _ in pairs], [[target for _, target in pairs]], split)
+    return from_pairs(pairs, split, options.merge_references)
+
+
+def from_pairs(pairs: Sequence[tuple[str, str]], split: str, merge: bool) -> TestData:
+    """Each pair a sentence and its reference; or, merged, each sentence once with all its different translations."""
+    if not merge:
+        return TestData([source for source, _ in pairs], [[target for _, target in pairs]], split)
+    translations: dict[str, dict[str, None]] = {}
+    for source, target in pairs:
+        translations.setdefault(source, {})[target] = None
+    return TestData(list(translations), [list(each) for each in zip_longest(*translations.values())], split)
 
 
 def check_metrics(metrics: Sequence[str]) -> None:
@@ -89,7 +100,7 @@ def evaluate(
 
 
 def score_outputs(
-    outputs: Sequence[str], references: Sequence[Sequence[str]], metric: str, split: str | None, search: DecodingOptions
+    outputs: Sequence[str], references: References, metric: str, split: str | None, search: DecodingOptions
 ) -> Score:
     """One score, signed with the search that found the outputs too."""
     found, how = score(outputs, references, metric), f"beam:{search.beam}|lp:{search.length_penalty:g}"
@@ -100,7 +111,7 @@ def score_outputs(
 def perplexity(model: Model, data: TestData) -> Score:
     """The perplexity of the first reference, per token, ends counted."""
     total: Tally | None = None
-    pairs = list(zip(data.sources, data.references[0], strict=True))
+    pairs = list(zip(data.sources, [own[0] for own in by_sentence(data.references)], strict=True))
     for first in range(0, len(pairs), PORTION):
         tally = model.task.measure(model.task.pair_up(pairs[first : first + PORTION]))["perplexity"]
         total = tally if total is None else total + tally

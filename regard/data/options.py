@@ -9,6 +9,7 @@ from regard.recipe import Options
 
 DEMO = "demo:"
 DEMO_SPLITS = ("train", "valid", "test")
+TAB = "\t"
 
 
 class Corpus(Options):
@@ -20,7 +21,11 @@ class Corpus(Options):
 
     source: str | None = Field(None, description="File of source sentences, one a line.")
     target: str | None = Field(None, description="File of their translations, line by line.")
-    pairs: str | None = Field(None, description="File of pairs instead: source, tab, target on each line.")
+    pairs: str | None = Field(None, description="File of pairs instead: source, separator, target on each line.")
+    separator: str = Field(
+        TAB,
+        description="What stands between source and target in a file of pairs; what follows a second one is left out.",
+    )
     weight: float = Field(
         1.0, gt=0, allow_inf_nan=False, description="Share of the batches, relative to the other corpora."
     )
@@ -36,6 +41,14 @@ class Corpus(Options):
         if one_file and self.is_demo and self.names[0].removeprefix(DEMO) not in DEMO_SPLITS:
             known = ", ".join(f"'{DEMO}{split}'" for split in DEMO_SPLITS)
             raise ValueError(f"the generated corpus has no '{self.names[0]}', it has {known}")
+        return self
+
+    @model_validator(mode="after")
+    def _separates_something(self) -> Self:
+        if self.separator != TAB and (self.pairs is None or self.is_demo):
+            raise ValueError("'separator' is for a file of pairs, and this is none")
+        if not self.separator or "\n" in self.separator:
+            raise ValueError(f"separator is {self.separator!r}, expected some text on one line")
         return self
 
     @property
@@ -79,6 +92,11 @@ class DataOptions(Options):
         1000, ge=1, description="Training pairs set aside for validation when 'valid' is empty, at most 5% of them."
     )
     cleaning: Cleaning = Field(Cleaning(), description="Which training pairs are dropped.")
+    merge_references: bool = Field(
+        False,
+        description="Whether a sentence that occurs several times in valid or test is scored once, "
+        "with all its translations as references.",
+    )
     tokeniser: TokeniserOptions = Field(TokeniserOptions(), description="How text is cut into tokens.")
     prepared: str | None = Field(None, description="Folder of the prepared corpus; without it, one inside the run.")
 

@@ -164,10 +164,9 @@ def _trained(
     if not layout.tokenisers_done.is_file():
         make_folder(layout.tokenisers)
         sides = [(0, 1)] if options.tokeniser.shared else [(0,), (1,)]
-        for name, of_sides in zip(tokeniser_names(options.tokeniser), sides, strict=True):
-            tokeniser = _trained_on(
-                options.tokeniser, list(_sample(options.train, fates, of_sides, progress)), progress
-            )
+        named = zip(tokeniser_names(options.tokeniser), options.tokeniser.by_side(), sides, strict=True)
+        for name, own, of_sides in named:
+            tokeniser = _trained_on(own, list(_sample(options.train, fates, of_sides, progress)), progress)
             for file, contents in tokeniser.files(name).items():
                 write_file(layout.tokenisers / file, contents)
         write_file(layout.tokenisers_done, b"{}")

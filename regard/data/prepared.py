@@ -103,7 +103,8 @@ def tokeniser_names(options: TokeniserOptions) -> list[str]:
 
 def load_tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
     """The tokenisers of the source and of the target."""
-    tokenisers = [load_tokeniser(folder, name, options) for name in tokeniser_names(options)]
+    named = zip(tokeniser_names(options), options.by_side(), strict=True)
+    tokenisers = [load_tokeniser(folder, name, own) for name, own in named]
     return tokenisers[0], tokenisers[-1]
 
 

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from regard.data.catalogue import locate
-from regard.data.options import DEMO, Corpus
+from regard.data.options import DEMO, TAB, Corpus
 from regard.data.unpack import open_content
 from regard.faults import Fault
 
@@ -32,9 +32,10 @@ class Chunk:
     first: int
     lines: int
     blocks: tuple[bytes, ...]
+    separator: str
 
     def pairs(self) -> list[tuple[str, str]]:
-        """The lines as pairs of sentences; what is not UTF-8 or has no tab is a fault naming the line."""
+        """The lines as pairs of sentences; what is not UTF-8 or has no separator is a fault naming the line."""
         sides = [_decoded(*place, self.first) for place in zip(self.blocks, self.names, strict=True)]
         if len(sides) == 2:
             return list(zip(*sides, strict=True))
@@ -45,10 +46,12 @@ class Chunk:
         return f"{self.names[0]}, line {self.first + position}"
 
     def _parted(self, line: str, number: int) -> tuple[str, str]:
-        columns = line.split("\t", 2)
+        columns = line.split(self.separator, 2)
         if len(columns) < 2:
+            between = "tab" if self.separator == TAB else f"separator {self.separator!r}"
             raise Fault(
-                f"{self.names[0]}, line {number}: there is no tab; a line must hold a sentence, a tab, its translation."
+                f"{self.names[0]}, line {number}: there is no {between}; "
+                "a line must hold a sentence, the separator, its translation."
             )
         return columns[0], columns[1]
 
@@ -76,6 +79,7 @@ def read_pairs(corpus: Corpus) -> Iterator[tuple[str, str]]:
 def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
     """The lines of a corpus in chunks of `size`; files with different numbers of lines are refused at their ends."""
     raw = [_demo_lines(corpus)] if corpus.is_demo else [_raw_lines(file_of(name)) for name in corpus.names]
+    separator = unicodedata.normalize("NFC", corpus.separator)  # as the lines will be
     first = 1
     while True:
         parts = [list(islice(lines, size)) for lines in raw]
@@ -88,7 +92,7 @@ def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
             )
         if not counts[0]:
             return
-        yield Chunk(corpus.names, first, counts[0], tuple(b"".join(part) for part in parts))
+        yield Chunk(corpus.names, first, counts[0], tuple(b"".join(part) for part in parts), separator)
         first += counts[0]
 
 
@@ -100,7 +104,7 @@ def file_of(name: str) -> Path:
 def _demo_lines(corpus: Corpus) -> Iterator[bytes]:
     from regard.data.generated import pairs  # its grammar is read by those who want it alone
 
-    return (f"{source}\t{target}\n".encode() for source, target in pairs(corpus.names[0].removeprefix(DEMO)))
+    return (f"{source}{TAB}{target}\n".encode() for source, target in pairs(corpus.names[0].removeprefix(DEMO)))
 
 
 def _raw_lines(path: Path) -> Iterator[bytes]:

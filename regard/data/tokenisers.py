@@ -1,6 +1,7 @@
 """Raw text to tokens and back: what every tokeniser can do, the options that make one, training and loading.
 
-All but the word tokeniser give back the NFC form of any Unicode text exactly, spaces and control characters included.
+All but the word tokeniser give back the NFC form of any Unicode text exactly, spaces and control characters included;
+one that ignores case gives it back in lower case.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,6 +18,8 @@ from regard.faults import Fault
 from regard.progress import Progress, silent
 from regard.recipe import Options
 
+Kind = Literal["unigram", "bpe", "characters", "bytes", "words"]
+
 _SAMPLED = ("unigram", "bpe")
 _SMALLEST_WITH_BYTES = 300
 _REPORT_EVERY = 10_000
@@ -25,9 +28,12 @@ _REPORT_EVERY = 10_000
 class TokeniserOptions(Options):
     """How text is cut into tokens."""
 
-    kind: Literal["unigram", "bpe", "characters", "bytes", "words"] = Field(
+    kind: Kind = Field(
         "unigram",
         description="What the tokens are; words loses unknown words and the exact spacing, the others lose nothing.",
+    )
+    target_kind: Kind | None = Field(
+        None, description="What the tokens of the target are, if not the same; needs shared = false."
     )
     vocabulary: int = Field(
         8000,
@@ -35,6 +41,9 @@ class TokeniserOptions(Options):
         description="The most tokens there may be; a small corpus gets fewer, and bytes always has 260.",
     )
     shared: bool = Field(True, description="One vocabulary for both languages.")
+    ignore_case: bool = Field(
+        False, description="Read the source in lower case, whatever it is written in; needs shared = false."
+    )
     byte_fallback: bool = Field(
         True,
         description="Spell unknown characters as bytes (unigram, bpe, characters); otherwise they are lost.",
@@ -49,15 +58,31 @@ class TokeniserOptions(Options):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        if self.sampling and self.kind not in _SAMPLED:
-            raise ValueError(f"sampling needs kind unigram or bpe, for {self.kind} can be cut in one way only")
-        with_bytes = self.byte_fallback and self.kind in (*_SAMPLED, "characters")
-        if with_bytes and self.vocabulary < _SMALLEST_WITH_BYTES:
-            raise ValueError(
-                f"vocabulary is {self.vocabulary}, expected {_SMALLEST_WITH_BYTES} or more with byte_fallback, "
-                "whose bytes alone are 256 tokens"
-            )
+        for kind in (self.kind, self.target_kind or self.kind):
+            if self.sampling and kind not in _SAMPLED:
+                raise ValueError(f"sampling needs kind unigram or bpe, for {kind} can be cut in one way only")
+            with_bytes = self.byte_fallback and kind in (*_SAMPLED, "characters")
+            if with_bytes and self.vocabulary < _SMALLEST_WITH_BYTES:
+                raise ValueError(
+                    f"vocabulary is {self.vocabulary}, expected {_SMALLEST_WITH_BYTES} or more with byte_fallback, "
+                    "whose bytes alone are 256 tokens"
+                )
         return self
+
+    @model_validator(mode="after")
+    def _sides_can_differ(self) -> Self:
+        if self.shared and self.target_kind is not None:
+            raise ValueError("target_kind needs shared = false, for one vocabulary is of one kind")
+        if self.shared and self.ignore_case:
+            raise ValueError("ignore_case needs shared = false, for the target keeps its case")
+        return self
+
+    def by_side(self) -> "list[TokeniserOptions]":
+        """The options of each tokeniser by itself: of the shared one, or of the source's and the target's."""
+        if self.shared:
+            return [self]
+        target = {"kind": self.target_kind or self.kind, "ignore_case": False}
+        return [self.model_copy(update={"target_kind": None} | own) for own in ({}, target)]
 
 
 @runtime_checkable
@@ -92,8 +117,44 @@ class Tokeniser(Protocol):
         """What to store so that `load_tokeniser` finds it under this name."""
 
 
+class CaselessTokeniser:
+    """Reads every text in lower case; in all else it is the tokeniser inside it."""
+
+    def __init__(self, inner: Tokeniser) -> None:
+        self._inner = inner
+        self.size, self.pad, self.unknown = inner.size, inner.pad, inner.unknown
+        self.begin, self.end = inner.begin, inner.end
+
+    def encode(self, text: str) -> list[int]:
+        return self._inner.encode(text.lower())
+
+    def encode_all(self, texts: list[str]) -> list[list[int]]:
+        return self._inner.encode_all([text.lower() for text in texts])
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return self._inner.decode(tokens)
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        return self._inner.pieces(tokens)
+
+    def words(self, tokens: Sequence[int]) -> list[int]:
+        return self._inner.words(tokens)
+
+    def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
+        return self._inner.sample(text.lower(), key)
+
+    def files(self, name: str) -> dict[str, bytes]:
+        return self._inner.files(name)
+
+
 def train_tokeniser(options: TokeniserOptions, texts: Iterable[str], progress: Progress = silent) -> Tokeniser:
-    """A tokeniser learned from a sample of raw texts, all of which are held in memory meanwhile."""
+    """A tokeniser of one side, learned from a sample of raw texts, all of which are held in memory meanwhile."""
+    if options.ignore_case:
+        return CaselessTokeniser(_trained(options, (text.lower() for text in texts), progress))
+    return _trained(options, texts, progress)
+
+
+def _trained(options: TokeniserOptions, texts: Iterable[str], progress: Progress) -> Tokeniser:
     if options.kind == "bytes":
         return ByteTokeniser()
     lines = _read(texts, progress)
@@ -122,7 +183,12 @@ def _read(texts: Iterable[str], progress: Progress) -> list[str]:
 
 
 def load_tokeniser(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
-    """The tokeniser stored in a model folder under this name."""
+    """The tokeniser of one side, stored in a model folder under this name."""
+    tokeniser = _loaded(folder, name, options)
+    return CaselessTokeniser(tokeniser) if options.ignore_case else tokeniser
+
+
+def _loaded(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
     if options.kind == "bytes":
         return ByteTokeniser()
     path = folder / f"{name}.{'json' if options.kind == 'words' else 'model'}"

@@ -1,10 +1,13 @@
-"""Scores of written text, thin over sacreBLEU, each with the signature that says how it was made."""
+"""Scores of written text, over sacreBLEU and edit distances, each with the signature that says how it was made."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from regard.faults import Fault
+from regard.metrics.errors import References, by_sentence, character_error_rate, exact_matches, word_error_rate
+
+Metric = Callable[[Sequence[str], References], tuple[float, str]]  # gives the value and the signature
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,13 @@ def _bleu() -> Any:
     return BLEU()
 
 
+def _bleu_of_tokens() -> Any:
+    """BLEU of text that is tokenised already, as many papers give it: sacreBLEU's own tokeniser stays out of it."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize="none", force=True)
+
+
 def _chrf(word_order: int) -> Callable[[], Any]:
     def make() -> Any:
         from sacrebleu.metrics.chrf import CHRF
@@ -43,21 +53,49 @@ def _ter() -> Any:
     return TER()
 
 
-METRICS: dict[str, Callable[[], Any]] = {"bleu": _bleu, "chrf": _chrf(0), "chrf++": _chrf(2), "ter": _ter}
+def _by_sacrebleu(make: Callable[[], Any]) -> Metric:
+    """What sacreBLEU's metric gives; a sentence with fewer references than others is scored on those it has."""
+
+    def measure(hypotheses: Sequence[str], references: References) -> tuple[float, str]:
+        metric = make()
+        value = float(metric.corpus_score(list(hypotheses), [list(reference) for reference in references]).score)
+        return value, str(metric.get_signature())
+
+    return measure
 
 
-def score(
-    hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]], metric: str = "bleu"
-) -> Score:
-    """Score outputs against references: a list of sentences, or several such lists, each a whole reference."""
+SACREBLEU: dict[str, Callable[[], Any]] = {
+    "bleu": _bleu,
+    "bleu-tokenised": _bleu_of_tokens,
+    "chrf": _chrf(0),
+    "chrf++": _chrf(2),
+    "ter": _ter,
+}
+METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREBLEU.items()} | {
+    "wer": word_error_rate,
+    "cer": character_error_rate,
+    "exact": exact_matches,
+}
+
+
+def score(hypotheses: Sequence[str], references: Sequence[str] | References, metric: str = "bleu") -> Score:
+    """Score outputs against references: a list of sentences, or several such lists, each a whole reference.
+
+    A sentence may have fewer references than others: None stands in the lists that have none for it.
+    """
     if metric not in METRICS:
         raise Fault(f"There is no metric '{metric}'; there are {', '.join(METRICS)}.")
-    lists = [list(references)] if not references or isinstance(references[0], str) else [list(r) for r in references]
+    lists = _whole(references)
     for reference in lists:
         if len(reference) != len(hypotheses):
             raise Fault(f"There are {len(hypotheses)} hypotheses but {len(reference)} references.")
     if not hypotheses:
         raise Fault("There is nothing to score: no hypotheses were given.")
-    scorer = METRICS[metric]()
-    value = float(scorer.corpus_score(list(hypotheses), lists).score)
-    return Score(metric, value, str(scorer.get_signature()), len(hypotheses))
+    by_sentence(lists)  # each has one at least
+    return Score(metric, *METRICS[metric](hypotheses, lists), len(hypotheses))
+
+
+def _whole(references: Sequence[str] | References) -> list[list[Any]]:
+    """The references as lists, each a whole one."""
+    is_one = not references or isinstance(references[0], str)
+    return [list(references)] if is_one else [list(reference) for reference in references]

@@ -1,9 +1,12 @@
 """What a recipe may say about its data, short and long, and what it may not."""
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import regard
 from regard.data.options import Corpus, DataOptions
 from regard.faults import Fault
 from regard.recipe import check
@@ -44,6 +47,10 @@ def test_short_forms(short: Any, meant: list[Corpus]) -> None:
         ({"pairs": "a.tsv", "wieght": 1}, r"train\[0\] has no 'wieght'; did you mean 'weight'\?"),
         ("demo:tests", "the generated corpus has no 'demo:tests', it has 'demo:train', 'demo:valid', 'demo:test'"),
         (["demo:train", "demo:train"], "the generated corpus has both sides in one"),
+        ({"pairs": "a.txt", "separator": ""}, r"train\[0\]: separator is '', expected some text on one line"),
+        ({"pairs": "a.txt", "separator": "\n\n"}, r"separator is '\\n\\n', expected some text on one line"),
+        ({"source": "a", "target": "b", "separator": "|"}, "'separator' is for a file of pairs, and this is none"),
+        ({"pairs": "demo:train", "separator": "|"}, "'separator' is for a file of pairs, and this is none"),
     ],
 )
 def test_refusals(train: Any, sentence: str) -> None:
@@ -54,3 +61,10 @@ def test_refusals(train: Any, sentence: str) -> None:
 def test_training_data_is_needed() -> None:
     with pytest.raises(Fault, match="needs 'train'"):
         check(DataOptions, {})
+
+
+def test_models_from_spelling_to_sounds_are_compared_on_the_same_data() -> None:
+    recipes = sorted((Path(regard.__file__).parent / "recipes").glob("cmudict-g2p*.toml"))
+    data = [check(DataOptions, tomllib.loads(path.read_text(encoding="utf-8"))["data"]) for path in recipes]
+    assert len(data) > 1
+    assert all(each == data[0] for each in data)

@@ -102,6 +102,27 @@ def test_vocabularies_can_be_separate_and_text_is_kept_for_sampling(files: Path,
         assert prepared.train.text("target", 1) == "O número 1 está aqui."
 
 
+def test_sides_can_be_cut_each_in_its_own_way(files: Path, tmp_path: Path) -> None:
+    tokeniser = {"kind": "characters", "target_kind": "words", "shared": False, "ignore_case": True}
+    options = options_for(files, train=str(files / "b.tsv"), tokeniser=tokeniser)
+    made, opened = prepare(options, tmp_path / "prepared"), open_prepared(tmp_path / "prepared")
+    for prepared in (made, opened):
+        spelled, said = (prepared.train.tokens(side, 0).tolist() for side in ("source", "target"))
+        assert prepared.source.pieces(spelled) == [*"▁word▁0"]
+        assert prepared.target.pieces(said) == ["palavra", "0"]
+        assert prepared.source.encode("WORD 0") == spelled
+        assert prepared.target.encode("PALAVRA 0")[0] == prepared.target.unknown
+
+
+def test_pairs_with_a_separator_of_their_own(files: Path, tmp_path: Path) -> None:
+    (files / "dictionary").write_text("'EM  AH M\nABBY  AE B IY\n", encoding="utf-8")
+    dictionary = {"pairs": str(files / "dictionary"), "separator": "  "}
+    prepared = prepare(options_for(files, train=dictionary), tmp_path / "prepared")
+    assert prepared.target.decode(prepared.train.tokens("target", 1).tolist()) == "AE B IY"
+    with pytest.raises(Fault, match=r"prepared from something else: data\.train was .*'separator': '  '.* and is now"):
+        prepare(options_for(files, train=dictionary | {"separator": " "}), tmp_path / "prepared")
+
+
 def test_a_finished_preparation_is_opened_not_made_again(files: Path, tmp_path: Path) -> None:
     folder = tmp_path / "prepared"
     prepare(options_for(files), folder)

@@ -103,6 +103,30 @@ def test_pairs_of_one_file(tmp_path: Path) -> None:
         list(read_pairs(corpus))
 
 
+@pytest.mark.parametrize(
+    ("separator", "contents", "pairs"),
+    [
+        ("  ", "'CAUSE  K AH Z\nA B  AH\tB\n", [("'CAUSE", "K AH Z"), ("A B", "AH\tB")]),
+        (" ||| ", "um | dois ||| one | two ||| note\n", [("um | dois", "one | two")]),
+        (" e\u0301 ", "isto \u00e9 this\nisto e\u0301 this\n", [("isto", "this")] * 2),
+    ],
+)
+def test_other_separators_than_tabs(
+    tmp_path: Path, separator: str, contents: str, pairs: list[tuple[str, str]]
+) -> None:
+    corpus = Corpus(pairs=str(written(tmp_path / "a.txt", contents.encode())), separator=separator)
+    assert list(read_pairs(corpus)) == pairs
+
+
+def test_a_line_without_its_separator_is_refused(tmp_path: Path) -> None:
+    corpus = Corpus(pairs=str(written(tmp_path / "a.txt", b"A  AH\nB\tB IY\n")), separator="  ")
+    sentence = (
+        r"a\.txt, line 2: there is no separator '  '; a line must hold a sentence, the separator, its translation"
+    )
+    with pytest.raises(Fault, match=sentence):
+        list(read_pairs(corpus))
+
+
 def test_chunks_keep_their_line_numbers(tmp_path: Path) -> None:
     corpus = Corpus(pairs=str(written(tmp_path / "a.tsv", b"a\tb\n" * 5 + b"c\n")))
     chunks = list(read_chunks(corpus, 4))

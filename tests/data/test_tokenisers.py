@@ -30,6 +30,10 @@ EXACT = {
     "bytes": TokeniserOptions(kind="bytes"),
 }
 OPTIONS = {**EXACT, "words": TokeniserOptions(kind="words")}
+CASELESS = {
+    f"caseless {kind}": options.model_copy(update={"shared": False, "ignore_case": True})
+    for kind, options in OPTIONS.items()
+}
 
 # Letters of the lines, spaces and the characters the tokenisers use themselves meet any other character.
 texts = st.text(st.sampled_from("  abeoãñн.01▁▅\t\0\u0301\U0010ffff<s>") | st.characters(exclude_categories=["Cs"]))
@@ -37,7 +41,7 @@ texts = st.text(st.sampled_from("  abeoãñн.01▁▅\t\0\u0301\U0010ffff<s>") 
 
 @cache
 def trained(kind: str) -> Tokeniser:
-    return train_tokeniser(OPTIONS[kind], LINES)
+    return train_tokeniser((OPTIONS | CASELESS)[kind], LINES)
 
 
 @pytest.mark.parametrize("kind", EXACT)
@@ -95,7 +99,7 @@ def test_many_texts_are_encoded_as_each_is(kind: str) -> None:
     assert tokeniser.encode_all([]) == []
 
 
-@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.parametrize("kind", OPTIONS | CASELESS)
 def test_the_special_tokens_come_first_and_stand_for_no_text(kind: str) -> None:
     tokeniser = trained(kind)
     assert (tokeniser.pad, tokeniser.unknown, tokeniser.begin, tokeniser.end) == (0, 1, 2, 3)
@@ -103,7 +107,7 @@ def test_the_special_tokens_come_first_and_stand_for_no_text(kind: str) -> None:
     assert min(tokens) >= 4
     assert max(tokens) < tokeniser.size
     framed = [tokeniser.begin, *tokens, tokeniser.end, tokeniser.pad]
-    assert tokeniser.decode(framed) == LINES[0]
+    assert tokeniser.decode(framed) == (LINES[0].lower() if kind in CASELESS else LINES[0])
     assert tokeniser.words(framed) == [-1, *tokeniser.words(tokens), -1, -1]
     assert [tokeniser.pieces(framed)[place] for place in (0, -2, -1)] == ["<s>", "</s>", "<pad>"]
 
@@ -187,6 +191,30 @@ def test_the_most_frequent_words_are_kept() -> None:
     tokeniser = train_tokeniser(TokeniserOptions(kind="words", vocabulary=16), ["b a b c", *"defghijklmnop"])
     assert tokeniser.size == 16
     assert tokeniser.pieces(range(4, 16)) == ["b", *"acdefghijkl"]
+
+
+# Case
+
+
+@pytest.mark.parametrize("kind", CASELESS)
+@given(texts)
+def test_case_makes_no_difference_to_who_ignores_it(kind: str, text: str) -> None:
+    tokeniser = trained(kind)
+    tokens = tokeniser.encode(text)
+    assert tokens == tokeniser.encode(text.lower()) == tokeniser.encode_all([text])[0]
+    assert tokeniser.sample(text, (1, 2)) == tokeniser.sample(text.lower(), (1, 2))
+    if kind != "caseless words":
+        assert tokeniser.decode(tokens) == unicodedata.normalize("NFC", text.lower())
+
+
+@pytest.mark.parametrize("kind", CASELESS)
+def test_upper_case_is_known_to_who_ignores_it(kind: str) -> None:
+    text = "EU NÃO LEIO OS LIVROS. ЕЩЁ РАЗ."
+    caseless, strict = trained(kind), trained(kind.removeprefix("caseless "))
+    assert caseless.encode(text) == caseless.encode(text.lower())
+    assert strict.encode(text) != strict.encode(text.lower())
+    if kind not in ("caseless bytes", "caseless words"):
+        assert not any(piece.isupper() for piece in caseless.pieces(range(260, caseless.size)))
 
 
 # Training
@@ -275,13 +303,14 @@ def stored(kind: str, folder: Path) -> None:
         (folder / name).write_bytes(contents)
 
 
-@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.parametrize("kind", OPTIONS | CASELESS)
 def test_a_stored_tokeniser_is_the_same(kind: str, tmp_path: Path) -> None:
     stored(kind, tmp_path)
-    loaded = load_tokeniser(tmp_path, "source", OPTIONS[kind])
+    loaded = load_tokeniser(tmp_path, "source", (OPTIONS | CASELESS)[kind])
     travelled = pickle.loads(pickle.dumps(trained(kind)))  # as to a worker process
     for tokeniser in (loaded, travelled):
         assert tokeniser.size == trained(kind).size
+        assert isinstance(tokeniser, Tokeniser)
         assert tokeniser.encode_all(LINES) == trained(kind).encode_all(LINES)
         assert tokeniser.sample(LINES[2], (1, 2)) == trained(kind).sample(LINES[2], (1, 2))
         assert tokeniser.files("source") == trained(kind).files("source")
@@ -339,12 +368,34 @@ def test_a_list_of_words_that_is_none_is_refused(contents: str, tmp_path: Path) 
         ({"sampling": 1.5}, "sampling is 1.5, expected 1.0 or less"),
         ({"vocabulary": 8}, "vocabulary is 8, expected 16 or more"),
         ({"vocabulary": 299}, "vocabulary is 299, expected 300 or more with byte_fallback, whose bytes alone are 256"),
+        ({"target_kind": "words"}, "target_kind needs shared = false, for one vocabulary is of one kind"),
+        ({"ignore_case": True}, "ignore_case needs shared = false, for the target keeps its case"),
+        ({"target_kind": "word", "shared": False}, "target_kind is 'word', expected one of 'unigram', 'bpe', 'char"),
+        (
+            {"target_kind": "bytes", "shared": False, "sampling": 0.1},
+            "sampling needs kind unigram or bpe, for bytes can be cut in one way only",
+        ),
+        (
+            {"kind": "words", "target_kind": "characters", "shared": False, "vocabulary": 100},
+            "vocabulary is 100, expected 300 or more with byte_fallback",
+        ),
     ],
 )
 def test_impossible_options_are_refused(table: dict[str, object], words: str) -> None:
     with pytest.raises(Fault) as fault:
         check(TokeniserOptions, table)
     assert words in str(fault.value)
+
+
+def test_sides_have_their_own_options() -> None:
+    one = TokeniserOptions(kind="bpe")
+    assert one.by_side() == [one]
+    two = TokeniserOptions(kind="characters", target_kind="words", shared=False, ignore_case=True, byte_fallback=False)
+    source, target = two.by_side()
+    assert (source.kind, source.ignore_case) == ("characters", True)
+    assert (target.kind, target.ignore_case) == ("words", False)
+    assert source.byte_fallback is target.byte_fallback is False
+    assert [side.kind for side in TokeniserOptions(kind="bpe", shared=False).by_side()] == ["bpe", "bpe"]
 
 
 def test_every_option_is_explained() -> None:

@@ -1,0 +1,129 @@
+"""Whether a difference is more than luck: answers on paper, laws, and sacreBLEU's own test."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.significance import PairedTest
+
+from regard.data.generated import pairs
+from regard.metrics import METRICS, score
+from regard.metrics.significance import SUMS, Sums, difference, likelihood_sums
+
+REFERENCES = [target for _, target in pairs("test")[:120]]
+
+
+def spoilt(texts: list[str], share: float, seed: int) -> list[str]:
+    """The texts with some of their words lost."""
+    chance = random.Random(seed)
+    return [" ".join(word for word in text.split() if chance.random() >= share) or text for text in texts]
+
+
+GOOD, WORSE = spoilt(REFERENCES, 0.08, 1), spoilt(REFERENCES, 0.14, 2)
+
+
+def matches(right: str) -> Sums:
+    """A system that is right where there is a +."""
+    return SUMS["exact"](["yes" if sign == "+" else "no" for sign in right], [["yes"] * len(right)])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_sums_of_all_sentences_finish_into_the_score(metric: str) -> None:
+    sums = SUMS[metric](WORSE, [REFERENCES])
+    assert len(sums.rows) == len(REFERENCES)
+    assert sums.value() == pytest.approx(score(WORSE, [REFERENCES], metric).value)
+    some = np.arange(10, 50)
+    assert sums.value(some) == pytest.approx(score(WORSE[10:50], [REFERENCES[10:50]], metric).value)
+
+
+@pytest.mark.parametrize("metric", ["bleu", "wer", "exact"])
+def test_sentences_may_have_different_numbers_of_references(metric: str) -> None:
+    written, references = ["a b c d e", "f g h i j"], [["a b c x e", "f g h i j"], ["a b c d e", None]]
+    assert SUMS[metric](written, references).value() == pytest.approx(score(written, references, metric).value)
+
+
+def test_perplexity_is_two_when_every_token_costs_one_bit() -> None:
+    sums = likelihood_sums([3 * math.log(2), 5 * math.log(2)], [3, 5])
+    assert sums.value() == pytest.approx(2)
+    assert likelihood_sums([1e6], [1]).value() == math.exp(100)
+
+
+def test_randomisation_on_paper() -> None:
+    """Five sentences decide; all five must fall to one side for so large a difference: 2 of 32 ways."""
+    found = difference([matches("+++++-----")], [matches("++++++++++")])
+    assert found.value == 50
+    assert found.randomisation == pytest.approx(2 / 32, abs=0.01)
+
+
+def test_bootstrap_on_paper() -> None:
+    """Two of four sentences differ: the difference is 0 or 100, as far off as 50, in 2 of 16 resamples."""
+    found = difference([matches("++--")], [matches("++++")], resamples=4000)
+    assert found.bootstrap == pytest.approx(2 / 16, abs=0.02)
+    assert (found.low, found.high) == (0, 100)
+
+
+def test_a_system_differs_from_itself_by_nothing() -> None:
+    sums = SUMS["bleu"](WORSE, [REFERENCES])
+    found = difference([sums], [sums], trials=200)
+    assert (found.value, found.low, found.high, found.bootstrap, found.randomisation) == (0, 0, 0, 1, 1)
+
+
+def test_the_other_way_round_is_the_other_sign() -> None:
+    good, worse = SUMS["chrf"](GOOD, [REFERENCES]), SUMS["chrf"](WORSE, [REFERENCES])
+    there, back = difference([worse], [good], trials=500), difference([good], [worse], trials=500)
+    assert there.value == -back.value > 0
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+    assert (there.bootstrap, there.randomisation) == (back.bootstrap, back.randomisation)
+    assert there.low <= there.value <= there.high
+
+
+def test_clear_differences_are_significant_and_small_ones_are_not() -> None:
+    reference = SUMS["bleu"](REFERENCES, [REFERENCES])
+    clear = difference([SUMS["bleu"](WORSE, [REFERENCES])], [reference], trials=500)
+    assert clear.bootstrap < 0.01
+    assert clear.randomisation < 0.01
+    nearly = [GOOD[0] + " x", *GOOD[1:]]
+    small = difference([SUMS["bleu"](GOOD, [REFERENCES])], [SUMS["bleu"](nearly, [REFERENCES])], trials=500)
+    assert small.bootstrap > 0.2
+    assert small.randomisation > 0.2
+
+
+@pytest.mark.parametrize(("name", "metric"), [("bleu", BLEU()), ("chrf", CHRF())])
+def test_randomisation_is_that_of_sacrebleu(name: str, metric: BLEU | CHRF) -> None:
+    theirs = PairedTest([("a", WORSE), ("b", GOOD)], {"it": metric}, [REFERENCES], test_type="ar", n_samples=1000)
+    _, results = theirs()
+    [expected] = [result[1].p_value for key, result in results.items() if key != "System"]
+    first, other = SUMS[name](WORSE, [REFERENCES]), SUMS[name](GOOD, [REFERENCES])
+    assert difference([first], [other], trials=1000).randomisation == expected
+
+
+def test_the_same_run_twice_makes_nothing_surer() -> None:
+    """Outputs of several seeds for one sentence are no more sentences."""
+    good, worse = SUMS["bleu"](GOOD, [REFERENCES]), SUMS["bleu"](WORSE, [REFERENCES])
+    once, twice = difference([worse], [good], trials=300), difference([worse] * 2, [good] * 2, trials=300)
+    assert (twice.bootstrap, twice.randomisation) == (once.bootstrap, once.randomisation)
+    assert (twice.value, twice.low, twice.high) == pytest.approx((once.value, once.low, once.high))
+
+
+def test_a_system_is_the_mean_of_its_runs() -> None:
+    one, two, other = matches("++--"), matches("+---"), matches("++++")
+    assert difference([one, two], [other, other], trials=10).value == pytest.approx(100 - (50 + 25) / 2)
+
+
+def test_it_can_be_repeated_and_its_counts_and_seed_matter() -> None:
+    first, other = [SUMS["exact"](WORSE, [REFERENCES])], [SUMS["exact"](GOOD, [REFERENCES])]
+    found = difference(first, other, resamples=200, trials=1500)
+    assert found == difference(first, other, resamples=200, trials=1500)
+    assert found.randomisation * 1501 == pytest.approx(round(found.randomisation * 1501))
+    assert found.bootstrap * 201 == pytest.approx(round(found.bootstrap * 201))
+    assert found != difference(first, other, resamples=200, trials=1500, seed=7)
+
+
+def test_other_sentences_or_runs_are_refused() -> None:
+    with pytest.raises(ValueError, match="on the same sentences"):
+        difference([matches("++")], [matches("+++")])
+    with pytest.raises(ValueError, match="as many runs"):
+        difference([matches("++")], [matches("++"), matches("+-")])

@@ -1,0 +1,143 @@
+"""Scoring a model that spells words out in sounds: sides cut in their own ways, and several right answers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from regard import evaluation
+from regard.cli import main
+from regard.evaluation import from_pairs
+from regard.faults import Fault
+from regard.metrics import score
+from regard.model import Model, load
+
+TRAIN = "BAD  B AE D\nDAB  D AE B\nADD  AE D\nBE  B IY\nBEAD  B IY D\nREAD  R EH D\nREAD  R IY D\nDEED  D IY D\n"
+TEST = "LEAD  L IY D\nDEAD  D EH D\nLEAD  L EH D\nBEE  B IY\nLEAD  L IY D\n"
+RECIPE = """
+[data]
+source_language = "en"
+target_language = "arpabet"
+train = {{ pairs = "{folder}/train.txt", separator = "  " }}
+valid = {{ pairs = "{folder}/train.txt", separator = "  " }}
+test = {{ pairs = "{folder}/test.txt", separator = "  " }}
+merge_references = true
+cleaning = {{ leakage = false }}
+tokeniser = {{ kind = "characters", target_kind = "words", shared = false, ignore_case = true }}
+
+[model]
+preset = "tiny"
+encoder_layers = 1
+decoder_layers = 1
+width = 16
+feed_forward = 32
+heads = 2
+norm = "before"
+dropout = 0.0
+
+[training]
+steps = 100
+batch_tokens = 256
+validate_every = 100
+save_every = 100
+label_smoothing = 0.0
+optimizer = {{ learning_rate = 0.02, warmup = 10 }}
+"""
+
+
+@pytest.fixture(scope="module")
+def speller(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small model from spelling to sounds, whose test set has several answers for a word."""
+    folder = tmp_path_factory.mktemp("speller")
+    (folder / "train.txt").write_text(TRAIN)
+    (folder / "test.txt").write_text(TEST)
+    (folder / "recipe.toml").write_text(RECIPE.format(folder=folder))
+    assert main(["train", str(folder / "recipe.toml"), "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def model(speller: Path) -> Model:
+    return load(speller)
+
+
+# Several references
+
+
+def test_pairs_are_sentences_with_one_reference_each() -> None:
+    data = from_pairs([("a", "x"), ("b", "y"), ("a", "z")], "test", merge=False)
+    assert data == evaluation.TestData(["a", "b", "a"], [["x", "y", "z"]], "test")
+
+
+def test_merged_pairs_are_sentences_with_all_their_different_references() -> None:
+    data = from_pairs([("a", "x"), ("b", "y"), ("a", "z"), ("a", "x"), ("A", "x")], "valid", merge=True)
+    assert data == evaluation.TestData(["a", "b", "A"], [["x", "y", "x"], ["z", None, None]], "valid")
+
+
+def test_a_split_is_read_as_the_recipe_says(speller: Path, model: Model) -> None:
+    data = evaluation.from_split(model, speller, "test")
+    assert data.sources == ["LEAD", "DEAD", "BEE"]
+    assert data.references == [["L IY D", "D EH D", "B IY"], ["L EH D", None, None]]
+    unmerged = model.recipe.data.model_copy(update={"merge_references": False})
+    data = evaluation.from_split(Model(model.task, model.recipe.model_copy(update={"data": unmerged})), speller, "test")
+    assert data.sources == ["LEAD", "DEAD", "LEAD", "BEE", "LEAD"]
+    assert len(data.references) == 1
+
+
+def test_any_answer_is_right_and_counts_once(speller: Path, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three words: one right by its second answer, one with an edit in three, one with one in two."""
+    answers = {"LEAD": "L EH D", "DEAD": "D IY D", "BEE": "B"}
+    data = evaluation.from_split(model, speller, "test")
+    monkeypatch.setattr(evaluation, "score", lambda _, *rest: score([answers[word] for word in data.sources], *rest))
+    errors, exact = evaluation.evaluate(model, data, ["wer", "exact"])
+    assert errors.value == pytest.approx(100 * 2 / (3 + 3 + 2))
+    assert exact.value == pytest.approx(100 / 3)
+    assert (errors.n, errors.split) == (3, "test")
+    assert errors.signature == "nrefs:var|case:mixed|norm:NFC|ref:nearest|unit:word|beam:4|lp:0.6"
+
+
+def test_perplexity_is_of_the_first_references(speller: Path, model: Model) -> None:
+    merged = evaluation.from_split(model, speller, "test")
+    first = from_pairs([("LEAD", "L IY D"), ("DEAD", "D EH D"), ("BEE", "B IY")], "test", merge=False)
+    assert evaluation.perplexity(model, merged) == evaluation.perplexity(model, first)
+
+
+def test_all_metrics_are_printed_and_kept(speller: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["wer", "cer", "exact", "bleu", "chrf", "ter", "perplexity"]
+    metrics = [word for name in names for word in ("--metric", name)]
+    assert main(["evaluate", str(speller), *metrics, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)["scores"]
+    assert [each["metric"] for each in printed] == names
+    assert all(each["signature"].startswith("nrefs:var|") for each in printed[:-1])
+    assert {each["n"] for each in printed} == {3}
+    kept = json.loads((speller / "scores.json").read_text(encoding="utf-8"))["scores"]
+    assert all(each in kept for each in printed)
+
+
+def test_an_unknown_metric_is_refused_before_anything_is_read() -> None:
+    with pytest.raises(Fault, match=r"There is no metric 'per'; there are bleu, .*wer, cer, exact, perplexity"):
+        evaluation.check_metrics(["wer", "per"])
+
+
+# Letters in, sounds out
+
+
+def test_what_was_learnt_is_written_in_sounds_whatever_the_case(model: Model) -> None:
+    upper, lower = model.translate(["BAD", "bad"])
+    assert upper.text == lower.text == "B AE D"
+    assert upper.tokens == ["B", "AE", "D"]
+    assert upper.alignment == [(0, 0), (0, 1), (0, 2)]  # three sounds of one word
+
+
+def test_letters_and_lines_that_were_never_seen_give_an_answer(model: Model) -> None:
+    answers = model.translate(["", "two words", "café", "👍"])
+    assert answers[0].text == ""
+    assert all(isinstance(answer.text, str) for answer in answers)
+
+
+def test_letters_and_sounds_stand_on_the_axes(speller: Path, tmp_path: Path) -> None:
+    out = tmp_path / "seen.json"
+    assert main(["look", str(speller), "--text", "Bad", "--target", "B AE D", "--tokens", "-o", str(out)]) == 0
+    (matrix,) = json.loads(out.read_text(encoding="utf-8"))["matrices"]
+    assert matrix["columns"] == ["▁", "b", "a", "d", "</s>"]
+    assert matrix["rows"] == ["B", "AE", "D", "</s>"]
