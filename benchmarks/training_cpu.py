@@ -45,7 +45,7 @@ class Peer(nn.Module):
 
 def our_logits(model: Transformer) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     def forward(source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
-        states, _ = model.decode(target, model.remember(model.encode(source, lengths)), lengths)
+        states, _ = model.write(target, model.read(source, lengths), [])
         return model.logits(states.flatten(0, 1))
 
     return forward

@@ -1,4 +1,4 @@
-"""How many tokens a batch has when nobody says: a constant of the preset on a CPU, on a GPU what fits its memory."""
+"""How many tokens a batch has when nobody says: a constant on a CPU, on a GPU what fits its memory and serves."""
 
 from collections.abc import Callable
 
@@ -10,8 +10,6 @@ from regard.families import Recipe
 from regard.tasks.translation import Translation
 
 CPU_TOKENS = 4096
-# Larger batches than these fit a large GPU and teach a model no faster.
-GPU_TOKENS = {"tiny": 8192, "small": 8192, "iwslt": 16_384, "base": 25_600, "big": 25_600}
 TRIALS = (1024, 4096)  # tokens of the two batches whose memory is measured
 SHARE = 0.8  # of the free memory that a batch may fill
 
@@ -21,10 +19,10 @@ def find(task: Translation, recipe: Recipe, corpus: Prepared, remark: Callable[[
     if task.device.type == "cpu":
         remark(f"batches of {CPU_TOKENS:,} tokens, as always on a CPU")
         return CPU_TOKENS
-    most = GPU_TOKENS[recipe.model.preset]
+    most = task.model.options.ample_tokens
     fitting = _fitting(task, corpus, recipe.training.precision)
     chosen = max(256, min(most, fitting) // 256 * 256)
-    remark(f"batches of {chosen:,} tokens ({fitting:,} would fit the memory, {most:,} are the most for this preset)")
+    remark(f"batches of {chosen:,} tokens ({fitting:,} would fit the memory, {most:,} are ample for this model)")
     return chosen
 
 

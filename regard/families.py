@@ -39,6 +39,14 @@ FAMILIES: dict[str, Family] = {
         model="Transformer",
         options="TransformerOptions",
     ),
+    "seq2seq": Family(
+        summary="recurrent encoder and decoder, without attention or with Bahdanau's or Luong's",
+        paper="Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015",
+        task="translation",
+        module="regard.models.seq2seq",
+        model="Seq2Seq",
+        options="Seq2SeqOptions",
+    ),
 }
 
 Model = TypeVar("Model", bound=Options)

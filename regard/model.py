@@ -1,6 +1,6 @@
 """A trained model in the hand: what `regard.load` gives, and what the commands use."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from regard import checkpoint
-from regard.attention.watch import Gaze, unwatched, watched, watching
+from regard.attention.alignments import links
+from regard.attention.watch import unwatched, watched, watching
 from regard.data.prepared import load_tokenisers
 from regard.data.tokenisers import Tokeniser
 from regard.decoding.beam import Hypothesis, beam_search
@@ -17,6 +18,7 @@ from regard.decoding.options import DecodingOptions
 from regard.families import FAMILIES, Recipe, check_recipe
 from regard.faults import Fault
 from regard.recipe import check
+from regard.tasks.objectives import objective_for
 from regard.tasks.translation import Translation
 from regard.training.snapshot import load_weights, named_weights
 
@@ -110,32 +112,21 @@ class Model:
             return self._search([text], self.recipe.decoding)[0][0].tokens
 
     def align(self, text: str, tokens: Sequence[int]) -> list[tuple[int, int]]:
-        """For each word of the output the word of the input that its attention, summed over its tokens, prefers."""
+        """For each word of the output the word of the input that its attention, summed over its tokens, prefers.
+
+        The attention is the mean over the heads of the last block but one, which aligns best in translation models of
+        several sizes (Garg et al. 2019, section 4.1). A model without attention aligns nothing.
+        """
         if not tokens or not text.strip():
             return []
         with watching(self) as gazes:
             self.force([text], [tokens])
-        weights = cross_attention(gazes)[0, :-1]  # the end token aligns with nothing
+        crossing = [gaze.weights for gaze in gazes if (gaze.looks_from, gaze.looks_at) == ("target", "source")]
+        if not crossing:
+            return []
+        weights = crossing[max(0, len(crossing) - 2)][0, :, :-1].mean(dim=0)  # the end token aligns with nothing
         source_words = self.task.source.words(self.task.source.encode(text))
-        target_words = self.task.target.words(tokens)
-        sums: dict[int, dict[int, float]] = {}
-        for row, word in zip(weights.tolist(), target_words, strict=True):
-            for weight, source_word in zip(row, source_words, strict=False):
-                if word >= 0 and source_word >= 0:
-                    of_word = sums.setdefault(word, {})
-                    of_word[source_word] = of_word.get(source_word, 0.0) + weight
-        return [(max(of_word, key=of_word.__getitem__), word) for word, of_word in sorted(sums.items())]
-
-
-def cross_attention(gazes: Iterable[Gaze]) -> Tensor:
-    """The attention from target to source (batch, query, key): the mean over the heads of the last block but one.
-
-    That block aligns best in translation models of several sizes (Garg et al. 2019, section 4.1).
-    """
-    crossing = [gaze for gaze in gazes if (gaze.looks_from, gaze.looks_at) == ("target", "source")]
-    if not crossing:
-        raise Fault("This model has no attention from the target to the source.")
-    return crossing[max(0, len(crossing) - 2)].weights.mean(dim=1)
+        return sorted(links(weights, self.task.target.words(tokens), source_words), key=lambda link: link[1])
 
 
 def _batches(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:
@@ -156,7 +147,7 @@ def build_task(recipe: Recipe, source: Tokeniser, target: Tokeniser) -> Translat
     torch.manual_seed(recipe.seed)
     shared = recipe.data.tokeniser.shared
     model = network(recipe.model, source.size, target.size, shared, target.pad)
-    return Translation(model, source, target, recipe.training.label_smoothing)
+    return Translation(model, source, target, objective_for(recipe.model, recipe.training.label_smoothing))
 
 
 def load(folder: str | Path, device: str = "auto") -> Model:

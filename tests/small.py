@@ -33,3 +33,25 @@ def train_arguments(source: Path, target: Path, out: Path, **more: object) -> li
     settings = SETTINGS | {name.replace("__", "."): value for name, value in more.items()}
     changes = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     return ["train", "--source", str(source), "--target", str(target), "--out", str(out), *changes]
+
+
+def write_recurrent_recipe(folder: Path, **model: object) -> Path:
+    """A recipe for a recurrent translator of the same size, its model's options as given."""
+    import tomli_w
+
+    source, target = write_corpus(folder)
+    recipe = {
+        "family": "seq2seq",
+        "data": {"train": [str(source), str(target)], "tokeniser": {"vocabulary": 400}},
+        "model": {"embedding": 12, "width": 16, **model},
+        "training": {
+            "steps": 12,
+            "batch_tokens": 256,
+            "validate_every": 6,
+            "save_every": 4,
+            "optimizer": {"warmup": 4},
+        },
+    }
+    path = folder / "recurrent.toml"
+    path.write_text(tomli_w.dumps(recipe), encoding="utf-8")
+    return path

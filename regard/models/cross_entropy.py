@@ -30,18 +30,21 @@ class _Projected(torch.autograd.Function):
     def forward(ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, rows: int) -> Tensor:
         total = torch.zeros((), dtype=torch.promote_types(states.dtype, torch.float32), device=states.device)
         of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight)
+        share = smoothing / weight.shape[0]
         for first in range(0, len(states), rows):
             portion, right = states[first : first + rows], wanted[first : first + rows, None]
-            logits = (portion @ weight.T).to(total.dtype)
-            log_sum = logits.logsumexp(-1, keepdim=True)
-            of_right = logits.gather(1, right)
-            total += (log_sum - (1 - smoothing) * of_right - smoothing * logits.mean(-1, keepdim=True)).sum()
-            # d/d logit = p − (1−ε)·[wanted] − ε/V
-            gradient = logits.sub_(log_sum).exp_().sub_(smoothing / weight.shape[0])
-            gradient.scatter_add_(1, right, torch.full_like(of_right, smoothing - 1))
-            gradient = gradient.to(portion.dtype)
+            log_p = (portion @ weight.T).log_softmax(-1, dtype=total.dtype)
+            of_right = log_p.gather(1, right)
+            total -= (1 - smoothing) * of_right.sum()
+            if smoothing:
+                total -= share * log_p.sum()
+            # d/d logit = p − (1−ε)·[wanted] − ε/V; the last is the same everywhere and is left for later
+            gradient = log_p.exp_().scatter_add_(1, right, torch.full_like(of_right, smoothing - 1)).to(portion.dtype)
             of_states[first : first + rows] = gradient @ weight
             of_weight += gradient.T @ portion
+        if smoothing:
+            of_states -= share * weight.sum(0)
+            of_weight -= share * states.sum(0)
         ctx.save_for_backward(of_states, of_weight)
         return total
 

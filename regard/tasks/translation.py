@@ -1,7 +1,6 @@
 """Translation: pairs of sentences for batches, smoothed cross-entropy to minimise, text in and text out."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,46 +12,11 @@ from regard.data.batching import Plan
 from regard.data.prepared import Prepared
 from regard.data.tokenisers import Tokeniser
 from regard.faults import Fault
-from regard.models.cross_entropy import projected_cross_entropy
-from regard.models.transformer import Transformer
 from regard.protocols import Loss, State, Tally, mean
+from regard.tasks.objectives import CrossEntropy, Objective, forced
+from regard.tasks.pairs import PairBatch, Translator
 
 VALIDATION_ROWS = 64  # rows of a batch that is only measured
-
-
-@dataclass(frozen=True)
-class PairBatch:
-    """Some pairs as tensors; the target ends with the end token, and begins nowhere: inputs are shifted right."""
-
-    source: Int[Tensor, "batch source"]
-    source_lengths: Int[Tensor, " batch"]
-    target: Int[Tensor, "batch target"]
-    inputs: Int[Tensor, "batch target"]  # the target, shifted right behind the begin token
-    places: Int[Tensor, " token"]  # where in the flattened target the real tokens stand
-
-    @property
-    def rows(self) -> int:
-        return self.source.shape[0]
-
-    @property
-    def tokens(self) -> int:
-        return self.places.shape[0]
-
-    def to(self, device: torch.device) -> "PairBatch":
-        if device.type == "cpu":
-            return self
-        return PairBatch(*(tensor.pin_memory().to(device, non_blocking=True) for tensor in vars(self).values()))
-
-    def split(self, parts: int) -> list["PairBatch"]:
-        """The same rows in `parts` smaller batches."""
-        real = torch.zeros(self.target.numel(), dtype=torch.bool, device=self.target.device)
-        real[self.places] = True
-        masks = real.view(self.target.shape).chunk(parts)
-        fields = [tensor.chunk(parts) for tensor in (self.source, self.source_lengths, self.target, self.inputs)]
-        return [
-            PairBatch(source, lengths, target, inputs, mask.flatten().nonzero().squeeze(1))
-            for source, lengths, target, inputs, mask in zip(*fields, masks, strict=True)
-        ]
 
 
 class TooLong(Fault):
@@ -66,9 +30,12 @@ class TooLong(Fault):
 class Translation(nn.Module):
     """A translator: the network, the two tokenisers, and what its outputs mean."""
 
-    def __init__(self, model: Transformer, source: Tokeniser, target: Tokeniser, label_smoothing: float = 0.0) -> None:
+    def __init__(
+        self, model: Translator, source: Tokeniser, target: Tokeniser, objective: Objective | None = None
+    ) -> None:
         super().__init__()
-        self.model, self.source, self.target, self.label_smoothing = model, source, target, label_smoothing
+        self.model, self.source, self.target = model, source, target
+        self.objective = objective or CrossEntropy()
         self.begin, self.end = target.begin, target.end
         self._corpus: tuple[Prepared, Plan] | None = None
         self._sampling = False
@@ -133,8 +100,7 @@ class Translation(nn.Module):
         return PairBatch(source, source_lengths, target, inputs, real.flatten().nonzero().squeeze(1)).to(self.device)
 
     def loss(self, batch: PairBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        states, wanted = self._forced_states(batch)
-        return Loss(projected_cross_entropy(states, self.model.out.weight, wanted, self.label_smoothing), batch.tokens)
+        return self.objective(self.model, batch, carry)
 
     @torch.no_grad()
     def measure(self, batch: PairBatch) -> dict[str, Tally]:
@@ -147,28 +113,20 @@ class Translation(nn.Module):
             "accuracy": Tally((right, count), mean),
         }
 
-    def _forced_states(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """The states from which the real target tokens are written, each given the true ones before it."""
-        memories = self.model.remember(self.model.encode(batch.source, batch.source_lengths))
-        states, _ = self.model.decode(batch.inputs, memories, batch.source_lengths)
-        return states.flatten(0, 1).index_select(0, batch.places), batch.target.flatten()[batch.places]
-
     def _forced(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """The logits of the real target tokens, and those tokens."""
-        states, wanted = self._forced_states(batch)
-        return self.model.logits(states), wanted
+        """The logits of the real target tokens, each given the true ones before it, and those tokens."""
+        found = forced(self.model, batch)
+        return self.model.logits(found.states), found.wanted
 
     # What the searches ask for
 
     def start(self, batch: PairBatch) -> State:
-        memories = self.model.remember(self.model.encode(batch.source, batch.source_lengths))
-        return State(sentence=(memories, batch.source_lengths), row=[])
+        memory = self.model.read(batch.source, batch.source_lengths)
+        return State(sentence=memory, row=self.model.begin(memory))
 
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Tensor, State]:
-        memories, lengths = state.sentence
-        states, caches = self.model.decode(tokens[:, None], memories, lengths, state.row or None)
-        logits = self.model.logits(states[:, 0]).float()
-        return logits.log_softmax(-1), State(state.sentence, caches)
+        states, past = self.model.write(tokens[:, None], state.sentence, state.row)
+        return self.model.logits(states[:, 0]).float().log_softmax(-1), State(state.sentence, past)
 
     # What people see
 
@@ -176,6 +134,12 @@ class Translation(nn.Module):
         """A batch in which these tokens, and no others, are written."""
         sources = self.source.encode_all(list(inputs))
         return self.token_batch([np.array(s) for s in sources], [np.array(tokens) for tokens in outputs])
+
+    def forced_distributions(self, batch: PairBatch) -> list[Tensor]:
+        """For each row the log-probabilities (place, token) from which its target, end included, is written."""
+        logits, _ = self._forced(batch)
+        rows = (batch.places // batch.target.shape[1]).tolist()
+        return list(logits.log_softmax(-1).split([rows.count(row) for row in range(batch.rows)]))
 
     def forced_scores(self, batch: PairBatch) -> Tensor:
         """The log-probability of each target in the batch, its end counted."""

@@ -8,7 +8,8 @@ import torch
 import regard
 from regard.faults import Fault
 from regard.model import Model
-from regard.tasks.translation import PairBatch
+from regard.tasks.objectives import CrossEntropy
+from regard.tasks.pairs import PairBatch
 
 TEXTS = ["I love books.", "Ana sees the red house.", "", "The boys do not read.", "Três maçãs. Привет!", "a"]
 
@@ -123,7 +124,7 @@ def test_splitting_a_batch_loses_nothing(model: Model) -> None:
 def test_the_loss_of_a_batch_on_paper(model: Model) -> None:
     """Unsmoothed, the loss is minus the log-probability that forcing gives."""
     batch = model.task.pair_up([("I love books.", "Eu amo livros.")])
-    model.task.label_smoothing = 0.0
+    model.task.objective = CrossEntropy(0.0)
     tokens = model.task.target.encode("Eu amo livros.")
     forced = model.force(["I love books."], [tokens])
     torch.testing.assert_close(model.task.loss(batch).total.detach(), -forced[0])

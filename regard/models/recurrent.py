@@ -1,0 +1,120 @@
+"""Recurrent layers: vanilla, LSTM and GRU cells, one layer above the other, read whole or one step at a time.
+
+The layers are torch's fused ones; `regard/models/cells.py` writes the same equations out on the same weights.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+# What a layer remembers between two steps: (h,), and for an LSTM (h, c); each of shape (row, width).
+Hidden = tuple[Tensor, ...]
+
+CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {"vanilla": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
+GATES = {"vanilla": 1, "lstm": 4, "gru": 3}
+
+
+class Stack(nn.Module):
+    """Recurrent layers with dropout between them and, if asked for, a residual connection around all but the first.
+
+    A bidirectional layer of `width` is two of half the width, one for each direction, side by side.
+    """
+
+    def __init__(
+        self,
+        cell: str,
+        depth: int,
+        width: int,
+        layers: int,
+        *,
+        dropout: float = 0.0,
+        residual: bool = False,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__()
+        self.cell, self.residual, self.bidirectional = cell, residual, bidirectional
+        self.dropout = nn.Dropout(dropout)
+        own = width // 2 if bidirectional else width
+        depths = [depth, *[width] * (layers - 1)]
+        self.layers = nn.ModuleList(
+            CELLS[cell](each, own, batch_first=True, bidirectional=bidirectional) for each in depths
+        )
+        for layer in self.layers:
+            _initialise(layer, GATES[cell])
+
+    def forward(
+        self, inputs: Float[Tensor, "batch time depth"], states: list[Hidden] | None = None
+    ) -> tuple[Float[Tensor, "batch time width"], list[Hidden]]:
+        """The outputs of all steps, and what the layers remember after the last; without `states` from zero."""
+        finals = []
+        for number, layer in enumerate(self.layers):
+            start = None if states is None else self._for_layer(states[number])
+            outputs, final = layer(self._between(inputs, number), start)
+            finals.append(self._from_layer(final))
+            inputs = self._around(inputs, outputs, number)
+        return inputs, finals
+
+    def read(
+        self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
+    ) -> tuple[Float[Tensor, "batch time width"], list[Hidden]]:
+        """As `forward`, of rows of different lengths: padding is not read, from neither end."""
+        finals, on_host = [], lengths.cpu()  # torch wants the lengths of packed rows on the host
+        for number, layer in enumerate(self.layers):
+            packed = pack_padded_sequence(self._between(inputs, number), on_host, True, enforce_sorted=False)
+            outputs, final = layer(packed)
+            finals.append(self._from_layer(final))
+            unpacked, _ = pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])
+            inputs = self._around(inputs, unpacked, number)
+        return inputs, finals
+
+    def step(
+        self, inputs: Float[Tensor, "row depth"], states: list[Hidden]
+    ) -> tuple[Float[Tensor, "row width"], list[Hidden]]:
+        """One step of every layer, by torch's fused cells on the weights of the layers."""
+        after = []
+        for number, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
+            after.append(self._cell(layer, self._between(inputs, number), state))
+            inputs = self._around(inputs, after[-1][0], number)
+        return inputs, after
+
+    def _cell(self, layer: Any, inputs: Tensor, state: Hidden) -> Hidden:
+        weights = (layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0)
+        match self.cell:
+            case "lstm":
+                return torch.lstm_cell(inputs, list(state), *weights)
+            case "gru":
+                return (torch.gru_cell(inputs, state[0], *weights),)
+        return (torch.rnn_tanh_cell(inputs, state[0], *weights),)
+
+    def _between(self, inputs: Tensor, number: int) -> Tensor:
+        return self.dropout(inputs) if number else inputs
+
+    def _around(self, inputs: Tensor, outputs: Tensor, number: int) -> Tensor:
+        return inputs + outputs if self.residual and number else outputs
+
+    def _for_layer(self, state: Hidden) -> Tensor | Hidden:
+        """As torch's layers take it: with an axis of one layer in front."""
+        tensors = tuple(tensor[None].contiguous() for tensor in state)
+        return tensors if self.cell == "lstm" else tensors[0]
+
+    def _from_layer(self, final: Any) -> Hidden:
+        """The directions of a layer, which torch gives on the first axis, side by side."""
+        tensors = final if self.cell == "lstm" else (final,)
+        return tuple(tensor.transpose(0, 1).flatten(1) for tensor in tensors)
+
+
+def _initialise(layer: nn.Module, gates: int) -> None:
+    """Orthogonal recurrent matrices, which neither stretch nor shrink, and a forget gate that begins open."""
+    for name, weight in layer.named_parameters():
+        if name.startswith("bias"):
+            nn.init.zeros_(weight)
+            if gates == GATES["lstm"] and name.startswith("bias_ih"):
+                with torch.no_grad():
+                    weight.chunk(gates)[1].fill_(1.0)  # torch's order: input, forget, cell, output
+        else:
+            fill = nn.init.orthogonal_ if name.startswith("weight_hh") else nn.init.xavier_uniform_
+            for part in weight.chunk(gates):
+                fill(part)

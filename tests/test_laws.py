@@ -1,0 +1,172 @@
+"""Laws that every family which translates must obey, over all the builds there are."""
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.attention import Attention, watching
+from regard.data.bytewise import ByteTokeniser
+from regard.decoding.beam import beam_search
+from regard.decoding.options import DecodingOptions
+from regard.families import FAMILIES
+from regard.recipe import check
+from regard.tasks.objectives import objective_for
+from regard.tasks.pairs import PairBatch
+from regard.tasks.translation import Translation
+
+sys.path.insert(0, str(Path(__file__).parent / "decoding"))
+from plain_beam import plain_beam
+
+TRANSFORMER = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "dropout": 0.0}
+SEQ2SEQ = {"embedding": 12, "width": 16, "dropout": 0.0}
+BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "transformer": ("transformer", TRANSFORMER),
+    "transformer before rotary": ("transformer", TRANSFORMER | {"norm": "before", "positions": "rotary"}),
+    "bottleneck": ("seq2seq", SEQ2SEQ | {"decoder": "bottleneck"}),
+    "bottleneck vanilla one way": (
+        "seq2seq",
+        SEQ2SEQ | {"decoder": "bottleneck", "cell": "vanilla", "bidirectional": False},
+    ),
+    "bahdanau": ("seq2seq", SEQ2SEQ | {"decoder": "bahdanau", "cell": "gru"}),
+    "bahdanau deep": (
+        "seq2seq",
+        SEQ2SEQ | {"decoder": "bahdanau", "encoder_layers": 2, "decoder_layers": 3, "residual": True},
+    ),
+    "luong": ("seq2seq", SEQ2SEQ | {"decoder": "luong", "score": "bilinear"}),
+    "luong dot unfed": ("seq2seq", SEQ2SEQ | {"decoder": "luong", "score": "dot", "input_feeding": False}),
+    "luong scaled dot": ("seq2seq", SEQ2SEQ | {"score": "scaled-dot", "decoder_layers": 2}),
+    "location": ("seq2seq", SEQ2SEQ | {"score": "location"}),
+    "mixed unfed": ("seq2seq", SEQ2SEQ | {"score": "mixed", "input_feeding": False}),
+    "plain": ("seq2seq", SEQ2SEQ | {"score": "dot", "normaliser": "plain"}),
+    "sparsemax": ("seq2seq", SEQ2SEQ | {"normaliser": "sparsemax"}),
+    "entmax": ("seq2seq", SEQ2SEQ | {"normaliser": "entmax"}),
+    "local monotonic": ("seq2seq", SEQ2SEQ | {"window": "monotonic", "reach": 2}),
+    "local predictive unfed": (
+        "seq2seq",
+        SEQ2SEQ | {"window": "predictive", "reach": 2, "input_feeding": False, "cell": "gru"},
+    ),
+    "hard": ("seq2seq", SEQ2SEQ | {"hard": "reinforce"}),
+    "straight-through": ("seq2seq", SEQ2SEQ | {"hard": "straight-through", "decoder": "bahdanau"}),
+    "tied": ("seq2seq", SEQ2SEQ | {"tied": True, "embedding": 16}),
+}
+PAIRS = [("one two", "um dois"), ("a", "três"), ("longer than both", "x"), ("ы", "Привет, мир")]
+
+
+def build(family: str, table: dict[str, Any]) -> Translation:
+    network, options = FAMILIES[family].load()
+    torch.manual_seed(3)
+    chosen, bytewise = check(options, table), ByteTokeniser()
+    model = network(chosen, bytewise.size, bytewise.size, True, bytewise.pad)
+    return Translation(model, bytewise, bytewise, objective_for(chosen, 0.1)).double().eval()
+
+
+@pytest.fixture(params=BUILDS, scope="module")
+def task(request: pytest.FixtureRequest) -> Translation:
+    return build(*BUILDS[request.param])
+
+
+def states(task: Translation, batch: PairBatch) -> Tensor:
+    memory = task.model.read(batch.source, batch.source_lengths)
+    return task.model.write(batch.inputs, memory, task.model.begin(memory))[0]
+
+
+def test_batch_is_alone_and_padding_changes_nothing(task: Translation) -> None:
+    together = task.forced_scores(task.pair_up(PAIRS))
+    for pair, found in zip(PAIRS, together, strict=True):
+        torch.testing.assert_close(task.forced_scores(task.pair_up([pair]))[0], found)
+
+
+def test_step_by_step_is_all_at_once(task: Translation) -> None:
+    batch = task.pair_up(PAIRS)
+    state, found = task.start(batch), []
+    for place in range(batch.inputs.shape[1]):
+        log_probabilities, state = task.step(batch.inputs[:, place], state)
+        found.append(log_probabilities)
+    expected = task.model.logits(states(task, batch)).float().log_softmax(-1)
+    torch.testing.assert_close(torch.stack(found, dim=1), expected)
+
+
+def test_a_later_token_never_changes_an_earlier_output(task: Translation) -> None:
+    batch = task.pair_up(PAIRS)
+    before = states(task, batch)
+    batch.inputs[:, 4] = (batch.inputs[:, 4] + 1) % 100
+    after = states(task, batch)
+    torch.testing.assert_close(after[:, :4], before[:, :4])
+    assert not torch.allclose(after[:, 4], before[:, 4])
+
+
+def test_watched_is_unwatched(task: Translation) -> None:
+    batch = task.pair_up(PAIRS)
+    plain = states(task, batch)
+    with watching(task.model) as gazes:
+        torch.testing.assert_close(states(task, batch), plain)
+    modules = [name for name, part in task.model.named_modules() if isinstance(part, Attention)]
+    assert [gaze.where for gaze in gazes] == modules  # one gaze for each, of all places together
+    for gaze in gazes:
+        queries, keys = ({"source": batch.source, "target": batch.target}[side].shape[1] for side in
+                         (gaze.looks_from, gaze.looks_at))  # fmt: skip
+        assert gaze.weights.shape[0::2] == (len(PAIRS), queries)
+        assert gaze.weights.shape[3] == keys
+        if gaze.looks_at == "source":
+            for row, length in enumerate(batch.source_lengths.tolist()):
+                assert (gaze.weights[row, ..., length:] == 0).all()
+                assert (gaze.weights[row].sum(-1) <= 1 + 1e-9).all()
+
+
+def test_a_beam_shares_its_sentence(task: Translation) -> None:
+    """Two rows a sentence over one memory, step by step, give what two copies of the memory give."""
+    batch = task.pair_up(PAIRS)
+    tokens = torch.stack([batch.inputs, batch.inputs.flip(1)], dim=1).flatten(0, 1)
+    twice = task.pair_up([pair for pair in PAIRS for _ in range(2)])
+    shared, copied = task.start(batch).spread(2), task.start(twice)
+    for place in range(5):
+        one, shared = task.step(tokens[:, place], shared)
+        two, copied = task.step(tokens[:, place], copied)
+        torch.testing.assert_close(one, two)
+
+
+def test_the_batched_search_is_the_plain_one(task: Translation) -> None:
+    batch = task.pair_up(PAIRS)
+    options = DecodingOptions(beam=3, n_best=3, length_penalty=0.6)
+    found = beam_search(task, batch, torch.full((len(PAIRS),), 6), options)
+    for pair, hypotheses in zip(PAIRS, found, strict=True):
+        expected = plain_beam(task, task.pair_up([pair]), 6, 3, 0.6)
+        assert [each.tokens for each in hypotheses] == [tokens for tokens, _ in expected]
+        assert [each.score for each in hypotheses] == pytest.approx([score for _, score in expected])
+        for one, two in pairwise(hypotheses):
+            assert one.score >= two.score
+
+
+def test_score_found_is_score_when_forced(task: Translation) -> None:
+    batch = task.pair_up(PAIRS)
+    found = beam_search(task, batch, torch.full((len(PAIRS),), 6), DecodingOptions(beam=2, length_penalty=0.0))
+    outputs = [hypotheses[0].tokens for hypotheses in found]
+    forced = task.forced_scores(task.force_batch([source for source, _ in PAIRS], outputs))
+    assert [hypotheses[0].score for hypotheses in found] == pytest.approx(forced.tolist(), abs=1e-5)
+
+
+def test_two_micro_batches_are_one_batch(task: Translation) -> None:
+    batch = task.pair_up(PAIRS)
+    gradients = []
+    for batches in ([batch], batch.split(2)):
+        task.zero_grad()
+        for part in batches:
+            task.loss(part).total.backward()
+        gradients.append([p.grad for p in task.parameters() if p.grad is not None])
+    torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_every_weight_learns(task: Translation) -> None:
+    task.train()
+    task.zero_grad()
+    torch.manual_seed(5)
+    task.loss(task.pair_up(PAIRS)).total.backward()
+    task.eval()
+    for name, parameter in task.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.isfinite().all(), name
