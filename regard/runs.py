@@ -4,17 +4,21 @@ import fcntl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import torch
 
 from regard import __version__, budget, checkpoint
+from regard.attention.watch import Looks
 from regard.checkpoint import RunFolder
 from regard.data.prepare import prepare
 from regard.data.prepared import Prepared, purpose_of, tokeniser_names
-from regard.evaluation import score_outputs
+from regard.evaluation import from_pairs, score_outputs
 from regard.families import Recipe, check_recipe
 from regard.faults import Fault
+from regard.heads import inspect, logged
+from regard.metrics import METRICS
 from regard.model import Model, build_task, pick_device
 from regard.progress import Progress
 from regard.protocols import Tally
@@ -24,8 +28,9 @@ from regard.training.events import Listener
 from regard.training.snapshot import Facts, Validation
 from regard.training.trainer import Trainer
 
+WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
 SAMPLES = 2  # outputs shown at each validation
-TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating
+TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating, beside what `best_by` names
 # What may differ between a run and its resumption: where it stops and where it is computed, not what is learnt.
 STOPS = ("training.steps", "training.patience", "training.device")
 
@@ -54,6 +59,8 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
         torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     task = build_task(recipe, corpus.source, corpus.target).to(device)
     _check_validation(task, corpus)
+    if recipe.training.log_attention and not any(isinstance(part, Looks) for part in task.modules()):
+        raise Fault("training.log_attention is true, but this model has no attention to log.")
     if recipe.training.batch_tokens is None:
         found = budget.find(task, recipe, corpus, remark)
         recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": found})})
@@ -94,10 +101,15 @@ def held(folder: RunFolder) -> Iterator[None]:
 
 
 def _check_measure(recipe: Recipe) -> None:
-    by, translated = recipe.training.best_by, TRANSLATED if recipe.training.validation_beam else ()
+    by, translated = recipe.training.best_by, METRICS if recipe.training.validation_beam else ()
     names = ["loss", "perplexity", "accuracy", *translated]
     if by not in names:
-        raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(names)}.")
+        raise Fault(f"training.best_by is '{by}', but a validation can measure {', '.join(names)}.")
+
+
+def _translated(best_by: str) -> tuple[str, ...]:
+    """What a validation measures by really translating, the measure that says which weights are best among it."""
+    return tuple(dict.fromkeys([*TRANSLATED, *({best_by} & METRICS.keys())]))
 
 
 def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:
@@ -175,22 +187,25 @@ class Validator:
         self.run, self.model = run, Model(run.task, run.recipe)
 
     def __call__(self) -> Validation:
-        pairs, beam = self.run.corpus.valid, self.run.recipe.training.validation_beam
+        recipe, pairs = self.run.recipe, self.run.corpus.valid
+        beam = recipe.training.validation_beam
         measures = measure(self.run.task, "valid")
         scores = [{"metric": "perplexity", "value": measures["perplexity"], "signature": "per token, end counted",
                    "split": "valid", "n": len(pairs)}]  # fmt: skip
         samples: list[tuple[str, str, str]] = []
         if beam:
-            outputs = [each.text for each in self.model.translate([s for s, _ in pairs], beam=beam, n_best=1)]
-            references = [[target for _, target in pairs]]
-            for metric in TRANSLATED:
+            data, search = from_pairs(pairs, "valid", recipe.data.merge_references), {"beam": beam}
+            outputs = [each.text for each in self.model.translate(data.sources, beam=beam, n_best=1)]
+            for metric in _translated(recipe.training.best_by):
                 found = score_outputs(
-                    outputs, references, metric, "valid", self.run.recipe.decoding.model_copy(update={"beam": beam})
+                    outputs, data.references, metric, "valid", recipe.decoding.model_copy(update=search)
                 )
                 measures[metric] = found.value
                 scores.append(found.as_dict())
-            samples = [(*pair, output) for pair, output in zip(pairs[:SAMPLES], outputs, strict=False)]
-        return Validation(measures, scores, [(source, output, target) for source, target, output in samples])
+            shown = zip(data.sources, outputs, data.references[0], strict=True)
+            samples = [(source, output, target or "") for source, output, target in islice(shown, SAMPLES)]
+        details = logged(inspect(self.run.task, pairs[:WATCHED])) if recipe.training.log_attention else {}
+        return Validation(measures, scores, samples, details)
 
 
 @torch.no_grad()

@@ -36,6 +36,7 @@ class Validated:
     best: bool
     since_best: int
     samples: list[tuple[str, str, str]] = field(default_factory=list)  # input, output, reference
+    details: dict[str, float] = field(default_factory=dict)  # many numbers, for a log rather than for people
 
 
 @dataclass(frozen=True)

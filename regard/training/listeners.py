@@ -157,6 +157,8 @@ class TensorBoard:
             case Validated(step, measures):
                 for name, value in measures.items():
                     self.writer.add_scalar(f"validation/{name}", value, step)
+                for name, value in event.details.items():
+                    self.writer.add_scalar(name, value, step)
             case Ended():
                 self.writer.close()
 

@@ -52,6 +52,9 @@ class TrainingOptions(Options):
     validation_beam: int = Field(
         default=1, ge=0, le=64, description="Beam of the translations made to validate; 0 measures the loss alone."
     )
+    log_attention: bool = Field(
+        default=False, description="Log to TensorBoard, at each validation, how sharp and how straight each head looks."
+    )
     precision: Literal["auto", "float32", "bf16"] = Field(
         default="auto", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
     )

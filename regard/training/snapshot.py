@@ -45,6 +45,7 @@ class Validation:
     measures: dict[str, float]
     scores: list[dict[str, Any]] = field(default_factory=list)
     samples: list[tuple[str, str, str]] = field(default_factory=list)  # input, output, reference
+    details: dict[str, float] = field(default_factory=dict)  # many numbers, for a log rather than for people
 
 
 class Trainable(Task, Learns, Protocol):

@@ -186,7 +186,8 @@ class Trainer:
         facts.validations.append((facts.step, measures))
         if best:
             self.keeper.publish(named_weights(self.module), validation)
-        self._tell(Validated(facts.step, measures, best, facts.since_best, validation.samples))
+        samples, details = validation.samples, validation.details
+        self._tell(Validated(facts.step, measures, best, facts.since_best, samples, details))
 
     def _out_of_patience(self) -> bool:
         return 0 < self.options.patience <= self.facts.since_best

@@ -1,0 +1,85 @@
+"""`regard heads`: what kind of looks each head of a model gives."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from regard.cli.console import console_progress, print_json, remark, say_table
+from regard.faults import Fault
+
+if TYPE_CHECKING:
+    from regard.attention.report import HeadReport
+
+MOST = 500  # sentence pairs when nobody says
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    split: Annotated[Literal["valid", "test"] | None, typer.Option(help="A split of the model's own data.")] = None,
+    source: Annotated[Path | None, typer.Option(help="Source sentences to watch instead.")] = None,
+    target: Annotated[Path | None, typer.Option(help="Their translations, which the model is made to write.")] = None,
+    alignments: Annotated[
+        Path | None, typer.Option(help="Links of each pair, as in 0-0 1-2 (3p4: possible), to count errors against.")
+    ] = None,
+    by: Annotated[
+        Literal["sharpness", "diagonal", "alignment"] | None, typer.Option(help="What ranks the heads.")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, help="Pairs to watch, from the first on.")] = MOST,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Rank the heads of a model by how sharp, how straight or how well aligned their looks are."""
+    if (source is None) != (target is None):
+        raise Fault("--source and --target belong together; give both, or a --split.")
+    if source is not None and split is not None:
+        raise Fault("Give --split or --source and --target, not both.")
+    if by == "alignment" and alignments is None:
+        raise Fault("--by alignment needs --alignments, a file of links to count errors against.")
+    from regard import evaluation
+    from regard.attention.alignments import read_alignments
+    from regard.attention.report import ranked
+    from regard.data.text import read_lines
+    from regard.heads import inspect
+    from regard.model import load
+
+    loaded = load(model)
+    if source is not None and target is not None:
+        data = evaluation.from_files(source, [target])
+    else:
+        data = evaluation.from_split(loaded, model, split or "valid")
+    pairs = [(each, reference or "") for each, reference in zip(data.sources, data.references[0], strict=True)]
+    given = None if alignments is None else read_alignments(read_lines(alignments))
+    if given is not None and len(given) != len(pairs):
+        raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines in {alignments}.")
+    with console_progress() as progress:
+        reports = inspect(loaded.task, pairs[:most], given and given[:most], progress)
+    order = by or ("alignment" if given else "sharpness")
+    best_first = ranked(reports, order)
+    if as_json:
+        print_json({"pairs": len(pairs[:most]), "by": order, "heads": [_as_dict(each) for each in best_first]})
+        return
+    columns = ["attention", "head", "entropy", "share of most", "diagonal", *(["alignment error"] if given else [])]
+    say_table(columns, [_row(each, bool(given)) for each in best_first])
+    remark(f"{len(pairs[:most])} of {len(pairs)} pairs; the first head has most {order}.")
+
+
+def _row(head: "HeadReport", aligned: bool) -> list[str]:
+    rate = head.alignment.rate
+    error = [] if not aligned else ["–" if rate != rate else f"{100 * rate:.1f}%"]
+    shares = [f"{100 * head.entropy_share:.0f}%", f"{100 * head.diagonal:.0f}%"]
+    return [head.where, str(head.head + 1), f"{head.entropy:.2f}", *shares, *error]
+
+
+def _as_dict(head: "HeadReport") -> dict[str, object]:
+    """NaN, where nothing was measured, becomes null."""
+    return {
+        "where": head.where,
+        "head": head.head + 1,
+        "looks": head.looks,
+        "entropy": head.entropy,
+        "entropy_share": head.entropy_share,
+        "diagonal": head.diagonal,
+        "alignment_error": head.alignment.rate,
+        "precision": head.alignment.precision,
+        "recall": head.alignment.recall,
+    }

@@ -1,0 +1,64 @@
+"""What kind of looks the heads of a trained model give, over whole files: how sharp, how straight, how well aligned."""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from regard.attention.alignments import Alignment
+from regard.attention.report import HeadReport, alignment_report, merged, report
+from regard.attention.watch import watching
+from regard.faults import Fault
+from regard.progress import Progress, silent
+from regard.tasks.translation import Translation
+
+ROWS = 16  # pairs that are watched at once
+
+Pair = tuple[str, str]
+
+
+@torch.no_grad()
+def inspect(
+    task: Translation,
+    pairs: Sequence[Pair],
+    given: Sequence[Alignment] | None = None,
+    progress: Progress = silent,
+) -> list[HeadReport]:
+    """A report of every head while the task reads the sources and is made to write their translations.
+
+    With alignments given, one for each pair, a report also says how far the links a head shows are from them.
+    """
+    if given is not None and len(given) != len(pairs):
+        raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines of alignments.")
+    reports: list[HeadReport] = []
+    task.eval()
+    for first in range(0, len(pairs), ROWS):
+        portion = slice(first, first + ROWS)
+        reports = merged([*reports, *_of_batch(task, pairs[portion], given and given[portion])])
+        progress("watching", min(first + ROWS, len(pairs)), len(pairs))
+    if not reports:
+        raise Fault("This model has no attention, so it has no heads to report on.")
+    return reports
+
+
+def _of_batch(task: Translation, pairs: Sequence[Pair], given: Sequence[Alignment] | None) -> Iterator[HeadReport]:
+    batch = task.pair_up(pairs)
+    with watching(task.model) as gazes:
+        task.measure(batch)
+    target_lengths = (batch.places // batch.target.shape[1]).bincount(minlength=batch.rows)
+    yield from report(gazes, {"source": batch.source_lengths, "target": target_lengths})
+    if given is not None:
+        words = {
+            "source": [task.source.words(task.source.encode(source)) for source, _ in pairs],
+            "target": [task.target.words(task.target.encode(target)) for _, target in pairs],
+        }
+        yield from alignment_report(gazes, words, given)
+
+
+def logged(reports: Sequence[HeadReport]) -> dict[str, float]:
+    """Entropy and diagonal of each head under a name, as a training run logs them."""
+    return {
+        f"attention/{each.where}/head-{each.head + 1}/{what}": value
+        for each in reports
+        for what, value in (("entropy-share", each.entropy_share), ("diagonal", each.diagonal))
+        if value == value  # where nothing was measured there is nothing to log
+    }

@@ -1,0 +1,86 @@
+"""`regard heads`: the heads of a model ranked by what their looks are like, in a table, as JSON and in training."""
+
+import json
+from pathlib import Path
+
+import pytest
+from small import train_arguments, write_corpus
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from regard.cli import main
+
+HEADS = 2 * (1 + 2 + 2)  # one encoder block, two decoder blocks that look twice, two heads each
+
+
+def heads_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    capsys.readouterr()
+    assert main(["heads", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_every_head_is_ranked_by_its_sharpness(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = heads_of(capsys, str(trained), "--most", "8")
+    shares = [head["entropy_share"] for head in found["heads"]]
+    assert (found["pairs"], len(shares)) == (8, HEADS)
+    assert shares == sorted(shares)
+    assert all(0 <= share <= 1.0001 for share in shares)
+    assert {head["alignment_error"] for head in found["heads"]} == {None}
+    straight = heads_of(capsys, str(trained), "--most", "8", "--by", "diagonal")["heads"]
+    assert [head["diagonal"] for head in straight] == sorted((h["diagonal"] for h in found["heads"]), reverse=True)
+
+
+def test_heads_against_given_alignments(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, target, links = tmp_path / "a.en", tmp_path / "a.pt", tmp_path / "links"
+    source.write_text("I love books.\nAna sleeps.\n", encoding="utf-8")
+    target.write_text("Eu amo livros.\nAna dorme.\n", encoding="utf-8")
+    links.write_text("0-0 1-1 2-2\n0-0 1p1\n", encoding="utf-8")
+    given = [str(trained), "--source", str(source), "--target", str(target), "--alignments", str(links)]
+    found = heads_of(capsys, *given)
+    assert found["by"] == "alignment"
+    errors = [head["alignment_error"] for head in found["heads"] if "cross" in head["where"]]
+    assert len(errors) == 4
+    assert all(0 <= error <= 1 for error in errors)
+    assert [head["alignment_error"] for head in found["heads"][:4]] == sorted(errors)  # the others come last
+    assert main(["heads", *given]) == 0
+    assert "alignment error" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--by", "alignment"], "--by alignment needs --alignments"),
+        (["--source", "x"], "--source and --target belong together"),
+        (["--split", "test", "--source", "x", "--target", "y"], "not both"),
+    ],
+)
+def test_bad_use_has_its_sentence(
+    trained: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["heads", str(trained), *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_alignments_of_another_length_or_form(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = tmp_path / "one"
+    one.write_text("Ana sleeps.\n", encoding="utf-8")
+    links = tmp_path / "links"
+    given = [str(trained), "--source", str(one), "--target", str(one), "--alignments", str(links)]
+    links.write_text("0-0\n0-0\n", encoding="utf-8")
+    assert main(["heads", *given]) == 2
+    assert "There are 1 pairs but 2 lines in" in capsys.readouterr().err
+    links.write_text("0:0\n", encoding="utf-8")
+    assert main(["heads", *given]) == 2
+    assert "Line 1 of the alignments has '0:0', which is no link such as 0-0 or 1p2." in capsys.readouterr().err
+
+
+def test_logged_in_training_when_asked_for(tmp_path: Path) -> None:
+    more = {"training__log_attention": "true", "training__steps": 6}
+    assert main(train_arguments(*write_corpus(tmp_path, 120), tmp_path / "run", **more)) == 0
+    log = EventAccumulator(str(tmp_path / "run" / "training" / "tensorboard"))
+    log.Reload()
+    tags = [tag for tag in log.Tags()["scalars"] if tag.startswith("attention/")]
+    assert len(tags) == 2 * HEADS
+    assert "attention/decoder.1.cross.look/head-2/entropy-share" in tags
+    assert 0 < log.Scalars(tags[0])[0].value <= 1
