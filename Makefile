@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test test-long check format bench clean
+.PHONY: setup demo test test-browser test-long check format bench clean
 
 setup: .venv/ready
 
@@ -15,7 +15,10 @@ demo: setup
 	$(BIN)/regard demo --overwrite
 
 test: check
-	$(BIN)/python -m pytest -m 'not long and not browser' -n 2
+	$(BIN)/python -m pytest -m 'not long' -n 2
+
+test-browser: setup
+	REGARD_BROWSER=required $(BIN)/python -m pytest -m browser
 
 test-long: setup
 	$(BIN)/python -m pytest -m long -n 2

@@ -1,74 +1,112 @@
 """From a model and a sentence to matrices with words on both axes."""
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
-from regard.attention.watch import watching
+from regard.attention.watch import Gaze, watching
 from regard.data.tokenisers import Tokeniser
 from regard.faults import Fault
 from regard.model import Model
-from regard.viewing.matrix import Matrix
+from regard.viewing.seen import Block, Seen
 
 SIDES = {"cross": ("target", "source"), "encoder": ("source", "source"), "decoder": ("target", "target")}
+_NOTHING = "This model has no attention, so there is nothing to look at; it can translate and be scored."
+
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
+_LONGEST_CHARACTER = 4  # bytes in UTF-8
+_BROKEN = "\ufffd"  # stands for bytes that are no character
+_UNSPACED = ("CJK", "IDEOGRAPHIC", "FULLWIDTH", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What every block and head looked at on one side: `weights` (block, head, row, column)."""
+class Sight:
+    """One text read, another written, and every gaze on the way, in tokens."""
 
-    side: str
-    output: str
-    rows: list[str]
-    columns: list[str]
-    weights: np.ndarray
+    model: Model
+    text: str
+    written: Sequence[int]
+    gazes: Sequence[Gaze]
 
-    def one(self, layer: int | None = None, head: int | None = None) -> Matrix:
-        """One block (by default the last but one, which aligns best) and one head (by default their mean)."""
-        layers, heads = self.weights.shape[:2]
-        number = layer or max(1, layers - 1)
-        if number > layers or (head or 1) > heads:
-            raise Fault(f"This model has {layers} blocks of {heads} heads on that side.")
-        block = self.weights[number - 1]
-        which = f"head {head}" if head else f"mean of {heads} heads"
-        return self._matrix(f"{self.side}, block {number}, {which}", block[head - 1] if head else block.mean(0))
+    @cached_property
+    def output(self) -> str:
+        return self.model.task.write(self.written)
 
-    def every(self) -> list[Matrix]:
-        """All blocks and heads, block by block."""
-        return [
-            self._matrix(f"block {layer}, head {head}", weights)
-            for layer, block in enumerate(self.weights, 1)
-            for head, weights in enumerate(block, 1)
+    @property
+    def sides(self) -> list[str]:
+        """The sides that this model has attention on."""
+        return [side for side in SIDES if self._on(side)]
+
+    def every(self, by_word: bool = True) -> list[Seen]:
+        """What was seen on every side there is; a model has one side at least, or cannot be looked at."""
+        if not self.sides:
+            raise Fault(_NOTHING)
+        return [self.seen(side, by_word) for side in self.sides]
+
+    def seen(self, side: str = "cross", by_word: bool = True) -> Seen:
+        """What the blocks of one side looked at, between words or between tokens."""
+        chosen = self._on(side)
+        if not chosen:
+            raise Fault(self._lacking(side))
+        looks_from, looks_at = SIDES[side]
+        rows, of_row = self._axis(looks_from, side, by_word)
+        columns, of_column = self._axis(looks_at, side, by_word)
+        blocks = [
+            Block(gaze.where, _grouped(gaze.weights[0].double().cpu().numpy(), of_row, of_column)) for gaze in chosen
         ]
+        return Seen(side, self.output, rows, columns, blocks)
 
-    def _matrix(self, title: str, weights: np.ndarray) -> Matrix:
-        return Matrix(title, self.rows, self.columns, weights)
+    def _on(self, side: str) -> list[Gaze]:
+        return [gaze for gaze in self.gazes if (gaze.looks_from, gaze.looks_at) == SIDES[side]]
+
+    def _axis(self, name: str, side: str, by_word: bool) -> tuple[list[str], list[int]]:
+        """What stands on an axis: the tokens that are looked at, or from which the next token is sought."""
+        task = self.model.task
+        if name == "source":
+            return _labels(task.source, [*task.source.encode(self.text), task.source.end], by_word)
+        if side == "decoder":  # a place is named by the token that it reads, not by the one that it writes
+            return _labels(task.target, [task.begin, *self.written], by_word)
+        return _labels(task.target, [*self.written, task.end], by_word)
+
+    def _lacking(self, side: str) -> str:
+        if not self.sides:
+            return _NOTHING
+        looks_from, looks_at = SIDES[side]
+        others = " or ".join(f"--side {other}" for other in self.sides)
+        return f"This model has no attention from the {looks_from} to the {looks_at}; it can show {others}."
+
+
+def see(model: Model, text: str, target: str | None = None) -> Sight:
+    """Let the model read `text` and write `target`, or what it finds best, and watch it."""
+    if not text.strip():
+        raise Fault("There is no text to look at; give a sentence with --text.")
+    model.task.check_length(text, 0)
+    written = model.search_tokens(text) if target is None else model.task.target.encode(target)
+    longest = model.task.model.options.longest
+    if len(written) + 1 > longest:
+        raise Fault(f"The target has {len(written) + 1} tokens, but the model takes {longest} at most; shorten it.")
+    with watching(model) as gazes:
+        model.force([text], [written])
+    return Sight(model, text, written, gazes)
 
 
 def look(model: Model, text: str, target: str | None = None, side: str = "cross", by_word: bool = True) -> Seen:
-    """Let the model read `text` and write `target`, or what it finds best, and see what it looked at."""
-    if not text.strip():
-        raise Fault("There is no text to look at; give a sentence with --text.")
-    task = model.task
-    if target is None:
-        written = model.search_tokens(text)
-    else:
-        written = task.target.encode(target)
-    with watching(model) as gazes:
-        model.force([text], [written])
-    looks_from, looks_at = SIDES[side]
-    chosen = [gaze for gaze in gazes if (gaze.looks_from, gaze.looks_at) == (looks_from, looks_at)]
-    weights = np.stack([gaze.weights[0].double().cpu().numpy() for gaze in chosen])
-    # What stands on an axis: the tokens that are looked at, or from which the next token is sought.
-    read = [*task.source.encode(text), task.source.end]
-    sides = {"source": (task.source, read), "target": (task.target, [*written, task.end])}
-    if side == "decoder":  # a place is named by the token that it reads, not by the one that it writes
-        sides["target"] = (task.target, [task.begin, *written])
-    rows, of_row = _labels(*sides[looks_from], by_word)
-    columns, of_column = _labels(*sides[looks_at], by_word)
-    return Seen(side, task.write(written), rows, columns, _grouped(weights, of_row, of_column))
+    """What the model looked at on one side while it read `text` and wrote `target`, or what it finds best."""
+    return see(model, text, target).seen(side, by_word)
+
+
+class _Unit(NamedTuple):
+    """Some text within a word, and how many tokens wrote it."""
+
+    text: str
+    tokens: int
 
 
 def _labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> tuple[list[str], list[int]]:
@@ -78,24 +116,57 @@ def _labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> tuple
         return pieces, list(range(len(pieces)))
     labels: list[str] = []
     places: list[int] = []
-    before: tuple[int, bool] | None = None
-    for token, piece, word in zip(tokens, pieces, tokeniser.words(tokens), strict=True):
-        text = piece if word < 0 else _shown(tokeniser, token, piece)
-        kind = (word, _is_punctuation(text))  # a full stop is shown beside the word it is written to
-        if word < 0 or kind != before:
-            labels.append("")
-        labels[-1] += text
-        before = None if word < 0 else kind
-        places.append(len(labels) - 1)
-    return [label or "·" for label in labels], places
+    for word, group in groupby(zip(tokeniser.words(tokens), pieces, strict=True), key=itemgetter(0)):
+        units = list(_units(piece for _, piece in group))
+        for part in _parts(units) if word >= 0 else [[unit] for unit in units]:
+            places += [len(labels)] * sum(unit.tokens for unit in part)
+            labels.append("".join(unit.text for unit in part))
+    return labels, places
 
 
-def _shown(tokeniser: Tokeniser, token: int, piece: str) -> str:
-    return tokeniser.decode([token]) if piece.startswith("<0x") else piece.replace("▁", "")
+def _units(pieces: Iterable[str]) -> Iterator[_Unit]:
+    """The text of each token, or of as many bytes as make a character; a bare space goes with what follows it."""
+    bare, spelled = 0, b""
+    for piece in pieces:
+        if byte := _BYTE.fullmatch(piece):
+            spelled += bytes.fromhex(byte[1])
+            character = spelled.decode(errors="replace")
+            if _BROKEN not in character or len(spelled) == _LONGEST_CHARACTER:
+                yield _Unit(character, len(spelled) + bare)
+                bare, spelled = 0, b""
+            continue
+        if spelled:
+            yield _Unit(_BROKEN, len(spelled) + bare)
+            bare, spelled = 0, b""
+        if text := piece.replace("▁", ""):
+            yield _Unit(text, 1 + bare)
+            bare = 0
+        else:
+            bare += 1
+    if bare or spelled:
+        yield _Unit(_BROKEN if spelled else "", len(spelled) + bare)
+
+
+def _parts(units: list[_Unit]) -> Iterator[list[_Unit]]:
+    """A word, and beside it the punctuation before and behind it; what stands alone is a word by itself."""
+    inner = [place for place, unit in enumerate(units) if not _is_punctuation(unit.text)] or [len(units)]
+    first, behind = inner[0], inner[-1] + 1
+    part: list[_Unit] = []
+    for place, unit in enumerate(units):
+        if part and (place in (first, behind) or _stands_alone(unit.text) or _stands_alone(part[-1].text)):
+            yield part
+            part = []
+        part.append(unit)
+    yield part
 
 
 def _is_punctuation(text: str) -> bool:
     return bool(text) and all(unicodedata.category(character).startswith("P") for character in text)
+
+
+def _stands_alone(text: str) -> bool:
+    """Whether text is in a script that has no spaces between words, where a token is the nearest thing to a word."""
+    return unicodedata.name(text[:1] or " ", "").startswith(_UNSPACED)
 
 
 def _grouped(weights: np.ndarray, of_row: list[int], of_column: list[int]) -> np.ndarray:

@@ -73,7 +73,7 @@ def _show(folder: Path) -> None:
     pictures = folder / "pictures"
     pictures.mkdir(exist_ok=True)
     draw_matrix(seen.one(), pictures / "crossing.png")
-    draw_sheet(seen.every(), pictures / "heads.png", across=seen.weights.shape[1])
+    draw_sheet(seen.every(), pictures / "heads.png", across=seen.heads)
     print("\nWhat it looked at for each word it wrote; adjective and noun change places:\n")
     print("\n".join(matrix_lines(seen.one(), terminal_width(), wants_colour(sys.stdout))))
     print(f"\nThe pictures are {pictures / 'crossing.png'} and {pictures / 'heads.png'}, the model is {folder}.")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg")
 INK = "#222222"
 FAINT = "#b8b8b8"
+# Characters that turn about what stands behind them, up to the end of a line; words are shown one by one.
+_TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 _FONT = "DejaVu Sans"  # comes with matplotlib, and has Latin, Cyrillic and Greek
 
 
@@ -37,9 +39,10 @@ def canvas(texts: Iterable[str]) -> Iterator[None]:
     from matplotlib import rc_context
 
     lacking = sorted(_lacking(texts))
-    families = dict.fromkeys([_FONT, *filter(None, map(_family_with, lacking))])
-    settings: dict[Any, Any] = {"font.family": list(families), "svg.fonttype": "none", "svg.hashsalt": "regard"}
-    with rc_context(settings), warnings.catch_warnings():
+    # Whoever opens an SVG may have none of these fonts; the last name asks for any without serifs.
+    families = dict.fromkeys([_FONT, *filter(None, map(_family_with, lacking)), "sans-serif"])
+    fonts: dict[Any, Any] = {"font.family": list(families), "font.sans-serif": [_FONT]}
+    with rc_context({**fonts, "svg.fonttype": "none", "svg.hashsalt": "regard"}), warnings.catch_warnings():
         # Callers are told of missing glyphs once and by name, not by a warning for each.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
@@ -64,7 +67,23 @@ def shown(word: str) -> str:
 
 def _sign(character: str) -> str:
     hidden = unicodedata.category(character) in ("Cc", "Cs", "Cn", "Zl", "Zp")
-    return character.encode("unicode_escape").decode() if hidden else character
+    turning = unicodedata.bidirectional(character) in _TURNING
+    return character.encode("unicode_escape").decode() if hidden or turning else character
+
+
+def word_widths(words: Iterable[str], size: float) -> list[float]:
+    """Inches that each of these words fills when it is written in `size` points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    font, measure = FontProperties(size=size), TextToPath()
+    return [measure.get_text_width_height_descent(shown(word), font, False)[0] / 72 for word in words]
+
+
+def runs_leftwards(words: Iterable[str]) -> bool:
+    """Whether a sentence is read from right to left: the first letter with a direction decides."""
+    directions = (unicodedata.bidirectional(character) for word in words for character in word)
+    return next((direction for direction in directions if direction in ("L", "R", "AL")), "L") != "L"
 
 
 def missing_glyphs(texts: Iterable[str]) -> set[str]:
@@ -73,11 +92,16 @@ def missing_glyphs(texts: Iterable[str]) -> set[str]:
 
 
 def _lacking(texts: Iterable[str]) -> set[str]:
-    """The characters that our own font lacks."""
+    """The characters that our own font lacks; what joins others or varies their look has no shape of its own."""
     from matplotlib.font_manager import findfont
 
     own = _characters(findfont(_FONT))
-    return {character for text in texts for character in shown(text) if ord(character) not in own}
+    drawn = {character for text in texts for character in shown(text) if not _is_shapeless(character)}
+    return {character for character in drawn if ord(character) not in own}
+
+
+def _is_shapeless(character: str) -> bool:
+    return unicodedata.category(character) == "Cf" or "VARIATION SELECTOR" in unicodedata.name(character, "")
 
 
 @lru_cache(maxsize=1024)

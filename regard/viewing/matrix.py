@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice, repeat, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, save_figure, shown
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, save_figure, shown, word_widths
 from regard.viewing.canvas import missing_glyphs as missing_glyphs
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _COLOURS = "Blues"
 _FEW = 12  # rows and columns up to which the number in a cell can be read
 _WORTH_A_NUMBER = 0.1
+_LONG_WORD = 22  # letters
+_MOST_LABELLED = 96  # rows and columns of a panel on a sheet beyond which words would lie on each other
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,12 @@ def to_json(matrices: Sequence[Matrix]) -> dict[str, Any]:
     }
 
 
+def entropy(weights: np.ndarray) -> float:
+    """How widely the rows look, in nats: the mean over rows of -Σ w ln w; 0 is one place, ln n is n places alike."""
+    looked = np.where(weights > 0, weights, 1.0)
+    return max(0.0, float(-(looked * np.log(looked)).sum(axis=-1).mean()))
+
+
 def draw_matrix(matrix: Matrix, path: Path) -> set[str]:
     """Draw one matrix as large as its words need; gives the characters that no font here can draw."""
     check_suffix(path)
@@ -78,34 +87,43 @@ def draw_matrix(matrix: Matrix, path: Path) -> set[str]:
     return missing_glyphs(texts)
 
 
-def draw_sheet(matrices: Sequence[Matrix], path: Path, across: int | None = None) -> set[str]:
-    """Draw many matrices as small multiples, `across` in a line: say, a line for each layer, a place for each head.
+def draw_sheet(matrices: Sequence[Matrix], path: Path, across: int | Sequence[int] | None = None) -> set[str]:
+    """Draw many matrices as small multiples: say, a line for each block, and in it a place for each head.
 
-    Panels that show the same words as the one to their left, or as the one under them, leave the words to it.
+    `across` is how many stand in a line, or in each line where that differs. Panels that show the same words as the
+    one to their left, or as the one under them, leave the words to it; panels of whole pages have none.
     """
     check_suffix(path)
     if not matrices:
         raise ValueError("a sheet needs at least one matrix")
-    across = min(across or math.ceil(math.sqrt(len(matrices))), len(matrices))
+    lines = _broken(matrices, across or math.ceil(math.sqrt(len(matrices))))
     texts = [text for matrix in matrices for text in (matrix.title, *matrix.rows, *matrix.columns)]
     with canvas(texts):
-        figure, grid = _sheet(matrices, across)
-        for place, axes in enumerate(grid.flat):
-            if place < len(matrices):
-                mesh = _draw_panel(axes, matrices, place, across)
+        figure, grid = _sheet(lines)
+        for (line, place), axes in np.ndenumerate(grid):
+            if place < len(lines[line]):
+                mesh = _draw_panel(axes, lines, line, place)
             else:
                 axes.set_visible(False)
-        bar = figure.colorbar(mesh, ax=grid, fraction=0.025, aspect=30, pad=0.02)
-        _dress_scale(bar.ax, 7)
+        tall = min(0.9, 2.5 / figure.get_figheight())
+        bar = figure.colorbar(mesh, ax=grid, shrink=tall, aspect=22, pad=0.02, anchor=(0, 1), fraction=0.03)
+        _dress_scale(bar.ax, 8)
         save_figure(figure, path)
     return missing_glyphs(texts)
 
 
-def _sheet(matrices: Sequence[Matrix], across: int) -> "tuple[Figure, np.ndarray]":
+def _broken(matrices: Sequence[Matrix], across: int | Sequence[int]) -> list[list[Matrix]]:
+    """The matrices in lines, the last of which may be shorter."""
+    rest = iter(matrices)
+    counts = repeat(across) if isinstance(across, int) else iter(across)
+    return list(takewhile(bool, (list(islice(rest, count)) for count in counts)))
+
+
+def _sheet(lines: list[list[Matrix]]) -> "tuple[Figure, np.ndarray]":
     from matplotlib.figure import Figure
 
-    down = math.ceil(len(matrices) / across)
-    rows, columns = np.max([matrix.weights.shape for matrix in matrices], axis=0)
+    across, down = max(map(len, lines)), len(lines)
+    rows, columns = np.max([matrix.weights.shape for line in lines for matrix in line], axis=0)
     cell = min(0.18, 4 / max(rows, columns))  # inches; no panel grows beyond four
     figure = Figure(
         figsize=(across * (columns * cell + 0.25) + 1.2, down * (rows * cell + 0.35) + 0.8), layout="constrained"
@@ -113,17 +131,18 @@ def _sheet(matrices: Sequence[Matrix], across: int) -> "tuple[Figure, np.ndarray
     return figure, figure.subplots(down, across, squeeze=False)
 
 
-def _draw_panel(axes: "Axes", matrices: Sequence[Matrix], place: int, across: int) -> "ScalarMappable":
-    matrix = matrices[place]
+def _draw_panel(axes: "Axes", lines: list[list[Matrix]], line: int, place: int) -> "ScalarMappable":
+    matrix = lines[line][place]
     mesh = _draw_cells(axes, matrix)
     axes.set_aspect("equal")
     axes.set_title(matrix.title, fontsize=8, pad=4, color=INK, parse_math=False)
     size = float(np.interp(max(matrix.weights.shape), [22, 80], [7, 3]))
-    told_left = place % across and matrices[place - 1].rows == matrix.rows
-    under = place + across
-    told_under = under < len(matrices) and matrices[under].columns == matrix.columns
-    _write_rows(axes, [] if told_left else matrix.rows, size)
-    words = [] if told_under else matrix.columns
+    crowded = max(matrix.weights.shape) > _MOST_LABELLED
+    told_left = place and lines[line][place - 1].rows == matrix.rows
+    under = lines[line + 1][place : place + 1] if line + 1 < len(lines) else []
+    told_under = any(other.columns == matrix.columns for other in under)
+    _write_rows(axes, [] if told_left or crowded else matrix.rows, size)
+    words = [] if told_under or crowded else matrix.columns
     axes.set_xticks(np.arange(len(words)) + 0.5, [shown(word) for word in words], rotation=90)
     _dress_labels(axes.get_xticklabels(), size)
     return mesh
@@ -166,7 +185,12 @@ def _write_columns(axes: "Axes", words: Sequence[str], size: float, cell: float)
 def _dress_labels(labels: Iterable[Any], size: float) -> None:
     for label in labels:
         # A word may hold dollar signs, which are money here and not mathematics.
-        label.set(fontsize=size, color=INK, parse_math=False)
+        label.set(fontsize=size * _shrunk(label.get_text()), color=INK, parse_math=False)
+
+
+def _shrunk(word: str) -> float:
+    """How much smaller a very long word is written, so that it leaves room for the matrix."""
+    return max(0.65, min(1.0, _LONG_WORD / max(len(word), 1)))
 
 
 def _write_numbers(axes: "Axes", weights: np.ndarray, size: float) -> None:
@@ -199,9 +223,4 @@ def _cell(matrix: Matrix, size: float) -> tuple[float, float]:
 
 
 def _widest(words: Sequence[str], size: float) -> float:
-    """Inches of the widest of these words."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextToPath
-
-    font, measure = FontProperties(size=size), TextToPath()
-    return max(measure.get_text_width_height_descent(shown(word), font, False)[0] for word in words) / 72
+    return max(word_widths(words, size))

@@ -106,7 +106,7 @@ def test_bad_use_has_its_sentence(
         (["evaluate", str(trained), "--source", str(text)], "--source and --reference belong together"),
         (["evaluate", str(trained), "--source", str(text), "--reference", str(latin)], "not valid UTF-8"),
         (["look", str(trained), "--text", ""], "There is no text to look at"),
-        (["look", str(trained), "--text", "a", "-o", str(tmp_path / "a.bmp")], "neither .png, .svg nor .json"),
+        (["look", str(trained), "--text", "a", "-o", str(tmp_path / "a.bmp")], "neither .png, .svg, .html nor .json"),
         (["look", str(trained), "--text", "a", "--layer", "9"], "This model has 2 blocks of 2 heads"),
         (["look", str(trained), "--text", "a", "--sheet", "--head", "1"], "leave --layer and --head away"),
         (["average", str(trained), "-o", str(trained)], "is the run itself"),

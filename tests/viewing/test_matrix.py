@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from regard.faults import Fault
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import runs_leftwards, shown
 from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet, missing_glyphs, to_json
 
 ROWS = ["Eu", "vejo", "a", "casa", "vermelha", "."]
@@ -100,7 +100,17 @@ def test_dollars_are_money_and_angles_are_letters(tmp_path):
 
 @pytest.mark.parametrize(
     ("word", "seen"),
-    [(" ", "␣"), ("", "␣"), ("a\nb", "a\\nb"), ("\x00", "\\x00"), ("\udcff", "\\udcff"), ("não", "não"), ("本", "本")],
+    [
+        (" ", "␣"),
+        ("", "␣"),
+        ("a\nb", "a\\nb"),
+        ("\x00", "\\x00"),
+        ("\udcff", "\\udcff"),
+        ("\u202eabc", "\\u202eabc"),  # would turn the rest of a line about
+        ("👩\u200d🚀", "👩\u200d🚀"),
+        ("não", "não"),
+        ("本", "本"),
+    ],
 )
 def test_what_cannot_be_seen_is_shown_as_a_sign(word, seen):
     assert shown(word) == seen
@@ -129,6 +139,26 @@ def test_a_glyph_no_font_has_is_named_and_no_warning(tmp_path):
     assert "\U00016f00" in draw_matrix(matrix, tmp_path / "picture.png")
 
 
+def test_what_only_joins_or_varies_others_is_no_missing_glyph():
+    assert missing_glyphs(["❤\ufe0f", "a\u200db", "\u200fא"]) == set()
+
+
+def test_a_very_long_word_is_written_smaller(tmp_path):
+    long = "pneumonoultramicroscopicsilicovolcanoconiosis"
+    draw_matrix(Matrix("", ["a", "b"], ["see", long], np.eye(2)), tmp_path / "picture.svg")
+    found = re.findall(r"font-size: ([\d.]+)px[^>]*>([^<]+)<", (tmp_path / "picture.svg").read_text())
+    sizes = {word: float(size) for size, word in found}
+    assert sizes[long] == pytest.approx(0.65 * sizes["see"])
+
+
+@pytest.mark.parametrize(
+    ("words", "leftwards"),
+    [(["I", "see"], False), (["أرى", "the"], True), (["<s>", "אני"], False), (["«", "1", "אני"], True), (["1"], False)],
+)
+def test_the_first_letter_says_which_way_a_sentence_runs(words, leftwards):
+    assert runs_leftwards(words) is leftwards
+
+
 def test_a_sheet_says_every_title_and_shared_words_once_a_line(tmp_path):
     matrices = [crossing(f"layer {layer}, head {head}") for layer in (1, 2) for head in (1, 2, 3)]
     draw_sheet(matrices, tmp_path / "sheet.svg", across=3)
@@ -136,6 +166,21 @@ def test_a_sheet_says_every_title_and_shared_words_once_a_line(tmp_path):
     assert all(matrix.title in texts for matrix in matrices)
     assert texts.count("vermelha") == 2  # left of each line
     assert texts.count("house") == 3  # under each column
+
+
+def test_the_lines_of_a_sheet_may_differ_in_length(tmp_path):
+    matrices = [crossing(title) for title in ("1.1", "2.1", "2.2", "2.3")]
+    draw_sheet(matrices, tmp_path / "sheet.svg", across=[1, 3])
+    texts = svg_texts(tmp_path / "sheet.svg")
+    assert all(matrix.title in texts for matrix in matrices)
+    assert texts.count("vermelha") == 2  # left of both lines
+    assert texts.count("house") == 3  # under the second, which has every column
+
+
+@pytest.mark.parametrize(("size", "named"), [(96, True), (97, False)])
+def test_a_sheet_of_whole_pages_has_no_words(tmp_path, size, named):
+    draw_sheet([square(size)], tmp_path / "sheet.svg")
+    assert ("row0" in svg_texts(tmp_path / "sheet.svg")) is named
 
 
 def test_a_sheet_of_different_words_says_them_all(tmp_path):

@@ -1,0 +1,84 @@
+"""Matrices of words beside each other, at one scale, over a caption that says what they have to do with each other."""
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.cells import cell_len
+
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, shown
+from regard.viewing.matrix import Matrix
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_CELL, _SIZE = 0.27, 9.0  # inches of a cell and points of a word, while a sentence is short
+_MANY, _LEAST = 22, 0.62  # places from which both shrink, and how far
+_TITLE = 10.0  # points
+_LETTER = 0.0092  # inches of a letter, for every point of its size
+_WIDEST = 15.0  # inches beyond which matrices stand under each other
+
+
+def draw_beside(matrices: Sequence[Matrix], path: Path, caption: str) -> set[str]:
+    """Draw the matrices from left to right, or from top to bottom when they are too wide for that.
+
+    Gives the characters that no font here can draw.
+    """
+    check_suffix(path)
+    texts = [caption, *(text for matrix in matrices for text in (matrix.title, *matrix.rows, *matrix.columns))]
+    longest = max(max(matrix.weights.shape) for matrix in matrices)
+    shrunk = min(1.0, max(_MANY / longest, _LEAST))
+    with canvas(texts):
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
+        wide, high = _lay_out(figure, matrices, _CELL * shrunk, _SIZE * shrunk)
+        text = "\n".join(textwrap.wrap(caption, max(int(wide * 14), 90)))
+        figure.text(0, -high - 0.05, text, fontsize=8.5, color=INK, va="top", linespacing=1.45, parse_math=False)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def _lay_out(figure: "Figure", matrices: Sequence[Matrix], cell: float, size: float) -> tuple[float, float]:
+    """Draw each matrix at its place; gives how wide and high all of them are, with their words."""
+    left = [_widest(matrix.rows, size) for matrix in matrices]
+    widths = [
+        beside + max(matrix.weights.shape[1] * cell, _widest([matrix.title], _TITLE))
+        for beside, matrix in zip(left, matrices, strict=True)
+    ]
+    heights = [matrix.weights.shape[0] * cell + _widest(matrix.columns, size) for matrix in matrices]
+    level = sum(widths) <= _WIDEST
+    along = down = 0.0
+    for matrix, beside, width, height in zip(matrices, left, widths, heights, strict=True):
+        rows, columns = matrix.weights.shape
+        start = along + beside if level else max(left)
+        _draw(figure.add_axes((start, -down - rows * cell, columns * cell, rows * cell)), matrix, size)
+        if level:
+            along += width
+        else:
+            down += height + 0.4  # for the title of the next
+    return (along, max(heights)) if level else (max(widths), down)
+
+
+def _widest(words: Sequence[str], size: float) -> float:
+    """Inches that the longest of these words needs beside a matrix."""
+    return max(map(cell_len, words)) * size * _LETTER + 0.25
+
+
+def _draw(axes: "Axes", matrix: Matrix, size: float) -> None:
+    rows, columns = matrix.weights.shape
+    many = matrix.weights.size > 4096  # as vectors these would make a file of megabytes
+    edges: dict[str, Any] = {} if many else {"edgecolors": "#e4e8ee", "linewidth": 0.4}
+    axes.pcolormesh(matrix.weights, cmap="Blues", vmin=0, vmax=1, rasterized=many, **edges)
+    axes.invert_yaxis()
+    axes.set_yticks(np.arange(rows) + 0.5, [shown(word) for word in matrix.rows])
+    axes.set_xticks(np.arange(columns) + 0.5, [shown(word) for word in matrix.columns], rotation=90)
+    axes.tick_params(length=0)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set(fontsize=size, color=INK, parse_math=False)
+    axes.set_title(matrix.title, fontsize=_TITLE, color=INK, loc="left", pad=7, parse_math=False)
+    for spine in axes.spines.values():
+        spine.set(color=FAINT, linewidth=0.8)

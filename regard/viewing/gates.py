@@ -1,0 +1,138 @@
+"""The gates of a recurrent cell over a sentence: the mean of the units as lines, the units themselves as heat maps."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# What each trace is called beside its heat map, and the colour of its mean; gates are numbers between 0 and 1.
+GATES = {
+    "forget": ("forget gate: what is kept", "#1f5fa8"),
+    "input": ("input gate: what is let in", "#d1622b"),
+    "output": ("output gate: what is shown", "#3a8f5c"),
+    "update": ("update gate: what is kept", "#1f5fa8"),
+    "reset": ("reset gate: what the candidate sees", "#d1622b"),
+}
+MEMORIES = {"cell": "memory cell", "state": "state"}  # of either sign
+FADED = "#777777"
+_TALL = 1.25  # inches of a heat map
+_CAPTION = "Lines are means over all units. In the heat maps a row is a unit; those that keep most stand on top."
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Traces by name, each (word, unit), the gate that keeps first; `order` gives the number of each unit."""
+
+    title: str
+    words: list[str]
+    traces: dict[str, np.ndarray]
+    order: np.ndarray
+
+    @property
+    def means(self) -> dict[str, np.ndarray]:
+        """The mean over the units at each word; of a memory, whose signs would cancel, the mean of its size."""
+        return {name: np.abs(trace).mean(axis=1) for name, trace in self.traces.items()}
+
+
+def gates_to_json(gates: Gates) -> dict[str, Any]:
+    """The same as plain values."""
+    return {
+        "title": gates.title,
+        "words": gates.words,
+        "units": gates.order.tolist(),
+        "means": {name: mean.tolist() for name, mean in gates.means.items()},
+        "traces": {name: trace.tolist() for name, trace in gates.traces.items()},
+    }
+
+
+def draw_gates(gates: Gates, path: Path) -> set[str]:
+    """Draw the means on top and a heat map of each trace under them, words from left to right."""
+    check_suffix(path)
+    texts = [gates.title, *gates.words]
+    with canvas(texts):
+        figure, grid = _sheet(gates)
+        _draw_means(grid[0], gates)
+        for axes, (name, trace) in zip(grid[1:], gates.traces.items(), strict=True):
+            _draw_trace(figure, axes, name, trace)
+        _write_words(grid[-1], gates.words, _wide(gates) / len(gates.words))
+        grid[0].set_title(gates.title, fontsize=11, color=INK, loc="left", pad=10, parse_math=False)
+        grid[-1].set_xlabel(_CAPTION, fontsize=8.5, color=FADED, loc="left", labelpad=8)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def _wide(gates: Gates) -> float:
+    """Inches of the heat maps."""
+    return min(max(0.62 * len(gates.words), 6.2), 14.0)
+
+
+def _sheet(gates: Gates) -> "tuple[Figure, list[Axes]]":
+    from matplotlib.figure import Figure
+
+    count = len(gates.traces)
+    figure = Figure(figsize=(_wide(gates) + 1.0, 1.5 + (_TALL + 0.2) * count + 0.9), layout="constrained")
+    grid = figure.subplots(1 + count, 1, sharex=True, gridspec_kw={"height_ratios": [1.5, *[_TALL] * count]})
+    return figure, list(grid)
+
+
+def _draw_means(axes: "Axes", gates: Gates) -> None:
+    places = np.arange(len(gates.words)) + 0.5
+    for name, mean in gates.means.items():
+        if name in GATES:
+            axes.plot(places, mean, color=GATES[name][1], linewidth=1.6, marker="o", markersize=3.5, label=name)
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+    axes.set_ylabel("mean of the units", fontsize=8.5, color=INK)
+    axes.grid(axis="y", color="#ececec", linewidth=0.8)
+    axes.tick_params(length=3, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
+    axes.tick_params(axis="x", length=0)
+    for side, spine in axes.spines.items():
+        spine.set(color=FAINT, linewidth=0.8, visible=side in ("left", "bottom"))
+    place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.01, 0.98), "ncols": 3}
+    axes.legend(frameon=False, fontsize=9, labelcolor="linecolor", handlelength=1.3, columnspacing=1.3, **place)
+
+
+def _draw_trace(figure: "Figure", axes: "Axes", name: str, trace: np.ndarray) -> None:
+    """Units from top to bottom as they are ordered; gates from white to blue, a memory blue below zero, red above."""
+    if name in GATES:
+        title, colours, lowest, highest = GATES[name][0], "Blues", 0.0, 1.0
+    else:
+        highest = float(np.quantile(np.abs(trace), 0.98)) or 1.0
+        title, colours, lowest = MEMORIES[name], "RdBu_r", -highest
+    mesh = axes.pcolormesh(
+        np.arange(trace.shape[0] + 1),
+        np.arange(trace.shape[1] + 1),
+        trace.T,
+        cmap=colours,
+        vmin=lowest,
+        vmax=highest,
+        rasterized=True,
+    )
+    axes.invert_yaxis()
+    axes.set_yticks([])
+    axes.set_ylabel(f"{trace.shape[1]} units", fontsize=8, color=INK)
+    axes.set_title(title, fontsize=9, color=INK, loc="left", pad=4)
+    axes.tick_params(axis="x", length=0)
+    bar = figure.colorbar(mesh, ax=axes, fraction=0.03, aspect=10, pad=0.012)
+    if name in GATES:
+        bar.set_ticks([0, 0.5, 1], labels=["0", "0.5", "1"])
+    bar.ax.tick_params(length=2, width=0.6, color=FAINT, labelsize=7.5, labelcolor=INK)
+    for spine in (*axes.spines.values(), bar.outline):
+        spine.set(edgecolor=FAINT, linewidth=0.7)
+
+
+def _write_words(axes: "Axes", words: list[str], room: float) -> None:
+    """Words under the last heat map: level where the longest fits into the inches it has, slanted otherwise."""
+    size = float(np.interp(room, [0.2, 0.5], [6.5, 9.5]))
+    level = max(map(len, words)) * size * 0.0092 < room
+    slant: dict[str, Any] = {} if level else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xticks(np.arange(len(words)) + 0.5, [shown(word) for word in words], **slant)
+    for label in axes.get_xticklabels():
+        label.set(fontsize=size, color=INK, parse_math=False)

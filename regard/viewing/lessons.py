@@ -1,0 +1,175 @@
+"""Lines that teach: a few curves on a logarithmic axis, each named at its end, and under them what one sees."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PALETTE = ("#c2452d", "#1f5fa8", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770")
+_WIDE, _ALONE, _HIGH = 4.3, 6.4, 3.5  # inches of a panel among others, of one alone, and of any from top to bottom
+_LINE = 0.062  # of a panel's height, that a name at the end of a line needs
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points (x, y) and a name to write at their end; lines of one `colour` belong together."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    colour: int
+    style: Literal["solid", "dashed", "dotted"] = "solid"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines on one pair of axes, what is counted `along` them and measured `up`, and in the caption what one sees."""
+
+    title: str
+    along: str
+    up: str
+    lines: list[Line]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Panels beside each other."""
+
+    title: str
+    panels: list[Panel]
+
+
+def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
+    """The same lines as plain values."""
+    return {
+        "title": lesson.title,
+        "panels": [
+            {
+                "title": panel.title,
+                "along": panel.along,
+                "up": panel.up,
+                "lines": [{"name": line.name, "style": line.style, "points": [*line.points]} for line in panel.lines],
+                "caption": panel.caption,
+            }
+            for panel in lesson.panels
+        ],
+    }
+
+
+def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
+    """Draw a lesson; points that are not positive have no place on a logarithmic axis and are left out."""
+    check_suffix(path)
+    texts = [lesson.title]
+    texts += [text for panel in lesson.panels for text in (panel.title, panel.caption, *(x.name for x in panel.lines))]
+    with canvas(texts):
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        count = len(lesson.panels)
+        wide = _WIDE if count > 1 else _ALONE
+        figure = Figure(figsize=(wide * count, _HIGH), layout=ConstrainedLayoutEngine(w_pad=0.12))
+        grid = list(figure.subplots(1, count, squeeze=False).flat)
+        for axes, panel in zip(grid, lesson.panels, strict=True):
+            _draw_panel(axes, panel)
+        head = "\n".join(textwrap.wrap(lesson.title, int(wide * count * 10)))
+        figure.suptitle(head, fontsize=12.5, color=INK, x=0.012, ha="left", parse_math=False)
+        # Captions come when the panels stand, which would otherwise shrink to make room for them.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for axes, panel in zip(grid, lesson.panels, strict=True):
+            caption = "\n".join(textwrap.wrap(panel.caption, int(wide * 12.5)))
+            style: dict[str, Any] = {"fontsize": 8.5, "color": INK, "va": "top", "linespacing": 1.45}
+            axes.text(-0.02, -0.23, caption, transform=axes.transAxes, parse_math=False, **style)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def _draw_panel(axes: "Axes", panel: Panel) -> None:
+    for line in panel.lines:
+        along, up = zip(*((x, y if y > 0 else np.nan) for x, y in line.points), strict=True)
+        axes.plot(
+            along,
+            up,
+            color=PALETTE[line.colour % len(PALETTE)],
+            linewidth={"solid": 1.9, "dashed": 1.1, "dotted": 1.5}[line.style],
+            linestyle={"solid": "-", "dashed": (0, (4, 2.5)), "dotted": (0, (1, 1.6))}[line.style],
+        )
+    axes.set_yscale("log")
+    axes.margins(x=0.0, y=0.05)
+    _dress(axes, panel)
+    _name_lines(axes, panel.lines)
+
+
+def _dress(axes: "Axes", panel: Panel) -> None:
+    from matplotlib.ticker import MaxNLocator, NullLocator
+
+    axes.set_title(panel.title, fontsize=10, color=INK, loc="left", pad=8, parse_math=False)
+    axes.set_xlabel(panel.along, fontsize=9, color=INK)
+    axes.set_ylabel(panel.up, fontsize=9, color=INK)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axes.set_yticks([10.0**power for power in _powers(*np.log10(axes.get_ylim()))])
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.tick_params(length=3, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
+    axes.grid(axis="y", color="#ececec", linewidth=0.8)
+    axes.axhline(1.0, color=FAINT, linewidth=0.8, zorder=0)
+    axes.set_axisbelow(True)
+    for side, spine in axes.spines.items():
+        spine.set(color=FAINT, linewidth=0.8, visible=side in ("left", "bottom"))
+
+
+def _powers(lowest: float, highest: float) -> range:
+    """At most eight powers of ten between these two, evenly apart and with the zeroth among them."""
+    apart = next(step for step in (1, 2, 5, 10, 20, 50, 100) if (highest - lowest) / step < 8)
+    return range(ceil(lowest / apart) * apart, floor(highest / apart) * apart + 1, apart)
+
+
+def _name_lines(axes: "Axes", lines: list[Line]) -> None:
+    """The names at the right, each as near to the end of its line as the others leave it room."""
+    named = [line for line in lines if line.name and line.points[-1][1] > 0]
+    if not named:
+        return
+    low, high = np.log10(axes.get_ylim())
+    ends = [float((np.log10(line.points[-1][1]) - low) / (high - low)) for line in named]
+    for line, end, place in zip(named, ends, spread(ends, _LINE), strict=True):
+        colour = PALETTE[line.colour % len(PALETTE)]
+        axes.annotate(
+            line.name,
+            xy=(1.0, end),
+            xytext=(1.05, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            fontsize=8.5,
+            color=colour,
+            va="center",
+            parse_math=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 1},
+        )
+
+
+def spread(places: list[float], gap: float) -> list[float]:
+    """The places, moved no more than it takes for any two of them to be `gap` apart, in the same order.
+
+    Places that come too near each other form a group, which spreads about the mean of where its members wanted to be.
+    """
+    order = sorted(range(len(places)), key=places.__getitem__)
+    groups: list[list[float]] = []
+    for number in order:
+        groups.append([places[number]])
+        while len(groups) > 1 and _reach(groups[-2], gap)[1] + gap > _reach(groups[-1], gap)[0]:
+            groups[-2:] = [groups[-2] + groups[-1]]
+    found = [_reach(group, gap)[0] + gap * nth for group in groups for nth in range(len(group))]
+    return [place for _, place in sorted(zip(order, found, strict=True))]
+
+
+def _reach(group: list[float], gap: float) -> tuple[float, float]:
+    middle, half = sum(group) / len(group), gap * (len(group) - 1) / 2
+    return middle - half, middle + half

@@ -1,0 +1,189 @@
+// Two lines of words with links between them: what is looked at above, who looks below. Pointing at a word shows what
+// it looks at and who looks at it; in self-attention a word is both at once.
+
+const FAINTEST = 0.03; // a link that carries less is not drawn
+const MOST_TOLD = 6; // shares named in a sentence
+
+let active = null; // the word that is pointed at: { line: "rows" or "columns", place }
+let pinned = false; // it stays when the pointer leaves
+let linesShown = "";
+let strands = []; // the links: { row, column, weight, path }, the strongest last
+
+const buttons = (line) => [...byId(line).children];
+const isSelf = () => SIDES[state.side][0] === SIDES[state.side][1];
+const isBeside = () => byId("lines").classList.contains("beside");
+const same = (one, other) => one?.line === other?.line && one?.place === other?.place;
+
+function showLines() {
+  const key = `${state.mode} ${state.side}`;
+  if (linesShown !== key) {
+    linesShown = key;
+    [active, pinned] = [null, false];
+    const [looksFrom, looksAt] = SIDES[state.side];
+    fillLine("columns", looksAt, "looked at");
+    fillLine("rows", looksFrom, "looking");
+  }
+  layOutLines();
+}
+
+function fillLine(line, side, what) {
+  const common = { type: "button", class: "word", dir: "auto", lang: data[side].language };
+  const words = shown()[line].map((text, place) => element("button", { ...common, tabindex: place ? -1 : 0 }, text));
+  byId(line).replaceChildren(...words);
+  byId(line).setAttribute("aria-label", `Words of the ${side}, ${what}`);
+  byId(line).dir = getComputedStyle(byId(side)).direction;
+}
+
+/** Above each other where both lines fit and run the same way, otherwise beside each other. */
+function layOutLines() {
+  const holder = byId("lines");
+  holder.classList.remove("beside");
+  const tooWide = ["rows", "columns"].some((line) => byId(line).scrollWidth > holder.clientWidth + 1);
+  holder.classList.toggle("beside", tooWide || byId("rows").dir !== byId("columns").dir);
+  drawLinks();
+  point(active);
+}
+
+/** Point at a word, or at none: its links, the words at their other ends, and sentences about it. */
+function point(at) {
+  active = at;
+  const looks = at && (at.line === "rows" || isSelf());
+  const looked = at && (at.line === "columns" || isSelf());
+  tint("columns", "looked-at", (column) => (looks ? weightAt(at.place, column) : 0));
+  tint("rows", "looks", (row) => (looked ? weightAt(row, at.place) : 0));
+  shadeLinks();
+  const sentences = [];
+  if (looks) sentences.push(told("rows", "looks at", "columns", (column) => weightAt(at.place, column)));
+  if (looked) sentences.push(told("columns", "is looked at by", "rows", (row) => weightAt(row, at.place)));
+  const hint = "Point at a word, or reach it with the arrow keys, to see what it looks at and who looks at it.";
+  byId("readout").replaceChildren(...(at ? sentences : [`${hint} A click or Enter keeps it.`]));
+}
+
+function tint(line, name, weightOf) {
+  buttons(line).forEach((button, place) => {
+    const weight = weightOf(place);
+    const isActive = same(active, { line, place });
+    button.classList.toggle(name, weight >= FAINTEST);
+    button.classList.toggle("active", isActive);
+    button.setAttribute("aria-pressed", isActive && pinned);
+    button.style.setProperty("--weight", weight.toFixed(3));
+  });
+}
+
+/** One sentence: the active word, and where most of its looks go to or come from. */
+function told(line, verb, otherLine, weightOf) {
+  const [looksFrom, looksAt] = SIDES[state.side];
+  const [side, otherSide] = line === "rows" ? [looksFrom, looksAt] : [looksAt, looksFrom];
+  const most = shown()[otherLine]
+    .map((text, place) => [text, weightOf(place)])
+    .filter(([, weight]) => weight >= 0.01)
+    .sort(([, one], [, other]) => other - one);
+  const shares = most.slice(0, MOST_TOLD).flatMap(([text, weight]) => {
+    const share = element("span", { class: "share" }, word(text, otherSide), ` ${Math.round(weight * 100)}\u202f%`);
+    share.style.setProperty("--weight", weight.toFixed(3));
+    return [" ", share];
+  });
+  const rest = most.length > MOST_TOLD ? ` and ${most.length - MOST_TOLD} more` : "";
+  const subject = element("b", {}, word(shown()[line][active.place], side));
+  const ends = shares.length ? shares : [" nothing"];
+  return element("p", { class: line === "rows" ? "out" : "in" }, subject, ` ${verb}`, ...ends, rest);
+}
+
+/** How the link from a row to a column concerns the active word: it looks ("out"), is looked at ("in"), or neither. */
+function roleOf(row, column) {
+  if (!active) return "out";
+  if (row === active.place && (active.line === "rows" || isSelf())) return "out";
+  if (column === active.place && (active.line === "columns" || isSelf())) return "in";
+  return "faded";
+}
+
+/** The links as curves that leave one word and reach the other straight on. */
+function drawLinks() {
+  const [rows, columns] = [linkEnds("rows", "left", "top"), linkEnds("columns", "right", "bottom")];
+  strands = [];
+  rows.forEach((from, row) =>
+    columns.forEach((to, column) => {
+      const weight = weightAt(row, column);
+      if (weight >= FAINTEST) strands.push({ row, column, weight, path: strand(from, to, row, column) });
+    }),
+  );
+  strands.sort((one, other) => one.weight - other.weight);
+}
+
+function strand([x1, y1], [x2, y2], row, column) {
+  const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2];
+  const bends = isBeside() ? `${x},${y1} ${x},${y2}` : `${x1},${y} ${x2},${y}`;
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", `M${x1},${y1} C${bends} ${x2},${y2}`);
+  path.setAttribute("stroke-width", (1 + 2.5 * weightAt(row, column)).toFixed(2));
+  Object.assign(path.dataset, { row, column });
+  return path;
+}
+
+/** The links of the active word as dark as they are strong and on top of all others, which fade. */
+function shadeLinks() {
+  const [faded, lit] = [[], []];
+  for (const { row, column, weight, path } of strands) {
+    const role = roleOf(row, column);
+    path.setAttribute("class", `strand ${role}`);
+    path.setAttribute("stroke-opacity", (role === "faded" ? weight * 0.12 : weight).toFixed(3));
+    (role === "faded" ? faded : lit).push(path);
+  }
+  byId("strands").replaceChildren(...faded, ...lit);
+}
+
+/** Where the links of a line's words end: at one edge of each word, in the middle. */
+function linkEnds(line, edgeBeside, edgeAbove) {
+  const origin = byId("lines").getBoundingClientRect();
+  return buttons(line).map((button) => {
+    const box = button.getBoundingClientRect();
+    const x = isBeside() ? box[edgeBeside] : box.left + box.width / 2;
+    const y = isBeside() ? box.top + box.height / 2 : box[edgeAbove];
+    return [x - origin.left, y - origin.top].map((place) => Math.round(place * 10) / 10);
+  });
+}
+
+const placeOf = (target) => {
+  const button = target?.closest?.(".word");
+  return button ? { line: button.parentElement.id, place: buttons(button.parentElement.id).indexOf(button) } : null;
+};
+
+/** Where a key leads from a word: along its line, to the line's ends, or across to the other line. */
+function stepFrom({ line, place }, key) {
+  const along = isBeside() ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
+  const [back, on] = !isBeside() && byId(line).dir === "rtl" ? along.reverse() : along;
+  const last = shown()[line].length - 1;
+  const moves = { [back]: Math.max(place - 1, 0), [on]: Math.min(place + 1, last), Home: 0, End: last };
+  if (Object.hasOwn(moves, key)) return { line, place: moves[key] };
+  if (!key.startsWith("Arrow")) return null;
+  const other = line === "rows" ? "columns" : "rows";
+  return { line: other, place: Math.round((place / Math.max(last, 1)) * (shown()[other].length - 1)) };
+}
+
+function listenToLines() {
+  const holder = byId("lines");
+  holder.addEventListener("pointerover", ({ target, pointerType }) => {
+    if (!pinned && pointerType !== "touch") point(placeOf(target) ?? placeOf(document.activeElement));
+  });
+  holder.addEventListener("pointerleave", () => pinned || point(placeOf(document.activeElement)));
+  holder.addEventListener("focusin", ({ target }) => {
+    buttons(target.parentElement.id).forEach((button) => (button.tabIndex = button === target ? 0 : -1));
+    if (!pinned) point(placeOf(target));
+  });
+  holder.addEventListener("focusout", () => pinned || point(null));
+  holder.addEventListener("click", ({ target }) => {
+    const at = placeOf(target);
+    if (!at) return;
+    pinned = !(pinned && same(active, at));
+    point(at);
+  });
+  holder.addEventListener("keydown", (event) => {
+    const from = placeOf(event.target);
+    const to = event.key === "Escape" ? from : stepFrom(from, event.key);
+    if (!to) return;
+    event.preventDefault();
+    pinned = false;
+    buttons(to.line)[to.place].focus();
+    point(to);
+  });
+}

@@ -1,0 +1,69 @@
+// The sheet: every block and head of a side as a small matrix; one that is clicked is shown large.
+
+let sheetShown = "";
+
+const thumbs = () => [...byId("sheet").querySelectorAll(".thumb")];
+
+function showSheet() {
+  const key = `${state.mode} ${state.side} ${colours[255]}`;
+  if (sheetShown !== key) {
+    sheetShown = key;
+    byId("sheet").replaceChildren(...shown().blocks.map(thumbLine));
+  }
+  const isChosen = ({ dataset }) => dataset.layer === String(state.layer) && dataset.head === String(state.head);
+  const reachable = thumbs().find(isChosen) ?? thumbs()[0];
+  thumbs().forEach((thumb) => {
+    thumb.setAttribute("aria-pressed", isChosen(thumb));
+    thumb.tabIndex = thumb === reachable ? 0 : -1;
+  });
+  layOutSheet();
+}
+
+function thumbLine(each, number) {
+  const name = shown().blocks.length > 1 ? `block ${number + 1}` : "";
+  const line = element("div", { class: "heads" }, ...each.heads.map((_, head) => thumb(each, number, head, name)));
+  return element("div", { class: name ? "block" : "block alone" }, ...(name ? [element("span", {}, name)] : []), line);
+}
+
+function thumb(each, number, head, name) {
+  const canvas = element("canvas", { "aria-hidden": true });
+  paint(canvas, shown().columns.length, weightsOf(each, head + 1));
+  const entropy = each.entropy[head].toFixed(2);
+  const label = [name, `head ${head + 1}`, `entropy ${entropy} nats`].filter(Boolean).join(", ");
+  const attributes = { type: "button", class: "thumb", title: label, "aria-label": label };
+  const made = element("button", attributes, canvas, element("span", {}, `${head + 1} · ${entropy}`));
+  Object.assign(made.dataset, { layer: number + 1, head: head + 1 });
+  return made;
+}
+
+/** Thumbs as large as lets all heads of a block stand in one line, within reason. */
+function layOutSheet() {
+  const { blocks, rows, columns } = shown();
+  const most = Math.max(...blocks.map(({ heads }) => heads.length));
+  const room = byId("sheet").querySelector(".heads").clientWidth / most - 18;
+  const pixel = Math.min(14, Math.min(Math.max(room, 40), 96) / Math.max(rows.length, columns.length));
+  byId("sheet").querySelectorAll("canvas").forEach((canvas) => {
+    canvas.style.width = `${Math.max(8, columns.length * pixel)}px`;
+    canvas.style.height = `${Math.max(8, rows.length * pixel)}px`;
+  });
+}
+
+function listenToSheet() {
+  byId("sheet").addEventListener("click", ({ target }) => {
+    const chosen = target.closest(".thumb");
+    if (!chosen) return;
+    change({ layer: chosen.dataset.layer, head: chosen.dataset.head });
+    const { top, bottom } = byId("matrix").getBoundingClientRect();
+    if (bottom < 0 || top > innerHeight) byId("matrix-title").scrollIntoView();
+  });
+  byId("sheet").addEventListener("keydown", (event) => {
+    const from = thumbs().indexOf(event.target);
+    const across = event.target.parentElement.children.length;
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[event.key];
+    const to = step && thumbs()[from + step];
+    if (!to) return;
+    event.preventDefault();
+    thumbs().forEach((each) => (each.tabIndex = each === to ? 0 : -1));
+    to.focus();
+  });
+}

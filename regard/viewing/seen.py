@@ -1,0 +1,97 @@
+"""All that was looked at on one side of a model: its blocks, their heads, and the words they looked between."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from regard.faults import Fault
+from regard.viewing.matrix import Matrix
+
+Joining = Literal["mean", "max"]
+
+# How the heads of a block become one matrix, (head, row, column) to (row, column), and what to call that.
+JOININGS: dict[Joining, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
+    "mean": (lambda weights: weights.mean(axis=0), "mean"),
+    "max": (lambda weights: weights.max(axis=0), "maximum"),
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One attention module: its path in the network, and what each of its heads looked at (head, row, column)."""
+
+    where: str
+    weights: np.ndarray
+
+    @property
+    def heads(self) -> int:
+        return int(self.weights.shape[0])
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What every block and head of one side looked at; blocks may differ in how many heads they have."""
+
+    side: str
+    output: str
+    rows: list[str]
+    columns: list[str]
+    blocks: list[Block]
+
+    def __post_init__(self) -> None:
+        if not self.blocks:
+            raise ValueError(f"nothing was seen on the side '{self.side}'")
+
+    @property
+    def heads(self) -> list[int]:
+        """How many heads each block has."""
+        return [block.heads for block in self.blocks]
+
+    @property
+    def usual(self) -> int:
+        """The block to show when nobody asks for one, counted from 1.
+
+        The last but one aligns best in translation models of several sizes (Garg et al. 2019, section 4.1).
+        """
+        return max(1, len(self.blocks) - 1)
+
+    def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> Matrix:
+        """One block (by default the usual one) and one head of it, or all its heads joined."""
+        number = layer or self.usual
+        if number > len(self.blocks) or (head or 1) > self.blocks[number - 1].heads:
+            raise Fault(f"This model has {self._sizes()} on that side.")
+        block = self.blocks[number - 1]
+        if head:
+            return self._matrix([self.side, *self._named(number, f"head {head}")], block.weights[head - 1])
+        join, name = JOININGS[heads]
+        joined = f"{name} of {block.heads} heads"
+        return self._matrix([self.side, *self._named(number, joined)], join(block.weights))
+
+    def every(self) -> list[Matrix]:
+        """All blocks and heads, block by block; their titles leave the side away, which is the same for all."""
+        return [
+            self._matrix(self._named(number, f"head {head}") or [self.side], weights)
+            for number, block in enumerate(self.blocks, 1)
+            for head, weights in enumerate(block.weights, 1)
+        ]
+
+    def _named(self, number: int, which: str) -> list[str]:
+        """What sets a matrix apart: where there is one block, or one head, it need not be counted."""
+        return [f"block {number}"] * (len(self.blocks) > 1) + [which] * (max(self.heads) > 1)
+
+    def _matrix(self, title: list[str], weights: np.ndarray) -> Matrix:
+        return Matrix(", ".join(title), self.rows, self.columns, weights)
+
+    def _sizes(self) -> str:
+        count = len(self.blocks)
+        if count == 1:
+            return f"1 block of {_heads(self.heads[0])}"
+        if len(set(self.heads)) == 1:
+            return f"{count} blocks of {_heads(self.heads[0])}"
+        return f"{count} blocks of {', '.join(map(str, self.heads))} heads"
+
+
+def _heads(count: int) -> str:
+    return "1 head" if count == 1 else f"{count} heads"

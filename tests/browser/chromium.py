@@ -1,0 +1,101 @@
+"""A real browser for the tests of pages: Chromium, driven through its own driver, both as the system has them."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def find_browser() -> tuple[str, str] | None:
+    """The browser and its driver. The driver is never downloaded: no test reaches for the network."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    driver = shutil.which("chromedriver")
+    return (browser, driver) if browser and driver else None
+
+
+def start_browser(browser: str, driver: str) -> "Browser":
+    """Start a browser without a window."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    # As root, and with the small shared memory of a container, Chromium starts only when told that this is meant.
+    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return Browser(webdriver.Chrome(options, Service(driver)))
+
+
+class Browser:
+    """One tab, with the few things the tests want of it."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def open(self, path: Path, fragment: str = "") -> None:
+        """Open a file afresh, forgetting what was said and asked for before."""
+        self.driver.get("about:blank")
+        self.said(), self.requests()
+        self.driver.get(path.as_uri() + fragment)
+
+    def appear(self, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
+        """Be a window of this size that prefers light or dark."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+    def said(self) -> list[str]:
+        """What the console has been told since it was last asked."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self) -> list[str]:
+        """The addresses that were asked for since this was last asked."""
+        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
+        return [each["request"]["url"] for each in sent]
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def find(self, selector: str) -> Any:
+        return self.driver.find_element("css selector", selector)
+
+    def all(self, selector: str) -> list[Any]:
+        return self.driver.find_elements("css selector", selector)
+
+    def text(self, selector: str) -> str:
+        """All the text inside, seen or not."""
+        return self.run("return document.querySelector(arguments[0]).textContent", selector)
+
+    def point(self, thing: Any, right: int = 0, down: int = 0) -> None:
+        """Move the pointer to the middle of an element, or a few pixels beside it."""
+        from selenium.webdriver import ActionChains
+
+        self.run("arguments[0].scrollIntoView({ block: 'center' })", thing)
+        ActionChains(self.driver, duration=0).move_to_element_with_offset(thing, right, down).perform()
+
+    def settle(self) -> None:
+        """Wait until the page has been drawn twice: then it has heard of its new size or colours and acted on it."""
+        self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
+    def press(self, *keys: str) -> None:
+        """Press keys, whatever has the focus."""
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        chain = ActionChains(self.driver, duration=0)
+        for key in keys:
+            chain.send_keys(getattr(Keys, key))
+        chain.perform()
+
+    def focused(self) -> Mapping[str, str]:
+        """Where the focus is: the text of the element, its class, and the id of what holds it."""
+        return self.run(
+            "const at = document.activeElement;"
+            "return { text: at.textContent, class: at.className, id: at.id, holder: at.parentElement.id }"
+        )

@@ -1,0 +1,171 @@
+"""The page: what goes into it, that it is safe whatever was typed, and when it is refused."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.faults import Fault
+from regard.viewing import page
+from regard.viewing.matrix import entropy
+from regard.viewing.page import Scene, Start, fits, page_of, write_page
+from regard.viewing.seen import Block, Seen
+
+HOSTILE = '</script><script>alert(1)</script><!-- & &lt; "quoted" \' \u2028\u2029 ${x} $script'
+
+
+class Reader(HTMLParser):
+    """What a browser would find in the page: its elements, and the text inside of each script and style."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: list[tuple[str, str]] = []
+        self.open = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.open = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = ""
+
+    def handle_data(self, data: str) -> None:
+        self.inside.append((self.open, data))
+
+    def parts(self, tag: str) -> list[str]:
+        return [text for name, text in self.inside if name == tag]
+
+
+def one_side(words: list[str], weights: np.ndarray, side: str = "cross") -> Seen:
+    return Seen(side, "", words, words, [Block("decoder.0.cross.look", weights)])
+
+
+def scene(words: list[str] | None = None, **more: Any) -> Scene:
+    words = words or ["I", "see"]
+    heads = np.stack([np.eye(len(words)), np.full((len(words), len(words)), 1 / len(words))])
+    return Scene("I see", "Eu vejo", [one_side(words, heads)], **more)
+
+
+def data_of(text: str) -> dict[str, Any]:
+    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    return json.loads(found)
+
+
+def test_the_page_holds_the_weights_to_four_digits() -> None:
+    weights = np.array([[[1 / 3, 2 / 3], [0.99996, 0.00004]]])
+    side = data_of(page_of(Scene("a", "b", [one_side(["x", "y"], weights)])))["modes"]["words"]["cross"]
+    assert side["blocks"][0]["heads"] == [[3333, 6667, 10000, 0]]
+    assert (side["rows"], side["columns"], side["usual"]) == (["x", "y"], ["x", "y"], 1)
+    assert side["blocks"][0]["where"] == "decoder.0.cross.look"
+
+
+def test_the_page_has_every_side_and_what_to_show_first() -> None:
+    words = [one_side(["a"], np.ones((3, 1, 1)), side) for side in ("cross", "encoder")]
+    tokens = [one_side(["▁", "a"], np.ones((1, 2, 2)) / 2)]
+    start = Start("encoder", 2, "max", "tokens")
+    found = data_of(page_of(Scene("a", "b", words, tokens, ("en", "pt"), start)))
+    assert {mode: list(sides) for mode, sides in found["modes"].items()} == {
+        "words": ["cross", "encoder"],
+        "tokens": ["cross"],
+    }
+    assert found["start"] == {"side": "encoder", "layer": 2, "head": "max", "mode": "tokens"}
+    assert (found["source"]["language"], found["target"]["language"]) == ("en", "pt")
+
+
+def test_languages_that_nobody_named_are_not_claimed() -> None:
+    found = data_of(page_of(scene(languages=("src", "tgt"))))
+    assert (found["source"]["language"], found["target"]["language"]) == ("", "")
+
+
+def test_the_entropy_of_each_head_goes_along() -> None:
+    (block,) = data_of(page_of(scene()))["modes"]["words"]["cross"]["blocks"]
+    assert block["entropy"] == [0.0, round(float(np.log(2)), 3)]
+
+
+@pytest.mark.parametrize(
+    ("weights", "nats"),
+    [([[1.0, 0.0]], 0.0), ([[0.5, 0.5]], np.log(2)), ([[1.0, 0.0], [0.5, 0.5]], np.log(2) / 2), ([[0.0, 0.0]], 0.0)],
+)
+def test_entropy_by_hand(weights: list[list[float]], nats: float) -> None:
+    assert entropy(np.array(weights)) == pytest.approx(nats)
+
+
+def test_no_text_can_become_markup() -> None:
+    typed = scene([HOSTILE, "b"])
+    text = page_of(Scene(HOSTILE, HOSTILE, typed.words))
+    plain, found = Reader(page_of(scene())), Reader(text)
+    assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
+    assert found.parts("style") == plain.parts("style")
+    (data,) = [part for part in found.parts("script") if part.startswith("{")]
+    assert not set("<>&\u2028\u2029") & set(data)
+    assert data.isascii()
+    assert data_of(text)["modes"]["words"]["cross"]["rows"][0] == HOSTILE.replace("\u2028", "\\u2028").replace(
+        "\u2029", "\\u2029"
+    )
+
+
+@pytest.mark.parametrize("word", ["não", "вижу", "البيت", "房子", "👩‍🚀", "e\u0301", "\udcff", "\x00", ""])
+def test_any_word_comes_through(word: str, tmp_path: Path) -> None:
+    from regard.viewing.canvas import shown
+
+    write_page(scene([word, "b"]), tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert data_of(text)["modes"]["words"]["cross"]["columns"][0] == shown(word)
+
+
+def test_the_policy_allows_the_pages_own_parts_and_nothing_else() -> None:
+    found = Reader(page_of(scene()))
+    (policy,) = [attributes["content"] for tag, attributes in found.tags if "http-equiv" in attributes]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    (style,) = found.parts("style")
+    (script,) = [part for part in found.parts("script") if not part.startswith("{")]
+
+    def checksum(part: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'"
+
+    assert rules["default-src"] == "'none'"
+    assert rules["style-src"] == checksum(style)
+    assert rules["script-src"] == checksum(script)
+    assert "unsafe" not in policy
+
+
+def test_the_page_refers_to_nothing_outside_itself() -> None:
+    text = page_of(scene())
+    addresses = {
+        value for _, attributes in Reader(text).tags for name, value in attributes.items() if name in ("src", "href")
+    }
+    assert addresses == {"data:,"}
+    assert set(re.findall(r"https?://[^\"'\s]+", text)) == {"http://www.w3.org/2000/svg"}  # a name, not an address
+    assert not re.search(r"url\(|@import|innerHTML|insertAdjacentHTML|document\.write|eval\(", text)
+
+
+def test_the_same_scene_is_the_same_page() -> None:
+    assert page_of(scene()) == page_of(scene())
+
+
+def test_too_many_weights_are_refused_with_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "MOST_WEIGHTS", 7)
+    assert not fits(scene().words)
+    with pytest.raises(Fault, match=r"would hold 8 weights, and 7 are the most; give shorter sentences"):
+        write_page(scene(), tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(page, "MOST_WEIGHTS", 8)
+    assert fits(scene().words)
+
+
+def test_a_page_is_html(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match=r"page.txt does not end in \.html"):
+        write_page(scene(), tmp_path / "page.txt")
+
+
+def test_every_part_of_the_page_is_used() -> None:
+    folder = Path(page.__file__).with_suffix("")
+    assert {path.name for path in folder.iterdir()} == {"page.html", "page.css", *page.SCRIPTS}
