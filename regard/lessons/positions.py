@@ -1,0 +1,35 @@
+"""How a token can know its place, in numbers: tables to draw, by name."""
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.attention.positions import alibi_bias, rotate, sinusoids
+
+
+def encodings(kind: str | None, length: int, width: int, heads: int) -> dict[str, np.ndarray]:
+    """The tables of one kind of positions, `sinusoidal`, `rotary` or `alibi`, or of all.
+
+    What sinusoids add to each place (place, coordinate) and how alike two places are by it; by which angle rotary
+    positions turn each pair of coordinates (place, pair); what ALiBi adds to a score (head, query, key).
+    """
+    places = torch.arange(length)
+    tables: dict[str, Tensor] = {}
+    if kind in (None, "sinusoidal"):
+        vectors = sinusoids(places, width)
+        tables |= {"sinusoidal": vectors, "dot product of sinusoids": vectors @ vectors.mT}
+    if kind in (None, "rotary"):
+        tables["rotary"] = rotary_angles(length, width)
+    if kind in (None, "alibi"):
+        tables["ALiBi"] = alibi_bias(heads, places, places)[0]
+    return {name: table.double().numpy() for name, table in tables.items()}
+
+
+def rotary_angles(length: int, width: int) -> Tensor:
+    """By how much the pair (1, 0) is turned at each place, in radians from 0 to 2π: (place, pair)."""
+    pairs = torch.zeros(1, 1, length, width)
+    pairs[..., 0::2] = 1.0
+    turned = rotate(pairs)[0, 0]
+    return torch.atan2(turned[:, 1::2], turned[:, 0::2]) % (2 * math.pi)

@@ -1,0 +1,180 @@
+"""`regard show`: every view as text, numbers and picture, and what it refuses."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regard.cli import main
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "lessons"))
+from untrained import untrained_folder
+
+TEXT, TARGET = "Ana reads a green book.", "Ana lê um livro verde."
+QUICK = ["--length", "6", "--width", "4", "--gains", "0.5,2"]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Folders of one model of each kind."""
+    folder = tmp_path_factory.mktemp("models")
+    made = {cell: untrained_folder(folder / cell, cell=cell, encoder_layers=2) for cell in ("vanilla", "lstm", "gru")}
+    made["transformer"] = untrained_folder(folder / "transformer", "transformer")
+    return {name: str(path) for name, path in made.items()}
+
+
+def numbers(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def is_drawn(path: Path) -> bool:
+    return path.read_bytes().startswith(b"\x89PNG")
+
+
+def lines_named(path: Path, panel: int = 0) -> dict[str, list[list[float]]]:
+    return {line["name"]: line["points"] for line in numbers(path)["panels"][panel]["lines"]}
+
+
+def test_gradients_as_text_numbers_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "gradients", *QUICK]) == 0
+    said = capsys.readouterr().out
+    assert "distance in steps, d  vanilla  vanilla, bound  LSTM, h and c  LSTM, h alone" in said
+    assert "By length: the gradient, clipped at 1" in said
+    for name in ("g.png", "g.json"):
+        assert main(["show", "gradients", *QUICK, "-o", str(tmp_path / name)]) == 0
+    assert is_drawn(tmp_path / "g.png")
+    found = numbers(tmp_path / "g.json")
+    assert [len(panel["lines"]) for panel in found["panels"]] == [5, 4, 4]
+    assert [step for step, _ in lines_named(tmp_path / "g.json")["GRU"]] == list(range(7))
+
+
+@pytest.mark.parametrize(
+    ("options", "panel"),
+    [
+        (["--length", "7"], 0),
+        (["--width", "5"], 0),
+        (["--seed", "2"], 0),
+        (["--gain", "0.5"], 0),
+        (["--orthogonal"], 0),
+        (["--keep", "3"], 0),
+        (["--input-scale", "0.1"], 0),
+        (["--cells", "gru,vanilla"], 0),
+        (["--gains", "0.5,3"], 1),
+        (["--clip", "0.1"], 2),
+    ],
+    ids=lambda option: option[0] if isinstance(option, list) else "",
+)
+def test_every_option_of_gradients_changes_something(tmp_path: Path, options: list[str], panel: int) -> None:
+    plain, changed = tmp_path / "plain.json", tmp_path / "changed.json"
+    assert main(["show", "gradients", *QUICK, "-o", str(plain)]) == 0
+    assert main(["show", "gradients", *QUICK, *options, "-o", str(changed)]) == 0
+    assert numbers(plain)["panels"][panel]["lines"] != numbers(changed)["panels"][panel]["lines"]
+
+
+def test_gradients_of_a_model(models: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "g.json"
+    assert main(["show", "gradients", "--model", models["vanilla"], "--text", TEXT, "-o", str(out)]) == 0
+    directions = [f"layer {number}, {way}" for number in (1, 2) for way in ("forward", "backward")]
+    assert list(lines_named(out)) == [name for way in directions for name in (way, f"{way}, bound")]
+
+
+def test_positions(tmp_path: Path) -> None:
+    small = ["show", "positions", "--length", "5", "--width", "6", "--heads", "2"]
+    for name in ("p.png", "p.json"):
+        assert main([*small, "-o", str(tmp_path / name)]) == 0
+    assert is_drawn(tmp_path / "p.png")
+    found = numbers(tmp_path / "p.json")
+    assert list(found) == ["sinusoidal", "dot product of sinusoids", "rotary", "ALiBi"]
+    assert (len(found["ALiBi"]), len(found["sinusoidal"]), len(found["sinusoidal"][0])) == (2, 5, 6)
+    assert main([*small, "--kind", "rotary", "-o", str(tmp_path / "one.json")]) == 0
+    assert list(numbers(tmp_path / "one.json")) == ["rotary"]
+
+
+def test_gates(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["show", "gates", models["lstm"], "--text", TEXT]
+    assert main(asked) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].split() == ["word", "forget", "input", "output", "cell"]
+    assert [line.split()[0] for line in said[1:]] == ["Ana", "reads", "a", "green", "book.", "</s>"]
+    for name in ("g.png", "g.json"):
+        assert main([*asked, "-o", str(tmp_path / name)]) == 0
+    assert is_drawn(tmp_path / "g.png")
+    plain = numbers(tmp_path / "g.json")
+    for number, option in enumerate((["--layer", "2"], ["--direction", "backward"], ["--tokens"])):
+        assert main([*asked, *option, "-o", str(tmp_path / f"{number}.json")]) == 0
+        assert numbers(tmp_path / f"{number}.json")["traces"] != plain["traces"]
+
+
+def test_implied(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["show", "implied", models["gru"], "--text", TEXT, "--target", TARGET]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    assert [title in said for title in ("implied by the GRU, forward", "learnt by the decoder")] == [True, True]
+    for name in ("i.png", "i.json"):
+        assert main([*asked, "-o", str(tmp_path / name)]) == 0
+    assert is_drawn(tmp_path / "i.png")
+    plain = numbers(tmp_path / "i.json")["matrices"]
+    assert [sum(row) for matrix in plain for row in matrix["weights"]] == pytest.approx([1.0] * 21)
+    assert main([*asked, "--layer", "2", "-o", str(tmp_path / "2.json")]) == 0
+    assert numbers(tmp_path / "2.json")["matrices"][0]["weights"] != plain[0]["weights"]
+    assert main([*asked[:-1], "Ana lê.", "--tokens", "-o", str(tmp_path / "3.json")]) == 0
+    assert numbers(tmp_path / "3.json")["matrices"][2]["rows"] == ["Ana", "lê", ".", "</s>"]
+
+
+@pytest.mark.parametrize("kind", ["lstm", "transformer"])
+def test_loss(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    asked = ["show", "loss", models[kind], "--text", TEXT, "--target", TARGET]
+    assert main(asked) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("token")
+    assert [line.split()[0] for line in said[1:-1]] == ["Ana", "lê", "um", "livro", "verde", ".", "</s>"]
+    assert "over 7 tokens" in said[-1]
+    for name in ("l.png", "l.json"):
+        assert main([*asked, "--others", "2", "-o", str(tmp_path / name)]) == 0
+    assert is_drawn(tmp_path / "l.png")
+    found = numbers(tmp_path / "l.json")
+    assert sum(token["loss"] for token in found["tokens"]) == pytest.approx(found["loss"])
+    assert {len(token["others"]) for token in found["tokens"]} == {2}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["gradients", "--cells", "gru,gur"], "--cells names 'gur', expected some of vanilla, lstm, gru"),
+        (["gradients", "--gains", "1,,2"], "--gains is '1,,2', expected at most six numbers from 0.05 to 10"),
+        (["gradients", "--gains", "1e9"], "expected at most six numbers from 0.05 to 10"),
+        (["gradients", "--gains", "1,2,3,4,5,6,7"], "expected at most six numbers"),
+        (["gradients", "--text", TEXT], "--model and --text belong together"),
+        (["gradients", "--model", "lstm", "--text", TEXT, "--input-scale", "2"], "--input-scale says how weights are"),
+        (["gradients", "--model", "transformer", "--text", TEXT], "has no recurrent layers"),
+        (["positions", "--width", "5", "-o", "p.png"], "--width is 5, but coordinates come in pairs"),
+        (
+            ["gates", "vanilla", "--text", TEXT],
+            "have no gates; `regard show gates` needs a seq2seq of cell lstm or gru",
+        ),
+        (["gates", "lstm", "--text", TEXT, "--layer", "3"], "has 2 recurrent layers; --layer 3 is none of them"),
+        (["gates", "transformer", "--text", TEXT], "has no recurrent layers; `regard show gates` needs a seq2seq"),
+        (["implied", "lstm", "--text", TEXT], "cells of this model are lstm; `regard show implied` needs"),
+        (["loss", "lstm", "--text", " ", "--target", TARGET], "There is no text to read"),
+        (
+            ["loss", "lstm", "--text", TEXT, "--target", TARGET, "-o", "l.html"],
+            "l.html is neither .png, .svg nor .json",
+        ),
+    ],
+)
+def test_refusals(models: dict[str, str], capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:
+    assert main(["show", *(models.get(word, word) for word in words)]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_what_lies_there_is_replaced_only_when_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "p.json"
+    out.write_text("mine")
+    asked = ["show", "positions", "--kind", "rotary", "--length", "3", "--width", "2", "-o", str(out)]
+    assert main(asked) == 2
+    assert "exists already; give --overwrite to replace it" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    assert main([*asked, "--overwrite"]) == 0
+    assert list(numbers(out)) == ["rotary"]
