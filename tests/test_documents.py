@@ -18,6 +18,7 @@ import typer
 
 import regard
 from regard.cli import _root
+from regard.comparing.plan import make_plan
 from regard.families import check_recipe
 from regard.faults import Fault
 from regard.recipe import apply_settings, read_table
@@ -58,7 +59,7 @@ def command_lines(text: str) -> Iterator[list[str]]:
 def commands_in(line: str) -> Iterator[list[str]]:
     """The arguments of each `regard` on a line of shell."""
     reader = shlex.shlex(line, posix=True, punctuation_chars=True)
-    reader.commenters = "#"
+    reader.commenters, reader.whitespace_split = "#", True
     command: list[str] = []
     for word in [*reader, ";"]:
         if word not in OPERATORS:
@@ -248,16 +249,24 @@ def test_all_python_compiles_and_names_what_regard_has(document: Path) -> None:
                 exec(ast.unparse(node), {})
 
 
+def check_any(table: dict[str, Any]) -> None:
+    """Refuse a bad recipe, or a comparison with a bad variant."""
+    if "compare" in table:
+        make_plan(table, "comparison")
+    else:
+        check_recipe(table)
+
+
 def test_every_recipe_shown_is_a_good_one(document: Path) -> None:
     for block in blocks(text_of(document), "toml"):
-        check_recipe(tomllib.loads(block))
+        check_any(tomllib.loads(block))
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=name_of)
 def test_every_recipe_is_good_and_says_what_it_is(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "nothing"))
     assert text_of(path).startswith("# ")
-    check_recipe(read_table(path))
+    check_any(read_table(path))
 
 
 def test_the_page_of_options_is_what_the_options_say() -> None:

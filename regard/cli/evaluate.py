@@ -17,7 +17,10 @@ def command(
         list[Path] | None, typer.Option(help="Their translations; several files are several references.")
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(help="bleu, chrf, chrf++, ter, perplexity.", show_default="bleu and chrf")
+        list[str] | None,
+        typer.Option(
+            help="bleu, bleu-tokenised, chrf, chrf++, ter, wer, cer, exact, perplexity.", show_default="bleu and chrf"
+        ),
     ] = None,
     beam: Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")] = None,
     length_penalty: Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")] = None,

@@ -10,6 +10,7 @@ from regard.faults import Fault
 
 if TYPE_CHECKING:
     from regard.defaults import TwoFiles
+    from regard.families import Recipe
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run and its model.", show_default="runs/NAME")]
 
@@ -46,12 +47,14 @@ def command(
     if recipe is None and source and target:
         table, name = _from_files(TwoFiles(source, target, valid_source, valid_target, languages), out, resume)
     else:
-        table, name = _from_recipe(str(recipe))
+        table, name = recipe_table(str(recipe))
+        if "compare" in table:
+            raise Fault(f"{recipe} is a comparison of several recipes; run it with `regard compare {recipe}`.")
     changes = [*(settings or []), *([f"seed={seed}"] if seed is not None else [])]
     train(table, changes, out or Path("runs") / name, resume=resume, minutes=minutes, overwrite=overwrite)
 
 
-def _from_recipe(name: str) -> tuple[dict[str, Any], str]:
+def recipe_table(name: str) -> tuple[dict[str, Any], str]:
     """The recipe at a path, or the one of that name that comes with regard."""
     from regard.cli.recipes import recipe_text
     from regard.recipe import parse, read_table
@@ -67,7 +70,9 @@ def _from_files(files: "TwoFiles", out: Path | None, resume: bool) -> tuple[dict
     import torch
 
     from regard.checkpoint import RunFolder, read_recipe
+    from regard.data.options import Corpus
     from regard.defaults import recipe_for
+    from regard.recipe import check
 
     files.check()
     name = "-".join(files.pair_of_languages())
@@ -75,7 +80,7 @@ def _from_files(files: "TwoFiles", out: Path | None, resume: bool) -> tuple[dict
     if resume and RunFolder(folder).exists():
         table = read_recipe(folder)
         for split, corpus in files.corpora().items():
-            if (old := table["data"][split]) != [corpus | {"weight": 1.0}]:
+            if (old := table["data"][split]) != [check(Corpus, corpus).model_dump(exclude_none=True)]:
                 raise Fault(f"{folder} cannot be resumed with other data: data.{split} was {old} and is now {corpus}")
         return table, name
     table, sentences = recipe_for(files, torch.cuda.is_available())
@@ -87,17 +92,30 @@ def _from_files(files: "TwoFiles", out: Path | None, resume: bool) -> tuple[dict
 def train(
     table: dict[str, Any], settings: list[str], folder: Path, *, resume: bool, minutes: float | None, overwrite: bool
 ) -> None:
-    """Check the recipe, open the run, train it, and say what came of it."""
+    """Check the recipe, train it, and say what came of it."""
     from regard import runs
     from regard.checkpoint import RunFolder
     from regard.families import check_recipe
     from regard.recipe import apply_settings
-    from regard.training.listeners import TensorBoard, deadline, interruptions, progress_listener
 
     recipe = check_recipe(apply_settings(table, settings))
     if resume and runs.is_finished(recipe, RunFolder(folder)):
         remark(f"{folder} is finished; there is nothing to resume.")
         return
+    if train_recipe(recipe, folder, resume=resume, minutes=minutes, overwrite=overwrite):
+        raise typer.Exit(130)
+    _say_result(folder)
+
+
+def train_recipe(
+    recipe: "Recipe", folder: Path, *, resume: bool, minutes: float | None = None, overwrite: bool = False
+) -> bool:
+    """Open the run and train it to its end or to a stop; gives whether someone interrupted it."""
+    from regard import runs
+    from regard.checkpoint import RunFolder
+    from regard.training.listeners import TensorBoard, deadline, interruptions, progress_listener
+    from regard.training.pace import Pace
+
     stop_in_time = [deadline(minutes)] if minutes is not None else []
     runs.check_possible(recipe)
     if overwrite and folder.exists():
@@ -109,11 +127,9 @@ def train(
         for line in [*run.corpus.report.lines(), *runs.describe(run)]:
             remark(line)
         with interruptions() as interrupted, progress_listener() as shown:
-            tensorboard = TensorBoard(run.folder.training / "tensorboard")
-            runs.train(run, [shown, tensorboard, interrupted, *stop_in_time])
-    if interrupted.asked:
-        raise typer.Exit(130)
-    _say_result(folder)
+            tensorboard, pace = TensorBoard(run.folder.training / "tensorboard"), Pace(run.folder.training)
+            runs.train(run, [shown, tensorboard, pace, interrupted, *stop_in_time])
+    return interrupted.asked
 
 
 def _say_result(folder: Path) -> None:

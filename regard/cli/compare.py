@@ -1,0 +1,210 @@
+"""`regard compare`: one recipe, several variants, one table."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from regard.cli.console import console_progress, print_json, remark, say_table
+from regard.faults import Fault
+
+if TYPE_CHECKING:
+    from regard.comparing.plan import Plan, PlannedRun
+    from regard.comparing.report import Comparison
+
+Failures = dict[str, tuple[str, ...]]  # runs by their titles, and what went wrong
+
+
+def command(
+    recipe: Annotated[str, typer.Argument(help="A recipe: a TOML file or a name from `regard recipes`.")],
+    vary: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=A,B,…", help="An option and its values: model.norm=before,after.")
+    ] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="'NAME: OPTION=VALUE …'", help="A variant that changes several options."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each variant.", show_default="3")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the comparison.", show_default="runs/compare-NAME")
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="What to score with, as in `regard evaluate`.", show_default="bleu, chrf")
+    ] = None,
+    split: Annotated[
+        Literal["test", "valid"] | None, typer.Option(help="What to score.", show_default="test where there is one")
+    ] = None,
+    by_length: Annotated[
+        bool | None, typer.Option("--by-length/--no-by-length", help="Scores by the length of the source too.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the comparison in --out.")] = False,
+    minutes: Annotated[float | None, typer.Option(min=0, help="Stop cleanly after so many minutes.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs that are trained side by side.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Train variants of a RECIPE with several seeds each, score them all, and say which differ by more than luck."""
+    from regard.cli.train import recipe_table
+    from regard.comparing.asked import asked_for
+    from regard.comparing.plan import make_plan
+    from regard.recipe import apply_settings
+
+    if resume and overwrite:
+        raise Fault("--resume goes on with a comparison and --overwrite replaces it; give one of them.")
+    table, name = recipe_table(recipe)
+    others = {"seeds": seeds, "metrics": metric, "by_length": by_length}
+    plan = make_plan(asked_for(apply_settings(table, settings or []), vary or [], variant or [], others), name)
+    folder = out or Path("runs") / (name if name.startswith("compare") else f"compare-{name}")
+    _compare(plan, folder, split, Manner(resume, overwrite, jobs, _clock(minutes), as_json))
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a comparison is gone about."""
+
+    resume: bool
+    overwrite: bool
+    jobs: int
+    minutes_left: Callable[[], float | None]  # None when nobody counts them
+    as_json: bool
+
+
+def _clock(minutes: float | None) -> Callable[[], float | None]:
+    end = None if minutes is None else time.monotonic() + 60 * minutes
+    return lambda: None if end is None else max(0.0, (end - time.monotonic()) / 60)
+
+
+def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> None:
+    """Check everything, prepare the text, train the runs, judge them, and tell."""
+    from regard.comparing.folder import opened, prepare_text
+
+    planned = plan.runs(folder)
+    split = split or ("test" if all(run.recipe.data.test for run in planned) else "valid")
+    _check(plan, planned, split, fresh=manner.overwrite)
+    with opened(plan, folder, manner.resume, manner.overwrite):
+        with console_progress() as progress:
+            prepare_text(planned, folder, split, progress)
+        failures = _train(planned, manner)
+        done = [run for run in planned if _is_finished(run)]
+        if len(done) + len(failures) < len(planned):
+            remark(f"{len(done)} of {len(planned)} runs are finished; --resume goes on with the others.")
+            return
+        if done:
+            _say(_judge(plan, done, split, manner.jobs), folder, manner.as_json)
+    if failures:
+        told = [f"{title}: {' '.join(sentences)}" for title, sentences in failures.items()]
+        raise Fault(f"{len(failures)} of {len(planned)} runs failed; --resume tries them again.", *told)
+
+
+def _check(plan: "Plan", planned: Sequence["PlannedRun"], split: str, fresh: bool) -> None:
+    """Refuse what would fail later, before anything is written, removed or trained."""
+    from regard import evaluation, runs
+
+    evaluation.check_metrics(plan.options.metrics)
+    if split == "test" and not all(run.recipe.data.test for run in planned):
+        raise Fault("The recipe names no test data; give --split valid.")
+    for run in planned:
+        runs.check_possible(run.recipe)
+        if not fresh:
+            _is_finished(run)  # one that was begun with another recipe is refused
+    if any(run.recipe.training.batch_tokens is None for run in planned):
+        remark("training.batch_tokens is not set, so each run finds its own; set it to compare like with like.")
+
+
+def _is_finished(run: "PlannedRun") -> bool:
+    from regard.checkpoint import RunFolder
+    from regard.runs import is_finished
+
+    return is_finished(run.recipe, RunFolder(run.folder))
+
+
+def _train(planned: Sequence["PlannedRun"], manner: Manner) -> Failures:
+    """Train what is not finished yet, and give what failed; a run that fails does not keep the others waiting."""
+    left = [run for run in planned if not _is_finished(run)]
+    if len(left) < len(planned):
+        remark(f"{len(planned) - len(left)} of {len(planned)} runs are finished already.")
+    return (_train_side_by_side if manner.jobs > 1 else _train_in_turn)(left, manner)
+
+
+def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> Failures:
+    from regard.cli.train import train_recipe
+
+    failures: Failures = {}
+    for number, run in enumerate(left, 1):
+        if manner.minutes_left() == 0:
+            break
+        remark(f"\nRun {number} of {len(left)}: {run.title}")
+        try:
+            interrupted = train_recipe(run.recipe, run.folder, resume=True, minutes=manner.minutes_left())
+        except Fault as fault:
+            failures[run.title] = fault.sentences
+            remark(f"{run.title} failed: {fault}")
+            continue
+        if interrupted:
+            raise _interrupted(len(left) - number + 1)
+    return failures
+
+
+def _train_side_by_side(left: Sequence["PlannedRun"], manner: Manner) -> Failures:
+    from regard.comparing.side_by_side import train_side_by_side
+    from regard.training.listeners import interruptions
+
+    failures: Failures = {}
+    with interruptions() as interrupted, console_progress() as progress:
+        ended = train_side_by_side(left, manner.jobs, manner.minutes_left, lambda: interrupted.asked)
+        for number, (run, complaint) in enumerate(ended, 1):
+            if not interrupted.asked:
+                progress(f"training, {manner.jobs} runs at once", number, len(left))
+            if complaint:
+                failures[run.title] = tuple(complaint)
+                remark(f"{run.title} failed: {' '.join(complaint)}")
+    if interrupted.asked:
+        raise _interrupted(sum(not _is_finished(run) for run in left))
+    return failures
+
+
+def _interrupted(left: int) -> typer.Exit:
+    remark(f"{left} runs are not finished; --resume goes on with them.")
+    return typer.Exit(130)
+
+
+def _judge(plan: "Plan", done: Sequence["PlannedRun"], split: str, jobs: int) -> "Comparison":
+    """Score the finished runs, and put together what they show."""
+    from regard.comparing.lengths import buckets
+    from regard.comparing.outcomes import judge
+    from regard.comparing.report import Comparison, find
+
+    judged = []
+    with console_progress() as progress:
+        for number, run in enumerate(done, 1):
+            judged.append(judge(run, split, plan.options.metrics))
+            progress("scoring the runs", number, len(done))
+    data = judged[0][1]
+    found = buckets(data.sources) if plan.options.by_length else []
+    variants = find(plan, [outcome for outcome, _ in judged], found)
+    return Comparison(plan.name, plan.differ_in, split, len(data.sources), jobs, found, variants)
+
+
+def _say(comparison: "Comparison", folder: Path, as_json: bool) -> None:
+    """Print the table, and leave it in the folder as JSON, as a page and as pictures."""
+    from regard.comparing import page
+    from regard.comparing.keep import keep
+
+    if missing := keep(comparison, folder):
+        remark(f"No font here can draw {' '.join(sorted(missing))}.")
+    if as_json:
+        print_json(comparison.as_dict())
+        return
+    say_table(*page.table(comparison))
+    for place, measure in enumerate(comparison.variants[0].measures if comparison.buckets else []):
+        print(f"\n{measure.metric} by the length of the source")
+        say_table(*page.length_table(comparison, place))
+    for note in page.notes(comparison):
+        remark(note)
+    remark(f"The table is in {folder / 'comparison.md'}, the picture in {folder / 'comparison.png'}.")

@@ -1,0 +1,312 @@
+"""Comparing through the real command line: training, resuming, interrupting, side by side, and the table."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small import write_corpus
+
+from regard import runs
+from regard.checkpoint import WEIGHTS, RunFolder
+from regard.cli import main
+from regard.model import load
+
+RECIPE = """
+[data]
+source_language = "en"
+target_language = "pt"
+train = ["{folder}/small.en", "{folder}/small.pt"]
+valid = ["{folder}/few.en", "{folder}/few.pt"]
+test = ["{folder}/few.en", "{folder}/few.pt"]
+cleaning.leakage = false
+tokeniser.vocabulary = 400
+
+[model]
+encoder_layers = 1
+decoder_layers = 1
+width = 16
+feed_forward = 16
+heads = 2
+
+[training]
+steps = 6
+batch_tokens = 256
+validate_every = 3
+save_every = 3
+validation_beam = 0
+optimizer.warmup = 2
+
+[decoding]
+beam = 1
+longest_ratio = 1
+longest_extra = 1
+"""
+NORMS = ["--vary", "model.norm=before,after"]
+NAMES = ["before/seed-1", "after/seed-1", "before/seed-2", "after/seed-2"]
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compare")
+    for path in write_corpus(folder, 200):
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / f"few{path.suffix}").write_text("".join(lines[:60]), encoding="utf-8")
+    path = folder / "norms.toml"
+    path.write_text(RECIPE.format(folder=folder), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def compared(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a whole comparison; who changes it takes a copy."""
+    out = tmp_path_factory.mktemp("compared") / "out"
+    assert main(["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture
+def copied(compared: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(compared, tmp_path / "out"))
+
+
+def numbers(folder: Path) -> dict[str, Any]:
+    """What a comparison found, without where it lies and how fast it went."""
+    found: dict[str, Any] = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
+    for variant in found["variants"]:
+        del variant["folders"], variant["tokens_per_second"]
+    del found["jobs"]
+    return found
+
+
+def weights(folder: Path, names: Sequence[str] = NAMES) -> list[bytes]:
+    return [(folder / name / WEIGHTS).read_bytes() for name in names]
+
+
+def test_every_run_is_what_train_would_have_made(compared: Path, recipe: Path, tmp_path: Path) -> None:
+    alone = ["--set", "model.norm=after", "--seed", "2", "--out", str(tmp_path / "alone")]
+    assert main(["train", str(recipe), *alone]) == 0
+    assert (tmp_path / "alone" / WEIGHTS).read_bytes() == (compared / "after/seed-2" / WEIGHTS).read_bytes()
+    assert len(set(weights(compared))) == 4
+
+
+def test_the_scores_are_those_of_evaluate(compared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["evaluate", str(compared / "before/seed-2"), "--json"]) == 0
+    scores = {score["metric"]: score for score in json.loads(capsys.readouterr().out)["scores"]}
+    for measure in numbers(compared)["variants"][0]["measures"]:
+        assert measure["values"][1] == scores[measure["metric"]]["value"]
+        assert measure["signature"] == scores[measure["metric"]]["signature"]
+
+
+def test_the_outputs_of_every_run_are_kept(compared: Path) -> None:
+    for name in NAMES:
+        kept = json.loads((compared / name / "outputs.json").read_text(encoding="utf-8"))
+        model = load(compared / name)  # the folder is still a valid model
+        sources = (Path(model.recipe.data.test[0].source or "")).read_text(encoding="utf-8").splitlines()
+        assert kept["outputs"] == [each.text for each in model.translate(sources)]
+        assert kept["split"] == "test"
+
+
+def test_one_table_and_all_files(compared: Path, recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = weights(compared)
+    assert main(["compare", str(recipe), *NORMS, "--seeds", "2", "--out", str(compared), "--resume"]) == 0
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert lines[0].split() == ["model.norm", "bleu", *(["against", "the", "first"]), "chrf",
+                                *(["against", "the", "first"]), "parameters", "tokens/s"]  # fmt: skip
+    assert [line.split()[0] for line in lines[1:]] == ["before", "after"]
+    assert " p = " in lines[2] or " p < " in lines[2]
+    assert "4 of 4 runs are finished already." in said.err
+    assert "the mean of 2 seeds ± their spread, the largest minus the smallest" in said.err
+    assert weights(compared) == before
+    assert (compared / "comparison.md").read_text(encoding="utf-8").startswith("# norms\n\n| model.norm | bleu |")
+    assert all((compared / name).is_file() for name in ("comparison.json", "comparison.png", "by-length.png"))
+
+
+def test_json_alone_is_printed_and_holds_what_is_kept(
+    copied: Path, recipe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--seeds", "2", "--metric", "perplexity", "--metric", "exact", "--no-by-length", "--split", "valid"]
+    assert main(["compare", str(recipe), *NORMS, *options, "--out", str(copied), "--resume", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((copied / "comparison.json").read_text(encoding="utf-8"))
+    assert (printed["split"], printed["sentences"], printed["buckets"]) == ("valid", 60, [])
+    assert [measure["metric"] for measure in printed["variants"][0]["measures"]] == ["perplexity", "exact"]
+    before, after = printed["variants"]
+    assert before["parameters"] == after["parameters"] + 64  # the norms after the last blocks
+    assert before["tokens_per_second"] > 0
+
+
+def test_perplexity_is_that_of_evaluate(copied: Path, recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--seeds", "2", "--metric", "perplexity", "--out", str(copied), "--resume", "--json"]
+    assert main(["compare", str(recipe), *NORMS, *options]) == 0
+    value = json.loads(capsys.readouterr().out)["variants"][1]["measures"][0]["values"][0]
+    kept = json.loads((copied / "after/seed-1/outputs.json").read_text(encoding="utf-8"))
+    assert value == pytest.approx(2.718281828459045 ** (sum(kept["nats"]) / sum(kept["tokens"])))
+
+
+def test_by_length_the_counts_add_up(compared: Path, recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(compared), "--resume"]
+    assert main(arguments) == 0
+    assert "bleu by the length of the source\nsource words  sentences" in capsys.readouterr().out
+    found = numbers(compared)
+    assert sum(bucket["sentences"] for bucket in found["buckets"]) == 60
+    assert len(found["variants"][0]["measures"][0]["by_length"]) == len(found["buckets"]) > 1
+
+
+def test_what_is_missing_is_trained_and_nothing_else(
+    copied: Path, compared: Path, recipe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(copied / NAMES[2])
+    marks = [(copied / name / WEIGHTS).stat().st_mtime_ns for name in NAMES if name != NAMES[2]]
+    arguments = ["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(copied), "--resume"]
+    assert main(arguments) == 0
+    assert "Run 1 of 1: before, seed 2" in capsys.readouterr().err
+    assert [(copied / name / WEIGHTS).stat().st_mtime_ns for name in NAMES if name != NAMES[2]] == marks
+    assert weights(copied) == weights(compared)
+    assert numbers(copied) == numbers(compared)
+
+
+def test_outputs_are_made_again_when_the_weights_are_others(copied: Path, recipe: Path) -> None:
+    arguments = ["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(copied), "--resume"]
+    old = (copied / NAMES[0] / "outputs.json").read_bytes()
+    assert main([*arguments, "--set", "training.steps=9"]) == 0
+    assert (copied / NAMES[0] / "outputs.json").read_bytes() != old
+
+
+def test_minutes_stop_before_the_next_run(
+    recipe: Path, compared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["compare", str(recipe), *NORMS, "--seeds", "2", "--out", str(tmp_path / "out")]
+    for jobs in ("1", "2"):
+        assert main([*arguments, "--minutes", "0", "--jobs", jobs, "--resume"]) == 0
+        assert "0 of 4 runs are finished; --resume goes on with the others." in capsys.readouterr().err
+    assert not (tmp_path / "out" / "comparison.json").exists()
+
+
+def test_ctrl_c_leaves_a_comparison_that_goes_on_exactly(recipe: Path, compared: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(out)]
+    with subprocess.Popen([sys.executable, "-m", "regard", *arguments], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("Run 2 of 2"):
+                process.send_signal(signal.SIGINT)
+                break
+        rest = process.stderr.read()
+        assert process.wait() == 130
+    assert "Traceback" not in rest
+    assert not (out / "comparison.json").exists()
+    assert main([*arguments, "--resume"]) == 0
+    assert weights(out, NAMES[:2]) == weights(compared, NAMES[:2])
+
+
+def test_side_by_side_is_one_after_the_other_and_a_failure_stops_no_one(
+    recipe: Path, compared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    arguments = ["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(out), "--jobs", "2", "--resume"]
+    with runs.held(RunFolder(out / NAMES[0])):  # somebody else trains there
+        (out / "comparison.toml").write_bytes((compared / "comparison.toml").read_bytes())
+        assert main(arguments) == 2
+    said = capsys.readouterr()
+    assert "regard: 1 of 2 runs failed; --resume tries them again." in said.err
+    assert f"regard: before, seed 1: Another process is training in {out / NAMES[0]}" in said.err
+    assert [line.split()[0] for line in said.out.splitlines()[1:]] == ["after"]
+    assert weights(out, NAMES[1:2]) == weights(compared, NAMES[1:2])
+    assert "training from step" in (out / NAMES[1] / "training" / "log.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+def test_ctrl_c_stops_those_that_run_side_by_side(recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(out), "--jobs", "2"]
+    command = [sys.executable, "-m", "regard", *arguments, "--set", "training.steps=100000"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        logs = [out / name / "training" / "log.txt" for name in NAMES[:2]]
+        while process.poll() is None and not all(log.exists() and b"step 1/" in log.read_bytes() for log in logs):
+            pass
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        rest = process.stderr.read()
+        assert process.wait() == 130
+    assert "2 runs are not finished; --resume goes on with them." in rest
+    for log in logs:
+        assert "interrupted; --resume goes on from here" in log.read_text(encoding="utf-8")
+        with runs.held(RunFolder(log.parents[1])):  # nobody trains there any more
+            assert RunFolder(log.parents[1]).steps()[-1] > 0
+
+
+def test_overwriting_begins_anew(copied: Path, recipe: Path) -> None:
+    (copied / "before" / "note.txt").write_text("mine", encoding="utf-8")
+    arguments = ["compare", str(recipe), "--vary", "model.heads=1,2", "--seeds", "1", "--out", str(copied)]
+    assert main([*arguments, "--overwrite", "--minutes", "0"]) == 0
+    assert not (copied / "before").exists()
+    assert not (copied / "comparison.json").exists()
+
+
+def test_without_test_data_the_validation_data_is_scored(
+    recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = ["--set", "data.test=[]", "--set", "data.valid=[]", "--set", "training.steps=1", "--seeds", "1"]
+    out = str(tmp_path / "out")
+    assert main(["compare", str(recipe), *NORMS, *settings, "--set", "training.save_every=1", "--out", out]) == 0
+    said = capsys.readouterr()
+    assert "sentences of the split valid" in said.err
+    assert "±" not in said.out
+    assert main(["compare", str(recipe), *NORMS, *settings, "--split", "test", "--out", out, "--resume"]) == 2
+    assert "The recipe names no test data; give --split valid." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--resume", "--overwrite"], "--resume goes on with a comparison and --overwrite replaces it"),
+        (["--metric", "blue"], "There is no metric 'blue'"),
+        (["--set", "training.device=tpu"], "There is no device 'tpu'"),
+        (["--set", "data.train=['none.en', 'none.pt']"], "There is no file none.en"),
+        (["--set", "training.best_by=beauty"], "training.best_by is 'beauty'"),
+        (["--set", "model.widht=3"], "model has no 'widht'; did you mean 'width'?"),
+        (["--jobs", "0"], "Invalid value for '--jobs'"),
+    ],
+)
+def test_faults_are_found_before_anything_is_written(
+    recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], sentence: str
+) -> None:
+    assert main(["compare", str(recipe), *NORMS, "--out", str(tmp_path / "out"), *options]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_of_another_recipe_is_refused_before_anything_is_trained(
+    copied: Path, recipe: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["compare", str(recipe), *NORMS, "--seeds", "3", "--out", str(copied), "--resume"]
+    assert main([*arguments, "--set", "model.dropout=0.4"]) == 2
+    said = capsys.readouterr().err
+    assert "cannot be resumed with another recipe" in said
+    assert "model.dropout was 0.1 and is now 0.4" in said
+    assert not (copied / "before" / "seed-3").exists()
+
+
+def test_train_sends_a_comparison_to_compare(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "compare-scores"]) == 2
+    assert "compare-scores is a comparison of several recipes; run it with `regard compare compare-scores`." in (
+        capsys.readouterr().err
+    )
+
+
+def test_batches_of_different_sizes_are_remarked(
+    recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = recipe.read_text(encoding="utf-8").replace("batch_tokens = 256\n", "")
+    (tmp_path / "free.toml").write_text(text, encoding="utf-8")
+    arguments = ["compare", str(tmp_path / "free.toml"), *NORMS, "--minutes", "0", "--out", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    assert "training.batch_tokens is not set" in capsys.readouterr().err
