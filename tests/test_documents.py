@@ -122,7 +122,7 @@ def is_unknown(span: str) -> bool:
     match span.split():
         case ["regard" | ".venv/bin/regard", *words]:
             names = [*takewhile(lambda word: not word.startswith("-"), words)]
-            command = " ".join(names[: 2 if names[:1] == ["data"] else 1])
+            command = " ".join(names[: 2 if names[:1] in (["data"], ["show"]) else 1])
             return command not in options or not {word for word in words if word.startswith("-")} <= options[command]
         case ["make", target, *_]:
             return target not in make_targets()

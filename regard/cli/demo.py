@@ -60,20 +60,25 @@ def _score(folder: Path) -> None:
 
 
 def _show(folder: Path) -> None:
-    from regard.looking import look
+    from regard.cli.look import write_sight
+    from regard.looking import see
     from regard.model import load
     from regard.viewing.matrix import draw_matrix, draw_sheet
+    from regard.viewing.page import Start
     from regard.viewing.terminal import matrix_lines
 
     model = load(folder)
     print()
     for source, translated in zip(SENTENCES, model.translate(SENTENCES), strict=True):
         print(f"  {source}  →  {translated.text}")
-    seen = look(model, CROSSING)
+    sight = see(model, CROSSING)
+    seen = sight.seen()
     pictures = folder / "pictures"
     pictures.mkdir(exist_ok=True)
     draw_matrix(seen.one(), pictures / "crossing.png")
     draw_sheet(seen.every(), pictures / "heads.png", across=seen.heads)
+    write_sight(sight, Start(), pictures / "page.html")
     print("\nWhat it looked at for each word it wrote; adjective and noun change places:\n")
     print("\n".join(matrix_lines(seen.one(), terminal_width(), wants_colour(sys.stdout))))
     print(f"\nThe pictures are {pictures / 'crossing.png'} and {pictures / 'heads.png'}, the model is {folder}.")
+    print(f"Open {pictures / 'page.html'} in a browser to choose blocks and heads and point at words.")

@@ -52,7 +52,7 @@ def command(
     sight = see(load(model), text, target)
     remark(f"{shown(text)} → {shown(sight.output)}")
     if out is not None and kind == ".html":
-        _write_page(sight, Start(side, layer, head or heads or "mean", "tokens" if tokens else "words"), out)
+        write_sight(sight, Start(side, layer, head or heads or "mean", "tokens" if tokens else "words"), out)
         return
     seen = sight.seen(side, by_word=not tokens)
     matrices = seen.every() if sheet else [seen.one(layer, head, heads or "mean")]
@@ -111,7 +111,8 @@ def _draw(matrices: "list[Matrix]", across: list[int] | None, lines: bool, out: 
         remark(f"No font here can draw {' '.join(sorted(missing))}; an .svg or .html leaves that to its reader.")
 
 
-def _write_page(sight: "Sight", start: "Start", out: Path) -> None:
+def write_sight(sight: "Sight", start: "Start", out: Path) -> None:
+    """The page of all that was looked at, without the tokens where it would grow too large with them."""
     from regard.viewing.page import MOST_WEIGHTS, Scene, fits, write_page
 
     data = sight.model.recipe.data
