@@ -69,11 +69,18 @@ class Sight:
     def _axis(self, name: str, side: str, by_word: bool) -> tuple[list[str], list[int]]:
         """What stands on an axis: the tokens that are looked at, or from which the next token is sought."""
         task = self.model.task
+        by_word = by_word and not self._is_one_spelled_word(name)
         if name == "source":
             return _labels(task.source, [*task.source.encode(self.text), task.source.end], by_word)
         if side == "decoder":  # a place is named by the token that it reads, not by the one that it writes
             return _labels(task.target, [task.begin, *self.written], by_word)
         return _labels(task.target, [*self.written, task.end], by_word)
+
+    def _is_one_spelled_word(self, name: str) -> bool:
+        """Whether a side is a single word written letter by letter, of which only the letters can be looked at."""
+        kinds = [options.kind for options in self.model.recipe.data.tokeniser.by_side()]
+        kind, text = (kinds[0], self.text) if name == "source" else (kinds[-1], self.output)
+        return kind == "characters" and len(text.split()) <= 1
 
     def _lacking(self, side: str) -> str:
         if not self.sides:

@@ -8,6 +8,7 @@ import torch
 
 from regard.attention.watch import Gaze
 from regard.data.bytewise import ByteTokeniser
+from regard.data.tokenisers import Kind, TokeniserOptions
 from regard.faults import Fault
 from regard.looking import Sight
 
@@ -19,9 +20,10 @@ def gaze(where: str, side: tuple[str, str], heads: int, queries: int, keys: int)
     return Gaze(where, *side, drawn / drawn.sum(-1, keepdim=True))
 
 
-def sight(text: str, output: str, *gazes: Gaze) -> Sight:
+def sight(text: str, output: str, *gazes: Gaze, kind: Kind = "bytes") -> Sight:
     task = SimpleNamespace(source=BYTES, target=BYTES, begin=BYTES.begin, end=BYTES.end, write=BYTES.decode)
-    model: Any = SimpleNamespace(task=task)
+    recipe = SimpleNamespace(data=SimpleNamespace(tokeniser=TokeniserOptions(kind=kind)))
+    model: Any = SimpleNamespace(task=task, recipe=recipe)
     return Sight(model, text, BYTES.encode(output), list(gazes))
 
 
@@ -65,6 +67,14 @@ def test_tokens_are_shown_as_they_are() -> None:
     seen = plain.seen(by_word=False)
     assert (seen.rows, seen.columns) == (["b", "</s>"], ["a", "b", "</s>"])
     assert torch.equal(torch.from_numpy(seen.blocks[0].weights).float(), look.weights[0])
+
+
+def test_a_word_that_is_read_by_its_letters_is_shown_by_them() -> None:
+    """Of a spelling that becomes sounds, one column for all of the word would show nothing."""
+    looks = gaze("look", ("target", "source"), 1, 4, 3)
+    seen = sight("ab", "c d", looks, kind="characters").seen()
+    assert seen.columns == ["a", "b", "</s>"]
+    assert seen.rows == ["c", "d", "</s>"]  # these are two words
 
 
 def test_a_decoder_is_named_by_what_it_reads() -> None:
