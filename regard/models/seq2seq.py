@@ -190,12 +190,12 @@ class Seq2Seq(nn.Module):
             past = past._replace(log_probability=torch.stack([each.log_probability for each in looks], dim=1))
         return tuple(torch.stack(each, dim=1) for each in zip(*steps, strict=True)), past
 
-    @torch.no_grad()
     def _sometimes_own(
         self, inputs: Float[Tensor, "row depth"], before: Parts, own: float
     ) -> Float[Tensor, "row depth"]:
         """The inputs, but where chance says so the embedding of a token drawn from the model's own distribution."""
-        drawn = self.logits(self.decoder.readout(*before)).float().softmax(-1).multinomial(1)
+        with torch.no_grad():  # no gradient passes through the drawing; what was read still learns
+            drawn = self.logits(self.decoder.readout(*before)).float().softmax(-1).multinomial(1)
         use = torch.rand(len(inputs), 1, device=inputs.device) < own
         return torch.where(use, self._embed(drawn)[:, 0].to(inputs.dtype), inputs)
 

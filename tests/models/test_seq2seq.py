@@ -103,6 +103,15 @@ def test_scheduled_sampling_feeds_own_tokens() -> None:
         assert not torch.allclose(mixed[:, 1:], forced[:, 1:])
 
 
+def test_true_tokens_learn_as_ever_beside_own_ones() -> None:
+    gradients = []
+    for own in (0.0, 1e-12):  # so seldom that it never happens, yet the sampling path is taken
+        model = build(decoder="bahdanau")
+        states(model, own).sum().backward()
+        gradients.append([parameter.grad for parameter in model.parameters() if parameter.grad is not None])
+    torch.testing.assert_close(gradients[0], gradients[1])
+
+
 def test_the_share_of_own_tokens_grows() -> None:
     objective = objective_for(check(Seq2SeqOptions, {"own_tokens": 0.5, "own_tokens_after": 10}), 0.0)
     assert isinstance(objective, Exploring)
