@@ -58,16 +58,10 @@ class Attention(nn.Module):
         super().__init__()
         self.score, self.looks_from, self.looks_at, self.dropout = score, looks_from, looks_at, dropout
         self.normaliser, self.focus, self.choice = normaliser, focus, choice
-
-    @property
-    def is_softmax(self) -> bool:
-        """Whether weights are the softmax of all scores, so that -inf added to a score does what a mask does."""
-        return self.normaliser is softmax and self.focus is None
-
-    @property
-    def follows(self) -> bool:
-        """Whether a look depends on where the look before it rested."""
-        return follows(self.score)
+        # Whether weights are the softmax of all scores, so that -inf added to a score does what a mask does.
+        self.is_softmax = normaliser is softmax and focus is None
+        # Whether a look depends on where the look before it rested.
+        self.follows = follows(score)
 
     def prepare(self, key: Keys) -> Prepared:
         """What the score needs of the keys, worked out once for all the looks at them."""
@@ -131,7 +125,8 @@ class Attention(nn.Module):
         """The plain path, one line for each thing that happens."""
         queries, keys = query.shape[-2], value.shape[-2]
         afford(self, (*query.shape[:-1], keys), query.element_size())
-        prepared, value = Prepared(_spread(prepared.keys, query.shape[1])), _spread(value, query.shape[1])
+        if query.shape[1] != value.shape[1]:
+            prepared, value = Prepared(_spread(prepared.keys, query.shape[1])), _spread(value, query.shape[1])
         allowed = None if mask is None else as_tensor(mask, queries, keys, query.device)
         scores = compare(self.score, query, prepared, previous)
         scores = scores if bias is None else scores + bias
@@ -141,7 +136,8 @@ class Attention(nn.Module):
         else:
             weights, log_probability = self.choice(weights)
         note(self, self.looks_from, self.looks_at, weights)
-        return Look(F.dropout(weights, self.dropout, self.training) @ value, weights, log_probability)
+        dropped = F.dropout(weights, self.dropout) if self.dropout and self.training else weights
+        return Look(dropped @ value, weights, log_probability)
 
     def _weigh(self, query: Tensor, scores: Tensor, allowed: Tensor | None, places: Tensor | None) -> Tensor:
         """The scores as weights, inside the focus if there is one."""

@@ -20,11 +20,15 @@ Parts = tuple[Tensor, ...]
 class Memory(NamedTuple):
     """What was read of each sentence: the encoder's states, as they are and as keys, and where it ended."""
 
-    states: Float[Tensor, "batch source width"]
+    values: Float[Tensor, "batch 1 source width"]
     keys: Prepared
     allowed: Bool[Tensor, "batch 1 1 source"]
     barred: Float[Tensor, "batch 1 1 source"]  # the same as a number to add to scores, which takes a step less time
     last: Float[Tensor, "batch width"]  # forwards the state behind the last token, backwards the one at the first
+
+    @property
+    def states(self) -> Float[Tensor, "batch source width"]:
+        return self.values[:, 0]
 
 
 class Writing(NamedTuple):
@@ -37,20 +41,12 @@ class Writing(NamedTuple):
     log_probability: Float[Tensor, "row time"]  # of the places that hard attention chose, in the steps of this call
 
 
-class RowLook(NamedTuple):
-    """One look of every row."""
-
-    context: Float[Tensor, "row width"]
-    weights: Float[Tensor, "row source"]
-    log_probability: Float[Tensor, " row"]
-
-
 class Step(NamedTuple):
     """What one step gives: parts of the state to read out, where the decoder then stands, and its looks, if any."""
 
     parts: Parts
     past: Writing
-    looks: list[RowLook]
+    looks: list[Look]  # of each sentence, its rows as queries
 
 
 class Bottleneck(nn.Module):
@@ -87,9 +83,9 @@ class Bahdanau(nn.Module):
         self.deep = nn.Linear(2 * width + embedding, 2 * width)
 
     def step(self, embedded: Tensor, memory: Memory, past: Writing) -> Step:
-        seen = look_from(self.look, past.hidden[-1][0], memory, past)
-        state, hidden = self.stack.step(torch.cat([embedded, seen.context], dim=-1), past.hidden)
-        return Step((state, embedded, seen.context), _onward(self.look, past, seen)._replace(hidden=hidden), [seen])
+        seen, context = look_from(self.look, past.hidden[-1][0], memory, past)
+        state, hidden = self.stack.step(torch.cat([embedded, context], dim=-1), past.hidden)
+        return Step((state, embedded, context), _onward(self.look, past, seen, hidden, past.fed), [seen])
 
     def readout(self, state: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
         mixed = self.deep(torch.cat([state, embedded, context], dim=-1))
@@ -111,9 +107,9 @@ class Luong(nn.Module):
 
     def step(self, embedded: Tensor, memory: Memory, past: Writing) -> Step:
         state, hidden = self.stack.step(torch.cat([embedded, past.fed], dim=-1) if self.fed else embedded, past.hidden)
-        seen = look_from(self.look, state, memory, past)
-        combined = self.combine(torch.cat([seen.context, state], dim=-1)).tanh()
-        after = _onward(self.look, past, seen)._replace(hidden=hidden, fed=combined if self.fed else past.fed)
+        seen, context = look_from(self.look, state, memory, past)
+        combined = self.combine(torch.cat([context, state], dim=-1)).tanh()
+        after = _onward(self.look, past, seen, hidden, combined if self.fed else past.fed)
         return Step((combined,), after, [seen])
 
     def whole(self, embedded: Tensor, memory: Memory, past: Writing) -> tuple[Parts, Writing]:
@@ -130,9 +126,14 @@ class Luong(nn.Module):
         return combined
 
 
-def look_from(look: Attention, query: Float[Tensor, "row width"], memory: Memory, past: Writing) -> RowLook:
-    """Look from every row at the memory of its sentence; to the attention the rows of a sentence are its queries."""
-    sentences = memory.states.shape[0]
+def look_from(
+    look: Attention, query: Float[Tensor, "row width"], memory: Memory, past: Writing
+) -> tuple[Look, Float[Tensor, "row width"]]:
+    """Look from every row at the memory of its sentence, and the context of each row.
+
+    To the attention the rows of a sentence are its queries.
+    """
+    sentences = memory.values.shape[0]
     together = (sentences, 1, query.shape[0] // sentences)
     seen = _full(
         look,
@@ -141,21 +142,19 @@ def look_from(look: Attention, query: Float[Tensor, "row width"], memory: Memory
         past.weights.reshape(*together, past.weights.shape[-1]) if look.follows else None,
         past.place[: together[2]] if look.focus is not None else None,
     )
-    return RowLook(seen.context.flatten(0, 2), seen.weights.flatten(0, 2), seen.log_probability.flatten())
+    return seen, seen.context.reshape(query.shape)
 
 
 def _full(
     look: Attention, query: Tensor, memory: Memory, previous: Tensor | None = None, places: Tensor | None = None
 ) -> Look:
-    values = memory.states[:, None]
     if look.is_softmax:  # no sentence is without a token, so none is barred altogether
-        return look.full(query, memory.keys, values, None, previous, places, bias=memory.barred)
-    return look.full(query, memory.keys, values, memory.allowed, previous, places)
+        return look.full(query, memory.keys, memory.values, None, previous, places, bias=memory.barred)
+    return look.full(query, memory.keys, memory.values, memory.allowed, previous, places)
 
 
-def _onward(look: Attention, past: Writing, seen: RowLook) -> Writing:
-    """Where the decoder stands after a look, as far as the next look wants to know."""
-    return past._replace(
-        weights=seen.weights if look.follows else past.weights,
-        place=past.place + 1 if look.focus is not None else past.place,
-    )
+def _onward(look: Attention, past: Writing, seen: Look, hidden: list[Hidden], fed: Tensor) -> Writing:
+    """Where the decoder stands after a step, as far as the next one wants to know."""
+    weights = seen.weights.flatten(0, 2) if look.follows else past.weights
+    place = past.place if look.focus is None else past.place + 1
+    return Writing(hidden, fed, weights, place, past.log_probability)

@@ -12,12 +12,12 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import Attention, Lengths, note, unwatched, watched
-from regard.attention.core import Prepared
+from regard.attention.core import Look, Prepared
 from regard.attention.hard import Hard
 from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Positive, named_score
 from regard.attention.windows import LocalMonotonic, LocalPredictive
-from regard.models.decoders import Bahdanau, Bottleneck, Luong, Memory, Parts, RowLook, Writing
+from regard.models.decoders import Bahdanau, Bottleneck, Luong, Memory, Parts, Writing
 from regard.models.parts import Embedding
 from regard.models.recurrent import Hidden, Stack
 from regard.recipe import Options
@@ -133,20 +133,21 @@ class Seq2Seq(nn.Module):
         """What the decoder may know of each source sentence."""
         states, last = self.encoder(self.dropout(self.source_embedding(source)), lengths)
         states, look = self.dropout(states), self.decoder.look
-        keys = Prepared(states.new_empty(len(states), 1, 0, 0)) if look is None else look.prepare(states[:, None])
+        values = states[:, None]
+        keys = Prepared(values[:, :, :0]) if look is None else look.prepare(values)
         allowed = Lengths(lengths).as_tensor(1, source.shape[1], source.device)
         barred = states.new_zeros(allowed.shape).masked_fill(~allowed, float("-inf"))
-        return Memory(states, keys, allowed, barred, last)
+        return Memory(values, keys, allowed, barred, last)
 
     def begin(self, memory: Memory) -> Writing:
         """Where the decoder stands before its first step: s_0 = tanh(W [last states])."""
-        rows, source = memory.states.shape[:2]
+        rows, _, source, _ = memory.values.shape
         begun = self.bridge(memory.last).tanh().chunk(self.options.decoder_layers, dim=-1)
         hidden: list[Hidden] = [each.chunk(_parts(self.options), dim=-1) for each in begun]
-        look, nothing = self.decoder.look, memory.states.new_empty(rows, 0)
+        look, nothing = self.decoder.look, memory.values.new_empty(rows, 0)
         weights = nothing
         if look is not None and look.follows:  # a first look follows one at the first place
-            weights = memory.states.new_zeros(rows, source)
+            weights = memory.values.new_zeros(rows, source)
             weights[:, 0] = 1.0
         place = torch.zeros(rows, dtype=torch.long, device=nothing.device)
         return Writing(hidden, nothing.new_zeros(rows, self.decoder.fed), weights, place, nothing)
@@ -160,7 +161,7 @@ class Seq2Seq(nn.Module):
         model itself would have written (scheduled sampling, Bengio et al. 2015).
         """
         embedded = self._embed(target)
-        alone = target.shape[0] == memory.states.shape[0]  # every sentence has one row
+        alone = target.shape[0] == memory.values.shape[0]  # every sentence has one row
         if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own:
             parts, past = self.decoder.whole(embedded, memory, past)
         else:
@@ -174,7 +175,7 @@ class Seq2Seq(nn.Module):
         self, embedded: Float[Tensor, "row target depth"], memory: Memory, past: Writing, own: float
     ) -> tuple[Parts, Writing]:
         steps: list[Parts] = []
-        looks: list[RowLook] = []
+        looks: list[Look] = []
         with unwatched():
             for place in range(embedded.shape[1]):
                 inputs = embedded[:, place]
@@ -185,9 +186,11 @@ class Seq2Seq(nn.Module):
                 looks += looked
         look = self.decoder.look
         if look is not None and watched():  # one gaze for all steps, as of every other attention
-            note(look, look.looks_from, look.looks_at, torch.stack([each.weights for each in looks], dim=1)[:, None])
+            weights = torch.stack([each.weights.flatten(0, 2) for each in looks], dim=1)
+            note(look, look.looks_from, look.looks_at, weights[:, None])
         if self.chooses:
-            past = past._replace(log_probability=torch.stack([each.log_probability for each in looks], dim=1))
+            chosen = torch.stack([each.log_probability.flatten() for each in looks], dim=1)
+            past = past._replace(log_probability=chosen)
         return tuple(torch.stack(each, dim=1) for each in zip(*steps, strict=True)), past
 
     def _sometimes_own(

@@ -67,7 +67,7 @@ def test_a_bottleneck_sees_only_where_the_encoder_ended() -> None:
     model = build(decoder="bottleneck")
     source, lengths, target = batch()
     memory = model.read(source, lengths)
-    blinded = memory._replace(states=torch.zeros_like(memory.states))
+    blinded = memory._replace(values=torch.zeros_like(memory.values))
     torch.testing.assert_close(
         model.write(target, blinded, model.begin(memory))[0], model.write(target, memory, model.begin(memory))[0]
     )
