@@ -1,7 +1,7 @@
 """Scoring a loaded model on a split of its data or on files."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -14,6 +14,7 @@ from regard.data.text import read_lines, read_pairs
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
 from regard.metrics import METRICS, References, Score, by_sentence, score
+from regard.metrics.tokenised import tokenised_remark
 from regard.model import Model
 from regard.progress import Progress, silent
 from regard.protocols import Tally
@@ -82,8 +83,12 @@ def evaluate(
     beam: int | None = None,
     length_penalty: float | None = None,
     progress: Progress = silent,
+    notice: Callable[[str], None] = lambda remark: None,
 ) -> list[Score]:
-    """Translate the sentences and score the outputs; each signature says how they were searched for."""
+    """Translate the sentences and score the outputs; each signature says how they were searched for.
+
+    `notice` is told if the outputs look as if they should not be scored as they are.
+    """
     outputs: list[str] = []
     search = model.search_options(beam, length_penalty, n_best=1)
     if any(metric != "perplexity" for metric in metrics):
@@ -91,6 +96,8 @@ def evaluate(
             portion = data.sources[first : first + PORTION]
             outputs += [each.text for each in model.translate(portion, search.beam, search.length_penalty, n_best=1)]
             progress("translating", len(outputs), len(data.sources))
+        if remark := tokenised_remark("The outputs", outputs, metrics):
+            notice(remark)
     return [
         perplexity(model, data)
         if metric == "perplexity"
@@ -112,6 +119,9 @@ def perplexity(model: Model, data: TestData) -> Score:
     """The perplexity of the first reference, per token, ends counted."""
     total: Tally | None = None
     pairs = list(zip(data.sources, [own[0] for own in by_sentence(data.references)], strict=True))
+    for number, (source, target) in enumerate(pairs):
+        model.task.check_length(source, number)
+        model.task.check_target(target, number)
     for first in range(0, len(pairs), PORTION):
         tally = model.task.measure(model.task.pair_up(pairs[first : first + PORTION]))["perplexity"]
         total = tally if total is None else total + tally

@@ -19,7 +19,7 @@ def command(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="bleu, bleu-tokenised, chrf, chrf++, ter, wer, cer, exact, perplexity.", show_default="bleu and chrf"
+            help="bleu, chrf, wer, perplexity, … (`regard score --help` names all).", show_default="bleu and chrf"
         ),
     ] = None,
     beam: Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")] = None,
@@ -42,7 +42,7 @@ def command(
     else:
         data = evaluation.from_split(loaded, model, split or "test")
     with console_progress() as progress:
-        scores = evaluation.evaluate(loaded, data, metrics, beam, length_penalty, progress)
+        scores = evaluation.evaluate(loaded, data, metrics, beam, length_penalty, progress, remark)
     if as_json:
         print_json({"scores": [score.as_dict() for score in scores]})
     else:

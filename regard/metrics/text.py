@@ -1,11 +1,25 @@
-"""Scores of written text, over sacreBLEU and edit distances, each with the signature that says how it was made."""
+"""Scores of written text by name, each with the signature that says how it was made."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from regard.faults import Fault
-from regard.metrics.errors import References, by_sentence, character_error_rate, exact_matches, word_error_rate
+from regard.metrics.cider import cider
+from regard.metrics.counting import sentence_statistics
+from regard.metrics.errors import (
+    References,
+    by_sentence,
+    character_error_rate,
+    exact_matches,
+    position_independent_error_rate,
+    word_error_rate,
+)
+from regard.metrics.lepor import lepor
+from regard.metrics.meteor import meteor
+from regard.metrics.nist import nist
+from regard.metrics.ribes import ribes
+from regard.metrics.rouge import rouge
 
 Metric = Callable[[Sequence[str], References], tuple[float, str]]  # gives the value and the signature
 
@@ -58,8 +72,8 @@ def _by_sacrebleu(make: Callable[[], Any]) -> Metric:
 
     def measure(hypotheses: Sequence[str], references: References) -> tuple[float, str]:
         metric = make()
-        value = float(metric.corpus_score(list(hypotheses), [list(reference) for reference in references]).score)
-        return value, str(metric.get_signature())
+        total = sentence_statistics(metric, hypotheses, references).cumsum(axis=0)[-1]  # added up in order, as it does
+        return float(metric._compute_score_from_stats(total.tolist()).score), str(metric.get_signature())
 
     return measure
 
@@ -72,8 +86,23 @@ SACREBLEU: dict[str, Callable[[], Any]] = {
     "ter": _ter,
 }
 METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREBLEU.items()} | {
+    "rouge1": rouge("rouge1"),
+    "rouge2": rouge("rouge2"),
+    "rougeL": rouge("rougeL"),
+    "rougeLsum": rouge("rougeLsum"),
+    "meteor": meteor("en"),
+    "meteor-de": meteor("de"),
+    "meteor-es": meteor("es"),
+    "meteor-fr": meteor("fr"),
+    "meteor-pt": meteor("pt"),
+    "meteor-ru": meteor("ru"),
+    "nist": nist(),
+    "ribes": ribes(),
+    "lepor": lepor(),
+    "cider": cider(),
     "wer": word_error_rate,
     "cer": character_error_rate,
+    "per": position_independent_error_rate,
     "exact": exact_matches,
 }
 

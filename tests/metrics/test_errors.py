@@ -151,7 +151,7 @@ def test_sacrebleu_scores_sentences_with_fewer_references_on_those_they_have(met
 
 
 def test_of_these_measures_the_lower_is_better_and_of_no_others() -> None:
-    assert METRICS.keys() & LOWER_IS_BETTER == {"ter", "wer", "cer"}
+    assert METRICS.keys() & LOWER_IS_BETTER == {"ter", "wer", "cer", "per"}
 
 
 # Refusals
@@ -164,7 +164,9 @@ def test_of_these_measures_the_lower_is_better_and_of_no_others() -> None:
             ["a"],
             ["a"],
             "were",
-            "There is no metric 'were'; there are bleu, bleu-tokenised, chrf, chrf++, ter, wer, cer, exact.",
+            "There is no metric 'were'; there are bleu, bleu-tokenised, chrf, chrf++, ter, rouge1, rouge2, rougeL, "
+            "rougeLsum, meteor, meteor-de, meteor-es, meteor-fr, meteor-pt, meteor-ru, nist, ribes, lepor, cider, "
+            "wer, cer, per, exact.",
         ),
         (["a"], ["a", "b"], "wer", "There are 1 hypotheses but 2 references."),
         (["a", "b"], [["a", "b"], ["c"]], "wer", "There are 2 hypotheses but 1 references."),

@@ -10,8 +10,8 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
 from regard.data.generated import pairs
-from regard.metrics import METRICS, score
-from regard.metrics.significance import SUMS, Sums, difference, likelihood_sums
+from regard.metrics import METRICS, score, significance
+from regard.metrics.significance import SUMS, Sums, difference, interval, likelihood_sums
 
 REFERENCES = [target for _, target in pairs("test")[:120]]
 
@@ -35,6 +35,8 @@ def test_the_sums_of_all_sentences_finish_into_the_score(metric: str) -> None:
     sums = SUMS[metric](WORSE, [REFERENCES])
     assert len(sums.rows) == len(REFERENCES)
     assert sums.value() == pytest.approx(score(WORSE, [REFERENCES], metric).value)
+    if metric in ("nist", "cider"):  # they weigh words by how rare they are in the whole test set
+        return
     some = np.arange(10, 50)
     assert sums.value(some) == pytest.approx(score(WORSE[10:50], [REFERENCES[10:50]], metric).value)
 
@@ -127,3 +129,60 @@ def test_other_sentences_or_runs_are_refused() -> None:
         difference([matches("++")], [matches("+++")])
     with pytest.raises(ValueError, match="as many runs"):
         difference([matches("++")], [matches("++"), matches("+-")])
+
+
+def test_an_interval_on_paper() -> None:
+    """Of one right and one wrong sentence, a quarter of the resamples has none right and a quarter has both."""
+    assert interval(matches("+-")) == (0, 100)
+    assert interval(matches("++++")) == (100, 100)
+    low, high = interval(matches("+-" * 200))
+    spread = 100 * math.sqrt(0.5 * 0.5 / 400)  # of a binomial
+    assert (low, high) == pytest.approx((50 - 1.96 * spread, 50 + 1.96 * spread), abs=0.6)
+
+
+def test_made_up_sets_without_a_rate_of_errors_are_left_out() -> None:
+    """All that is drawn from one word and three empty references: one wrong word, or nothing to go by."""
+    wrong, right = (
+        SUMS["wer"](["x", "", "", ""], [["a", "", "", ""]]),
+        SUMS["wer"](["a", "", "", ""], [["a", "", "", ""]]),
+    )
+    assert interval(wrong) == (100, 100)
+    found = difference([right], [wrong], trials=50)
+    assert (found.low, found.high, found.randomisation) == (100, 100, 1)
+
+
+def test_an_interval_narrows_with_more_sentences_and_can_be_repeated() -> None:
+    few, many = matches("+--+" * 10), matches("+--+" * 100)
+    assert interval(many)[1] - interval(many)[0] < interval(few)[1] - interval(few)[0]
+    assert interval(few) == interval(few)
+    sums = SUMS["bleu"](WORSE, [REFERENCES])
+    assert interval(sums) != interval(sums, seed=7)
+    assert interval(sums) != interval(sums, resamples=100)
+    low, high = interval(sums)
+    assert low < sums.value() < high
+
+
+def test_resamples_do_not_depend_on_how_many_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = SUMS["chrf"](WORSE, [REFERENCES])
+    whole = interval(sums)
+    monkeypatch.setattr(significance, "_CELLS", 17 * len(REFERENCES))
+    assert interval(sums) == whole
+
+
+def test_a_metric_of_which_nothing_is_known_is_tested_on_its_sentence_scores() -> None:
+    def words_written(hypotheses: list[str], references: list[list[str]]) -> tuple[float, str]:
+        return float(sum(len(text.split()) for text in hypotheses)), "words"
+
+    sums = significance._summing("words", words_written)(["a b", "c", "d e f"], [["x", "y", "z"]])
+    assert (sums.by, sums.signature) == ("sentence scores", "")
+    assert sums.rows.tolist() == [[2, 1], [1, 1], [3, 1]]
+    assert sums.value() == 2
+    assert SUMS["bleu"](WORSE, [REFERENCES]).by == "sums"
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_sums_that_sign_themselves_say_what_the_score_says(metric: str) -> None:
+    sums, found = SUMS[metric](WORSE[:20], [REFERENCES[:20]]), score(WORSE[:20], [REFERENCES[:20]], metric)
+    assert sums.signature in ("", found.signature)
+    if sums.signature:
+        assert sums.value() == found.value

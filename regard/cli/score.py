@@ -1,0 +1,164 @@
+"""`regard score`: score files of outputs against files of references, or work their BLEU out step by step."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regard.cli.console import console_progress, print_json, remark, say_table
+from regard.faults import Fault
+
+if TYPE_CHECKING:
+    from regard.metrics.explain import Explanation, Match, Order
+    from regard.scoring import Scored, Texts
+
+
+def command(
+    hypothesis: Annotated[Path, typer.Option(help="Outputs, one on each line; plain, .gz or .xz.")],
+    reference: Annotated[list[Path], typer.Option(help="What they should be; several files are several references.")],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="bleu, bleu-tokenised, chrf, chrf++, ter, rouge1, rouge2, rougeL, rougeLsum, meteor, "
+            "meteor-de, meteor-es, meteor-fr, meteor-pt, meteor-ru, nist, ribes, lepor, cider, wer, cer, per, exact.",
+            show_default="bleu and chrf",
+        ),
+    ] = None,
+    against: Annotated[Path | None, typer.Option(help="Outputs of another system, to test the difference.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Work BLEU out, step by step.")] = False,
+    line: Annotated[int | None, typer.Option(help="Explain this line alone, the first being 1.")] = None,
+    orders: Annotated[int | None, typer.Option(min=1, help="Explain up to n-grams of this order; 4 is usual.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Explain with these weights of the orders, as .4,.3,.2,.1; equal if not given.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Score files, each score with its signature and the bounds it is likely to be between on other sentences."""
+    metrics = list(dict.fromkeys(metric or (["bleu"] if explain else ["bleu", "chrf"])))
+    _check_explaining(explain, metrics, against, {"--line": line, "--orders": orders, "--weights": weights})
+    from regard import scoring
+
+    scoring.check_metrics(metrics)
+    texts = scoring.read_texts(hypothesis, reference)
+    other = None if against is None else scoring.read_texts(against, reference)
+    for each in scoring.remarks(texts, metrics, other):
+        remark(each)
+    if explain:
+        _explain(texts, line, orders, weights, as_json)
+        return
+    with console_progress() as progress:
+        scores = scoring.score_texts(texts, metrics, other, progress)
+    if as_json:
+        print_json({"scores": [each.as_dict() for each in scores]})
+    else:
+        _say_scores(scores)
+
+
+def _check_explaining(explain: bool, metrics: Sequence[str], against: Path | None, details: dict[str, Any]) -> None:
+    if explain and metrics != ["bleu"]:
+        raise Fault(f"--explain works BLEU out and nothing else; leave out --metric {' --metric '.join(metrics)}.")
+    if explain and against is not None:
+        raise Fault("--explain is about one file and --against about two; give one of them.")
+    for name, value in details.items():
+        if value is not None and not explain:
+            raise Fault(f"{name} goes with --explain.")
+
+
+def _explain(texts: "Texts", line: int | None, orders: int | None, weights: str | None, as_json: bool) -> None:
+    from regard import scoring
+    from regard.metrics.explain import ORDERS, parse_weights
+
+    given = None if weights is None else parse_weights(weights)
+    highest = orders or (len(given) if given else ORDERS)
+    explained, ngrams = scoring.explain(texts, scoring.Asked(line, highest, given))
+    if as_json:
+        print_json(scoring.explanation_as_dict(explained, ngrams, line))
+    else:
+        if line is not None:
+            print(f"hypothesis: {texts.hypotheses[line - 1]}")
+            print(*(f"reference: {lines[line - 1]}" for lines in texts.lists), "", sep="\n")
+        _say_explanation(explained, ngrams)
+
+
+def _say_scores(scores: Sequence["Scored"]) -> None:
+    from regard.metrics.significance import CONFIDENCE
+
+    bounds = f"{CONFIDENCE}% between"
+    rows = []
+    for each in scores:
+        digits = _digits(each)
+        between = f"{each.low:.{digits}f} and {each.high:.{digits}f}"
+        value = f"{each.score.value:.{digits}f}"
+        rows.append([each.score.metric, value, between, str(each.score.n), each.score.signature])
+    say_table(["metric", "value", bounds, "sentences", "signature"], rows)
+    if any(each.versus for each in scores):
+        print()
+        columns = ["metric", "against", "difference", bounds, "p (bootstrap)", "p (randomisation)", "tested on"]
+        say_table(columns, [_compared(each) for each in scores])
+    if any(each.by != "sums" for each in scores):
+        remark("Bounds and tests found on sentence scores are about their mean, not about the value itself.")
+
+
+def _compared(scored: "Scored") -> list[str]:
+    assert scored.versus is not None
+    digits, found = _digits(scored), scored.versus.difference
+    return [
+        scored.score.metric,
+        f"{scored.versus.score.value:.{digits}f}",
+        f"{found.value:+.{digits}f}",
+        f"{found.low:+.{digits}f} and {found.high:+.{digits}f}",
+        f"{found.bootstrap:.4f}",
+        f"{found.randomisation:.4f}",
+        scored.by,
+    ]
+
+
+def _digits(scored: "Scored") -> int:
+    """Behind the point: more for scores that say in their signature that they do not run from 0 to 100."""
+    return 4 if "range:" in scored.score.signature else 2
+
+
+def _say_explanation(explained: "Explanation", ngrams: Sequence[Sequence["Match"]]) -> None:
+    say_table(
+        ["order", "n-grams", "that count", "precision", "weight", "weight · ln precision"],
+        [_order_row(order) for order in explained.orders],
+    )
+    print()
+    say_table(["what", "how", "value"], _steps(explained))
+    print(f"\n{explained.signature}")
+    for order, own in zip(explained.orders, ngrams, strict=False):
+        print()
+        counting, others = [each for each in own if each.clipped], [each for each in own if not each.clipped]
+        print(f"{order.order}-grams that count: {_listed(counting)}")
+        print(f"{order.order}-grams that do not: {_listed(others)}")
+
+
+def _order_row(order: "Order") -> list[str]:
+    note = " (smoothed)" if order.smoothed else ""
+    term = f"{order.weight * order.logarithm:.4f}" if order.precision else "-∞"
+    counts = [str(order.order), str(order.total), str(order.matches)]
+    return [*counts, f"{order.precision:.2f}%{note}", f"{order.weight:.4g}", term]
+
+
+def _steps(explained: "Explanation") -> list[list[str]]:
+    """Brevity penalty, mean of the precisions, and BLEU, each with how it comes about."""
+    written, wanted, penalty = explained.hypothesis_length, explained.reference_length, explained.brevity_penalty
+    how = f"exp(1 - {wanted} / {written})" if 0 < written < wanted else f"{written} tokens, wanted were {wanted}"
+    mean = explained.value / penalty if penalty else 0.0
+    return [
+        ["brevity penalty", how, f"{penalty:.4f}"],
+        ["mean precision", "exp(sum of the last column)", f"{mean:.2f}%"],
+        ["BLEU", f"{penalty:.4f} · {mean:.2f}", f"{explained.value:.2f}"],
+    ]
+
+
+def _listed(ngrams: Sequence["Match"]) -> str:
+    """N-grams in words; one that counts less often than it stands there with both numbers."""
+    return " | ".join(" ".join(each.words) + _clipping(each) for each in ngrams) or "none"
+
+
+def _clipping(ngram: "Match") -> str:
+    if ngram.count == 1:
+        return ""
+    return f" ({ngram.clipped} of {ngram.count})"

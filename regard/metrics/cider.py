@@ -1,0 +1,98 @@
+"""CIDEr: how much a caption agrees with what people wrote of the same picture (Vedantam et al. 2015).
+
+A text is for each n from 1 to 4 a vector g over n-grams: how often one occurs (tf) times how rare it is (idf),
+
+    idf(w) = log(sentences of the test set / sentences with w in a reference)      (equation 1)
+
+and two texts agree by the cosine of their vectors, averaged over the references and over n (equations 2 and 3). The
+variant everyone reports is CIDEr-D (equation 4), which common evaluation tools print as CIDEr: an n-gram counts no
+more often than the reference has it, a length l other than the reference's costs, and the whole is ten times as large:
+
+    CIDEr-D_n(c, s) = 10 · exp(−(l(c) − l(s))² / 2σ²) · Σ_w min(g_w(c), g_w(s)) · g_w(s) / (‖g(c)‖ ‖g(s)‖),   σ = 6
+
+The value is the mean over the test set, from 0 to 10. Words are runs of letters and digits in lower case, unstemmed.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from regard.faults import Fault
+from regard.metrics.ngrams import Ngram, counts, words
+from regard.metrics.summed import Row, Summed, mean
+
+ORDERS = (1, 2, 3, 4)
+_SPREAD = 6.0  # σ of the paper
+_SCALE = 10.0
+
+_Vector = dict[Ngram, float]
+
+
+class _Text(NamedTuple):
+    """A text as its length in words and, for each order, its weighted n-grams."""
+
+    length: int
+    vectors: list[_Vector]
+
+
+def cider(clipped: bool = True) -> Summed:
+    """CIDEr-D, or with `clipped` off the plain CIDEr of equations 1 to 3, which runs from 0 to 1."""
+    variant, range_ = ("D", "0-10") if clipped else ("plain", "0-1")
+    how = f"case:lc|norm:NFC|tok:words|stem:off|ref:mean|idf:references|mean:text|variant:{variant}|range:{range_}"
+
+    def rows(hypotheses: Sequence[str], sentences: Sequence[Sequence[str]]) -> list[Row]:
+        if len(sentences) < 2:
+            raise Fault("CIDEr weighs words by how few sentences have them; give it at least two sentences.")
+        wanted = [[words(text) for text in own] for own in sentences]
+        rarity = _rarity(wanted)
+        return [
+            (_agreement(_weighted(words(text), rarity), [_weighted(each, rarity) for each in own], clipped), 1.0)
+            for text, own in zip(hypotheses, wanted, strict=True)
+        ]
+
+    return Summed(rows, mean, lambda: how)
+
+
+class _Rarity(NamedTuple):
+    """How rare n-grams are among the sentences of a test set."""
+
+    sentences: int
+    having: Counter[Ngram]
+
+    def of(self, ngram: Ngram) -> float:
+        # An n-gram that no reference has is as rare as one that a single sentence has.
+        return math.log(self.sentences / max(1, self.having[ngram]))
+
+
+def _rarity(sentences: Sequence[Sequence[Sequence[str]]]) -> _Rarity:
+    having: Counter[Ngram] = Counter()
+    for own in sentences:
+        having.update({ngram for text in own for order in ORDERS for ngram in counts(text, order)})
+    return _Rarity(len(sentences), having)
+
+
+def _weighted(text: Sequence[str], rarity: _Rarity) -> _Text:
+    vectors = [{ngram: count * rarity.of(ngram) for ngram, count in counts(text, order).items()} for order in ORDERS]
+    return _Text(len(text), vectors)
+
+
+def _agreement(written: _Text, references: Sequence[_Text], clipped: bool) -> float:
+    """The mean over references and orders."""
+    return sum(_compare(written, wanted, clipped) for wanted in references) / len(references)
+
+
+def _compare(written: _Text, wanted: _Text, clipped: bool) -> float:
+    sides = list(zip(written.vectors, wanted.vectors, strict=True))
+    cosine = sum(_cosine(ours, theirs, clipped) for ours, theirs in sides) / len(sides)
+    if not clipped:
+        return cosine
+    return _SCALE * math.exp(-((written.length - wanted.length) ** 2) / (2 * _SPREAD**2)) * cosine
+
+
+def _cosine(written: _Vector, wanted: _Vector, clipped: bool) -> float:
+    """The cosine of the angle between two vectors; clipped, what is written counts at most as what is wanted."""
+    norms = math.hypot(*written.values()) * math.hypot(*wanted.values())
+    common = [ngram for ngram in written if ngram in wanted]  # no set, whose order would change the rounding
+    inner = sum((min(written[ngram], wanted[ngram]) if clipped else written[ngram]) * wanted[ngram] for ngram in common)
+    return inner / norms if norms else 0.0

@@ -1,0 +1,108 @@
+"""ROUGE: how much of a reference a summary holds, and how much else (Lin 2004).
+
+    ROUGE-N     n-grams in common, each as often as in the text that has it less often (section 2)
+    ROUGE-L     the longest common subsequence of words, the whole text taken as one sentence (section 3.1)
+    ROUGE-Lsum  for each sentence of the reference, the words that belong to its longest common subsequence with any
+                sentence of the summary (the union LCS of section 3.2); line breaks part sentences
+
+Each gives a precision P = common / written, a recall R = common / wanted and F = 2PR / (P + R). The value is the mean
+of F over the texts, from 0 to 1 as ROUGE-1.5.5 prints it. Of several references the one with the highest F counts,
+without the jackknifing by which the paper compared systems with people.
+
+Words are runs of letters and digits in lower case, of any script. ROUGE-1.5.5 and its heirs know a to z only and lose
+the rest: for English the numbers are theirs, and other languages are scored here on all their words.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from regard.metrics.ngrams import counts, shared, words
+from regard.metrics.stems import stem
+from regard.metrics.summed import Summed, mean_of_best
+
+_SHORTEST_STEMMED = 4  # ROUGE-1.5.5 leaves words of up to three letters as they are
+
+
+class Overlap(NamedTuple):
+    """How much two texts have in common, in n-grams or words."""
+
+    common: int
+    written: int
+    wanted: int
+
+    @property
+    def precision(self) -> float:
+        return self.common / self.written if self.written else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.common / self.wanted if self.wanted else 0.0
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.common / (self.written + self.wanted) if self.common else 0.0
+
+
+Cut = Callable[[str], list[str]]
+
+
+def overlap_of_ngrams(order: int, cut: Cut, hypothesis: str, reference: str) -> Overlap:
+    """ROUGE-N of one text."""
+    written, wanted = counts(cut(hypothesis), order), counts(cut(reference), order)
+    return Overlap(shared(written, wanted), written.total(), wanted.total())
+
+
+def overlap_in_order(cut: Cut, hypothesis: str, reference: str) -> Overlap:
+    """ROUGE-L of one text."""
+    from rapidfuzz.distance import LCSseq
+
+    written, wanted = cut(hypothesis), cut(reference)
+    return Overlap(LCSseq.similarity(written, wanted), len(written), len(wanted))
+
+
+def overlap_by_sentence(cut: Cut, hypothesis: str, reference: str) -> Overlap:
+    """ROUGE-Lsum of one text; a word counts no more often than either text holds it."""
+    written, wanted = _sentences(cut, hypothesis), _sentences(cut, reference)
+    left = Counter(word for sentence in written for word in sentence)
+    common = 0
+    for sentence in wanted:
+        places = {place for other in written for place in _places(sentence, other)}
+        held = Counter(sentence[place] for place in places)
+        common += (held & left).total()
+        left -= held
+    return Overlap(common, sum(map(len, written)), sum(map(len, wanted)))
+
+
+def _sentences(cut: Cut, text: str) -> list[list[str]]:
+    return [sentence for line in text.split("\n") if (sentence := cut(line))]
+
+
+def _places(sentence: Sequence[str], other: Sequence[str]) -> set[int]:
+    """The places in a sentence of the words that make up a longest common subsequence with another."""
+    from rapidfuzz.distance import LCSseq
+
+    blocks = LCSseq.opcodes(sentence, other)
+    return {place for block in blocks if block.tag == "equal" for place in range(block.src_start, block.src_end)}
+
+
+def stemmed_words(text: str) -> list[str]:
+    """The words, those of four letters and more cut down by Porter's stemmer for English, as ROUGE-1.5.5 does on -m."""
+    return [stem("porter", word) if len(word) >= _SHORTEST_STEMMED else word for word in words(text)]
+
+
+COMPARISONS: dict[str, Callable[[Cut, str, str], Overlap]] = {
+    "rouge1": partial(overlap_of_ngrams, 1),
+    "rouge2": partial(overlap_of_ngrams, 2),
+    "rougeL": overlap_in_order,
+    "rougeLsum": overlap_by_sentence,
+}
+
+
+def rouge(kind: str, stemmed: bool = False) -> Summed:
+    """One of the comparisons as a metric, of words as they are or of their English stems."""
+    compare, cut = COMPARISONS[kind], stemmed_words if stemmed else words
+    stems = "porter" if stemmed else "off"
+    how = f"case:lc|norm:NFC|tok:words|stem:{stems}|ref:best|mean:text|range:0-1"
+    return mean_of_best(lambda written, wanted: compare(cut, written, wanted).f1, lambda: how)

@@ -1,0 +1,19 @@
+"""Stems of words, by the Snowball stemmers: what is left of a word without its endings."""
+
+from functools import lru_cache
+from typing import Any
+
+_KEPT_WORDS = 1 << 16
+
+
+@lru_cache(_KEPT_WORDS)
+def stem(algorithm: str, word: str) -> str:
+    """What a Snowball stemmer, such as `english`, `portuguese` or `porter`, leaves of a word in lower case."""
+    return str(_stemmer(algorithm).stemWord(word))
+
+
+@lru_cache
+def _stemmer(algorithm: str) -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(algorithm)

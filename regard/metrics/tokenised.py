@@ -1,0 +1,42 @@
+"""Noticing text that was cut into tokens before it was scored.
+
+sacreBLEU's scores are made for plain text, which they cut themselves. Text that is cut already scores differently, and
+nothing about the number shows it.
+"""
+
+from collections.abc import Sequence
+
+_PIECES = ("@@", "\u2581")  # what byte pair encoding leaves at the end of a piece, and SentencePiece at its beginning
+
+FOR_TOKENS = "bleu-tokenised"  # the metric that wants them
+
+
+def tokenised_remark(name: str, texts: Sequence[str], metrics: Sequence[str]) -> str | None:
+    """What to tell people whose text looks tokenised, unless all they ask for is the metric made for that."""
+    why = looks_tokenised(texts) if set(metrics) - {FOR_TOKENS} else None
+    if why is None:
+        return None
+    return (
+        f"{name}: this looks tokenised, for {why}. Scores are for plain text; detokenise it, or ask for {FOR_TOKENS}."
+    )
+
+
+def looks_tokenised(texts: Sequence[str]) -> str | None:
+    """Why these sentences look tokenised, or None if they do not.
+
+    They do if most of the full stops that end one stand alone, or if most sentences hold pieces of words. Other marks
+    prove nothing: French sets spaces before them.
+    """
+    stops = sum(text.endswith(".") for text in texts)
+    alone = sum(text.endswith(" .") for text in texts)
+    if 2 * alone > stops:
+        return f"{alone} of {len(texts)} lines end in a full stop that stands alone"
+    pieces = sum(_holds_pieces(text) for text in texts)
+    if 2 * pieces > len(texts):
+        return f"{pieces} of {len(texts)} lines hold pieces of words"
+    return None
+
+
+def _holds_pieces(text: str) -> bool:
+    end, begin = _PIECES
+    return any(word.endswith(end) or word.startswith(begin) for word in text.split())

@@ -1,0 +1,243 @@
+"""`regard score`: what it prints, what it notices and what it refuses."""
+
+import gzip
+import json
+import lzma
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sacrebleu
+
+from regard.cli import main
+from regard.data.generated import pairs
+from regard.metrics import METRICS, References, significance
+from regard.metrics.significance import SUMS
+
+REFERENCE = [target for _, target in pairs("test")[:60]]
+GOOD = [" ".join(text.split()[:-2] + text.split()[-1:]) for text in REFERENCE]
+WORSE = [" ".join(text.split()[:3]) for text in REFERENCE]
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with outputs `good` and `worse` and the reference `ref`, in which the command runs."""
+    monkeypatch.chdir(tmp_path)
+    for name, lines in {"good": GOOD, "worse": WORSE, "ref": REFERENCE}.items():
+        write(name, lines)
+    return tmp_path
+
+
+def write(name: str, lines: list[str]) -> None:
+    Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def scored(capsys: Captured, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> Any:
+    assert main(["score", "--hypothesis", hypothesis, "--reference", reference, *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys: Captured, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> str:
+    assert main(["score", "--hypothesis", hypothesis, "--reference", reference, *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err
+
+
+def test_the_scores_are_those_of_sacrebleu(capsys: Captured) -> None:
+    bleu, chrf = scored(capsys)["scores"]
+    theirs = sacrebleu.BLEU()
+    assert bleu["value"] == theirs.corpus_score(GOOD, [REFERENCE]).score
+    assert chrf["value"] == sacrebleu.corpus_chrf(GOOD, [REFERENCE]).score
+    assert {name: bleu[name] for name in ("metric", "signature", "split", "n")} == {
+        "metric": "bleu", "signature": str(theirs.get_signature()), "split": None, "n": 60,
+    }  # fmt: skip
+    assert bleu["low"] < bleu["value"] < bleu["high"]
+    assert bleu["by"] == "sums"
+    assert "against" not in bleu
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_of_the_table_can_be_asked_for(metric: str, capsys: Captured) -> None:
+    [found] = scored(capsys, "--metric", metric, "--against", "worse")["scores"]
+    assert found["metric"] == metric
+    assert found["low"] <= found["high"]
+    assert found["against"]["difference"] != 0 or metric == "exact"
+    assert 0 < found["against"]["randomisation"] <= 1
+    assert 0 < found["against"]["bootstrap"] <= 1
+
+
+def test_a_metric_without_sums_is_tested_on_sentence_scores_and_says_so(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def longest(hypotheses: Sequence[str], references: References) -> tuple[float, str]:
+        return float(max(map(len, hypotheses))), "unit:codepoint"
+
+    monkeypatch.setitem(METRICS, "longest", longest)
+    monkeypatch.setitem(SUMS, "longest", significance._summing("longest", longest))
+    [found] = scored(capsys, "--metric", "longest")["scores"]
+    assert (found["value"], found["by"]) == (max(map(len, GOOD)), "sentence scores")
+    assert found["low"] < sum(map(len, GOOD)) / len(GOOD) < found["high"]
+    assert (
+        main(["score", "--hypothesis", "good", "--reference", "ref", "--metric", "longest", "--against", "worse"]) == 0
+    )
+    said = capsys.readouterr()
+    assert said.out.endswith("sentence scores\n")
+    assert "are about their mean, not about the value itself" in said.err
+
+
+def test_the_help_names_every_metric(capsys: Captured) -> None:
+    assert main(["score", "--help"]) == 0
+    named = {word.strip(".,()") for word in capsys.readouterr().out.split()}
+    assert set(METRICS) <= named
+
+
+def test_compressed_files_are_read(capsys: Captured, folder: Path) -> None:
+    (folder / "good.gz").write_bytes(gzip.compress((folder / "good").read_bytes()))
+    (folder / "ref.xz").write_bytes(lzma.compress((folder / "ref").read_bytes()))
+    assert scored(capsys, hypothesis="good.gz", reference="ref.xz") == scored(capsys)
+
+
+def test_each_reference_is_a_whole_one(capsys: Captured) -> None:
+    """The second agrees with the outputs, so with both they are perfect."""
+    write("second", GOOD)
+    found = scored(capsys, "--reference", "second", "--metric", "wer", "--metric", "bleu")["scores"]
+    assert found[0]["value"] == 0
+    assert found[1]["value"] == pytest.approx(100)
+    assert found[1]["signature"].startswith("nrefs:2|")
+
+
+def test_against_says_how_far_above_and_how_surely(capsys: Captured) -> None:
+    [found] = scored(capsys, "--metric", "chrf", "--against", "worse")["scores"]
+    against = found["against"]
+    assert against["value"] == sacrebleu.corpus_chrf(WORSE, [REFERENCE]).score
+    assert against["difference"] == pytest.approx(found["value"] - against["value"])
+    assert 0 < against["low"] < against["difference"] < against["high"]
+    assert max(against["bootstrap"], against["randomisation"]) < 0.01
+
+
+def test_the_tables(capsys: Captured) -> None:
+    asked = ["score", "--hypothesis", "good", "--reference", "ref", "--metric", "bleu", "--metric", "rouge1"]
+    assert main([*asked, "--against", "worse"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:4] == ["metric", "value", "95%", "between"]
+    assert lines[1].split()[1] == f"{sacrebleu.corpus_bleu(GOOD, [REFERENCE]).score:.2f}"
+    assert lines[3] == ""
+    assert "p (bootstrap)  p (randomisation)  tested on" in lines[4]
+    assert lines[5].endswith("sums")
+    whole, share = lines[1].split()[1], lines[2].split()[1]
+    assert (len(whole.split(".")[1]), len(share.split(".")[1])) == (2, 4)  # ROUGE runs from 0 to 1
+
+
+def test_a_metric_twice_is_one(capsys: Captured) -> None:
+    assert len(scored(capsys, "--metric", "exact", "--metric", "exact")["scores"]) == 1
+
+
+def test_explaining_a_corpus(capsys: Captured) -> None:
+    found, theirs = scored(capsys, "--explain"), sacrebleu.corpus_bleu(GOOD, [REFERENCE])
+    assert found["scores"][0]["value"] == found["explanation"]["value"] == theirs.score
+    assert [order["matches"] for order in found["explanation"]["orders"]] == theirs.counts
+    assert found["explanation"]["line"] is None
+    assert main(["score", "--hypothesis", "good", "--reference", "ref", "--explain"]) == 0
+    said = capsys.readouterr().out
+    assert f"exp(1 - {theirs.ref_len} / {theirs.sys_len})" in said
+    assert f"{theirs.precisions[1]:.2f}%" in said
+    assert f"{theirs.score:.2f}" in said
+    assert "that do not" not in said
+
+
+def test_explaining_a_line(capsys: Captured) -> None:
+    write("the", ["nothing", "the the the the the the the"])
+    write("one", ["no one", "the cat is on the mat"])
+    write("two", ["no one", "there is a cat on the mat"])
+    arguments = ["--reference", "two", "--explain", "--line", "2"]
+    explanation = scored(capsys, *arguments, hypothesis="the", reference="one")["explanation"]
+    assert explanation["ngrams"]["1"] == [{"ngram": "the", "count": 7, "most": 2, "clipped": 2}]
+    assert explanation["orders"][0]["precision"] == pytest.approx(200 / 7)
+    assert main(["score", "--hypothesis", "the", "--reference", "one", *arguments]) == 0
+    said = capsys.readouterr().out
+    assert "hypothesis: the the the" in said
+    assert "reference: there is a cat on the mat" in said
+    assert "1-grams that count: the (2 of 7)" in said
+    assert "2-grams that do not: the the (0 of 6)" in said
+    assert "7 tokens, wanted were 7" in said
+    assert "(smoothed)" in said
+
+
+def test_orders_and_weights_change_the_explanation(capsys: Captured) -> None:
+    usual = scored(capsys, "--explain")["explanation"]
+    two = scored(capsys, "--explain", "--orders", "2")["explanation"]
+    first = scored(capsys, "--explain", "--weights", "1,0,0,0")["explanation"]
+    assert len(two["orders"]) == 2
+    assert two["value"] == sacrebleu.BLEU(max_ngram_order=2).corpus_score(GOOD, [REFERENCE]).score != usual["value"]
+    assert first["value"] == pytest.approx(usual["orders"][0]["precision"] * usual["brevity_penalty"])
+    assert len(scored(capsys, "--explain", "--weights", "1,2")["explanation"]["orders"]) == 2
+
+
+def test_a_line_without_a_match(capsys: Captured) -> None:
+    write("x", ["x"])
+    write("y", ["y"])
+    assert main(["score", "--hypothesis", "x", "--reference", "y", "--explain", "--line", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "-∞" in said
+    assert "1-grams that count: none" in said
+
+
+def test_odd_files_are_remarked_on(capsys: Captured) -> None:
+    write("cut", ["Eu vejo ."] * 60)
+    assert main(["score", "--hypothesis", "cut", "--reference", "ref", "--against", "cut"]) == 0
+    said = capsys.readouterr().err
+    assert "cut: this looks tokenised, for 60 of 60 lines end in a full stop that stands alone." in said
+    assert "ask for bleu-tokenised" in said
+    assert "cut holds the same lines as cut, so there is no difference to test." in said
+    assert said.count("tokenised, for") == 1
+    assert main(["score", "--hypothesis", "cut", "--reference", "ref", "--metric", "bleu-tokenised"]) == 0
+    assert "looks tokenised" not in capsys.readouterr().err
+    assert main(["score", "--hypothesis", "ref", "--reference", "ref"]) == 0
+    assert "ref holds the same lines as its reference ref; is it the right file?" in capsys.readouterr().err
+    assert main(["score", "--hypothesis", "good", "--reference", "ref", "--metric", "exact"]) == 0
+    assert capsys.readouterr().err == "scoring 1 of 1\n"
+
+
+def test_different_numbers_of_lines_are_refused_with_both(capsys: Captured) -> None:
+    write("short", REFERENCE[:59])
+    write("one", ["x"])
+    assert "good has 60 lines but short has 59 lines" in refused(capsys, reference="short")
+    assert "good has 60 lines but one has 1 line;" in refused(capsys, "--reference", "one")
+    assert "short has 59 lines but ref has 60 lines" in refused(capsys, "--against", "short")
+
+
+def test_files_that_cannot_be_scored_are_refused(capsys: Captured, folder: Path) -> None:
+    write("empty", [])
+    assert "There is no file gone." in refused(capsys, hypothesis="gone")
+    assert "There is no file gone." in refused(capsys, "--against", "gone")
+    assert "empty is empty, so there is nothing to score." in refused(capsys, hypothesis="empty", reference="empty")
+    assert "empty is empty" in refused(capsys, reference="empty")
+    assert "ref is given twice; each --reference is another" in refused(capsys, "--reference", "ref")
+    (folder / "latin").write_bytes("São Paulo\n".encode("latin-1"))
+    assert "latin, line 1: not valid UTF-8" in refused(capsys, hypothesis="latin")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--metric", "blue"], "There is no metric 'blue'; there are bleu,"),
+        (["--metric", "perplexity"], "`regard evaluate` gives it"),
+        (["--explain", "--metric", "chrf"], "--explain works BLEU out and nothing else; leave out --metric chrf."),
+        (["--explain", "--metric", "bleu", "--metric", "ter"], "leave out --metric bleu --metric ter."),
+        (["--explain", "--against", "worse"], "--explain is about one file and --against about two"),
+        (["--explain", "--line", "61"], "There is no line 61 in good, which has 60 lines."),
+        (["--explain", "--line", "0"], "There is no line 0 in good"),
+        (["--line", "1"], "--line goes with --explain."),
+        (["--orders", "2"], "--orders goes with --explain."),
+        (["--weights", "1,1"], "--weights goes with --explain."),
+        (["--explain", "--weights", "1,x"], "'1,x' is no list of weights"),
+        (["--explain", "--orders", "3", "--weights", "1,1"], "There are 2 weights for 3 orders"),
+        (["--explain", "--orders", "0"], "'--orders'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: list[str], words: str, capsys: Captured) -> None:
+    assert words in refused(capsys, *arguments)

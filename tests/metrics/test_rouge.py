@@ -1,0 +1,101 @@
+"""ROUGE: counted on paper, with the examples of Lin (2004), and in scripts that its first program did not know."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.metrics.ngrams import words
+from regard.metrics.rouge import COMPARISONS, Overlap, overlap_by_sentence, rouge, stemmed_words
+
+sentences = st.lists(st.sampled_from(["a", "b", "não", "ещё"]), min_size=1, max_size=7).map(" ".join)
+any_kind = pytest.mark.parametrize("kind", COMPARISONS)
+
+
+def value(kind: str, hypothesis: str, *references: str, stemmed: bool = False) -> float:
+    return rouge(kind, stemmed)([hypothesis], [[text] for text in references])[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "hypothesis", "overlap"),
+    [
+        # Against "police killed the gunman", as in section 3.1 of the paper.
+        ("rouge1", "police kill the gunman", Overlap(3, 4, 4)),
+        ("rouge2", "police kill the gunman", Overlap(1, 3, 3)),
+        ("rouge2", "the gunman kill police", Overlap(1, 3, 3)),
+        ("rougeL", "police kill the gunman", Overlap(3, 4, 4)),
+        ("rougeL", "the gunman kill police", Overlap(2, 4, 4)),
+        ("rougeL", "the gunman police killed", Overlap(2, 4, 4)),
+        ("rouge1", "the the the", Overlap(1, 3, 4)),
+        ("rouge1", "", Overlap(0, 0, 4)),
+    ],
+)
+def test_texts_overlap_as_on_paper(kind: str, hypothesis: str, overlap: Overlap) -> None:
+    reference = "Police killed the gunman."
+    assert COMPARISONS[kind](words, hypothesis, reference) == overlap
+    assert value(kind, hypothesis, reference) == pytest.approx(overlap.f1)
+
+
+def test_precision_recall_and_their_mean() -> None:
+    overlap = Overlap(common=2, written=8, wanted=4)
+    assert (overlap.precision, overlap.recall, overlap.f1) == (0.25, 0.5, pytest.approx(1 / 3))
+    assert Overlap(0, 0, 0).precision == Overlap(0, 0, 0).recall == Overlap(0, 0, 0).f1 == 0
+
+
+def test_the_union_of_common_subsequences_counts_for_a_sentence_of_the_reference() -> None:
+    """The example of section 3.2: w1 w2 and w1 w3 w5 make w1 w2 w3 w5, four of five words."""
+    overlap = overlap_by_sentence(words, "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5")
+    assert overlap == Overlap(4, 10, 5)
+
+
+def test_a_word_counts_no_more_often_than_the_summary_holds_it() -> None:
+    assert overlap_by_sentence(words, "a b", "a c\na b") == Overlap(2, 2, 4)
+
+
+def test_lines_are_sentences_for_lsum_only() -> None:
+    summary, reference = "c d\na b", "a b\nc d"
+    assert value("rougeLsum", summary, reference) == 1
+    assert value("rougeL", summary, reference) == 0.5
+    assert value("rougeLsum", "a b c", "a c b") == value("rougeL", "a b c", "a c b")
+
+
+def test_the_value_is_the_mean_over_texts() -> None:
+    assert rouge("rouge1")(["a b", "x", ""], [["a b", "y", "z"]])[0] == pytest.approx(1 / 3)
+
+
+@any_kind
+def test_the_best_reference_counts(kind: str) -> None:
+    first, second = "a b x y z", "a b c y"
+    alone = [value(kind, "a b c", text) for text in (first, second)]
+    assert value(kind, "a b c", first, second) == value(kind, "a b c", second, first) == max(alone)
+    assert alone[0] != alone[1]
+
+
+def test_sentences_may_have_fewer_references() -> None:
+    made, signature = rouge("rouge1")(["a", "b"], [["x", "b"], ["a", None]])
+    assert made == 1
+    assert signature.startswith("nrefs:var|")
+
+
+@any_kind
+def test_case_punctuation_and_the_form_of_unicode_do_not_count_but_accents_do(kind: str) -> None:
+    assert value(kind, "Na\u0303o, ЕЩЁ раз!", "n\u00e3o ещё раз") == 1
+    assert value(kind, "nao esta la", "não está lá") == 0
+
+
+def test_stems_join_what_words_part() -> None:
+    assert value("rouge1", "killings", "killed") == 0
+    assert value("rouge1", "killings", "killed", stemmed=True) == 1
+    assert stemmed_words("was wasted") == ["was", "wast"]  # three letters are left alone
+
+
+def test_signatures_say_how_words_were_cut() -> None:
+    plain = "nrefs:1|case:lc|norm:NFC|tok:words|stem:off|ref:best|mean:text|range:0-1"
+    assert rouge("rougeL")(["a"], [["a"]])[1] == plain
+    assert rouge("rougeL", stemmed=True)(["a"], [["a"]])[1] == plain.replace("off", "porter")
+
+
+@given(st.sampled_from(["rouge1", "rougeL", "rougeLsum"]), sentences, sentences)
+def test_it_is_one_for_the_reference_itself_and_stays_between(kind: str, written: str, wanted: str) -> None:
+    assert value(kind, wanted, wanted) == 1
+    assert 0 <= value(kind, written, wanted) <= 1
+    assert value(kind, written, wanted) == pytest.approx(value(kind, wanted, written))
