@@ -2,133 +2,212 @@
 
 The rules, exactly. Every sentence keeps `beam` living hypotheses. Each step ranks their continuations by the sum of
 log-probabilities (ties: the earlier hypothesis, then the smaller token, first) and looks at the 2·beam best: those
-among the first `beam` that end are finished, and the first `beam` that do not end live on. A finished hypothesis of
-n tokens, its end counted, scores sum / ((5 + n) / 6)^alpha; the best `beam` finished ones are kept. A sentence is
-done when it has kept `beam` and no living hypothesis, scored at its present length, beats the worst of them. At its
-length limit a hypothesis must end. A sentence's rows see nothing of other sentences, so a batch changes nothing.
+among the first `beam` that end are finished, and the first `beam` that do not end live on. `choosing.py` says how
+groups, a nested beam and required phrases change that. What may be written at all is said in `rules.py`.
+
+A finished hypothesis of n tokens, its end counted, scores sum / lp(n) + cp (`scoring.py`); the best `beam` finished
+ones are kept. (Groups are beams of their own, of beam / groups each, and what they keep is put together at the end.)
+A sentence is done when nothing lives, or when `beam` are kept and, with `stop`
+- "settled": no living hypothesis, scored at its present length, beats the worst of them;
+- "first": at once;
+- "exhaustive": no living hypothesis, its sum as it is and its length the limit, beats the worst of them. As sums only
+  fall and length penalties only rise, nothing it may become could.
+In both it is taken to cover the whole source. A sentence's rows see nothing of others, so a batch changes nothing.
+
+The sum is of what was ranked by: the model's log-probabilities, or with a repetition penalty the penalised ones. The
+token scores reported are the model's own log-probabilities in every case.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from regard.decoding.choosing import Begun, Choice, choose_in_banks, choose_in_groups, choose_nested
 from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.phrases import Phrases
+from regard.decoding.rules import NOTHING, Rules
+from regard.decoding.scoring import length_penalty, penalties_of_rows
+from regard.faults import Fault
 from regard.protocols import State, Stepwise
+
+__all__ = ["Hypothesis", "beam_search", "length_penalty"]
 
 
 @dataclass(frozen=True)
-class Hypothesis:
-    """One output: its tokens without the end, their log-probabilities with the end's last, and its score."""
+class _Search:
+    """What stays the same from step to step."""
 
-    tokens: list[int]
-    token_scores: list[float]
-    score: float
+    end: int
+    options: DecodingOptions
+    rules: Rules
+    phrases: Phrases | None
+
+    def penalty(self, length: int) -> float:
+        return float(length_penalty(length, self.options.length_penalty, self.options.length_penalty_kind))
 
 
 @dataclass
 class _Living:
     """What is known of the sentences still searched; every tensor's rows are (sentence, beam)."""
 
-    numbers: list[int]  # which sentence of the batch each is
-    limits: Tensor  # (sentence) tokens at most, the end counted
-    sums: Tensor  # (sentence, beam) float64 sums of log-probabilities
+    numbers: Tensor  # (sentence) which of the batch each is
+    sums: Tensor  # (sentence, beam) float64 sums of what is ranked by
     tokens: Tensor  # (sentence, beam, time)
-    scores: Tensor  # (sentence, beam, time) log-probability of each token
-    finished: list[list[Hypothesis]] = field(default_factory=list)
+    scores: Tensor  # (sentence, beam, time) the model's log-probability of each token
+    met: Tensor  # (sentence, beam, phrase) which required phrases occur
+    begun: Tensor  # (sentence, beam, phrase) and how much is written of the others
+    finished: list[list[list[Hypothesis]]]  # of each sentence and group, best first
 
 
 @torch.no_grad()
-def beam_search(task: Stepwise, batch: Any, limits: Tensor, options: DecodingOptions) -> list[list[Hypothesis]]:
-    """The best outputs for each sentence of the batch, best first; `limits` says how long each may be.
+def beam_search(
+    task: Stepwise, batch: Any, limits: Tensor, options: DecodingOptions, demands: Demands | None = None
+) -> list[list[Hypothesis]]:
+    """The best outputs for each sentence of the batch, best first; `limits` says how long each may be, its end counted.
 
     The search happens where `limits` lies, which is where the model is.
     """
-    state = task.start(batch)
-    size, count, device = options.beam, len(limits), limits.device
+    search = _prepared(task, limits, options, demands or Demands())
+    size, count = options.beam, len(limits)
     results: list[list[Hypothesis]] = [[] for _ in range(count)]
-    # All but the first of a sentence's rows start dead, so that the first step does not find everything `size` times.
-    sums = torch.full((count, size), float("-inf"), dtype=torch.float64, device=device)
-    sums[:, 0] = 0.0
-    nothing = torch.empty(count, size, 0, device=device)
-    living = _Living(list(range(count)), limits, sums, nothing.long(), nothing.double(), [[] for _ in range(count)])
-    state, last = state.spread(size), torch.full((count * size,), task.begin, device=device)
-    while living.numbers:
+    living = _begin(search, limits)
+    state, last = task.start(batch).spread(size), torch.full((count * size,), task.begin, device=limits.device)
+    while len(living.numbers):
         log_probabilities, state = task.step(last, state)
-        rows = _advance(living, log_probabilities.view(len(living.numbers), size, -1), task.end, options)
-        done = _done(living, options)
+        coverage = penalties_of_rows(task, state, living.sums, options)
+        rows = _advance(search, living, log_probabilities, coverage)
+        done = _done(search, living)
         for place in done:
-            results[living.numbers[place]] = living.finished[place]
+            results[int(living.numbers[place])] = _gathered(living.finished[place])
         state, last = _move_on(living, state, rows, done)
+    if search.phrases is not None:
+        _check_found(results)
     return [hypotheses[: options.n_best] for hypotheses in results]
 
 
-def length_penalty(length: int | Tensor, alpha: float) -> float | Tensor:
-    """lp(n) = ((5 + n) / 6)^alpha (Wu et al. 2016, equation 14)."""
-    return ((5 + length) / 6) ** alpha
+def _prepared(task: Stepwise, limits: Tensor, options: DecodingOptions, demands: Demands) -> _Search:
+    rules = Rules(options, demands, task.end, limits)
+    if not any(demands.required):
+        return _Search(task.end, options, rules, None)
+    if options.groups > 1 or options.nested:
+        raise Fault("A beam with groups or a nested beam cannot promise phrases that must occur; use a plain one.")
+    return _Search(task.end, options, rules, Phrases(demands, limits))
 
 
-def _advance(living: _Living, log_probabilities: Tensor, end: int, options: DecodingOptions) -> Tensor:
+def _begin(search: _Search, limits: Tensor) -> _Living:
+    size, count, device = search.options.beam, len(limits), limits.device
+    groups = search.options.groups
+    numbers = torch.arange(count, device=device)
+    # All but the first of a group's rows start dead, so that the first step does not find everything many times.
+    sums = torch.full((count, size), NOTHING, dtype=torch.float64, device=device)
+    sums[:, :: size // groups] = 0.0
+    nothing = torch.empty(count, size, 0, device=device)
+    met, begun = search.phrases.met_by_nothing(numbers, size) if search.phrases else (nothing.bool(), nothing.long())
+    finished: list[list[list[Hypothesis]]] = [[[] for _ in range(groups)] for _ in range(count)]
+    return _Living(numbers, sums, nothing.long(), nothing.double(), met, begun, finished)
+
+
+def _advance(search: _Search, living: _Living, log_probabilities: Tensor, coverage: Tensor) -> Tensor:
     """Lengthen the living hypotheses by one token, finish those that end; returns the row each survivor came from."""
-    sentences, size, vocabulary = log_probabilities.shape
-    length = living.tokens.shape[2] + 1
-    step_scores = log_probabilities.double()
-    at_limit = (living.limits <= length)[:, None, None]
-    not_end = torch.arange(vocabulary, device=step_scores.device) != end
-    step_scores = step_scores.masked_fill(at_limit & not_end, float("-inf"))
-    sums = (living.sums[:, :, None] + step_scores).flatten(1)
-    best, index = _ranked(sums, 2 * size)
-    origin, token = index // vocabulary, index % vocabulary
-    own = step_scores.flatten(1).gather(1, index)
-    ends = token == end
-    _finish(living, best, origin, own, ends & best.isfinite(), options)
-    # The first `size` that do not end live on, in order: a stable sort moves the ended ones behind them.
-    order = ends.to(torch.uint8).argsort(dim=1, stable=True)[:, :size]
-    origin, token, own, best = (table.gather(1, order) for table in (origin, token, own, best))
-    along = origin[:, :, None].expand(-1, -1, length - 1)
-    living.tokens = torch.cat([living.tokens.gather(1, along), token[:, :, None]], dim=2)
-    living.scores = torch.cat([living.scores.gather(1, along), own[:, :, None]], dim=2)
-    living.sums = best.masked_fill(token == end, float("-inf"))
+    sentences, size = living.sums.shape
+    of_rows = living.numbers.repeat_interleave(size)
+    values = search.rules(log_probabilities, living.tokens.flatten(0, 1), of_rows).view(sentences, size, -1)
+    choice = _choose(search, living, values)
+    index = choice.origin * values.shape[2] + choice.token
+    own = log_probabilities.double().view(sentences, -1).gather(1, index)
+    _finish(search, living, choice, own, coverage)
+    origin, token, sums, own = (
+        table.gather(1, choice.survivors) for table in (choice.origin, choice.token, choice.sums, own)
+    )
+    living.tokens = torch.cat([_taken(living.tokens, origin), token[:, :, None]], dim=2)
+    living.scores = torch.cat([_taken(living.scores, origin), own[:, :, None]], dim=2)
+    living.sums = sums.masked_fill(~choice.alive, NOTHING)
+    if search.phrases is not None:
+        met = _taken(living.met, origin)
+        living.met, living.begun = search.phrases.after(living.numbers, met, living.tokens)
     return origin + torch.arange(sentences, device=origin.device)[:, None] * size
 
 
-def _ranked(sums: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The `count` largest of each row, largest first, equal ones by place: topk alone leaves that order open."""
-    count = min(count, sums.shape[1])
-    best, index = sums.topk(count, dim=1)
-    if ((best[:, 1:] == best[:, :-1]) & best[:, 1:].isfinite()).any():
-        best, index = sums.sort(dim=1, descending=True, stable=True)
-    return best[:, :count], index[:, :count]
+def _choose(search: _Search, living: _Living, values: Tensor) -> Choice:
+    options, end = search.options, search.end
+    if search.phrases is not None:
+        places = torch.arange(values.shape[2], device=values.device)
+        too_early = ~living.met.all(dim=2, keepdim=True)
+        values = values.masked_fill(too_early & (places == end), NOTHING)
+        standing = Begun(search.phrases, living.numbers, living.met, living.begun)
+        return choose_in_banks(living.sums[:, :, None] + values, end, living.tokens, standing)
+    sums = living.sums[:, :, None] + values
+    return (
+        choose_nested(sums, end) if options.nested else choose_in_groups(sums, end, options.groups, options.diversity)
+    )
 
 
-def _finish(
-    living: _Living, best: Tensor, origin: Tensor, own: Tensor, ended: Tensor, options: DecodingOptions
-) -> None:
-    size, length = options.beam, living.tokens.shape[2] + 1
-    penalty = length_penalty(length, options.length_penalty)
-    for place, rank in ended[:, :size].nonzero().tolist():
-        row = int(origin[place, rank])
+def _taken(table: Tensor, origin: Tensor) -> Tensor:
+    """The rows (sentence, beam, …) that the survivors came from."""
+    return table.gather(1, origin[:, :, None].expand(-1, -1, table.shape[2]))
+
+
+def _finish(search: _Search, living: _Living, choice: Choice, own: Tensor, coverage: Tensor) -> None:
+    width = search.options.beam // search.options.groups
+    penalty = search.penalty(living.tokens.shape[2] + 1)
+    for place, rank in choice.finishes.nonzero().tolist():
+        row = int(choice.origin[place, rank])
         hypothesis = Hypothesis(
             living.tokens[place, row].tolist(),
             [*living.scores[place, row].tolist(), float(own[place, rank])],
-            float(best[place, rank] / penalty),
+            float(choice.sums[place, rank] / penalty + coverage[place, row]),
         )
-        kept = living.finished[place]
+        kept = living.finished[place][row // width]
         kept.append(hypothesis)
         kept.sort(key=lambda each: -each.score)  # stable: of equals the earlier found stays first
-        del kept[size:]
+        del kept[width:]
 
 
-def _done(living: _Living, options: DecodingOptions) -> list[int]:
-    """Which sentences need no further step."""
-    hopes = (living.sums.amax(dim=1) / length_penalty(living.tokens.shape[2], options.length_penalty)).tolist()
-    return [
-        place
-        for place, kept in enumerate(living.finished)
-        if not math.isfinite(hopes[place]) or (len(kept) == options.beam and hopes[place] <= kept[-1].score)
-    ]
+def _done(search: _Search, living: _Living) -> list[int]:
+    """Which sentences need no further step; groups that need none are laid to rest."""
+    options = search.options
+    width = options.beam // options.groups
+    hopes = living.sums.unflatten(1, (options.groups, width)).amax(dim=2).tolist()
+    lengths = [living.tokens.shape[2]] * len(hopes)
+    if options.stop == "exhaustive":
+        lengths = search.rules.limits[living.numbers].tolist()
+    done = []
+    for place, kept in enumerate(living.finished):
+        penalty = search.penalty(lengths[place])
+        over = [_over(options.stop, hope / penalty, mine, width) for hope, mine in zip(hopes[place], kept, strict=True)]
+        for group in [group for group, is_over in enumerate(over) if is_over and options.groups > 1]:
+            living.sums[place, group * width : (group + 1) * width] = NOTHING
+        if all(over):
+            done.append(place)
+    return done
+
+
+def _over(stop: str, hope: float, kept: list[Hypothesis], width: int) -> bool:
+    if not math.isfinite(hope):
+        return True
+    return len(kept) == width and (stop == "first" or hope <= kept[-1].score)
+
+
+def _gathered(groups: list[list[Hypothesis]]) -> list[Hypothesis]:
+    """The finished ones of all groups, best first, those found by several once."""
+    best = sorted((each for kept in groups for each in kept), key=lambda each: -each.score)
+    distinct: dict[tuple[int, ...], Hypothesis] = {}
+    for each in best:
+        distinct.setdefault(tuple(each.tokens), each)
+    return list(distinct.values())
+
+
+def _check_found(results: list[list[Hypothesis]]) -> None:
+    for number, found in enumerate(results, start=1):
+        if not found:
+            raise Fault(
+                f"No output was found for sentence {number} that has all phrases asked for and keeps to the rules; "
+                "ask for less or raise its limit."
+            )
 
 
 def _move_on(living: _Living, state: State, rows: Tensor, done: list[int]) -> tuple[State, Tensor]:
@@ -137,9 +216,9 @@ def _move_on(living: _Living, state: State, rows: Tensor, done: list[int]) -> tu
         return state.select(rows.flatten()), living.tokens[:, :, -1].flatten()
     gone = set(done)
     stay = [place for place in range(len(living.numbers)) if place not in gone]
-    living.numbers = [living.numbers[place] for place in stay]
     living.finished = [living.finished[place] for place in stay]
     index = torch.tensor(stay, dtype=torch.long, device=rows.device)
-    living.limits, living.sums = living.limits[index], living.sums[index]
+    living.numbers, living.sums = living.numbers[index], living.sums[index]
     living.tokens, living.scores = living.tokens[index], living.scores[index]
+    living.met, living.begun = living.met[index], living.begun[index]
     return state.keep(index, rows[index].flatten()), living.tokens[:, :, -1].flatten()

@@ -1,25 +1,83 @@
 """How an output is chosen."""
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
 from regard.recipe import Options
 
 
+class SamplingOptions(Options):
+    """Drawing outputs at random; the steps from temperature to typical are taken in the order they stand here."""
+
+    samples: int = Field(default=1, ge=1, description="Outputs drawn for each input.")
+    seed: int = Field(default=1, ge=0, lt=2**63, description="What is drawn depends on it, on the line and the sample.")
+    temperature: float = Field(
+        default=1.0, ge=0, description="Log-probabilities are divided by it; below 1 is bolder, 0 is greedy search."
+    )
+    top_k: int = Field(default=0, ge=0, description="Draw among this many most probable tokens; 0 is among all.")
+    top_p: float = Field(
+        default=1.0, gt=0, le=1, description="Draw among the fewest tokens whose probability reaches this."
+    )
+    min_p: float = Field(
+        default=0.0, ge=0, le=1, description="Draw among tokens at least this fraction as probable as the best."
+    )
+    typical: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="Draw among the fewest tokens reaching this probability whose surprise is nearest the entropy.",
+    )
+
+
 class DecodingOptions(Options):
-    """Beam search and its penalties; a beam of one is greedy search."""
+    """Beam search, its penalties and its rules; a beam of one is greedy search."""
 
     beam: int = Field(default=4, ge=1, le=64, description="Hypotheses kept alive; 1 is greedy search.")
     length_penalty: float = Field(
-        default=0.6, ge=0, le=5, description="Alpha of Wu et al. 2016: scores are divided by ((5 + length) / 6)^alpha."
+        default=0.6, ge=0, le=5, description="Alpha of the length penalty: higher prefers longer outputs."
+    )
+    length_penalty_kind: Literal["wu", "average", "none"] = Field(
+        default="wu", description="Scores are divided by ((5 + length) / 6)^alpha (Wu et al. 2016), length^alpha, or 1."
+    )
+    coverage_penalty: float = Field(
+        default=0.0, ge=0, description="Beta of Wu et al. 2016: how much it costs to leave source tokens unlooked at."
+    )
+    stop: Literal["settled", "first", "exhaustive"] = Field(
+        default="settled",
+        description=(
+            "End when none alive beats the finished ones at its present length, when enough are finished, or when none "
+            "could at any length."
+        ),
+    )
+    nested: bool = Field(
+        default=False,
+        description="A narrower beam lives inside a wider one, so that with stop exhaustive a wider never ends worse.",
+    )
+    groups: int = Field(default=1, ge=1, description="Groups of a diverse beam (Vijayakumar et al. 2018); 1 is none.")
+    diversity: float = Field(
+        default=0.5, ge=0, description="What a token costs a group for each hypothesis of earlier groups that wrote it."
     )
     n_best: int = Field(default=1, ge=1, description="Outputs given for each input, best first; at most the beam.")
+    shortest: int = Field(default=0, ge=0, description="An output has at least this many tokens, its end not counted.")
     longest_ratio: float = Field(
         default=2.0, gt=0, description="An output has at most this many tokens per input token, and longest_extra more."
     )
     longest_extra: int = Field(default=20, ge=1, description="See longest_ratio.")
+    repetition_penalty: float = Field(
+        default=1.0, ge=1, description="Log-probabilities of tokens already written are multiplied by it; 1 is none."
+    )
+    unrepeated: int = Field(
+        default=0, ge=0, description="No sequence of this many tokens is written twice; 0 lets all repeat."
+    )
+    sampling: SamplingOptions = Field(default_factory=SamplingOptions, description="How outputs are drawn at random.")
 
     @model_validator(mode="after")
     def _check_candidates(self) -> "DecodingOptions":
         if self.n_best > self.beam:
             raise ValueError(f"a beam of {self.beam} cannot give the {self.n_best} best; widen it")
+        if self.beam % self.groups:
+            raise ValueError(f"a beam of {self.beam} cannot be divided into {self.groups} groups; make it a multiple")
+        if self.nested and self.groups > 1:
+            raise ValueError("a nested beam has no groups; set groups to 1 or nested to false")
         return self

@@ -1,0 +1,39 @@
+"""Random numbers that are a function of what they are for, and of nothing else.
+
+A generator gives its numbers in turn, so what one sentence draws would depend on who drew before. Here a number is a
+hash of its key, computed in whole numbers, the same on every device, in any batch and any order.
+"""
+
+import torch
+from torch import Tensor
+
+GOLDEN, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
+
+def uniform(seed: int, *keys: Tensor) -> Tensor:
+    """For each place of the keys, whole numbers of one shape, a number in [0, 1) with 53 random bits.
+
+    SplitMix64 (Steele, Lea and Flood 2014) starts at the seed; each key in turn says which number of the stream at hand
+    starts the next stream.
+    """
+    state = torch.full_like(keys[0], _signed(seed))
+    for key in keys:
+        state = _mixed(state + (key + 1) * _signed(GOLDEN))
+    return _shifted(state, 11).double() * 2.0**-53
+
+
+def _mixed(word: Tensor) -> Tensor:
+    """SplitMix64's output function; 64-bit products wrap around, as they do in C."""
+    word = (word ^ _shifted(word, 30)) * _signed(FIRST)
+    word = (word ^ _shifted(word, 27)) * _signed(SECOND)
+    return word ^ _shifted(word, 31)
+
+
+def _shifted(word: Tensor, bits: int) -> Tensor:
+    """A shift to the right that fills with zeros; torch's own copies the sign."""
+    return (word >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def _signed(word: int) -> int:
+    """The same 64 bits as a signed number, which is what tensors hold."""
+    return (word + 2**63) % 2**64 - 2**63

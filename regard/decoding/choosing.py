@@ -1,0 +1,158 @@
+"""Which continuations live on and which are finished: one step of a beam search, in three ways.
+
+`sums` (sentence, beam, token) are the sums of log-probabilities of all continuations, -inf for what may not be. They
+are ranked by sum, ties by the earlier hypothesis, then the smaller token.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from regard.decoding.phrases import Phrases
+
+NOTHING = float("-inf")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Candidates (sentence, candidate), and what becomes of them."""
+
+    origin: Tensor  # the hypothesis each continues
+    token: Tensor
+    sums: Tensor
+    finishes: Tensor
+    survivors: Tensor  # (sentence, beam) the candidates that live on
+    alive: Tensor  # (sentence, beam) False where there were too few
+
+
+def choose_in_groups(sums: Tensor, end: int, groups: int, diversity: float) -> Choice:
+    """The beam divided into groups that choose one after another; one group is plain beam search.
+
+    Of a group's 2·width best, those among the first `width` that end are finished, and the first `width` that do not
+    end live on. A group ranks by sum - diversity · count, count being how many survivors of earlier groups wrote the
+    token just now: Hamming diversity (Vijayakumar et al. 2018, section 3.2). The sums themselves stay what they were.
+    """
+    sentences, beam, vocabulary = sums.shape
+    width = beam // groups
+    counts = sums.new_zeros(sentences, vocabulary)
+    choices: list[Choice] = []
+    for group, own in enumerate(sums.split(width, dim=1)):
+        values = own - diversity * counts[:, None] if group else own
+        _, index = ranked(values.flatten(1), 2 * width)
+        best, token = own.flatten(1).gather(1, index), index % vocabulary
+        ends = token == end
+        first = torch.arange(index.shape[1], device=index.device) < width
+        # A stable sort moves the ended ones behind the others and leaves both in order.
+        survivors = ends.to(torch.uint8).argsort(dim=1, stable=True)[:, :width]
+        alive = (best.isfinite() & ~ends).gather(1, survivors)
+        counts = counts.scatter_add(1, token.gather(1, survivors), alive.to(counts.dtype))
+        place = group * index.shape[1]
+        origin = index // vocabulary + group * width
+        choices.append(Choice(origin, token, best, ends & best.isfinite() & first, survivors + place, alive))
+    return choices[0] if groups == 1 else _joined(choices)
+
+
+def _joined(choices: list[Choice]) -> Choice:
+    fields = ("origin", "token", "sums", "finishes", "survivors", "alive")
+    return Choice(*(torch.cat([getattr(choice, name) for choice in choices], dim=1) for name in fields))
+
+
+def choose_nested(sums: Tensor, end: int) -> Choice:
+    """Every place of the beam chooses as if it were the last (Lemons et al. 2022, monotonic beam search).
+
+    Place after place takes the best continuation of the hypotheses in its own and earlier places that is not taken yet
+    and does not end; those that end and rank above it are finished. What a place does depends on no later place, so a
+    beam of three does all that a beam of two does, and its first place is greedy search.
+    """
+    sentences, beam, vocabulary = sums.shape
+    # No place can want more than beam continuations of one hypothesis, and one more may end.
+    _, own = ranked(sums.flatten(0, 1), beam + 1)
+    kept = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, own.view(sentences, beam, -1), True)
+    best, index = ranked(sums.masked_fill(~kept, NOTHING).flatten(1), beam * own.shape[1])
+    origin, token = index // vocabulary, index % vocabulary
+    free, ends = best.isfinite(), token == end
+    finishes, places = torch.zeros_like(free), torch.arange(index.shape[1], device=index.device)
+    survivors, alive = [], []
+    for place in range(beam):
+        eligible = free & (origin <= place)
+        living = eligible & ~ends
+        chosen = living.to(torch.uint8).argmax(dim=1, keepdim=True)  # the first; 0 where there is none
+        found = living.any(dim=1, keepdim=True)
+        above = eligible & ends & ((places < chosen) | ~found)
+        finishes |= above
+        free = free & ~above & ~((places == chosen) & found)
+        survivors.append(chosen)
+        alive.append(found)
+    return Choice(origin, token, best, finishes, torch.cat(survivors, dim=1), torch.cat(alive, dim=1))
+
+
+@dataclass(frozen=True)
+class Begun:
+    """Where hypotheses stand with the phrases required of their sentences."""
+
+    phrases: Phrases
+    numbers: Tensor  # (sentence) which of the batch each is
+    met: Tensor  # (sentence, beam, phrase)
+    begun: Tensor  # (sentence, beam, phrase)
+
+
+def choose_in_banks(sums: Tensor, end: int, tokens: Tensor, standing: Begun) -> Choice:
+    """The beam shared out among banks, after dynamic beam allocation (Post and Vilar 2018).
+
+    Candidates are the 2·beam best continuations, the best one of each hypothesis, and every hypothesis with the next
+    token of each phrase it has not met. A candidate's bank is the number of tokens of phrases it then has. Places are
+    handed out one by one, in each round one to every bank that has candidates left, the fullest bank first, so the
+    fullest always gets one. Those that end are finished if they are handed one of the first `beam` places; then the
+    `beam` places are handed out anew among those that do not end, and these live on.
+
+    Departures: the paper gives every bank an equal share at once and hands on what is not used, in no stated order; and
+    it counts a phrase that is broken off as begun from nothing, where ours sees that its end may be a new beginning.
+    """
+    vocabulary, size = sums.shape[2], sums.shape[1]
+    best, index = _bank_candidates(sums, standing)
+    origin, token = index // vocabulary, index % vocabulary
+    met = _of(standing.met, origin)
+    extended = torch.cat([_of(tokens, origin), token[:, :, None]], dim=2)
+    bank = standing.phrases.bank(standing.numbers, *standing.phrases.after(standing.numbers, met, extended))
+    ends, possible = token == end, best.isfinite()
+    turns = _turns(bank, possible)
+    # The turn of a candidate's turn: how many are served before it.
+    finishes = ends & possible & (turns.argsort(dim=1).argsort(dim=1) < size)
+    turns = _turns(bank, possible & ~ends)
+    survivors = turns.argsort(dim=1, stable=True)[:, :size]
+    return Choice(origin, token, best, finishes, survivors, (possible & ~ends).gather(1, survivors))
+
+
+def _bank_candidates(sums: Tensor, standing: Begun) -> tuple[Tensor, Tensor]:
+    size = sums.shape[1]
+    wanted = standing.phrases.wanted(standing.numbers, standing.met, standing.begun)
+    best = sums.argmax(dim=2, keepdim=True)
+    own = torch.cat([best, torch.where(wanted >= 0, wanted, best)], dim=2)
+    kept = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, own, True).flatten(1)
+    _, top = ranked(sums.flatten(1), 2 * size)
+    kept = kept.scatter(1, top, True)
+    return ranked(sums.flatten(1).masked_fill(~kept, NOTHING), 2 * size + own[0].numel())
+
+
+def _turns(bank: Tensor, taking_part: Tensor) -> Tensor:
+    """When each candidate is served: by its rank within its bank, of equal rank the fuller bank first."""
+    places = torch.arange(bank.shape[1], device=bank.device)
+    before = (bank[:, :, None] == bank[:, None, :]) & (places[:, None] > places) & taking_part[:, None, :]
+    banks = bank.amax() + 1
+    turns = before.sum(dim=2) * banks + (banks - 1 - bank)
+    return turns.masked_fill(~taking_part, torch.iinfo(torch.long).max)
+
+
+def _of(table: Tensor, origin: Tensor) -> Tensor:
+    """The hypotheses' entries (sentence, beam, …) for each candidate (sentence, candidate, …)."""
+    return table.gather(1, origin[:, :, None].expand(-1, -1, table.shape[2]))
+
+
+def ranked(sums: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The `count` largest of each row, largest first, equal ones by place: topk alone leaves that order open."""
+    # One more is looked at: the last place too may be claimed by equals.
+    best, index = sums.topk(min(count + 1, sums.shape[1]), dim=1)
+    if ((best[:, 1:] == best[:, :-1]) & best[:, 1:].isfinite()).any():
+        best, index = sums.sort(dim=1, descending=True, stable=True)
+    return best[:, :count], index[:, :count]

@@ -1,0 +1,105 @@
+"""Several models that write as one: each is Stepwise, and so are they together.
+
+Their states stand side by side as tuples in one state, so a search moves the rows of all of them at once.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from regard.decoding.scoring import Covers
+from regard.faults import Fault
+from regard.protocols import State, Stepwise
+
+
+class Ensemble:
+    """The mean of several models over one vocabulary.
+
+    With mean "probability" p = (p_1 + … + p_n) / n, a mixture: what one model is sure of stays likely. With mean "log"
+    p ∝ (p_1 · … · p_n)^(1/n), normalised: what one model rules out stays ruled out.
+    """
+
+    def __init__(self, tasks: Sequence[Stepwise], mean: Literal["probability", "log"] = "probability") -> None:
+        if not tasks:
+            raise Fault("An ensemble needs at least one model.")
+        _check_ends(tasks)
+        self.tasks, self.mean = list(tasks), mean
+        self.begin, self.end = tasks[0].begin, tasks[0].end
+
+    def start(self, batch: Any) -> State:
+        return _side_by_side([task.start(batch) for task in self.tasks])
+
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        given, states = _step_all(self.tasks, tokens, state)
+        if self.mean == "log":
+            return torch.stack(given).mean(dim=0).log_softmax(dim=-1), states
+        count = torch.tensor(float(len(given)), dtype=given[0].dtype, device=given[0].device)
+        return torch.stack(given).logsumexp(dim=0) - count.log(), states
+
+    def coverage(self, state: State) -> Tensor:
+        """The mean of the models' own."""
+        parts = zip(self.tasks, _apart(state, len(self.tasks)), strict=True)
+        return torch.stack([_coverage(task, own) for task, own in parts]).mean(dim=0)
+
+
+class Fused:
+    """A model and a language model beside it: log p + weight · log p_LM, not normalised.
+
+    Shallow fusion (Gülçehre et al. 2015). What the language model begins with is made from the batch by
+    `context`; one that takes the same batches needs none.
+    """
+
+    def __init__(
+        self,
+        task: Stepwise,
+        language_model: Stepwise,
+        weight: float,
+        context: Callable[[Any], Any] = lambda batch: batch,
+    ) -> None:
+        _check_ends([task, language_model])
+        self.tasks, self.weight, self.context = [task, language_model], weight, context
+        self.begin, self.end = task.begin, task.end
+
+    def start(self, batch: Any) -> State:
+        task, language_model = self.tasks
+        return _side_by_side([task.start(batch), language_model.start(self.context(batch))])
+
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        (own, other), states = _step_all(self.tasks, tokens, state)
+        # Weight nothing must mean no influence, also where the language model says -inf.
+        return (own + self.weight * other if self.weight else own), states
+
+    def coverage(self, state: State) -> Tensor:
+        return _coverage(self.tasks[0], _apart(state, 2)[0])
+
+
+def _check_ends(tasks: Sequence[Stepwise]) -> None:
+    pairs = {(task.begin, task.end) for task in tasks}
+    if len(pairs) > 1:
+        raise Fault("Models that write together need the same begin and end tokens; combine models of one tokeniser.")
+
+
+def _side_by_side(states: Sequence[State]) -> State:
+    return State(tuple(state.sentence for state in states), tuple(state.row for state in states))
+
+
+def _apart(state: State, count: int) -> list[State]:
+    return [State(state.sentence[place], state.row[place]) for place in range(count)]
+
+
+def _step_all(tasks: Sequence[Stepwise], tokens: Tensor, state: State) -> tuple[list[Tensor], State]:
+    parts = zip(tasks, _apart(state, len(tasks)), strict=True)
+    given, states = zip(*(task.step(tokens, own) for task, own in parts), strict=True)
+    sizes = [each.shape[-1] for each in given]
+    if len(set(sizes)) > 1:
+        counts = ", ".join(str(size) for size in sizes)
+        raise Fault(f"Models that write together need one vocabulary, but these have {counts} tokens.")
+    return list(given), _side_by_side(states)
+
+
+def _coverage(task: Stepwise, state: State) -> Tensor:
+    if not isinstance(task, Covers):
+        raise Fault("One of the combined models keeps no account of its attention; set coverage_penalty to 0.")
+    return task.coverage(state)

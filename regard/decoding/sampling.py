@@ -1,0 +1,127 @@
+"""Batched ancestral sampling over anything Stepwise.
+
+Every step puts the model's log-probabilities through the rules (`rules.py`), then through temperature, top-k, top-p,
+min-p and typical in this order (`filters.py`), and draws by one uniform number: the first token at which the cumulated
+probabilities, tokens in order of their numbers, exceed it. That number is a function of the seed, the line, the
+sample and the time (`chance.py`), so a sample does not depend on the batch it stands in, its order or the device.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.decoding.chance import uniform
+from regard.decoding.filters import distribution
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.rules import Rules
+from regard.faults import Fault
+from regard.protocols import State, Stepwise
+
+
+@dataclass
+class _Drawn:
+    """The sentences still written; every tensor's rows are (sentence, sample)."""
+
+    numbers: Tensor  # (sentence) which of the batch each is
+    tokens: Tensor  # (sentence, sample, time)
+    scores: Tensor  # (sentence, sample, time) the model's log-probability of each token
+    ended: Tensor  # (sentence, sample)
+
+
+@torch.no_grad()
+def sample(
+    task: Stepwise,
+    batch: Any,
+    limits: Tensor,
+    options: DecodingOptions,
+    lines: Sequence[int] | None = None,
+    demands: Demands | None = None,
+) -> list[list[Hypothesis]]:
+    """`options.sampling.samples` outputs for each sentence, in the order of their sample numbers.
+
+    `limits` says how long each output may be, its end counted, and `lines` which line of the whole input each sentence
+    is (default: its place in the batch). Scores are the sums of the model's own log-probabilities, undivided.
+    """
+    demands = demands or Demands()
+    if any(demands.required):
+        raise Fault("Sampling cannot promise phrases that must occur; use beam search for them.")
+    count, copies, device = len(limits), options.sampling.samples, limits.device
+    rules = Rules(options, demands, task.end, limits)
+    keys = torch.tensor(lines if lines is not None else range(count), dtype=torch.long, device=device)
+    if len(keys) != count:
+        raise ValueError(f"{len(keys)} line numbers were given for {count} sentences")
+    nothing = torch.empty(count, copies, 0, device=device)
+    drawn = _Drawn(
+        torch.arange(count, device=device),
+        nothing.long(),
+        nothing.double(),
+        torch.zeros(count, copies, dtype=torch.bool, device=device),
+    )
+    state, last = task.start(batch).spread(copies), torch.full((count * copies,), task.begin, device=device)
+    results: list[list[Hypothesis]] = [[] for _ in range(count)]
+    while len(drawn.numbers):
+        log_probabilities, state = task.step(last, state)
+        values = rules(log_probabilities, drawn.tokens.flatten(0, 1), drawn.numbers.repeat_interleave(copies))
+        chances = _chances(options.sampling.seed, keys[drawn.numbers], copies, drawn.tokens.shape[2])
+        last = draw(distribution(_never_stuck(values, task.end), options.sampling), chances)
+        _append(drawn, last, log_probabilities, task.end)
+        state, last = _move_on(drawn, state, last, task.end, results)
+    return results
+
+
+def _never_stuck(values: Tensor, end: int) -> Tensor:
+    """Let rows end for which the model and the rules leave nothing."""
+    stuck = ~values.isfinite().any(dim=1, keepdim=True)
+    places = torch.arange(values.shape[1], device=values.device)
+    return values.masked_fill(stuck & (places == end), 0.0)
+
+
+def draw(log_probabilities: Tensor, chances: Tensor) -> Tensor:
+    """For each row the first token at which the cumulated probabilities exceed its chance, a number in [0, 1)."""
+    cumulated = log_probabilities.double().exp().cumsum(dim=-1)
+    whole = cumulated[:, -1:].contiguous()
+    found = torch.searchsorted(cumulated, chances[:, None] * whole, right=True)
+    # Rounding may carry a chance next to 1 up to the whole, past the last token that has any probability.
+    return torch.minimum(found, torch.searchsorted(cumulated, whole)).squeeze(1)
+
+
+def _chances(seed: int, lines: Tensor, copies: int, time: int) -> Tensor:
+    line = lines.repeat_interleave(copies)
+    number = torch.arange(copies, device=lines.device).repeat(len(lines))
+    return uniform(seed, line, number, torch.full_like(line, time))
+
+
+def _append(drawn: _Drawn, tokens: Tensor, log_probabilities: Tensor, end: int) -> None:
+    """Write the tokens down; a sample that has ended goes on in place and is cut when it is read."""
+    own = log_probabilities.double().gather(1, tokens[:, None])
+    shape = (*drawn.ended.shape, 1)
+    drawn.tokens = torch.cat([drawn.tokens, tokens.view(shape)], dim=2)
+    drawn.scores = torch.cat([drawn.scores, own.view(shape)], dim=2)
+    drawn.ended = drawn.ended | (tokens == end).view(shape[:2])
+
+
+def _move_on(
+    drawn: _Drawn, state: State, last: Tensor, end: int, results: list[list[Hypothesis]]
+) -> tuple[State, Tensor]:
+    """Hand in the sentences of which all samples have ended, and go on with the others."""
+    done = drawn.ended.all(dim=1)
+    if not done.any():
+        return state, last
+    for place in done.nonzero().flatten().tolist():
+        written = zip(drawn.tokens[place].tolist(), drawn.scores[place].tolist(), strict=True)
+        results[int(drawn.numbers[place])] = [_hypothesis(tokens, scores, end) for tokens, scores in written]
+    stay = (~done).nonzero().flatten()
+    rows = torch.arange(done.numel() * drawn.ended.shape[1], device=stay.device).view(drawn.ended.shape)[stay].flatten()
+    drawn.numbers, drawn.ended = drawn.numbers[stay], drawn.ended[stay]
+    drawn.tokens, drawn.scores = drawn.tokens[stay], drawn.scores[stay]
+    return state.keep(stay, rows), last[rows]
+
+
+def _hypothesis(tokens: list[int], scores: list[float], end: int) -> Hypothesis:
+    length = tokens.index(end)
+    own = scores[: length + 1]
+    return Hypothesis(tokens[:length], own, sum(own))

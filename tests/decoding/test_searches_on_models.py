@@ -1,0 +1,86 @@
+"""The searches on real networks, whose states are deep trees: a Transformer, a recurrent model, and both together."""
+
+import pytest
+import torch
+
+from regard.data.bytewise import ByteTokeniser
+from regard.decoding.beam import beam_search
+from regard.decoding.combined import Ensemble, Fused
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Demands
+from regard.decoding.rules import occurs
+from regard.decoding.sampling import sample
+from regard.families import FAMILIES
+from regard.protocols import Stepwise
+from regard.recipe import check
+from regard.tasks.objectives import objective_for
+from regard.tasks.translation import Translation
+
+TABLES = {
+    "transformer": {"encoder_layers": 1, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4},
+    "seq2seq": {"embedding": 12, "width": 16, "decoder": "bahdanau"},
+}
+TEXTS = ["one two", "a", "longer than both", "Привет, мир"]
+LIMITS = [9, 7, 10, 8]
+
+
+def build(family: str) -> Translation:
+    network, options = FAMILIES[family].load()
+    torch.manual_seed(3)
+    chosen, bytewise = check(options, TABLES[family] | {"dropout": 0.0}), ByteTokeniser()
+    model = network(chosen, bytewise.size, bytewise.size, True, bytewise.pad)
+    return Translation(model, bytewise, bytewise, objective_for(chosen, 0.0)).double().eval()
+
+
+TRANSFORMER, RECURRENT = build("transformer"), build("seq2seq")
+WRITERS: dict[str, Stepwise] = {
+    "transformer": TRANSFORMER,
+    "recurrent": RECURRENT,
+    "ensemble": Ensemble([TRANSFORMER, RECURRENT]),
+    "fused": Fused(TRANSFORMER, RECURRENT, 0.3),
+}
+WAYS = {
+    "nested": {"nested": True, "stop": "exhaustive"},
+    "groups": {"groups": 2},
+    "rules": {"shortest": 4, "unrepeated": 1, "repetition_penalty": 1.2},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("writer", WRITERS)
+def test_batch_changes_nothing(writer: str, way: str) -> None:
+    task = WRITERS[writer]
+    options = DecodingOptions(beam=4, n_best=2, **WAYS[way])
+    demands = Demands(prefixes=[TRANSFORMER.target.encode(text) for text in ("u", "", "ж", "да")])
+    together = beam_search(task, TRANSFORMER.read(TEXTS), torch.tensor(LIMITS), options, demands)
+    for number, text in enumerate(TEXTS):
+        own = Demands(prefixes=demands.prefixes[number : number + 1])
+        alone = beam_search(task, TRANSFORMER.read([text]), torch.tensor(LIMITS[number : number + 1]), options, own)[0]
+        assert [each.tokens for each in together[number]] == [each.tokens for each in alone]
+        assert [each.score for each in together[number]] == pytest.approx([each.score for each in alone])
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_sample_does_not_depend_on_its_batch(writer: str) -> None:
+    task = WRITERS[writer]
+    options = DecodingOptions.model_validate({"sampling": {"samples": 3, "top_p": 0.9, "seed": 5}})
+    together = sample(task, TRANSFORMER.read(TEXTS), torch.tensor(LIMITS), options, lines=[7, 8, 9, 10])
+    for number, text in enumerate(TEXTS):
+        limit = torch.tensor(LIMITS[number : number + 1])
+        alone = sample(task, TRANSFORMER.read([text]), limit, options, lines=[7 + number])[0]
+        assert [each.tokens for each in together[number]] == [each.tokens for each in alone]
+
+
+@pytest.mark.parametrize("task", [TRANSFORMER, RECURRENT], ids=["transformer", "recurrent"])
+def test_score_found_is_score_when_forced(task: Translation) -> None:
+    """Of outputs that were drawn, and of outputs that rules and phrases shaped."""
+    batch, limits = task.read(TEXTS), torch.tensor(LIMITS)
+    asked = Demands(required=[[task.target.encode("о")] for _ in TEXTS], forbidden=[task.target.encode("a")])
+    options = DecodingOptions(beam=3, length_penalty_kind="none", shortest=3, unrepeated=2)
+    for found in (beam_search(task, batch, limits, options, asked), sample(task, batch, limits, options)):
+        outputs = [hypotheses[0].tokens for hypotheses in found]
+        forced = task.forced_scores(task.force_batch(TEXTS, outputs)).tolist()
+        assert [hypotheses[0].score for hypotheses in found] == pytest.approx(forced)
+        assert [sum(hypotheses[0].token_scores) for hypotheses in found] == pytest.approx(forced)
+    found = beam_search(task, batch, limits, options, asked)
+    assert all(occurs(task.target.encode("о"), hypotheses[0].tokens) for hypotheses in found)
