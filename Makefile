@@ -34,6 +34,8 @@ format: setup
 
 bench: setup
 	$(BIN)/python benchmarks/training_cpu.py
+	$(BIN)/python benchmarks/recurrent.py
+	$(BIN)/python benchmarks/metrics.py
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -1,11 +1,12 @@
 """Files that are whole or not there: written beside their place, forced to disk, renamed."""
 
 import errno
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from regard.faults import Fault
 
@@ -49,3 +50,14 @@ def write_file(path: Path, content: bytes) -> None:
     """Give a file this content in one step."""
     with whole_file(path) as file:
         file.write(content)
+
+
+def finite(value: Any) -> Any:
+    """The same for JSON, which knows finite numbers only: what is none becomes null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {name: finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
+    return value

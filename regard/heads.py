@@ -6,12 +6,12 @@ import torch
 
 from regard.attention.alignments import Alignment
 from regard.attention.report import HeadReport, alignment_report, merged, report
-from regard.attention.watch import watching
+from regard.attention.watch import Looks, watching
 from regard.faults import Fault
 from regard.progress import Progress, silent
 from regard.tasks.translation import Translation
 
-ROWS = 16  # pairs that are watched at once
+TOKENS = 1024  # of the longer side, in pairs that are watched at once
 
 Pair = tuple[str, str]
 
@@ -27,17 +27,32 @@ def inspect(
 
     With alignments given, one for each pair, a report also says how far the links a head shows are from them.
     """
+    if not any(isinstance(part, Looks) for part in task.modules()):
+        raise Fault("This model has no attention, so it has no heads to report on.")
     if given is not None and len(given) != len(pairs):
         raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines of alignments.")
     reports: list[HeadReport] = []
     task.eval()
-    for first in range(0, len(pairs), ROWS):
-        portion = slice(first, first + ROWS)
+    for portion in _portions(task, pairs):
         reports = merged([*reports, *_of_batch(task, pairs[portion], given and given[portion])])
-        progress("watching", min(first + ROWS, len(pairs)), len(pairs))
+        progress("watching", portion.stop, len(pairs))
     if not reports:
-        raise Fault("This model has no attention, so it has no heads to report on.")
+        raise Fault("There is nothing to watch: no pairs were given.")
     return reports
+
+
+def _portions(task: Translation, pairs: Sequence[Pair]) -> Iterator[slice]:
+    """The pairs in order, few enough at once that their weights take little memory; one too long is refused."""
+    first, longest = 0, 0
+    for number, (source, target) in enumerate(pairs):
+        task.check_length(source, number)
+        length = max(task.check_target(target, number), len(task.source.encode(source)) + 1)
+        if number > first and (number + 1 - first) * max(longest, length) > TOKENS:
+            yield slice(first, number)
+            first, longest = number, 0
+        longest = max(longest, length)
+    if pairs:
+        yield slice(first, len(pairs))
 
 
 def _of_batch(task: Translation, pairs: Sequence[Pair], given: Sequence[Alignment] | None) -> Iterator[HeadReport]:

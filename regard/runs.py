@@ -10,7 +10,6 @@ from pathlib import Path
 import torch
 
 from regard import __version__, budget, checkpoint
-from regard.attention.watch import Looks
 from regard.checkpoint import RunFolder
 from regard.data.prepare import prepare
 from regard.data.prepared import Prepared, purpose_of, tokeniser_names
@@ -59,8 +58,6 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
         torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     task = build_task(recipe, corpus.source, corpus.target).to(device)
     _check_validation(task, corpus)
-    if recipe.training.log_attention and not any(isinstance(part, Looks) for part in task.modules()):
-        raise Fault("training.log_attention is true, but this model has no attention to log.")
     if recipe.training.batch_tokens is None:
         found = budget.find(task, recipe, corpus, remark)
         recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": found})})
@@ -75,6 +72,8 @@ def check_possible(recipe: Recipe) -> torch.device:
     device = pick_device(recipe.training.device)
     _check_measure(recipe)
     purpose_of(recipe.data)  # every file of text is there
+    if recipe.training.log_attention and getattr(recipe.model, "decoder", None) == "bottleneck":
+        raise Fault("training.log_attention is true, but a bottleneck has no attention to log.")
     return device
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regard.faults import Fault
-from regard.files import whole_file, write_file
+from regard.files import finite, whole_file, write_file
 
 
 def test_writing_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,3 +45,7 @@ def test_writing_into_nowhere_is_refused(tmp_path: Path) -> None:
         write_file(tmp_path, b"x")
     with pytest.raises(Fault, match=r"There is no folder .*nowhere to write x into"):
         write_file(tmp_path / "nowhere" / "x", b"x")
+
+
+def test_what_json_does_not_know_becomes_null() -> None:
+    assert finite({"a": [1.5, float("inf")], "b": (float("nan"), "x")}) == {"a": [1.5, None], "b": [None, "x"]}

@@ -170,3 +170,4 @@ def test_every_weight_learns(task: Translation) -> None:
     for name, parameter in task.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
+        assert parameter.grad.any(), name

@@ -201,6 +201,7 @@ class Attention(nn.Module):
 
 
 @cache
+@torch.inference_mode(False)  # whoever comes first, the others may need a gradient
 def _zero(dtype: torch.dtype, device: torch.device) -> Tensor:
     """One zero for all looks that choose nothing: a new one for each would cost a kernel in every step of a decoder."""
     return torch.zeros((), dtype=dtype, device=device)

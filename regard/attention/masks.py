@@ -101,6 +101,7 @@ def as_tensor(
         return mask.as_tensor(queries, keys, device, chosen)
     if mask.dtype != torch.bool:
         raise TypeError(f"a mask is a boolean tensor in which True means 'may look', got {mask.dtype}")
+    mask = mask[(None,) * (4 - mask.dim())]  # what broadcasts to four axes has them from here on
     return mask if chosen is None or mask.shape[-2] == 1 else mask[..., chosen, :]
 
 

@@ -52,9 +52,11 @@ def rotate(states: Float[Tensor, "batch head time depth"], first: int = 0) -> Fl
     A rotated query and key then depend on their distance alone.
     """
     places = torch.arange(first, first + states.shape[-2], device=states.device)
-    angles = _angles(places, states.shape[-1], base=10_000.0).to(states.dtype)
+    angles = _angles(places, states.shape[-1], base=10_000.0)
     even, odd = states[..., 0::2], states[..., 1::2]
-    cos, sin = angles.cos(), angles.sin()
+    # An angle of hundreds, rounded to bfloat16, would be off by whole radians; its sine and cosine can be rounded.
+    exact = angles.to(torch.promote_types(states.dtype, angles.dtype))
+    cos, sin = exact.cos().to(states.dtype), exact.sin().to(states.dtype)
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 
 

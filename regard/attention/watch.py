@@ -98,7 +98,7 @@ def note(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor) -> No
     if notebook is None or id(part) not in notebook.names:
         return
     rows, queries = notebook.choose(part, weights.shape, weights.element_size())
-    if (len(rows), len(queries)) != (weights.shape[0], weights.shape[2]):
+    if rows != list(range(weights.shape[0])) or queries != list(range(weights.shape[2])):
         weights = weights.detach()[rows][:, :, queries]
     notebook.write(part, looks_from, looks_at, weights)
 

@@ -55,9 +55,11 @@ class LocalPredictive(nn.Module):
         self.centre = nn.Linear(hidden, 1, bias=False)
 
     def forward(self, query: Queries, places: Places, allowed: Allowed) -> Focused:
-        share = self.centre(self.of_query(query).tanh()).squeeze(-1).sigmoid()
+        share = self.centre(self.of_query(query).tanh()).squeeze(-1)
+        # In bfloat16 a centre beyond 256 could not be told from its neighbours.
+        share = share.to(torch.promote_types(share.dtype, torch.float32)).sigmoid()
         offsets = _offsets(allowed, share * _lengths(allowed))
-        factor = (-2 * (offsets / self.reach) ** 2).exp()
+        factor = (-2 * (offsets / self.reach) ** 2).exp().to(query.dtype)
         return Focused(allowed & (offsets.abs() <= self.reach), factor)
 
 

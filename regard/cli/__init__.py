@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "train": ("regard.cli.train", "command", "Train a model from a recipe or from two text files."),
     "translate": ("regard.cli.translate", "command", "Translate text, line by line."),
     "evaluate": ("regard.cli.evaluate", "command", "Score a model."),
+    "score": ("regard.cli.score", "command", "Score text files, test a difference, work out BLEU."),
     "compare": ("regard.cli.compare", "command", "Train variants of a recipe and say which is better."),
     "look": ("regard.cli.look", "command", "Draw what a model looks at."),
     "show": ("regard.cli.show", "app", "Show what teaches: gradients, gates, positions, losses."),

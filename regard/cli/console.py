@@ -1,17 +1,17 @@
 """How commands speak: results to standard output, remarks and progress to standard error, files whole or not at all."""
 
 import json
-import math
 import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
 from regard.faults import Fault
+from regard.files import finite
 from regard.progress import Progress
 
 _PATIENCE = 10.0  # seconds between two plain lines of progress
@@ -147,17 +147,7 @@ def _say_drawn_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 def print_json(value: Any, indent: int | None = 2) -> None:
     """A value as JSON on standard output, letters as they are; what is not a finite number becomes null."""
-    print(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {name: _finite(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return value
+    print(json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:

@@ -64,10 +64,18 @@ def command(
 
 
 def _row(head: "HeadReport", aligned: bool) -> list[str]:
-    rate = head.alignment.rate
-    error = [] if not aligned else ["–" if rate != rate else f"{100 * rate:.1f}%"]
-    shares = [f"{100 * head.entropy_share:.0f}%", f"{100 * head.diagonal:.0f}%"]
-    return [head.where, str(head.head + 1), f"{head.entropy:.2f}", *shares, *error]
+    return [
+        head.where,
+        str(head.head + 1),
+        _number(head.entropy, "{:.2f}"),
+        _number(100 * head.entropy_share, "{:.0f}%"),
+        _number(100 * head.diagonal, "{:.0f}%"),
+        *([_number(100 * head.alignment.rate, "{:.1f}%")] if aligned else []),
+    ]
+
+
+def _number(value: float, form: str) -> str:
+    return "–" if value != value else form.format(value)  # NaN alone differs from itself: nothing was measured
 
 
 def _as_dict(head: "HeadReport") -> dict[str, object]:

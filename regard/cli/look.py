@@ -52,6 +52,7 @@ def command(
     sight = see(load(model), text, target)
     remark(f"{shown(text)} → {shown(sight.output)}")
     if out is not None and kind == ".html":
+        sight.seen(side).one(layer, head, heads or "mean")  # what the page is to show first must be there
         write_sight(sight, Start(side, layer, head or heads or "mean", "tokens" if tokens else "words"), out)
         return
     seen = sight.seen(side, by_word=not tokens)

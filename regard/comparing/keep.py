@@ -5,14 +5,14 @@ from pathlib import Path
 
 from regard.comparing.page import page
 from regard.comparing.report import Comparison
-from regard.files import write_file
+from regard.files import finite, write_file
 from regard.training.snapshot import LOWER_IS_BETTER
 from regard.viewing.comparison import draw_by_length, draw_comparison
 
 
 def keep(comparison: Comparison, folder: Path) -> set[str]:
     """Write all of it into the folder; gives the characters that no font here can draw."""
-    text = json.dumps(comparison.as_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+    text = json.dumps(finite(comparison.as_dict()), ensure_ascii=False, indent=1, allow_nan=False)
     write_file(folder / "comparison.json", f"{text}\n".encode())
     write_file(folder / "comparison.md", page(comparison).encode())
     title = comparison.name if comparison.differ_in == "variant" else f"{comparison.name}: {comparison.differ_in}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from regard.lessons.reading import read
 from regard.model import Model
 from regard.models.cells import Weights, unrolled, weights_of
 from regard.models.recurrent import CELLS, GATES
+from regard.viewing.canvas import shown
 from regard.viewing.lessons import Lesson, Line, Panel
 
 NEEDED = "`regard show gradients --model` needs a seq2seq"
@@ -112,6 +114,8 @@ def faded(lines: Sequence[Line]) -> str:
 
 def in_tens(value: float) -> str:
     """A number as people write it in a sentence: 0.25, 30, 4·10⁻¹⁴."""
+    if value == inf:
+        return "∞"
     if 10 <= value < 1e4:
         return f"{value:.0f}"
     if value == 0 or 1e-3 <= value < 10:
@@ -187,4 +191,4 @@ def trained_lesson(model: Model, text: str) -> Lesson:
     encoder = {nn.RNN: "A vanilla encoder", nn.LSTM: "An LSTM encoder", nn.GRU: "A GRU encoder"}
     name = encoder[type(reading.layers[0].module)]
     panel = Panel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, faded(lines))
-    return Lesson(f"How far a gradient reaches in “{text}”", [panel])
+    return Lesson(f"How far a gradient reaches in “{shown(text)}”", [panel])

@@ -5,6 +5,8 @@ that travels back from t to k is multiplied by it; if its norm vanishes, so does
 if it explodes, one step of training ruins the weights (Bengio et al. 1994; Pascanu et al. 2013, section 2).
 """
 
+from math import inf
+
 import torch
 from torch import Tensor, nn
 from torch.func import jacrev, vmap
@@ -69,4 +71,11 @@ def bounds_by_distance(of_state: Tensor, length: int) -> list[float]:
     explode, and may vanish all the same where tanh is flat.
     """
     longest = STEEPEST_TANH * float(torch.linalg.matrix_norm(of_state, ord=2))
-    return [longest**distance for distance in range(length + 1)]
+    return [_power(longest, distance) for distance in range(length + 1)]
+
+
+def _power(base: float, exponent: int) -> float:
+    try:
+        return base**exponent
+    except OverflowError:
+        return inf

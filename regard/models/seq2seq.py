@@ -67,11 +67,22 @@ class Seq2SeqOptions(Options):
             raise ValueError(f"width {self.width} is odd, but two directions share it")
         if self.tied and self.embedding != self.width:
             raise ValueError(f"tied needs embedding and width to be equal, not {self.embedding} and {self.width}")
-        if self.decoder == "bottleneck":
-            asked = [name for name in ("score", "normaliser", "window", "hard", "input_feeding")
-                     if getattr(self, name) != type(self).model_fields[name].default]  # fmt: skip
+        return self
+
+    @model_validator(mode="after")
+    def _check_effect(self) -> "Seq2SeqOptions":
+        """An option that would do nothing is a mistake, and two variants that differ in it would be the same."""
+        useless = {
+            "a bottleneck has no attention": self.decoder == "bottleneck" and ["score", "normaliser", "window", "hard"],
+            "only Luong's decoder is fed its states": self.decoder != "luong" and ["input_feeding"],
+            "there is no window": self.window == "none" and ["reach"],
+            "no choice is learnt by reinforce": self.hard != "reinforce" and ["entropy"],
+            "own_tokens is 0": not self.own_tokens and ["own_tokens_after"],
+        }
+        for reason, names in useless.items():
+            asked = [name for name in names or [] if getattr(self, name) != type(self).model_fields[name].default]
             if asked:
-                raise ValueError(f"a bottleneck has no attention, so {' and '.join(asked)} would do nothing")
+                raise ValueError(f"{reason}, so {' and '.join(asked)} would do nothing")
         return self
 
     @property

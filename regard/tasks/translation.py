@@ -164,6 +164,13 @@ class Translation(nn.Module):
             )
         return length
 
+    def check_target(self, text: str, number: int) -> int:
+        """The same of a translation that is to be forced."""
+        length, longest = len(self.target.encode(text)) + 1, self.model.options.longest
+        if length > longest:
+            raise TooLong(number, f"its translation has {length} tokens, but the model takes {longest} at most.")
+        return length
+
     def sides(self, batch: PairBatch, written: Sequence[Sequence[int]]) -> dict[str, list[list[str]]]:
         sources = [
             self.source.pieces(row[:length].tolist())

@@ -128,7 +128,7 @@ def _dress(axes: "Axes", panel: Panel) -> None:
 
 def _powers(lowest: float, highest: float) -> range:
     """At most eight powers of ten between these two, evenly apart and with the zeroth among them."""
-    apart = next(step for step in (1, 2, 5, 10, 20, 50, 100) if (highest - lowest) / step < 8)
+    apart = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200) if (highest - lowest) / step < 8 or step == 200)
     return range(ceil(lowest / apart) * apart, floor(highest / apart) * apart + 1, apart)
 
 

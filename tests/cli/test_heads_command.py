@@ -75,6 +75,20 @@ def test_alignments_of_another_length_or_form(
     assert "Line 1 of the alignments has '0:0', which is no link such as 0-0 or 1p2." in capsys.readouterr().err
 
 
+def test_nothing_to_watch_and_too_much(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty, long, one = tmp_path / "empty", tmp_path / "long", tmp_path / "one"
+    empty.write_text("", encoding="utf-8")
+    long.write_text("word " * 2000 + "\n", encoding="utf-8")
+    one.write_text("word\n", encoding="utf-8")
+    for source, target, words in (
+        (empty, empty, "There is nothing to watch: no pairs were given."),
+        (long, one, "but the model takes 1024 at most"),
+        (one, long, "its translation has"),
+    ):
+        assert main(["heads", str(trained), "--source", str(source), "--target", str(target)]) == 2
+        assert words in capsys.readouterr().err
+
+
 def test_logged_in_training_when_asked_for(tmp_path: Path) -> None:
     more = {"training__log_attention": "true", "training__steps": 6}
     assert main(train_arguments(*write_corpus(tmp_path, 120), tmp_path / "run", **more)) == 0

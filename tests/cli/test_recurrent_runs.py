@@ -71,4 +71,4 @@ def test_looks_or_says_that_it_cannot(kind: str, run: Path, capsys: pytest.Captu
 def test_attention_cannot_be_logged_where_there_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe = write_recurrent_recipe(tmp_path, decoder="bottleneck")
     assert main(["train", str(recipe), "--out", str(tmp_path / "run"), "--set", "training.log_attention=true"]) == 2
-    assert "training.log_attention is true, but this model has no attention to log." in capsys.readouterr().err
+    assert "training.log_attention is true, but a bottleneck has no attention to log." in capsys.readouterr().err

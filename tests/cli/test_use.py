@@ -6,12 +6,15 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sacrebleu
 
 from regard.cli import main
+from regard.model import Model, Translated
 
 LINES = ["I love books.", "", "Ana sees the red house."]
 
@@ -79,6 +82,15 @@ def test_translate_json(trained: Path, text: Path, capsys: pytest.CaptureFixture
 def test_translate_n_best_gives_as_many_lines(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["translate", str(trained), str(text), "--n-best", "3"]) == 0
     assert capsys.readouterr().out.count("\n") == 9
+
+
+def test_a_page_begins_with_what_the_model_has(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = [str(trained), "--text", "I love books.", "-o", str(tmp_path / "page.html")]
+    assert main(["look", *page, "--layer", "9"]) == 2
+    assert "block" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_bad_use_has_its_sentence(
@@ -153,6 +165,28 @@ def test_evaluate_is_sacrebleu_on_the_written_files(
     assert scores[0]["split"] is None
     noted = json.loads((trained / "scores.json").read_text(encoding="utf-8"))["scores"]
     assert {(s["metric"], s["value"]) for s in scores} <= {(s["metric"], s["value"]) for s in noted}
+    assert main(["score", "--hypothesis", str(out), "--reference", str(reference), "--json"]) == 0
+    of_files = json.loads(capsys.readouterr().out)["scores"]
+    assert [(s["metric"], s["value"], s["n"]) for s in of_files] == [(s["metric"], s["value"], s["n"]) for s in scores]
+    assert [f"{s['signature']}|beam:1|lp:0.6" for s in of_files] == [s["signature"] for s in scores]
+
+
+def test_evaluate_notices_outputs_that_look_tokenised(
+    trained: Path, text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["evaluate", str(trained), "--source", str(text), "--reference", str(text), "--metric", "exact"]
+    assert main(arguments) == 0
+    assert "looks tokenised" not in capsys.readouterr().err
+    plain = Model.translate
+
+    def tokenised(*asked: Any, **options: Any) -> list[Translated]:
+        return [replace(each, text="Eu vejo .") for each in plain(*asked, **options)]
+
+    monkeypatch.setattr(Model, "translate", tokenised)
+    assert main(arguments) == 0
+    said = capsys.readouterr()
+    assert "The outputs: this looks tokenised, for 3 of 3 lines end in a full stop that stands alone." in said.err
+    assert "exact" in said.out
 
 
 def test_scores_of_a_split_are_kept(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
