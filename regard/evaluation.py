@@ -110,8 +110,20 @@ def score_outputs(
     outputs: Sequence[str], references: References, metric: str, split: str | None, search: DecodingOptions
 ) -> Score:
     """One score, signed with the search that found the outputs too."""
-    found, how = score(outputs, references, metric), f"beam:{search.beam}|lp:{search.length_penalty:g}"
-    return replace(found, split=split, signature=f"{found.signature}|{how}")
+    found = score(outputs, references, metric)
+    return replace(found, split=split, signature=f"{found.signature}|{_searched(search)}")
+
+
+def _searched(search: DecodingOptions) -> str:
+    """The search in the manner of sacreBLEU's signatures: its beam and length penalty, and what is not as usual."""
+    usual = DecodingOptions()
+    told = {"beam", "length_penalty", "n_best", "sampling"}
+    others = [
+        f"{name}:{value}"
+        for name, value in search.model_dump().items()
+        if name not in told and value != getattr(usual, name)
+    ]
+    return "|".join([f"beam:{search.beam}", f"lp:{search.length_penalty:g}", *others])
 
 
 @torch.no_grad()

@@ -7,7 +7,8 @@ import pytest
 
 from regard import evaluation
 from regard.cli import main
-from regard.evaluation import from_pairs
+from regard.decoding.options import DecodingOptions
+from regard.evaluation import from_pairs, score_outputs
 from regard.faults import Fault
 from regard.metrics import score
 from regard.model import Model, load
@@ -141,3 +142,10 @@ def test_letters_and_sounds_stand_on_the_axes(speller: Path, tmp_path: Path) -> 
     (matrix,) = json.loads(out.read_text(encoding="utf-8"))["matrices"]
     assert matrix["columns"] == ["▁", "b", "a", "d", "</s>"]
     assert matrix["rows"] == ["B", "AE", "D", "</s>"]
+
+
+def test_a_signature_names_what_is_unusual_in_a_search() -> None:
+    usual = score_outputs(["a"], [["a"]], "exact", None, DecodingOptions())
+    assert usual.signature.endswith("|beam:4|lp:0.6")
+    other = score_outputs(["a"], [["a"]], "exact", None, DecodingOptions(beam=6, groups=3, unrepeated=4))
+    assert other.signature.endswith("|beam:6|lp:0.6|groups:3|unrepeated:4")
