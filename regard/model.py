@@ -85,7 +85,7 @@ class Model:
         for numbers in _batches(lengths, SEARCH_TOKENS // options.beam):
             batch = self.task.read([texts[number] for number in numbers])
             limits = (batch.source_lengths * options.longest_ratio).long() + options.longest_extra
-            limits = limits.clamp(max=self.task.model.options.longest)
+            limits = limits.clamp(max=self.task.model.options.longest).to(self.task.device)
             for number, hypotheses in zip(numbers, beam_search(self.task, batch, limits, options), strict=True):
                 found[number] = hypotheses
         return found
@@ -147,7 +147,9 @@ def build_task(recipe: Recipe, source: Tokeniser, target: Tokeniser) -> Translat
     torch.manual_seed(recipe.seed)
     shared = recipe.data.tokeniser.shared
     model = network(recipe.model, source.size, target.size, shared, target.pad)
-    return Translation(model, source, target, objective_for(recipe.model, recipe.training.label_smoothing))
+    training = recipe.training
+    objective = objective_for(recipe.model, training.label_smoothing, training.consistency)
+    return Translation(model, source, target, objective)
 
 
 def load(folder: str | Path, device: str = "auto") -> Model:

@@ -33,7 +33,7 @@ class Lengths:
     def as_tensor(
         self, queries: int, keys: int, device: torch.device, chosen: Chosen | None = None
     ) -> Bool[Tensor, "batch 1 1 key"]:
-        allowed = torch.arange(keys, device=device) < self.lengths.to(device)[:, None]
+        allowed = torch.arange(keys, device=device) < self.lengths.to(device, non_blocking=True)[:, None]
         return allowed[:, None, None]
 
 

@@ -25,6 +25,21 @@ def projected_cross_entropy(
     return _Projected.apply(states, weight, wanted, label_smoothing, rows)
 
 
+def consistent_cross_entropy(
+    states: Float[Tensor, "2 place width"],
+    weight: Float[Tensor, "token width"],
+    wanted: Int[Tensor, " place"],
+    label_smoothing: float,
+    consistency: float,
+) -> Float[Tensor, ""]:
+    """Half of −log p − log q + α/2 · (KL(p‖q) + KL(q‖p)), where p and q come from two passes with other dropout.
+
+    R-Drop (Liang et al. 2021, equation 4), halved so that it stays beside the plain cross-entropy; α is `consistency`.
+    """
+    rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // (2 * weight.shape[0]))
+    return _Consistent.apply(states, weight, wanted, label_smoothing, consistency, rows)
+
+
 class _Projected(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, rows: int) -> Tensor:
@@ -35,16 +50,16 @@ class _Projected(torch.autograd.Function):
             portion, right = states[first : first + rows], wanted[first : first + rows, None]
             log_p = (portion @ weight.T).log_softmax(-1, dtype=total.dtype)
             of_right = log_p.gather(1, right)
-            total -= (1 - smoothing) * of_right.sum()
+            total.sub_(of_right.sum(), alpha=1 - smoothing)
             if smoothing:
-                total -= share * log_p.sum()
+                total.sub_(log_p.sum(), alpha=share)
             # d/d logit = p − (1−ε)·[wanted] − ε/V; the last is the same everywhere and is left for later
             gradient = log_p.exp_().scatter_add_(1, right, torch.full_like(of_right, smoothing - 1)).to(portion.dtype)
             of_states[first : first + rows] = gradient @ weight
             of_weight += gradient.T @ portion
         if smoothing:
-            of_states -= share * weight.sum(0)
-            of_weight -= share * states.sum(0)
+            of_states.sub_(weight.sum(0), alpha=share)
+            of_weight.sub_(states.sum(0), alpha=share)
         ctx.save_for_backward(of_states, of_weight)
         return total
 
@@ -53,3 +68,36 @@ class _Projected(torch.autograd.Function):
         of_states, of_weight = ctx.saved_tensors
         (factor,) = upstream
         return of_states * factor, of_weight * factor, None, None, None
+
+
+class _Consistent(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, consistency: float, rows: int
+    ) -> Tensor:
+        total = torch.zeros((), dtype=torch.promote_types(states.dtype, torch.float32), device=states.device)
+        of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight)
+        share = smoothing / weight.shape[0]
+        for first in range(0, len(wanted), rows):
+            portion, right = states[:, first : first + rows], wanted[first : first + rows, None].expand(2, -1, 1)
+            log_p = (portion @ weight.T).log_softmax(-1, dtype=total.dtype)
+            p, apart = log_p.exp(), log_p - log_p.flip(0)
+            divergence = (p * apart).sum(-1, keepdim=True)  # KL(p‖q), KL(q‖p)
+            of_right = log_p.gather(-1, right)
+            total += 0.25 * consistency * divergence.sum() - 0.5 * (1 - smoothing) * of_right.sum()
+            total -= 0.5 * share * log_p.sum()
+            # of the halved cross-entropy: (p − (1−ε)·[wanted] − ε/V) / 2
+            gradient = (p - share).scatter_add_(-1, right, torch.full_like(of_right, smoothing - 1)).mul_(0.5)
+            # of KL(p‖q) + KL(q‖p) by the logits of p: p · (log p − log q − KL(p‖q)) + p − q
+            gradient += 0.25 * consistency * (p * (apart - divergence) + p - p.flip(0))
+            gradient = gradient.to(portion.dtype)
+            of_states[:, first : first + rows] = gradient @ weight
+            of_weight += gradient.flatten(0, 1).T @ portion.flatten(0, 1)
+        ctx.save_for_backward(of_states, of_weight)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        of_states, of_weight = ctx.saved_tensors
+        (factor,) = upstream
+        return of_states * factor, of_weight * factor, None, None, None, None

@@ -31,6 +31,12 @@ class Memory(NamedTuple):
         return self.values[:, 0]
 
 
+def unseen(last: Float[Tensor, "batch width"]) -> Memory:
+    """The memory for a decoder that never looks back: all that is kept is where the sentence ended."""
+    nothing = last[:, None, None, :0]
+    return Memory(nothing, Prepared(nothing), nothing, nothing, last)
+
+
 class Writing(NamedTuple):
     """Where the decoder of each row stands between two steps; what a decoder has no use for is empty."""
 

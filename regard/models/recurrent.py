@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 # What a layer remembers between two steps: (h,), and for an LSTM (h, c); each of shape (row, width).
 Hidden = tuple[Tensor, ...]
@@ -59,16 +59,25 @@ class Stack(nn.Module):
 
     def read(
         self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
-    ) -> tuple[Float[Tensor, "batch time width"], list[Hidden]]:
-        """As `forward`, of rows of different lengths: padding is not read, from neither end."""
-        finals, on_host = [], lengths.cpu()  # torch wants the lengths of packed rows on the host
+    ) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch width"]]:
+        """The outputs for rows of different lengths, their padding not read, and the uppermost layer's last h."""
+        outputs, last = self._packed(inputs, lengths)
+        return pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])[0], last
+
+    def last(
+        self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch width"]:
+        """The second that `read` gives, without the first."""
+        return self._packed(inputs, lengths)[1]
+
+    def _packed(self, inputs: Tensor, lengths: Tensor) -> tuple[PackedSequence, Tensor]:
+        # torch wants the lengths of packed rows on the host
+        packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
         for number, layer in enumerate(self.layers):
-            packed = pack_padded_sequence(self._between(inputs, number), on_host, True, enforce_sorted=False)
-            outputs, final = layer(packed)
-            finals.append(self._from_layer(final))
-            unpacked, _ = pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])
-            inputs = self._around(inputs, unpacked, number)
-        return inputs, finals
+            outputs, final = layer(packed._replace(data=self._between(packed.data, number)))
+            packed = packed._replace(data=self._around(packed.data, outputs.data, number))
+        top = final[0] if self.cell == "lstm" else final
+        return packed, top.transpose(0, 1).flatten(1)  # the two directions side by side
 
     def step(
         self, inputs: Float[Tensor, "row depth"], states: list[Hidden]

@@ -12,12 +12,12 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import Attention, Lengths, note, unwatched, watched
-from regard.attention.core import Look, Prepared
+from regard.attention.core import Look
 from regard.attention.hard import Hard
 from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Positive, named_score
 from regard.attention.windows import LocalMonotonic, LocalPredictive
-from regard.models.decoders import Bahdanau, Bottleneck, Luong, Memory, Parts, Writing
+from regard.models.decoders import Bahdanau, Bottleneck, Luong, Memory, Parts, Writing, unseen
 from regard.models.parts import Embedding
 from regard.models.recurrent import Hidden, Stack
 from regard.recipe import Options
@@ -114,8 +114,7 @@ class Encoder(nn.Module):
         self, embedded: Float[Tensor, "batch source depth"], lengths: Int[Tensor, " batch"]
     ) -> tuple[Float[Tensor, "batch source width"], Float[Tensor, "batch width"]]:
         """The states of all places, and the last of the uppermost layer."""
-        states, finals = self.stack.read(embedded, lengths)
-        return states, finals[-1][0]
+        return self.stack.read(embedded, lengths)
 
 
 class Seq2Seq(nn.Module):
@@ -142,13 +141,14 @@ class Seq2Seq(nn.Module):
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Memory:
         """What the decoder may know of each source sentence."""
-        states, last = self.encoder(self.dropout(self.source_embedding(source)), lengths)
-        states, look = self.dropout(states), self.decoder.look
-        values = states[:, None]
-        keys = Prepared(values[:, :, :0]) if look is None else look.prepare(values)
+        embedded, look = self.dropout(self.source_embedding(source)), self.decoder.look
+        if look is None:
+            return unseen(self.encoder.stack.last(embedded, lengths))
+        states, last = self.encoder(embedded, lengths)
+        values = self.dropout(states)[:, None]
         allowed = Lengths(lengths).as_tensor(1, source.shape[1], source.device)
         barred = states.new_zeros(allowed.shape).masked_fill(~allowed, float("-inf"))
-        return Memory(values, keys, allowed, barred, last)
+        return Memory(values, look.prepare(values), allowed, barred, last)
 
     def begin(self, memory: Memory) -> Writing:
         """Where the decoder stands before its first step: s_0 = tanh(W [last states])."""

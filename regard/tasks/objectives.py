@@ -8,7 +8,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.attention.hard import reinforce_loss
-from regard.models.cross_entropy import projected_cross_entropy
+from regard.faults import Fault
+from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
 from regard.models.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.protocols import Loss
 from regard.recipe import Options
@@ -54,6 +55,22 @@ class CrossEntropy:
 
 
 @dataclass(frozen=True)
+class Consistent:
+    """R-Drop (Liang et al. 2021): two passes with other dropout, which should not only be right but also agree."""
+
+    label_smoothing: float
+    consistency: float
+
+    def __call__(self, network: Translator, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+        found = forced(network, batch.twice())
+        states, wanted = found.states.unflatten(0, (2, batch.tokens)), found.wanted[: batch.tokens]
+        weight = network.out.weight
+        return Loss(
+            consistent_cross_entropy(states, weight, wanted, self.label_smoothing, self.consistency), batch.tokens
+        )
+
+
+@dataclass(frozen=True)
 class Exploring:
     """For a recurrent network that in training reads tokens of its own, or chooses at random where to look.
 
@@ -93,9 +110,14 @@ def _likelihoods(network: Seq2Seq, batch: PairBatch, found: Forced) -> tuple[Ten
     return flat.view(batch.target.shape), real.view(batch.target.shape)
 
 
-def objective_for(options: Options, label_smoothing: float) -> Objective:
+def objective_for(options: Options, label_smoothing: float, consistency: float = 0.0) -> Objective:
     """What a model with these options minimises."""
     plain = CrossEntropy(label_smoothing)
     if isinstance(options, Seq2SeqOptions) and (options.own_tokens or options.hard == "reinforce"):
+        if consistency:
+            raise Fault(
+                "training.consistency compares two passes over the true tokens, so it goes neither with "
+                "model.own_tokens nor with model.hard = 'reinforce'; leave one of them out."
+            )
         return Exploring(options, plain)
-    return plain
+    return Consistent(label_smoothing, consistency) if consistency else plain

@@ -14,7 +14,7 @@ class PairBatch:
     """Some pairs as tensors; the target ends with the end token, and begins nowhere: inputs are shifted right."""
 
     source: Int[Tensor, "batch source"]
-    source_lengths: Int[Tensor, " batch"]
+    source_lengths: Int[Tensor, " batch"]  # on the host wherever the rest is: recurrent layers must know them there
     target: Int[Tensor, "batch target"]
     inputs: Int[Tensor, "batch target"]  # the target, shifted right behind the begin token
     places: Int[Tensor, " token"]  # where in the flattened target the real tokens stand
@@ -30,7 +30,15 @@ class PairBatch:
     def to(self, device: torch.device) -> "PairBatch":
         if device.type == "cpu":
             return self
-        return PairBatch(*(tensor.pin_memory().to(device, non_blocking=True) for tensor in vars(self).values()))
+        pinned = {name: tensor.pin_memory() for name, tensor in vars(self).items()}
+        moved = {name: tensor.to(device, non_blocking=True) for name, tensor in pinned.items()}
+        return PairBatch(**moved | {"source_lengths": pinned["source_lengths"]})
+
+    def twice(self) -> "PairBatch":
+        """Every row two times: first all of them, then all of them again."""
+        again = self.places + self.target.numel()
+        fields = (self.source, self.source_lengths, self.target, self.inputs)
+        return PairBatch(*(torch.cat([tensor, tensor]) for tensor in fields), torch.cat([self.places, again]))
 
     def split(self, parts: int) -> list["PairBatch"]:
         """The same rows in `parts` smaller batches."""

@@ -38,6 +38,11 @@ class TrainingOptions(Options):
     )
     accumulate: int = Field(default=1, ge=1, description="Batches whose gradients are summed for one update.")
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability given to all tokens.")
+    consistency: float = Field(
+        default=0.0,
+        ge=0,
+        description="Weight of R-Drop: each batch goes through twice, and the two passes should agree; 0 is off.",
+    )
     validate_every: int = Field(default=500, ge=1, description="Steps between validations.")
     save_every: int = Field(default=500, ge=1, description="Steps between checkpoints.")
     keep: int = Field(default=5, ge=1, description="Checkpoints whose weights are kept for averaging.")

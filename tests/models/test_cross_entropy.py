@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from regard.models import cross_entropy
-from regard.models.cross_entropy import projected_cross_entropy
+from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -23,6 +23,33 @@ def test_loss_and_gradients_are_torchs(smoothing: float, portion: int, monkeypat
         torch.autograd.grad(3 * ours, (states, weight)), torch.autograd.grad(3 * theirs, (states, weight)), strict=True
     ):
         torch.testing.assert_close(mine, other)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("portion", [1, 60, 2**23])
+def test_two_passes_against_the_formula(smoothing: float, portion: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R-Drop with torch's own losses: (CE + CE) / 2 + consistency / 4 · (KL + KL)."""
+    monkeypatch.setitem(cross_entropy.PORTION, "cpu", portion)
+    generator = torch.Generator().manual_seed(0)
+    states = torch.randn(2, 9, 5, generator=generator, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(13, 5, generator=generator, dtype=torch.float64, requires_grad=True)
+    wanted = torch.randint(13, (9,), generator=generator)
+    ours = consistent_cross_entropy(states, weight, wanted, smoothing, consistency=3.0)
+    p, q = (states @ weight.T).log_softmax(-1)
+    theirs = 0.5 * sum(F.cross_entropy(x, wanted, reduction="sum", label_smoothing=smoothing) for x in (p, q))
+    theirs = theirs + 0.75 * sum(F.kl_div(a, b, reduction="sum", log_target=True) for a, b in ((p, q), (q, p)))
+    torch.testing.assert_close(ours, theirs)
+    for mine, other in zip(
+        torch.autograd.grad(3 * ours, (states, weight)), torch.autograd.grad(3 * theirs, (states, weight)), strict=True
+    ):
+        torch.testing.assert_close(mine, other)
+
+
+def test_passes_that_agree_cost_the_plain_cross_entropy() -> None:
+    states, weight = torch.randn(4, 2), torch.randn(8, 2)
+    wanted = torch.tensor([0, 1, 2, 7])
+    twice = consistent_cross_entropy(torch.stack([states, states]), weight, wanted, 0.1, consistency=5.0)
+    torch.testing.assert_close(twice, projected_cross_entropy(states, weight, wanted, 0.1))
 
 
 def test_uniform_logits_on_paper() -> None:

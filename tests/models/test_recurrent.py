@@ -51,15 +51,16 @@ def test_step_by_step_is_whole(cell: str, residual: bool) -> None:
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_padding_is_read_from_neither_end(cell: str, bidirectional: bool) -> None:
     stack, lengths = build(cell, bidirectional=bidirectional), torch.tensor([6, 2, 4])
-    together, finals = stack.read(inputs(), lengths)
+    together, last = stack.read(inputs(), lengths)
     for row, length in enumerate(lengths.tolist()):
         alone, own = stack.read(inputs()[row : row + 1, :length], lengths[row : row + 1])
         torch.testing.assert_close(together[row, :length], alone[0])
-        torch.testing.assert_close(finals[1][0][row], own[1][0][0])
-    last = together[torch.arange(3), lengths - 1]
-    torch.testing.assert_close(finals[1][0][:, :4], last[:, :4])  # forwards: behind the last token
+        torch.testing.assert_close(last[row], own[0])
+    torch.testing.assert_close(stack.last(inputs(), lengths), last)
+    behind = together[torch.arange(3), lengths - 1]
+    torch.testing.assert_close(last[:, :4], behind[:, :4])  # forwards: behind the last token
     if bidirectional:
-        torch.testing.assert_close(finals[1][0][:, 4:], together[:, 0, 4:])  # backwards: at the first
+        torch.testing.assert_close(last[:, 4:], together[:, 0, 4:])  # backwards: at the first
 
 
 def test_a_residual_connection_adds_what_went_in(cell: str) -> None:
