@@ -1,29 +1,19 @@
 """From a model and a sentence to matrices with words on both axes."""
 
-import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
-from typing import NamedTuple
 
 import numpy as np
 
 from regard.attention.watch import Gaze, watching
-from regard.data.tokenisers import Tokeniser
+from regard.data.labels import Labels, is_spelled_word, labels
 from regard.faults import Fault
 from regard.model import Model
 from regard.viewing.seen import Block, Seen
 
 SIDES = {"cross": ("target", "source"), "encoder": ("source", "source"), "decoder": ("target", "target")}
 _NOTHING = "This model has no attention, so there is nothing to look at; it can translate and be scored."
-
-_BYTE = re.compile("<0x([0-9A-F]{2})>")
-_LONGEST_CHARACTER = 4  # bytes in UTF-8
-_BROKEN = "\ufffd"  # stands for bytes that are no character
-_UNSPACED = ("CJK", "IDEOGRAPHIC", "FULLWIDTH", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 
 
 @dataclass(frozen=True)
@@ -66,21 +56,17 @@ class Sight:
     def _on(self, side: str) -> list[Gaze]:
         return [gaze for gaze in self.gazes if (gaze.looks_from, gaze.looks_at) == SIDES[side]]
 
-    def _axis(self, name: str, side: str, by_word: bool) -> tuple[list[str], list[int]]:
+    def _axis(self, name: str, side: str, by_word: bool) -> Labels:
         """What stands on an axis: the tokens that are looked at, or from which the next token is sought."""
         task = self.model.task
-        by_word = by_word and not self._is_one_spelled_word(name)
-        if name == "source":
-            return _labels(task.source, [*task.source.encode(self.text), task.source.end], by_word)
-        if side == "decoder":  # a place is named by the token that it reads, not by the one that it writes
-            return _labels(task.target, [task.begin, *self.written], by_word)
-        return _labels(task.target, [*self.written, task.end], by_word)
-
-    def _is_one_spelled_word(self, name: str) -> bool:
-        """Whether a side is a single word written letter by letter, of which only the letters can be looked at."""
         kinds = [options.kind for options in self.model.recipe.data.tokeniser.by_side()]
         kind, text = (kinds[0], self.text) if name == "source" else (kinds[-1], self.output)
-        return kind == "characters" and len(text.split()) <= 1
+        by_word = by_word and not is_spelled_word(text, kind)
+        if name == "source":
+            return labels(task.source, [*task.source.encode(self.text), task.source.end], by_word)
+        if side == "decoder":  # a place is named by the token that it reads, not by the one that it writes
+            return labels(task.target, [task.begin, *self.written], by_word)
+        return labels(task.target, [*self.written, task.end], by_word)
 
     def _lacking(self, side: str) -> str:
         if not self.sides:
@@ -107,73 +93,6 @@ def see(model: Model, text: str, target: str | None = None) -> Sight:
 def look(model: Model, text: str, target: str | None = None, side: str = "cross", by_word: bool = True) -> Seen:
     """What the model looked at on one side while it read `text` and wrote `target`, or what it finds best."""
     return see(model, text, target).seen(side, by_word)
-
-
-class _Unit(NamedTuple):
-    """Some text within a word, and how many tokens wrote it."""
-
-    text: str
-    tokens: int
-
-
-def _labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> tuple[list[str], list[int]]:
-    """A label for each place on an axis, and for each token the place it belongs to."""
-    pieces = tokeniser.pieces(tokens)
-    if not by_word:
-        return pieces, list(range(len(pieces)))
-    labels: list[str] = []
-    places: list[int] = []
-    for word, group in groupby(zip(tokeniser.words(tokens), pieces, strict=True), key=itemgetter(0)):
-        units = list(_units(piece for _, piece in group))
-        for part in _parts(units) if word >= 0 else [[unit] for unit in units]:
-            places += [len(labels)] * sum(unit.tokens for unit in part)
-            labels.append("".join(unit.text for unit in part))
-    return labels, places
-
-
-def _units(pieces: Iterable[str]) -> Iterator[_Unit]:
-    """The text of each token, or of as many bytes as make a character; a bare space goes with what follows it."""
-    bare, spelled = 0, b""
-    for piece in pieces:
-        if byte := _BYTE.fullmatch(piece):
-            spelled += bytes.fromhex(byte[1])
-            character = spelled.decode(errors="replace")
-            if _BROKEN not in character or len(spelled) == _LONGEST_CHARACTER:
-                yield _Unit(character, len(spelled) + bare)
-                bare, spelled = 0, b""
-            continue
-        if spelled:
-            yield _Unit(_BROKEN, len(spelled) + bare)
-            bare, spelled = 0, b""
-        if text := piece.replace("▁", ""):
-            yield _Unit(text, 1 + bare)
-            bare = 0
-        else:
-            bare += 1
-    if bare or spelled:
-        yield _Unit(_BROKEN if spelled else "", len(spelled) + bare)
-
-
-def _parts(units: list[_Unit]) -> Iterator[list[_Unit]]:
-    """A word, and beside it the punctuation before and behind it; what stands alone is a word by itself."""
-    inner = [place for place, unit in enumerate(units) if not _is_punctuation(unit.text)] or [len(units)]
-    first, behind = inner[0], inner[-1] + 1
-    part: list[_Unit] = []
-    for place, unit in enumerate(units):
-        if part and (place in (first, behind) or _stands_alone(unit.text) or _stands_alone(part[-1].text)):
-            yield part
-            part = []
-        part.append(unit)
-    yield part
-
-
-def _is_punctuation(text: str) -> bool:
-    return bool(text) and all(unicodedata.category(character).startswith("P") for character in text)
-
-
-def _stands_alone(text: str) -> bool:
-    """Whether text is in a script that has no spaces between words, where a token is the nearest thing to a word."""
-    return unicodedata.name(text[:1] or " ", "").startswith(_UNSPACED)
 
 
 def _grouped(weights: np.ndarray, of_row: list[int], of_column: list[int]) -> np.ndarray:

@@ -24,6 +24,7 @@ from regard.protocols import Tally
 from regard.recipe import differences, write
 from regard.tasks.translation import Translation
 from regard.training.events import Listener
+from regard.training.precision import has_bf16_lstm
 from regard.training.snapshot import Facts, Validation
 from regard.training.trainer import Trainer
 
@@ -74,7 +75,17 @@ def check_possible(recipe: Recipe) -> torch.device:
     purpose_of(recipe.data)  # every file of text is there
     if recipe.training.log_attention and getattr(recipe.model, "decoder", None) == "bottleneck":
         raise Fault("training.log_attention is true, but a bottleneck has no attention to log.")
+    _check_precision(recipe, device)
     return device
+
+
+def _check_precision(recipe: Recipe, device: torch.device) -> None:
+    asked = device.type == "cpu" and recipe.training.precision == "bf16"
+    if asked and getattr(recipe.model, "cell", None) == "lstm" and not has_bf16_lstm(device):
+        raise Fault(
+            "training.precision is 'bf16', but on this CPU torch has no LSTM in bf16; "
+            "leave training.precision away, or set model.cell to 'gru'."
+        )
 
 
 def _check_validation(task: Translation, corpus: Prepared) -> None:

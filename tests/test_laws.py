@@ -23,10 +23,25 @@ sys.path.insert(0, str(Path(__file__).parent / "decoding"))
 from plain_beam import plain_beam
 
 TRANSFORMER = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "dropout": 0.0}
+HEADS = TRANSFORMER | {"encoder_layers": 1, "decoder_layers": 1}  # heads of every kind, in one block a side
 SEQ2SEQ = {"embedding": 12, "width": 16, "dropout": 0.0}
 BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "transformer": ("transformer", TRANSFORMER),
     "transformer before rotary": ("transformer", TRANSFORMER | {"norm": "before", "positions": "rotary"}),
+    "transformer alibi": ("transformer", HEADS | {"positions": "alibi"}),
+    "transformer alibi additive, one key head": (
+        "transformer",
+        HEADS | {"positions": "alibi", "key_value_heads": 1, "score": "additive"},
+    ),
+    "transformer grouped": ("transformer", HEADS | {"key_value_heads": 2}),
+    "transformer keys as values rotary": (
+        "transformer",
+        HEADS | {"shared_key_value": True, "positions": "rotary"},
+    ),
+    "transformer averaged before": ("transformer", HEADS | {"join": "averaged", "norm": "before"}),
+    "transformer dot": ("transformer", HEADS | {"score": "dot"}),
+    "transformer bilinear rotary": ("transformer", HEADS | {"score": "bilinear", "positions": "rotary"}),
+    "transformer additive": ("transformer", HEADS | {"score": "additive"}),
     "bottleneck": ("seq2seq", SEQ2SEQ | {"decoder": "bottleneck"}),
     "bottleneck vanilla one way": (
         "seq2seq",
@@ -107,11 +122,11 @@ def test_watched_is_unwatched(task: Translation) -> None:
         torch.testing.assert_close(states(task, batch), plain)
     modules = [name for name, part in task.model.named_modules() if isinstance(part, Attention)]
     assert [gaze.where for gaze in gazes] == modules  # one gaze for each, of all places together
+    heads = getattr(task.model.options, "heads", 1)
     for gaze in gazes:
         queries, keys = ({"source": batch.source, "target": batch.target}[side].shape[1] for side in
                          (gaze.looks_from, gaze.looks_at))  # fmt: skip
-        assert gaze.weights.shape[0::2] == (len(PAIRS), queries)
-        assert gaze.weights.shape[3] == keys
+        assert gaze.weights.shape == (len(PAIRS), heads, queries, keys)
         if gaze.looks_at == "source":
             for row, length in enumerate(batch.source_lengths.tolist()):
                 assert (gaze.weights[row, ..., length:] == 0).all()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import torch
 from jaxtyping import Float
@@ -16,10 +16,26 @@ _WRITTEN = re.compile(r"([0-9]+)([-p])([0-9]+)")
 
 @dataclass(frozen=True)
 class Alignment:
-    """The links of a sentence pair that people are sure of, and those that are possible, the sure ones among them."""
+    """The links of a sentence pair that people are sure of, and those that are possible, the sure ones among them.
+
+    `line` is where they were read, counted from 1, if they come from a file.
+    """
 
     sure: frozenset[Link]
     possible: frozenset[Link]
+    line: int | None = field(default=None, compare=False)
+
+    def check_within(self, source_words: int, target_words: int) -> None:
+        """Refuse a link to a word that the pair has not: the links are of another pair, or counted from 1."""
+        for source, target in sorted(self.possible):
+            for side, word, count in (("source", source, source_words), ("target", target, target_words)):
+                if word >= count:
+                    place = "An alignment" if self.line is None else f"Line {self.line} of the alignments"
+                    mark = "-" if (source, target) in self.sure else "p"
+                    raise Fault(
+                        f"{place} has the link {source}{mark}{target}, but the {side} has {count} "
+                        f"{'word' if count == 1 else 'words'}, counted from 0."
+                    )
 
 
 @dataclass(frozen=True)
@@ -90,4 +106,4 @@ def _read(line: str, number: int) -> Alignment:
         possible.add(link)
         if match[2] == "-":
             sure.add(link)
-    return Alignment(frozenset(sure), frozenset(possible))
+    return Alignment(frozenset(sure), frozenset(possible), number)

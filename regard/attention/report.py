@@ -71,8 +71,11 @@ def alignment_report(
 ) -> list[HeadReport]:
     """The alignment errors of every head that looks from target to source, against one given alignment a row.
 
-    `words` says of each side, row by row, which word each token belongs to, as `alignments.links` takes it.
+    `words` says of each side, row by row, which word each token belongs to, as `alignments.links` takes it. An
+    alignment with a link to a word that its pair has not is refused.
     """
+    for target, source, alignment in zip(words["target"], words["source"], given, strict=True):
+        alignment.check_within(max(source, default=-1) + 1, max(target, default=-1) + 1)
     reports = []
     for gaze in gazes:
         if (gaze.looks_from, gaze.looks_at) == ("target", "source"):

@@ -145,6 +145,9 @@ class Location(nn.Module):
     ) -> Scores:
         if previous is None:
             previous = self._first_look(query, prepared)
+        needed = (*query.shape[:-1], prepared.shape[-2])
+        if previous.shape != needed:  # another shape might broadcast
+            raise ValueError(f"previous has the shape {tuple(previous.shape)}, but the looks it precedes have {needed}")
         seen = self.filter(previous.reshape(-1, 1, previous.shape[-1])).mT  # (batch·head·query, key, filter)
         mixed = self.of_query(query).unsqueeze(-2) + self.of_place(seen).unflatten(0, previous.shape[:-1])
         if self.of_key is not None:

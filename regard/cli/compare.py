@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,9 +13,7 @@ from regard.faults import Fault
 
 if TYPE_CHECKING:
     from regard.comparing.plan import Plan, PlannedRun
-    from regard.comparing.report import Comparison
-
-Failures = dict[str, tuple[str, ...]]  # runs by their titles, and what went wrong
+    from regard.comparing.report import Comparison, Failure
 
 
 def command(
@@ -96,10 +94,10 @@ def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> N
             remark(f"{len(done)} of {len(planned)} runs are finished; --resume goes on with the others.")
             return
         if done:
-            _say(_judge(plan, done, split, manner.jobs), folder, manner.as_json)
+            comparison = replace(_judge(plan, done, split, manner.jobs), failures=failures)
+            _say(comparison, folder, manner.as_json)
     if failures:
-        told = [f"{title}: {' '.join(sentences)}" for title, sentences in failures.items()]
-        raise Fault(f"{len(failures)} of {len(planned)} runs failed; --resume tries them again.", *told)
+        raise Fault(f"{len(failures)} of {len(planned)} runs failed; --resume tries them again.", *map(str, failures))
 
 
 def _check(plan: "Plan", planned: Sequence["PlannedRun"], split: str, fresh: bool) -> None:
@@ -124,7 +122,7 @@ def _is_finished(run: "PlannedRun") -> bool:
     return is_finished(run.recipe, RunFolder(run.folder))
 
 
-def _train(planned: Sequence["PlannedRun"], manner: Manner) -> Failures:
+def _train(planned: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
     """Train what is not finished yet, and give what failed; a run that fails does not keep the others waiting."""
     left = [run for run in planned if not _is_finished(run)]
     if len(left) < len(planned):
@@ -132,10 +130,11 @@ def _train(planned: Sequence["PlannedRun"], manner: Manner) -> Failures:
     return (_train_side_by_side if manner.jobs > 1 else _train_in_turn)(left, manner)
 
 
-def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> Failures:
+def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
     from regard.cli.train import train_recipe
+    from regard.comparing.report import Failure
 
-    failures: Failures = {}
+    failures: list[Failure] = []
     for number, run in enumerate(left, 1):
         if manner.minutes_left() == 0:
             break
@@ -143,7 +142,7 @@ def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> Failures:
         try:
             interrupted = train_recipe(run.recipe, run.folder, resume=True, minutes=manner.minutes_left())
         except Fault as fault:
-            failures[run.title] = fault.sentences
+            failures.append(Failure(run, fault.sentences))
             remark(f"{run.title} failed: {fault}")
             continue
         if interrupted:
@@ -151,18 +150,19 @@ def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> Failures:
     return failures
 
 
-def _train_side_by_side(left: Sequence["PlannedRun"], manner: Manner) -> Failures:
+def _train_side_by_side(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
+    from regard.comparing.report import Failure
     from regard.comparing.side_by_side import train_side_by_side
     from regard.training.listeners import interruptions
 
-    failures: Failures = {}
+    failures: list[Failure] = []
     with interruptions() as interrupted, console_progress() as progress:
         ended = train_side_by_side(left, manner.jobs, manner.minutes_left, lambda: interrupted.asked)
         for number, (run, complaint) in enumerate(ended, 1):
             if not interrupted.asked:
                 progress(f"training, {manner.jobs} runs at once", number, len(left))
             if complaint:
-                failures[run.title] = tuple(complaint)
+                failures.append(Failure(run, complaint))
                 remark(f"{run.title} failed: {' '.join(complaint)}")
     if interrupted.asked:
         raise _interrupted(sum(not _is_finished(run) for run in left))

@@ -1,16 +1,21 @@
 """`regard show`: views that teach, of cells and positions in general and of one trained model."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from regard.cli.console import refuse_existing, remark, say_table, terminal_width, wants_colour
+from regard.cli.console import print_json, refuse_existing, remark, say_table, terminal_width, wants_colour
 from regard.faults import Fault
-from regard.files import write_file
+from regard.files import finite, write_file
 
 if TYPE_CHECKING:
+    from regard.viewing.gates import Gates
     from regard.viewing.lessons import Lesson, Panel
+    from regard.viewing.losses import SentenceLoss
+    from regard.viewing.matrix import Matrix
 
 app = typer.Typer(add_completion=False, help="Show what is worth seeing once: gradients, gates, positions, losses.")
 
@@ -24,6 +29,31 @@ _Out = Annotated[Path | None, typer.Option("-o", "--out", help="A .png, .svg or 
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 _Layer = Annotated[int | None, typer.Option(min=1, help="The recurrent layer, counted from 1; by default the first.")]
 _Tokens = Annotated[bool, typer.Option("--tokens", help="Tokens in place of whole words.")]
+_Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+@dataclass(frozen=True)
+class View:
+    """What is to be seen, in its three forms: numbers, a picture, and lines in the terminal."""
+
+    numbers: Callable[[], dict[str, Any]]
+    draw: Callable[[Path], set[str]]  # gives the characters that no font here can draw
+    say: Callable[[], None]
+
+
+def _show(view: View, out: Path | None, as_json: bool) -> None:
+    """Numbers on standard output when they are asked for, a file when one is named, otherwise lines to read."""
+    if as_json:
+        print_json(view.numbers())
+    if out is None:
+        if not as_json:
+            view.say()
+    elif out.suffix.lower() == ".json":
+        import json
+
+        write_file(out, (json.dumps(finite(view.numbers()), ensure_ascii=False, indent=1) + "\n").encode())
+    elif missing := view.draw(out):
+        remark(f"No font here can draw {' '.join(sorted(missing))}; an .svg leaves that to its reader.")
 
 
 @app.command("gradients")
@@ -35,14 +65,18 @@ def gradients(
     width: Annotated[int, typer.Option(min=2, max=128, help="Units of the cells.")] = 32,
     gain: Annotated[float, typer.Option(min=0.05, max=10, help="What U of all cells is multiplied by.")] = 1.0,
     orthogonal: Annotated[bool, typer.Option(help="Orthogonal U in all cells; without it, drawn evenly.")] = False,
-    keep: Annotated[float, typer.Option(help="Bias of the gates that keep: forget of an LSTM, update of a GRU.")] = 1.0,
-    input_scale: Annotated[float, typer.Option(min=0, help="Standard deviation of the drawn inputs.")] = 1.0,
+    keep: Annotated[
+        float,
+        typer.Option(min=-100, max=100, help="Bias of the gates that keep: forget of an LSTM, update of a GRU."),
+    ] = 1.0,
+    input_scale: Annotated[float, typer.Option(min=0, max=1000, help="Standard deviation of the drawn inputs.")] = 1.0,
     gains: Annotated[str, typer.Option(help="Gains of the orthogonal vanilla cells, with commas.")] = "0.5,1,1.5,3",
-    clip: Annotated[float, typer.Option(min=0.0001, help="Largest norm of the clipped gradient.")] = 1.0,
+    clip: Annotated[float, typer.Option(min=0.0001, max=1e6, help="Largest norm of the clipped gradient.")] = 1.0,
     seed: Annotated[int, typer.Option(min=0, help="The seed of weights and inputs.")] = 1,
     model: Annotated[Path | None, typer.Option(help="A trained seq2seq to look at instead.")] = None,
     text: Annotated[str | None, typer.Option(help="The sentence that it reads.")] = None,
     overwrite: _Overwrite = False,
+    as_json: _Json = False,
 ) -> None:
     """Draw how gradients vanish and explode.
 
@@ -59,15 +93,15 @@ def gradients(
         _refuse_drawing(context)
         from regard.model import load
 
-        _show_lesson(trained_lesson(load(model), text), out)
+        _show(_lesson_view(trained_lesson(load(model), text)), out, as_json)
         return
     experiment = Experiment(length, width, seed, gain, orthogonal, keep, input_scale)
-    _show_lesson(gradients_lesson(_cells(cells), _gains(gains), clip, experiment), out)
+    _show(_lesson_view(gradients_lesson(_cells(cells), _gains(gains), clip, experiment)), out, as_json)
 
 
 def _refuse_drawing(context: typer.Context) -> None:
     """With a trained model nothing is drawn, so whoever says how to draw it is mistaken."""
-    free = {"model", "text", "out", "overwrite"}
+    free = {"model", "text", "out", "overwrite", "as_json"}
     for name in context.params:
         source = context.get_parameter_source(name)
         if name not in free and source is not None and source.name == "COMMANDLINE":
@@ -92,16 +126,14 @@ def _gains(numbers: str) -> list[float]:
     return list(dict.fromkeys(gains))
 
 
-def _show_lesson(lesson: "Lesson", out: Path | None) -> None:
+def _lesson_view(lesson: "Lesson") -> View:
     from regard.viewing.lessons import draw_lesson, lesson_to_json
 
-    if out is None:
+    def say() -> None:
         for panel in lesson.panels:
             _say_panel(panel)
-    elif out.suffix == ".json":
-        _write_json(lesson_to_json(lesson), out)
-    else:
-        _tell_missing(draw_lesson(lesson, out))
+
+    return View(lambda: lesson_to_json(lesson), lambda out: draw_lesson(lesson, out), say)
 
 
 def _say_panel(panel: "Panel") -> None:
@@ -124,7 +156,7 @@ def _say_panel(panel: "Panel") -> None:
 
 @app.command("positions")
 def positions(
-    out: Annotated[Path, typer.Option("-o", "--out", help="A .png, .svg or .json file.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="A .png, .svg or .json file.")] = None,
     kind: Annotated[
         Literal["all", "sinusoidal", "rotary", "alibi"], typer.Option(help="Which encoding, or all of them.")
     ] = "all",
@@ -132,19 +164,20 @@ def positions(
     width: Annotated[int, typer.Option(min=2, max=1024, help="Coordinates of each place, an even number.")] = 64,
     heads: Annotated[int, typer.Option(min=1, max=64, help="Heads, which ALiBi gives a slope each.")] = 4,
     overwrite: _Overwrite = False,
+    as_json: _Json = False,
 ) -> None:
     """Draw how a token can know its place."""
     _check_out(out, overwrite)
+    if out is None and not as_json:
+        raise Fault("Positions are for the eye; name a picture with -o positions.png, or give --json for the numbers.")
     if width % 2:
         raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
     from regard.lessons.positions import encodings
     from regard.viewing.positions import draw_positions
 
     found = encodings(None if kind == "all" else kind, length, width, heads)
-    if out.suffix == ".json":
-        _write_json({name: table.tolist() for name, table in found.items()}, out)
-    else:
-        _tell_missing(draw_positions(found, out))
+    tables = {name: table.tolist() for name, table in found.items()}
+    _show(View(lambda: tables, lambda path: draw_positions(found, path), lambda: None), out, as_json)
 
 
 @app.command("gates")
@@ -158,6 +191,7 @@ def gates(
     ] = "forward",
     tokens: _Tokens = False,
     overwrite: _Overwrite = False,
+    as_json: _Json = False,
 ) -> None:
     """Draw the gates of an encoder, word by word.
 
@@ -170,14 +204,16 @@ def gates(
     from regard.viewing.gates import draw_gates, gates_to_json
 
     found = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
-    if out is None:
-        means = found.means
-        rows = zip(found.words, *([f"{value:.2f}" for value in mean] for mean in means.values()), strict=True)
-        say_table(["token" if tokens else "word", *means], list(rows))
-    elif out.suffix == ".json":
-        _write_json(gates_to_json(found), out)
-    else:
-        _tell_missing(draw_gates(found, out))
+    heading = "token" if tokens else "word"
+    view = View(lambda: gates_to_json(found), lambda path: draw_gates(found, path), lambda: _say_gates(found, heading))
+    _show(view, out, as_json)
+
+
+def _say_gates(gates: "Gates", heading: str) -> None:
+    from regard.viewing.canvas import shown
+
+    means = [[f"{value:.2f}" for value in mean] for mean in gates.means.values()]
+    say_table([heading, *gates.means], list(zip(map(shown, gates.words), *means, strict=True)))
 
 
 @app.command("implied")
@@ -189,6 +225,7 @@ def implied(
     layer: _Layer = None,
     tokens: _Tokens = False,
     overwrite: _Overwrite = False,
+    as_json: _Json = False,
 ) -> None:
     """Draw the attention that a GRU implies.
 
@@ -196,22 +233,25 @@ def implied(
     has weights of its own; what is drawn is their mean, beside the attention that the model learnt, if it has one.
     """
     _check_out(out, overwrite)
-    import sys
-
     from regard.lessons.implied import CAPTION, implied_matrices
     from regard.model import load
     from regard.viewing.beside import draw_beside
     from regard.viewing.matrix import to_json
-    from regard.viewing.terminal import matrix_lines
 
     matrices = implied_matrices(load(model), text, target, layer, by_word=not tokens)
-    if out is None:
-        for matrix in matrices:
-            print("\n".join(matrix_lines(matrix, terminal_width(), wants_colour(sys.stdout))))
-    elif out.suffix == ".json":
-        _write_json(to_json(matrices), out)
-    else:
-        _tell_missing(draw_beside(matrices, out, CAPTION))
+    view = View(
+        lambda: to_json(matrices), lambda path: draw_beside(matrices, path, CAPTION), lambda: _say_matrices(matrices)
+    )
+    _show(view, out, as_json)
+
+
+def _say_matrices(matrices: "list[Matrix]") -> None:
+    import sys
+
+    from regard.viewing.terminal import matrix_lines
+
+    for matrix in matrices:
+        print("\n".join(matrix_lines(matrix, terminal_width(), wants_colour(sys.stdout))))
 
 
 @app.command("loss")
@@ -222,6 +262,7 @@ def loss(
     out: _Out = None,
     others: Annotated[int, typer.Option(min=0, max=20, help="How many other tokens stand beside each.")] = 3,
     overwrite: _Overwrite = False,
+    as_json: _Json = False,
 ) -> None:
     """Show the loss of a sentence, token by token.
 
@@ -231,35 +272,27 @@ def loss(
     _check_out(out, overwrite)
     from regard.lessons.losses import sentence_loss
     from regard.model import load
-    from regard.viewing.losses import draw_losses, losses_to_json, others_in_words
+    from regard.viewing.losses import draw_losses, losses_to_json
 
     found = sentence_loss(load(model), text, target, others)
-    if out is None:
-        rows = [
-            [each.token, f"{each.loss:.2f}", f"{each.probability:.2f}", str(each.rank), others_in_words(each)]
-            for each in found.tokens
-        ]
-        say_table(["token", "loss", "p", "rank", "the likeliest others"], rows)
-        print(found.summary)
-    elif out.suffix == ".json":
-        _write_json(losses_to_json(found), out)
-    else:
-        _tell_missing(draw_losses(found, out))
+    view = View(lambda: losses_to_json(found), lambda path: draw_losses(found, path), lambda: _say_losses(found))
+    _show(view, out, as_json)
+
+
+def _say_losses(losses: "SentenceLoss") -> None:
+    from regard.viewing.canvas import shown
+    from regard.viewing.losses import others_in_words
+
+    rows = [
+        [shown(each.token), f"{each.loss:.2f}", each.probability_in_words, str(each.rank), others_in_words(each)]
+        for each in losses.tokens
+    ]
+    say_table(["token", "loss", "p", "rank", "the likeliest others"], rows)
+    print(losses.summary)
 
 
 def _check_out(out: Path | None, overwrite: bool) -> None:
     if out is not None:
         refuse_existing(out, overwrite)
-        if out.suffix not in SUFFIXES:
+        if out.suffix.lower() not in SUFFIXES:
             raise Fault(f"{out} is neither .png, .svg nor .json; the suffix says what to draw.")
-
-
-def _write_json(value: dict[str, Any], out: Path) -> None:
-    import json
-
-    write_file(out, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
-
-
-def _tell_missing(characters: set[str]) -> None:
-    if characters:
-        remark(f"No font here can draw {' '.join(sorted(characters))}; an .svg leaves that to its reader.")

@@ -1,11 +1,16 @@
 """What a command line asks to be compared, in the words of a recipe's table `compare`."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from regard.comparing.plan import COMPARE
 from regard.faults import Fault
 from regard.recipe import apply_settings
+
+_PIECE = re.compile(r"""\"(?:\\.|[^"\\])*\"|'[^']*'|.""", re.DOTALL)  # a text in quotes, or a single character
+_QUOTES = ('"', "'")
+_CLOSING = {"]": "[", "}": "{"}
 
 
 def asked_for(
@@ -58,16 +63,23 @@ def _bundle(text: str) -> tuple[str, dict[str, Any]]:
 
 def cut(text: str, separator: str) -> list[str]:
     """The parts of a text between separators, those inside quotes and brackets not counted; no spaces, no part."""
-    parts, quote, depth = [""], "", 0
-    for character in text:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        else:
-            depth += (character in "[{") - (character in "]}")
-        if character == separator and not quote and depth <= 0:
+    parts, opened = [""], list[str]()
+    for piece in _PIECE.findall(text):
+        if piece in _CLOSING:
+            if not opened or _CLOSING[piece] != opened.pop():
+                raise _without_partner(piece, text)
+        elif piece in _CLOSING.values():
+            opened.append(piece)
+        elif piece in _QUOTES:  # one that is closed stands inside a longer piece
+            raise _without_partner(piece, text)
+        if piece == separator and not opened:
             parts.append("")
         else:
-            parts[-1] += character
+            parts[-1] += piece
+    if opened:
+        raise _without_partner(opened[0], text)
     return [part for part in parts if part] if separator == " " else parts
+
+
+def _without_partner(mark: str, text: str) -> Fault:
+    return Fault(f'The {mark} in {text} has no partner; close it, or write the whole value in quotes, as in "it\'s".')

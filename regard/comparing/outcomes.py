@@ -51,18 +51,17 @@ def judge(run: PlannedRun, split: str, metrics: Sequence[str]) -> tuple[Outcome,
     """Let a trained run translate a split, unless its outputs are kept already, and score them."""
     model = load(run.folder, run.recipe.training.device)
     data = evaluation.from_split(model, run.folder, split)
-    search = model.search_options(None, None, n_best=1)
-    kept = _read(run.folder, Kept(made_from=_fingerprint(run.folder, data, search), split=split))
+    search = model.search(n_best=1)
+    kept = _read(run.folder, Kept(made_from=_fingerprint(run.folder, data, search.options), split=split))
     if kept.outputs is None and any(metric != PERPLEXITY for metric in metrics):
-        found = model.translate(data.sources, search.beam, search.length_penalty, n_best=1)
-        kept.outputs = [each.text for each in found]
+        kept.outputs = [each.text for each in model.translate_by(data.sources, search)]
     if kept.nats is None and PERPLEXITY in metrics:
         kept.nats, kept.tokens = _likelihood(model, data)
     write_file(run.folder / OUTPUTS, kept.model_dump_json(indent=1).encode())
     scores = [
         evaluation.perplexity(model, data)
         if metric == PERPLEXITY
-        else evaluation.score_outputs(kept.outputs or [], data.references, metric, split, search)
+        else evaluation.score_outputs(kept.outputs or [], data.references, metric, split, search.options)
         for metric in metrics
     ]
     evaluation.store(run.folder, scores)

@@ -74,6 +74,8 @@ def notes(comparison: Comparison) -> list[str]:
 def page(comparison: Comparison) -> str:
     """The comparison as a page of Markdown."""
     parts = [f"# {comparison.name}", _markdown(*table(comparison)), _listed(notes(comparison))]
+    if comparison.failures:
+        parts += ["## Runs that failed", _listed(_failed(comparison))]
     for place, measure in enumerate(comparison.variants[0].measures if comparison.buckets else []):
         parts += [f"## {measure.metric} by length of the source", _markdown(*length_table(comparison, place))]
     if bounds := [line for found in comparison.variants for line in _bounds(found)]:
@@ -82,6 +84,15 @@ def page(comparison: Comparison) -> str:
         f"{measure.metric}: `{measure.signature}`" for found in comparison.variants for measure in found.measures
     )
     return "\n\n".join([*parts, "## Signatures", _listed(signatures)]) + "\n"
+
+
+def _failed(comparison: Comparison) -> Iterator[str]:
+    """Each run that failed with its reason, and the variants of which none is left."""
+    shown_variants = {found.variant for found in comparison.variants}
+    yield from map(str, comparison.failures)
+    for variant in dict.fromkeys(failure.run.variant for failure in comparison.failures):
+        if variant not in shown_variants:
+            yield f"{variant} is not in the table, for none of its runs was trained."
 
 
 def _bounds(found: Found) -> Iterator[str]:

@@ -8,7 +8,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from regard.families import Recipe, check_recipe
 from regard.faults import Fault
@@ -31,6 +31,11 @@ class CompareOptions(Options):
     variants: dict[str, dict[str, Any]] = Field(
         default={}, description="Variants by a name of your own, each with the options that make it."
     )
+
+    @field_validator("metrics")
+    @classmethod
+    def _count_once(cls, metrics: list[str]) -> list[str]:
+        return list(dict.fromkeys(metrics))
 
 
 class _Whole(Options):

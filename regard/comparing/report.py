@@ -8,7 +8,7 @@ from typing import Any
 
 from regard.comparing.lengths import Bucket
 from regard.comparing.outcomes import Outcome
-from regard.comparing.plan import Plan
+from regard.comparing.plan import Plan, PlannedRun
 from regard.metrics.significance import Difference, difference
 
 
@@ -83,8 +83,31 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A run that could not be trained, and what it said."""
+
+    run: PlannedRun
+    sentences: Sequence[str]
+
+    @property
+    def reason(self) -> str:
+        return " ".join(self.sentences)
+
+    def __str__(self) -> str:
+        return f"{self.run.title}: {self.reason}"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.run.variant,
+            "seed": self.run.recipe.seed,
+            "folder": str(self.run.folder),
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """All that a comparison found, on `sentences` of `split`, `jobs` runs at once."""
+    """All that a comparison found, on `sentences` of `split`, `jobs` runs at once, and what failed on the way."""
 
     name: str
     differ_in: str
@@ -93,6 +116,7 @@ class Comparison:
     jobs: int
     buckets: list[Bucket]
     variants: list[Found]
+    failures: list[Failure] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """As it stands in comparison.json."""
@@ -104,6 +128,7 @@ class Comparison:
             "jobs": self.jobs,
             "buckets": [asdict(bucket) | {"sentences": len(bucket.sentences)} for bucket in self.buckets],
             "variants": [found.as_dict() for found in self.variants],
+            "failures": [failure.as_dict() for failure in self.failures],
         }
 
 

@@ -1,5 +1,6 @@
 """From gates to attention: the state of a GRU is a weighted sum of its candidates, the weights made of its gates."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -38,16 +39,29 @@ def implied_weights(update: Tensor, backward: bool = False) -> Tensor:
     """
     if backward:
         return implied_weights(update.flip(1)).flip(1, 2)
+    return torch.stack(list(_rows(update)), dim=1)
+
+
+def mean_weights(update: Tensor, backward: bool = False) -> Tensor:
+    """The mean of the implied weights over the units (batch, state, candidate), never all of them in memory.
+
+    Of a thousand tokens and a thousand units there are a thousand million weights.
+    """
+    if backward:
+        return mean_weights(update.flip(1)).flip(1, 2)
+    return torch.stack([row.mean(dim=-1) for row in _rows(update)], dim=1)
+
+
+def _rows(update: Tensor) -> Iterator[Tensor]:
+    """The weights of all candidates in one state after another (batch, candidate, width)."""
     batch, time, width = update.shape
     row = update.new_zeros(batch, time + 1, width)
     row[:, 0] = 1.0
-    rows = []
     for place in range(time):
         gate = update[:, place]
         row = row * gate[:, None]
         row[:, place + 1] = 1 - gate
-        rows.append(row)
-    return torch.stack(rows, dim=1)
+        yield row
 
 
 def recombined(weights: Tensor, candidates: Tensor, start: Tensor, backward: bool = False) -> Tensor:
@@ -56,6 +70,7 @@ def recombined(weights: Tensor, candidates: Tensor, start: Tensor, backward: boo
     return torch.einsum("bskw,bkw->bsw", weights, torch.cat(mixed, dim=1))
 
 
+@torch.no_grad()
 def implied_matrices(
     model: Model, text: str, target: str | None = None, layer: int | None = None, by_word: bool = True
 ) -> list[Matrix]:
@@ -72,7 +87,7 @@ def implied_matrices(
     matrices = []
     for backward in (False, True)[: 1 + module.bidirectional]:
         _, gates = unrolled(module, chosen.inputs, backward=backward)
-        weights = implied_weights(gates.update.detach(), backward).mean(dim=-1)
+        weights = mean_weights(gates.update, backward)
         places = weights[:, :, :-1] if backward else weights[:, :, 1:]
         gaze = Gaze(f"encoder.{layer or 1}", "source", "source", places[:, None])
         seen = replace(sight, gazes=[gaze]).seen("encoder", by_word).one()

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
-from regard.data.tokenisers import Tokeniser
+from regard.data.labels import is_spelled_word, labels
 from regard.faults import Fault
 from regard.model import Model
 
@@ -61,7 +61,8 @@ def read(model: Model, text: str, needed: str) -> Reading:
     with _overheard(layers) as inputs:
         task.model.read(batch.source, batch.source_lengths)
     tokens = [*task.source.encode(text), task.source.end]
-    words, of_token = words_of(task.source, tokens)
+    kind = model.recipe.data.tokeniser.by_side()[0].kind
+    words, of_token = labels(task.source, tokens, by_word=not is_spelled_word(text, kind))
     readings = [
         LayerReading(deepcopy(layer).double().cpu(), heard.double().cpu())
         for layer, heard in zip(layers, inputs, strict=True)
@@ -84,17 +85,3 @@ def _overheard(layers: list[nn.RNNBase]) -> Iterator[list[Tensor]]:
     finally:
         for hook in hooks:
             hook.remove()
-
-
-def words_of(tokeniser: Tokeniser, tokens: list[int]) -> tuple[list[str], list[int]]:
-    """The words of a text, with its begin and end as words of their own, and for each token the word it is part of."""
-    texts, pieces = tokeniser.decode(tokens).split(" "), tokeniser.pieces(tokens)
-    words: list[str] = []
-    of_token: list[int] = []
-    before = -1
-    for piece, number in zip(pieces, tokeniser.words(tokens), strict=True):
-        if number < 0 or number != before:
-            words.append(piece if number < 0 else texts[number])
-        of_token.append(len(words) - 1)
-        before = number
-    return words, of_token

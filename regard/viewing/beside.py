@@ -19,7 +19,10 @@ _CELL, _SIZE = 0.27, 9.0  # inches of a cell and points of a word, while a sente
 _MANY, _LEAST = 22, 0.62  # places from which both shrink, and how far
 _TITLE = 10.0  # points
 _LETTER = 0.0092  # inches of a letter, for every point of its size
+_COLOURS = "Blues"
+_SCALE = 1.5  # inches of the bar that explains the colours
 _WIDEST = 15.0  # inches beyond which matrices stand under each other
+_GAP = 0.4  # inches between those, for the title of the next
 
 
 def draw_beside(matrices: Sequence[Matrix], path: Path, caption: str) -> set[str]:
@@ -36,6 +39,7 @@ def draw_beside(matrices: Sequence[Matrix], path: Path, caption: str) -> set[str
 
         figure = Figure(figsize=(1, 1))  # places are in inches; what is saved is cut to what is drawn
         wide, high = _lay_out(figure, matrices, _CELL * shrunk, _SIZE * shrunk)
+        _draw_scale(figure, wide)
         text = "\n".join(textwrap.wrap(caption, max(int(wide * 14), 90)))
         figure.text(0, -high - 0.05, text, fontsize=8.5, color=INK, va="top", linespacing=1.45, parse_math=False)
         save_figure(figure, path)
@@ -59,8 +63,21 @@ def _lay_out(figure: "Figure", matrices: Sequence[Matrix], cell: float, size: fl
         if level:
             along += width
         else:
-            down += height + 0.4  # for the title of the next
-    return (along, max(heights)) if level else (max(widths), down)
+            down += height + _GAP
+    return (along, max(heights)) if level else (max(widths), down - _GAP)
+
+
+def _draw_scale(figure: "Figure", wide: float) -> None:
+    """What the colours say, in the upper corner to the right of all matrices."""
+    from matplotlib.cm import ScalarMappable
+
+    colours = ScalarMappable(cmap=_COLOURS)
+    colours.set_clim(0, 1)
+    bar = figure.colorbar(colours, cax=figure.add_axes((wide + 0.1, -_SCALE, 0.1, _SCALE)), ticks=[0, 0.5, 1])
+    bar.ax.set_yticklabels(["0", "0.5", "1"])
+    bar.ax.tick_params(length=2, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
+    bar.set_label("weight", fontsize=8.5, color=INK)
+    bar.outline.set(edgecolor=FAINT, linewidth=0.6)
 
 
 def _widest(words: Sequence[str], size: float) -> float:
@@ -72,7 +89,7 @@ def _draw(axes: "Axes", matrix: Matrix, size: float) -> None:
     rows, columns = matrix.weights.shape
     many = matrix.weights.size > 4096  # as vectors these would make a file of megabytes
     edges: dict[str, Any] = {} if many else {"edgecolors": "#e4e8ee", "linewidth": 0.4}
-    axes.pcolormesh(matrix.weights, cmap="Blues", vmin=0, vmax=1, rasterized=many, **edges)
+    axes.pcolormesh(matrix.weights, cmap=_COLOURS, vmin=0, vmax=1, rasterized=many, **edges)
     axes.invert_yaxis()
     axes.set_yticks(np.arange(rows) + 0.5, [shown(word) for word in matrix.rows])
     axes.set_xticks(np.arange(columns) + 0.5, [shown(word) for word in matrix.columns], rotation=90)

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
+from math import ceil, floor, inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PALETTE = ("#c2452d", "#1f5fa8", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770")
 _WIDE, _ALONE, _HIGH = 4.3, 6.4, 3.5  # inches of a panel among others, of one alone, and of any from top to bottom
 _LINE = 0.062  # of a panel's height, that a name at the end of a line needs
+_LEAST = 1e-280  # what is smaller has no place: the margin under it would end where floats do
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
 
 
 def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
-    """Draw a lesson; points that are not positive have no place on a logarithmic axis and are left out."""
+    """Draw a lesson; points without a place on a logarithmic axis, such as zero, are left out."""
     check_suffix(path)
     texts = [lesson.title]
     texts += [text for panel in lesson.panels for text in (panel.title, panel.caption, *(x.name for x in panel.lines))]
@@ -95,7 +96,7 @@ def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
 
 def _draw_panel(axes: "Axes", panel: Panel) -> None:
     for line in panel.lines:
-        along, up = zip(*((x, y if y > 0 else np.nan) for x, y in line.points), strict=True)
+        along, up = zip(*((x, y if _has_place(y) else nan) for x, y in line.points), strict=True)
         axes.plot(
             along,
             up,
@@ -109,21 +110,39 @@ def _draw_panel(axes: "Axes", panel: Panel) -> None:
     _name_lines(axes, panel.lines)
 
 
+def _has_place(value: float) -> bool:
+    return _LEAST < value < inf
+
+
 def _dress(axes: "Axes", panel: Panel) -> None:
-    from matplotlib.ticker import MaxNLocator, NullLocator
+    from matplotlib.ticker import MaxNLocator
 
     axes.set_title(panel.title, fontsize=10, color=INK, loc="left", pad=8, parse_math=False)
     axes.set_xlabel(panel.along, fontsize=9, color=INK)
     axes.set_ylabel(panel.up, fontsize=9, color=INK)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-    axes.set_yticks([10.0**power for power in _powers(*np.log10(axes.get_ylim()))])
-    axes.yaxis.set_minor_locator(NullLocator())
+    axes.axhline(1.0, color=FAINT, linewidth=0.8, zorder=0)
+    _set_ticks(axes)
     axes.tick_params(length=3, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
     axes.grid(axis="y", color="#ececec", linewidth=0.8)
-    axes.axhline(1.0, color=FAINT, linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)
     for side, spine in axes.spines.items():
         spine.set(color=FAINT, linewidth=0.8, visible=side in ("left", "bottom"))
+
+
+def _set_ticks(axes: "Axes") -> None:
+    """Powers of ten, or plain numbers where the axis is too short for two of them."""
+    from matplotlib.ticker import MaxNLocator, NullLocator
+
+    low, high = axes.get_ylim()
+    ticks = [10.0**power for power in _powers(*np.log10([low, high]))]
+    if len(ticks) > 1:
+        axes.set_yticks(ticks)
+    else:
+        found = MaxNLocator(nbins=5, steps=[1, 2, 5, 10]).tick_values(low, high)
+        plain = [tick for tick in found if low <= tick <= high]
+        axes.set_yticks(plain, [f"{tick:g}" for tick in plain])
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _powers(lowest: float, highest: float) -> range:
@@ -134,7 +153,7 @@ def _powers(lowest: float, highest: float) -> range:
 
 def _name_lines(axes: "Axes", lines: list[Line]) -> None:
     """The names at the right, each as near to the end of its line as the others leave it room."""
-    named = [line for line in lines if line.name and line.points[-1][1] > 0]
+    named = [line for line in lines if line.name and _has_place(line.points[-1][1])]
     if not named:
         return
     low, high = np.log10(axes.get_ylim())

@@ -31,6 +31,11 @@ class TokenLoss:
     def probability(self) -> float:
         return exp(-self.loss)
 
+    @property
+    def probability_in_words(self) -> str:
+        """To two places; what would round to nothing, to its first digit."""
+        return f"{self.probability:{'.2f' if self.probability >= _WORTH_TELLING else '.0g'}}"
+
 
 @dataclass(frozen=True)
 class SentenceLoss:
@@ -115,7 +120,7 @@ def _draw_bars(axes: "Axes", losses: SentenceLoss) -> None:
     axes.set_ylim(len(losses.tokens) - 0.4, -0.6)
     axes.set_xlim(0, max(1.0, *(each.loss for each in losses.tokens)) * 1.02)
     axes.set_xlabel("−log p in nats", fontsize=9, color=INK)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=6))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     axes.grid(axis="x", color="#ececec", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(axis="x", length=3, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
@@ -127,7 +132,7 @@ def _draw_bars(axes: "Axes", losses: SentenceLoss) -> None:
 
 def _write_others(axes: "Axes", losses: SentenceLoss) -> None:
     for place, each in enumerate(losses.tokens):
-        columns = [(1.09, f"{each.probability:.2f}", "right"), (1.17, str(each.rank), "right")]
+        columns = [(1.09, each.probability_in_words, "right"), (1.17, str(each.rank), "right")]
         columns.append((1.21, others_in_words(each), "left"))
         for along, text, side in columns:
             axes.annotate(

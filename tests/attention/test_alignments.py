@@ -1,6 +1,7 @@
 """Alignments: Pharaoh's format, links from weights, and the error rate counted on paper."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -20,6 +21,23 @@ def test_pharaohs_format() -> None:
 def test_what_is_no_link_is_refused(written: str) -> None:
     with pytest.raises(Fault, match=f"Line 2 of the alignments has '{written}', which is no link such as 0-0 or 1p2"):
         read_alignments(["0-0", f"1-1 {written}"])
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        ("0-0 2-1", "Line 2 of the alignments has the link 2-1, but the source has 2 words, counted from 0."),
+        ("1-1 1p3", "Line 2 of the alignments has the link 1p3, but the target has 3 words, counted from 0."),
+        ("9-9", "Line 2 of the alignments has the link 9-9, but the source has 2 words"),
+    ],
+)
+def test_a_link_outside_its_sentence_is_refused_with_its_line(written: str, sentence: str) -> None:
+    _, given = read_alignments(["0-0", written])
+    with pytest.raises(Fault, match=re.escape(sentence)):
+        given.check_within(source_words=2, target_words=3)
+    given.check_within(10, 10)
+    with pytest.raises(Fault, match="An alignment has the link 0-0, but the target has 0 words"):
+        Alignment(frozenset({(0, 0)}), frozenset({(0, 0)})).check_within(1, 0)
 
 
 def test_the_error_rate_on_paper() -> None:

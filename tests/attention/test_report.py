@@ -10,6 +10,7 @@ from torch import Tensor
 from regard.attention import Gaze
 from regard.attention.alignments import AlignmentErrors, read_alignments
 from regard.attention.report import HeadReport, alignment_report, merged, ranked, report
+from regard.faults import Fault
 
 
 def gaze(weights: Tensor, looks_from: str = "target", where: str = "look") -> Gaze:
@@ -107,6 +108,14 @@ def test_heads_against_given_alignments() -> None:
     assert [head.alignment.rate for head in heads] == pytest.approx([0, 1 - 2 / 3])
     both = merged([*report([gaze(weights)], lengths([3], [3])), *heads])
     assert (both[0].looks, both[0].alignment.rate) == (3, 0)
+
+
+def test_links_to_words_that_a_pair_has_not_are_refused() -> None:
+    words = {"target": [[0, 1], [0, -1]], "source": [[0, 1], [0, 0]]}
+    weights = gaze(torch.full((2, 1, 3, 3), 1 / 3))
+    alignment_report([weights], words, read_alignments(["1-1", "0-0"]))
+    with pytest.raises(Fault, match="Line 2 of the alignments has the link 1-0, but the source has 1 word, counted"):
+        alignment_report([weights], words, read_alignments(["1-1", "1-0"]))
 
 
 def test_ranks() -> None:

@@ -1,4 +1,7 @@
-"""Laws of the Transformer for the ways its heads can be built, in float64."""
+"""The ways the heads of a Transformer can be built: each option counts, impossible ones are refused, all have a cost.
+
+The laws that every build obeys are in tests/test_laws.py.
+"""
 
 from typing import Any
 
@@ -6,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.attention import watching
 from regard.faults import Fault
 from regard.models.transformer import Transformer, TransformerOptions
 from regard.recipe import check
@@ -38,47 +40,6 @@ def batch() -> tuple[Tensor, Tensor, Tensor]:
 def states(model: Transformer, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
     memory = model.read(source, lengths)
     return model.write(target, memory, model.begin(memory))[0]
-
-
-@pytest.fixture(params=BUILDS, ids=lambda build: "-".join(map(str, build.values())))
-def model(request: pytest.FixtureRequest) -> Transformer:
-    return build(**request.param)
-
-
-def test_cached_is_uncached(model: Transformer) -> None:
-    source, lengths, target = batch()
-    memory = model.read(source, lengths)
-    past, found = model.begin(memory), []
-    for place in range(target.shape[1]):
-        new, past = model.write(target[:, place : place + 1], memory, past)
-        found.append(new)
-    torch.testing.assert_close(torch.cat(found, 1), states(model, source, lengths, target))
-
-
-def test_padding_changes_nothing(model: Transformer) -> None:
-    source, lengths, target = batch()
-    together = states(model, source, lengths, target)
-    for row in range(3):
-        part, length = slice(row, row + 1), int(lengths[row])
-        torch.testing.assert_close(states(model, source[part, :length], lengths[part], target[part]), together[part])
-
-
-def test_a_later_token_never_changes_an_earlier_output(model: Transformer) -> None:
-    source, lengths, target = batch()
-    before = states(model, source, lengths, target)
-    target[:, 4] = (target[:, 4] + 1) % 25
-    after = states(model, source, lengths, target)
-    torch.testing.assert_close(after[:, :4], before[:, :4])
-    assert not torch.allclose(after[:, 4:], before[:, 4:])
-
-
-def test_watched_is_unwatched_and_sees_every_head(model: Transformer) -> None:
-    arguments = batch()
-    plain = states(model, *arguments)
-    with watching(model) as gazes:
-        torch.testing.assert_close(states(model, *arguments), plain)
-    assert len(gazes) == 6
-    assert gazes[-1].weights.shape == (3, 4, 6, 7)
 
 
 def test_every_option_changes_something() -> None:

@@ -132,7 +132,8 @@ def test_one_table_and_all_files(compared: Path, recipe: Path, capsys: pytest.Ca
 def test_json_alone_is_printed_and_holds_what_is_kept(
     copied: Path, recipe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--seeds", "2", "--metric", "perplexity", "--metric", "exact", "--no-by-length", "--split", "valid"]
+    metrics = ["--metric", "perplexity", "--metric", "exact", "--metric", "perplexity"]
+    options = ["--seeds", "2", *metrics, "--no-by-length", "--split", "valid"]
     assert main(["compare", str(recipe), *NORMS, *options, "--out", str(copied), "--resume", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads((copied / "comparison.json").read_text(encoding="utf-8"))
@@ -219,6 +220,9 @@ def test_side_by_side_is_one_after_the_other_and_a_failure_stops_no_one(
     assert "regard: 1 of 2 runs failed; --resume tries them again." in said.err
     assert f"regard: before, seed 1: Another process is training in {out / NAMES[0]}" in said.err
     assert [line.split()[0] for line in said.out.splitlines()[1:]] == ["after"]
+    written = (out / "comparison.md").read_text(encoding="utf-8")
+    assert f"- before, seed 1: Another process is training in {out / NAMES[0]}" in written
+    assert "- before is not in the table, for none of its runs was trained." in written
     assert weights(out, NAMES[1:2]) == weights(compared, NAMES[1:2])
     assert "training from step" in (out / NAMES[1] / "training" / "log.txt").read_text(encoding="utf-8")
 
@@ -274,6 +278,7 @@ def test_without_test_data_the_validation_data_is_scored(
         (["--set", "training.best_by=beauty"], "training.best_by is 'beauty'"),
         (["--set", "model.widht=3"], "model has no 'widht'; did you mean 'width'?"),
         (["--jobs", "0"], "Invalid value for '--jobs'"),
+        (["--vary", "model.dropout='0,0.1"], "The ' in '0,0.1 has no partner; close it"),
     ],
 )
 def test_faults_are_found_before_anything_is_written(

@@ -22,6 +22,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("models")
     made = {cell: untrained_folder(folder / cell, cell=cell, encoder_layers=2) for cell in ("vanilla", "lstm", "gru")}
     made["transformer"] = untrained_folder(folder / "transformer", "transformer")
+    made["bytes"] = untrained_folder(folder / "bytes", kind="bytes", cell="gru", longest=60)
     return {name: str(path) for name, path in made.items()}
 
 
@@ -97,14 +98,98 @@ def test_gates(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFix
     assert main(asked) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0].split() == ["word", "forget", "input", "output", "cell"]
-    assert [line.split()[0] for line in said[1:]] == ["Ana", "reads", "a", "green", "book.", "</s>"]
+    assert [line.split()[0] for line in said[1:]] == ["Ana", "reads", "a", "green", "book", ".", "</s>"]
     for name in ("g.png", "g.json"):
         assert main([*asked, "-o", str(tmp_path / name)]) == 0
     assert is_drawn(tmp_path / "g.png")
     plain = numbers(tmp_path / "g.json")
-    for number, option in enumerate((["--layer", "2"], ["--direction", "backward"], ["--tokens"])):
+    for number, option in enumerate((["--layer", "2"], ["--direction", "backward"])):
         assert main([*asked, *option, "-o", str(tmp_path / f"{number}.json")]) == 0
         assert numbers(tmp_path / f"{number}.json")["traces"] != plain["traces"]
+    assert main(["show", "gates", models["bytes"], "--text", "lê", "--tokens", "-o", str(tmp_path / "t.json")]) == 0
+    assert numbers(tmp_path / "t.json")["words"] == ["l", "<0xC3>", "<0xAA>", "</s>"]
+
+
+def test_nothing_typed_reaches_the_terminal_as_a_command(
+    models: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An escape sequence in the text is shown as what it is, in words and in tokens."""
+    evil = "Ana \x1b[31mreads\x07 a book."
+    for more in ([], ["--tokens"]):
+        assert main(["show", "gates", models["bytes"], "--text", evil, *more]) == 0
+        assert main(["show", "implied", models["bytes"], "--text", evil, "--target", evil, *more]) == 0
+    assert main(["show", "loss", models["bytes"], "--text", evil, "--target", evil]) == 0
+    said = capsys.readouterr().out
+    assert not {character for character in said if character != "\n" and not character.isprintable()}
+    assert r"\x1b[31mreads\x07" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "model", "more", "names"),
+    [
+        ("gradients", None, QUICK, {"title", "panels"}),
+        ("gradients", "lstm", ["--text", TEXT], {"title", "panels"}),
+        (
+            "positions",
+            None,
+            ["--length", "4", "--width", "6"],
+            {"sinusoidal", "dot product of sinusoids", "rotary", "ALiBi"},
+        ),
+        ("gates", "lstm", ["--text", TEXT], {"title", "words", "units", "means", "traces"}),
+        ("implied", "gru", ["--text", TEXT], {"matrices"}),
+        ("loss", "gru", ["--text", TEXT, "--target", TARGET], {"source", "target", "loss", "perplexity", "tokens"}),
+    ],
+)
+def test_numbers_on_standard_output_are_those_of_the_file(
+    models: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    model: str | None,
+    more: list[str],
+    names: set[str],
+) -> None:
+    where = [] if model is None else ["--model"] * (command == "gradients") + [models[model]]
+    asked, out = ["show", command, *where, *more, "--json"], tmp_path / "numbers.JSON"
+    assert main(asked) == 0
+    alone = capsys.readouterr().out
+    assert main([*asked, "-o", str(out)]) == 0
+    assert capsys.readouterr().out == alone
+    found = json.loads(alone)
+    assert found == numbers(out)
+    assert set(found) == names
+
+
+def test_what_is_no_finite_number_becomes_null(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("regard.lessons.jacobians._power", lambda base, exponent: float("inf"))
+    assert main(["show", "gradients", *QUICK, "--json", "-o", str(tmp_path / "g.json")]) == 0
+    for text in (capsys.readouterr().out, (tmp_path / "g.json").read_text(encoding="utf-8")):
+        lines = json.loads(text, parse_constant=pytest.fail)["panels"][0]["lines"]
+        assert {value for line in lines if line["name"] == "vanilla, bound" for _, value in line["points"]} == {None}
+
+
+def test_a_suffix_may_be_in_capitals(tmp_path: Path) -> None:
+    small = ["show", "positions", "--kind", "rotary", "--length", "3", "--width", "2", "-o"]
+    for name in ("p.PNG", "p.Svg", "p.JSON"):
+        assert main([*small, str(tmp_path / name)]) == 0
+    assert is_drawn(tmp_path / "p.PNG")
+    assert "<svg" in (tmp_path / "p.Svg").read_text(encoding="utf-8")
+    assert list(numbers(tmp_path / "p.JSON")) == ["rotary"]
+
+
+@pytest.mark.parametrize("option", ["--keep", "--input-scale", "--gain", "--clip", "--gains"])
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e400"])
+def test_what_is_no_finite_number_is_refused(capsys: pytest.CaptureFixture[str], option: str, value: str) -> None:
+    assert main(["show", "gradients", *QUICK, f"{option}={value}"]) == 2
+    assert option in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("extreme", ["--keep=100", "--keep=-100", "--input-scale=1000"])
+def test_the_extremes_can_be_drawn(tmp_path: Path, extreme: str) -> None:
+    assert main(["show", "gradients", *QUICK, extreme, "-o", str(tmp_path / "g.png")]) == 0
+    assert is_drawn(tmp_path / "g.png")
 
 
 def test_implied(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,6 +234,7 @@ def test_loss(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixt
         (["gradients", "--text", TEXT], "--model and --text belong together"),
         (["gradients", "--model", "lstm", "--text", TEXT, "--input-scale", "2"], "--input-scale says how weights are"),
         (["gradients", "--model", "transformer", "--text", TEXT], "has no recurrent layers"),
+        (["positions"], "Positions are for the eye; name a picture with -o positions.png, or give --json"),
         (["positions", "--width", "5", "-o", "p.png"], "--width is 5, but coordinates come in pairs"),
         (
             ["gates", "vanilla", "--text", TEXT],

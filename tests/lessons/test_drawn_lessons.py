@@ -2,6 +2,7 @@
 
 import re
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,18 @@ def test_a_lesson_names_its_lines_and_says_what_one_sees(tmp_path: Path) -> None
     for name in ("one.png", "two.png"):
         draw_lesson(LESSON, tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+
+
+def test_what_lies_beyond_all_numbers_is_left_out(tmp_path: Path) -> None:
+    lines = [Line("fades", [(0, 1.0), (1, 1e-310)], 0), Line("bursts", [(0, 1.0), (1, inf)], 1)]
+    draw_lesson(Lesson("title", [Panel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")
+    assert not {"fades", "bursts"} & set(svg_texts(tmp_path / "lesson.svg"))
+
+
+def test_an_axis_within_one_power_of_ten_has_plain_numbers(tmp_path: Path) -> None:
+    lines = [Line("some", [(0, 0.5), (1, 0.7)], 0)]
+    draw_lesson(Lesson("title", [Panel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")
+    assert {"0.6", "0.8"} <= set(svg_texts(tmp_path / "lesson.svg"))
 
 
 def test_the_numbers_of_a_lesson() -> None:
@@ -101,7 +114,7 @@ def test_matrices_stand_beside_each_other_or_under_each_other(tmp_path: Path) ->
         words = [f"w{n}" for n in range(places)]
         matrices = [Matrix(f"matrix {n}", words, words, np.eye(places)) for n in range(3)]
         assert draw_beside(matrices, tmp_path / "m.svg", "The caption.") == set()
-        assert {"matrix 0", "matrix 2", "w0", "The caption."} <= set(svg_texts(tmp_path / "m.svg"))
+        assert {"matrix 0", "matrix 2", "w0", "The caption.", "weight", "0.5"} <= set(svg_texts(tmp_path / "m.svg"))
         wide, high = re.findall(r'<svg.*?width="([\d.]+)pt" height="([\d.]+)pt"|$', " ".join(
             (tmp_path / "m.svg").read_text(encoding="utf-8").split()))[0] or ("0", "0")  # fmt: skip
         return float(wide), float(high)

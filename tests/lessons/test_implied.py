@@ -1,15 +1,17 @@
 """The attention that a GRU implies: on paper, as an attention, and recombined to what torch's GRU gives."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 from untrained import untrained
 
 from regard.faults import Fault
-from regard.lessons.implied import START, implied_matrices, implied_weights, recombined
+from regard.lessons.implied import START, implied_matrices, implied_weights, mean_weights, recombined
 from regard.models.cells import HiddenState, unrolled
 
 TEXT = "Ana reads a green book."
@@ -39,6 +41,28 @@ def test_recombined_they_are_the_states_of_torchs_gru(batch: int, time: int, wid
     assert weights.ge(0).all()
     unread = torch.ones(time, time + 1).triu(2).bool()  # what comes later is not in a state
     assert weights[:, unread.flip(0, 1) if backward else unread].eq(0).all()
+
+
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+def test_the_mean_is_taken_row_by_row(backward: bool) -> None:
+    update = torch.rand(2, 9, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    torch.testing.assert_close(mean_weights(update, backward), implied_weights(update, backward).mean(dim=-1))
+
+
+def test_a_long_text_takes_little_memory() -> None:
+    """No tensor is larger than one row of weights, or than the means of all of them."""
+    sizes: list[int] = []
+
+    class Sizes(TorchFunctionMode):
+        def __torch_function__(self, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
+            found = function(*given, **(named or {}))
+            if isinstance(found, torch.Tensor):
+                sizes.append(found.numel())
+            return found
+
+    with Sizes():
+        mean_weights(torch.full((1, 60, 40), 0.5), backward=True)
+    assert max(sizes) == 61 * 60
 
 
 def test_matrices_of_a_model(tmp_path: Path) -> None:

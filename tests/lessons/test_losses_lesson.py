@@ -47,6 +47,9 @@ def test_sums_on_paper() -> None:
     assert losses.perplexity == pytest.approx(4)
     assert losses.summary == "loss 2.77 nats over 2 tokens, 1.39 a token, perplexity 4.00"
     assert others_in_words(half) == "b 0.25"
+    assert [TokenLoss("a", -log(p), 1, []).probability_in_words for p in (1, 0.126, 0.01, 0.0016, 3e-8)] == [
+        "1.00", "0.13", "0.01", "0.002", "3e-08",
+    ]  # fmt: skip
     assert losses_to_json(losses)["tokens"][1] == {
         "token": "b", "loss": log(8), "probability": pytest.approx(0.125), "rank": 3, "others": [],
     }  # fmt: skip

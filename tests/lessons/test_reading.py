@@ -1,4 +1,4 @@
-"""What an encoder's layers are given is what they make the encoder's states of; and the words of tokens."""
+"""What an encoder's layers are given is what they make the encoder's states of; and words are cut as `look` does."""
 
 from pathlib import Path
 
@@ -6,9 +6,10 @@ import pytest
 import torch
 from untrained import untrained
 
-from regard.data.bytewise import ByteTokeniser
+from regard.data.tokenisers import Kind
 from regard.faults import Fault
-from regard.lessons.reading import read, words_of
+from regard.lessons.reading import read
+from regard.looking import see
 from regard.models.cells import unrolled
 
 TEXT = "Ana reads a green book."
@@ -19,8 +20,8 @@ def test_the_cells_written_out_give_the_encoders_own_states(tmp_path: Path, cell
     model = untrained(tmp_path, cell=cell, encoder_layers=2)
     reading = read(model, TEXT, "needed")
     assert reading.tokens == ["Ana", "reads", "a", "green", "book", ".", "</s>"]
-    assert reading.words == ["Ana", "reads", "a", "green", "book.", "</s>"]
-    assert reading.of_token == [0, 1, 2, 3, 4, 4, 5]
+    assert reading.words == ["Ana", "reads", "a", "green", "book", ".", "</s>"]
+    assert reading.of_token == [0, 1, 2, 3, 4, 5, 6]
     last = reading.layers[1]
     both = [unrolled(last.module, last.inputs, backward=backward)[0].hidden for backward in (False, True)]
     network, batch = model.task.model.double(), model.task.read([TEXT])
@@ -35,11 +36,17 @@ def test_nothing_stays_behind_in_the_model(tmp_path: Path) -> None:
     assert {weight.dtype for weight in layers.parameters()} == {torch.float32}
 
 
-def test_words_of_bytes() -> None:
-    tokeniser = ByteTokeniser()
-    words, of_token = words_of(tokeniser, [*tokeniser.encode("não é"), tokeniser.end])
-    assert words == ["não", "é", "</s>"]
-    assert [of_token.count(number) for number in range(3)] == [4, 3, 1]  # the space belongs to the word behind it
+@pytest.mark.parametrize("kind", ["words", "bytes", "characters"])
+@pytest.mark.parametrize("text", [TEXT, "Não (é)?!", "Я вижу iPhone，好。", "guarda-chuva", "a\tb"])
+def test_words_are_those_of_look(tmp_path: Path, kind: Kind, text: str) -> None:
+    model = untrained(tmp_path, kind=kind, longest=40)
+    assert read(model, text, "needed").words == see(model, text, "Ana").seen().columns
+
+
+def test_the_letters_of_a_single_word_are_shown_where_they_are_what_is_read(tmp_path: Path) -> None:
+    model = untrained(tmp_path, kind="characters")
+    assert read(model, "lê", "needed").words[-3:] == ["l", "ê", "</s>"]
+    assert read(model, "lê um", "needed").words == ["lê", "um", "</s>"]
 
 
 def test_refusals(tmp_path: Path) -> None:

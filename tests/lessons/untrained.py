@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from regard import checkpoint
-from regard.data.words import WordTokeniser, count_words
+from regard.data.tokenisers import Kind, train_tokeniser
 from regard.families import check_recipe
 from regard.model import Model, build_task, load
 from regard.recipe import write
@@ -17,18 +17,18 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 
 
-def untrained_folder(folder: Path, family: str = "seq2seq", **model: Any) -> Path:
-    """A model folder with weights as they were drawn, whose tokens are the words of two sentences."""
+def untrained_folder(folder: Path, family: str = "seq2seq", kind: Kind = "words", **model: Any) -> Path:
+    """A model folder with weights as they were drawn, whose tokens are the words of two sentences, or another kind."""
     data = {
         "source_language": "en",
         "target_language": "pt",
         "train": "demo:train",
-        "tokeniser": {"kind": "words", "vocabulary": 100},
+        "tokeniser": {"kind": kind, "vocabulary": 300},
         "cleaning": {"longest": 10},
     }
     table = {"family": family, "data": data, "model": SIZES[family] | {"longest": 20} | model}
     recipe = check_recipe(table)
-    tokeniser = WordTokeniser(count_words(SENTENCES, 100))
+    tokeniser = train_tokeniser(recipe.data.tokeniser, SENTENCES)
     files = {
         checkpoint.RECIPE: write(recipe, "# nobody trained this").encode(),
         checkpoint.WEIGHTS: checkpoint.weights_to_bytes(named_weights(build_task(recipe, tokeniser, tokeniser))),
@@ -38,6 +38,6 @@ def untrained_folder(folder: Path, family: str = "seq2seq", **model: Any) -> Pat
     return folder
 
 
-def untrained(folder: Path, family: str = "seq2seq", **model: Any) -> Model:
+def untrained(folder: Path, family: str = "seq2seq", kind: Kind = "words", **model: Any) -> Model:
     """The same, loaded."""
-    return load(untrained_folder(folder, family, **model), device="cpu")
+    return load(untrained_folder(folder, family, kind, **model), device="cpu")

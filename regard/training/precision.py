@@ -1,0 +1,23 @@
+"""What can be computed in bf16, found out by trying."""
+
+import warnings
+
+import torch
+from torch import nn
+
+
+def has_bf16_lstm(device: torch.device) -> bool:
+    """Whether torch can run an LSTM in bf16 on this device, forward and backward.
+
+    On some CPUs the library behind torch has no kernel for it, which comes out only when it is called, and in training
+    only at the first batch whose rows are of one length.
+    """
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a slower kernel that stands in for a missing one warns, and works
+        try:
+            with torch.autocast(device.type, torch.bfloat16):
+                outputs, _ = nn.LSTM(1, 1, device=device)(torch.ones(2, 1, 1, device=device))
+            outputs.sum().backward()
+        except RuntimeError:
+            return False
+    return True

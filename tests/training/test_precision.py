@@ -1,0 +1,68 @@
+"""bf16 where torch has it: what it lacks is refused before anything is written."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from small import write_recurrent_recipe
+from torch import nn
+
+from regard import runs
+from regard.cli import main
+from regard.families import check_recipe
+from regard.recipe import apply_settings, read_table
+from regard.training.precision import has_bf16_lstm
+
+IN_BF16 = ["training.precision=bf16", "training.device=cpu"]
+REFUSED = (
+    "training.precision is 'bf16', but on this CPU torch has no LSTM in bf16; "
+    "leave training.precision away, or set model.cell to 'gru'."
+)
+
+
+def settings(*more: str) -> list[str]:
+    return [word for each in (*IN_BF16, *more) for word in ("--set", each)]
+
+
+def test_what_torch_lacks_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runs, "has_bf16_lstm", lambda device: False)
+    recipe = write_recurrent_recipe(tmp_path, cell="lstm")
+    assert main(["train", str(recipe), "--out", str(tmp_path / "run"), *settings()]) == 2
+    assert REFUSED in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "setting", ["model.cell=gru", "model.cell=vanilla", "training.precision=float32", "training.precision=auto"]
+)
+def test_what_needs_no_lstm_in_bf16_is_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
+    monkeypatch.setattr(runs, "has_bf16_lstm", lambda device: False)
+    table = read_table(write_recurrent_recipe(tmp_path, cell="lstm"))
+    assert runs.check_possible(check_recipe(apply_settings(table, [*IN_BF16, setting]))) == torch.device("cpu")
+
+
+def test_on_this_machine_it_trains_or_is_refused(tmp_path: Path) -> None:
+    """In a process of its own: torch gives its fast kernels up for good when one of them fails."""
+    recipe = write_recurrent_recipe(tmp_path, cell="lstm", decoder="bottleneck")
+    for language in ("en", "pt"):  # rows of one length, which the fast kernels take
+        (tmp_path / f"small.{language}").write_text("\n".join(map(str, range(100, 200))), encoding="utf-8")
+    more = settings("training.steps=2", "training.validation_beam=0", "data.tokeniser.kind=bytes")
+    command = [sys.executable, "-m", "regard", "train", str(recipe), "--out", str(tmp_path / "run"), *more]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == (2 if REFUSED in done.stderr else 0), done.stderr
+
+
+def test_trying_draws_no_random_number_and_finds_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = torch.get_rng_state()
+    has_bf16_lstm(torch.device("cpu"))
+    assert torch.equal(torch.get_rng_state(), before)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("could not create a primitive descriptor")
+
+    monkeypatch.setattr(nn.LSTM, "forward", fail)
+    assert has_bf16_lstm(torch.device("cpu")) is False
