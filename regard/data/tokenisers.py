@@ -1,7 +1,7 @@
 """Raw text to tokens and back: what every tokeniser can do, the options that make one, training and loading.
 
-All but the word tokeniser give back the NFC form of any Unicode text exactly, spaces and control characters included;
-one that ignores case gives it back in lower case.
+All but the word tokeniser and those of imported models give back the NFC form of any Unicode text exactly, spaces and
+control characters included; one that ignores case gives it back in lower case.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +11,7 @@ from typing import Literal, Protocol, Self, runtime_checkable
 from pydantic import Field, model_validator
 
 from regard.data.bytewise import ByteTokeniser
+from regard.data.marian import MarianTokeniser, MarianVocabulary
 from regard.data.subwords import SubwordTokeniser, train_subwords
 from regard.data.symbols import NAMES, clean
 from regard.data.words import WordTokeniser, count_words, read_words
@@ -18,11 +19,12 @@ from regard.faults import Fault
 from regard.progress import Progress, silent
 from regard.recipe import Options
 
-Kind = Literal["unigram", "bpe", "characters", "bytes", "words"]
+Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "marian"]
 
 _SAMPLED = ("unigram", "bpe")
 _SMALLEST_WITH_BYTES = 300
 _REPORT_EVERY = 10_000
+_SUFFIXES = {"bytes": (), "words": ("json",), "marian": ("model", "json")}  # of the files; of all others just a model
 
 
 class TokeniserOptions(Options):
@@ -30,7 +32,8 @@ class TokeniserOptions(Options):
 
     kind: Kind = Field(
         "unigram",
-        description="What the tokens are; words loses unknown words and the exact spacing, the others lose nothing.",
+        description="What the tokens are; words loses unknown words and the exact spacing, the others lose nothing; "
+        "marian comes with an imported model and cannot be trained.",
     )
     target_kind: Kind | None = Field(
         None, description="What the tokens of the target are, if not the same; needs shared = false."
@@ -157,6 +160,8 @@ def train_tokeniser(options: TokeniserOptions, texts: Iterable[str], progress: P
 def _trained(options: TokeniserOptions, texts: Iterable[str], progress: Progress) -> Tokeniser:
     if options.kind == "bytes":
         return ByteTokeniser()
+    if options.kind == "marian":
+        raise Fault("A tokeniser of kind marian comes with an imported model and cannot be trained; choose unigram.")
     lines = _read(texts, progress)
     what = "training the tokeniser"
     progress(what, 0, len(lines))
@@ -189,18 +194,25 @@ def load_tokeniser(folder: Path, name: str, options: TokeniserOptions) -> Tokeni
 
 
 def _loaded(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
-    if options.kind == "bytes":
-        return ByteTokeniser()
-    path = folder / f"{name}.{'json' if options.kind == 'words' else 'model'}"
+    paths = [folder / f"{name}.{suffix}" for suffix in _SUFFIXES.get(options.kind, ("model",))]
+    contents = [_contents(path) for path in paths]
     try:
-        contents = path.read_bytes()
+        match options.kind:
+            case "bytes":
+                return ByteTokeniser()
+            case "words":
+                return read_words(contents[0])
+            case "marian":
+                return MarianTokeniser(contents[0], MarianVocabulary.from_json(contents[1]))
+        return SubwordTokeniser(contents[0], options.kind, options.sampling)
+    except (ValueError, RecursionError) as error:
+        raise Fault(f"The tokeniser {' or '.join(map(str, paths))} is damaged: {error}.") from None
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
     except FileNotFoundError:
         raise Fault(f"The tokeniser {path} is missing; the model folder is incomplete.") from None
     except OSError as error:
         raise Fault(f"The tokeniser {path} cannot be read: {error.strerror}.") from None
-    try:
-        if options.kind == "words":
-            return read_words(contents)
-        return SubwordTokeniser(contents, options.kind, options.sampling)
-    except ValueError as error:
-        raise Fault(f"The tokeniser {path} is damaged: {error}.") from None

@@ -1,12 +1,14 @@
 """The Transformer, encoder and decoder (Vaswani et al. 2017, "Attention Is All You Need").
 
 Departures from the paper: the norm may stand before a sublayer, positions may be learned, rotary, ALiBi or absent,
-heads may share keys and values, score otherwise or be averaged, and the dropout of weights and activations, which the
-authors' code has and their text has not, is an option.
+heads may share keys and values, score otherwise or be averaged, a decoder may have other heads and feed-forward nets
+than its encoder, and the dropout of weights and activations, which the authors' code has and their text has not, is an
+option.
 """
 
 from typing import Any, Literal, NamedTuple
 
+import torch
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
@@ -14,6 +16,7 @@ from torch import Tensor, nn
 from regard.attention import Causal, Lengths
 from regard.attention.heads import Cache, HeadOptions, MultiHead, extended
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
+from regard.faults import Fault
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.recipe import Options
 
@@ -37,6 +40,12 @@ class TransformerOptions(Options):
     width: int = Field(ge=2, description="Width of the states between the blocks.")
     feed_forward: int = Field(ge=1, description="Width inside the feed-forward nets.")
     heads: int = Field(ge=1, description="Attention heads of each attention.")
+    decoder_feed_forward: int | None = Field(
+        default=None, ge=1, description="Width inside the decoder's feed-forward nets, if not that of the encoder's."
+    )
+    decoder_heads: int | None = Field(
+        default=None, ge=1, description="Attention heads of the decoder's attentions, if not as many as the encoder's."
+    )
     dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on embeddings and on each sublayer's output.")
     attention_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout on the attention weights.")
     feed_forward_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout inside the feed-forward nets.")
@@ -59,9 +68,19 @@ class TransformerOptions(Options):
     join: Literal["concatenated", "averaged"] = Field(
         default="concatenated", description="Heads side by side, as published, or the mean of heads of the full width."
     )
-    activation: Literal["relu", "gelu"] = Field(default="relu", description="Activation of the feed-forward nets.")
+    activation: Literal["relu", "gelu", "swish"] = Field(
+        default="relu", description="Activation of the feed-forward nets."
+    )
     tied: bool = Field(
         default=True, description="One matrix for embeddings and output layer, of both languages if they share tokens."
+    )
+    shared_embeddings: bool | None = Field(
+        default=None,
+        description="One matrix of embeddings for both languages; if not given, it is so where they share a tokeniser.",
+    )
+    output_bias: bool = Field(
+        default=False,
+        description="A bias for each token in the output layer; imported models bring theirs, and none is learnt.",
     )
     longest: int = Field(default=1024, ge=1, description="The longest input or output in tokens.")
 
@@ -80,17 +99,22 @@ class TransformerOptions(Options):
 
     @model_validator(mode="after")
     def _check_heads(self) -> "TransformerOptions":
-        if self.width % self.heads:
-            raise ValueError(f"width {self.width} cannot be shared out among {self.heads} heads")
         if self.width % 2:
             raise ValueError(f"width {self.width} is odd, but positions come in pairs of coordinates")
+        for heads in dict.fromkeys((self.heads, self.decoder_heads or self.heads)):
+            self._check_count(heads)
+        return self
+
+    def _check_count(self, heads: int) -> None:
+        """Refuse a number of heads that the width, the positions or the heads of keys and values do not allow."""
+        if self.width % heads:
+            raise ValueError(f"width {self.width} cannot be shared out among {heads} heads")
         whole = self.join == "averaged" and self.shared_key_value
-        depth = self.width if whole else self.width // self.heads
+        depth = self.width if whole else self.width // heads
         if self.positions == "rotary" and depth % 2:
             raise ValueError(f"rotary positions turn pairs, but a head has {depth} coordinates")
-        if self.key_value_heads and self.heads % self.key_value_heads:
-            raise ValueError(f"{self.heads} heads cannot share {self.key_value_heads} heads of keys and values evenly")
-        return self
+        if self.key_value_heads and heads % self.key_value_heads:
+            raise ValueError(f"{heads} heads cannot share {self.key_value_heads} heads of keys and values evenly")
 
 
 class Memory(NamedTuple):
@@ -106,7 +130,7 @@ class EncoderBlock(nn.Module):
     def __init__(self, options: TransformerOptions) -> None:
         super().__init__()
         self.self_look = _heads(options, "source", "source")
-        self.feed_forward = _feed_forward(options)
+        self.feed_forward = _feed_forward(options, options.feed_forward)
         self.around_self, self.around_feed_forward = _residual(options), _residual(options)
 
     def forward(
@@ -123,7 +147,7 @@ class DecoderBlock(nn.Module):
         super().__init__()
         self.self_look = _heads(options, "target", "target")
         self.cross = _heads(options, "target", "source")
-        self.feed_forward = _feed_forward(options)
+        self.feed_forward = _feed_forward(options, options.decoder_feed_forward or options.feed_forward)
         self.around_self, self.around_cross = _residual(options), _residual(options)
         self.around_feed_forward = _residual(options)
 
@@ -152,11 +176,17 @@ class DecoderBlock(nn.Module):
 class Transformer(nn.Module):
     """Tokens in, states and logits out; what a batch is and what is minimised is the task's affair."""
 
+    output_bias: Tensor | None
+
     def __init__(
         self, options: TransformerOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int
     ) -> None:
         super().__init__()
         self.options = options
+        shared = shared if options.shared_embeddings is None else options.shared_embeddings
+        if shared and source_tokens != target_tokens:
+            sizes = f"{source_tokens} tokens of the source and {target_tokens} of the target"
+            raise Fault(f"model.shared_embeddings is true, but {sizes} cannot share one matrix.")
         self.source_embedding = Embedding(source_tokens, options.width, pad)
         self.target_embedding = self.source_embedding if shared else Embedding(target_tokens, options.width, pad)
         self.source_places, self.target_places = _places(options), _places(options)
@@ -170,6 +200,8 @@ class Transformer(nn.Module):
         nn.init.normal_(self.out.weight, std=options.width**-0.5)
         if options.tied:
             self.out.weight = self.target_embedding.weight
+        # A buffer: it is no parameter to learn, for the loss is taken of the matrix alone (cross_entropy.py).
+        self.register_buffer("output_bias", torch.zeros(target_tokens) if options.output_bias else None)
 
     def encode(
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]
@@ -205,7 +237,8 @@ class Transformer(nn.Module):
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
         """The score of every token at every place."""
-        return self.out(states)
+        scores = self.out(states)
+        return scores if self.output_bias is None else scores + self.output_bias
 
     def cost(self, length: int) -> dict[str, int | float]:
         """What reading and writing `length` tokens takes: multiplications, and the weights of all attentions.
@@ -213,19 +246,18 @@ class Transformer(nn.Module):
         A matrix costs its size for every token; an attention of a length costs length² x width twice over (the scores
         and the mixing), which is what makes long texts dear.
         """
-        o = self.options
         heads = [part for part in self.modules() if isinstance(part, MultiHead)]
         elsewhere = ("embedding", ".score.")  # looked up, and counted with the looking
         matrices = sum(
             p.numel() for name, p in self.named_parameters() if p.dim() == 2 and not any(e in name for e in elsewhere)
         )
-        outward = 0 if not o.tied else self.target_embedding.weight.numel()
+        outward = 0 if not self.options.tied else self.target_embedding.weight.numel()
         looking = sum(part.multiplications(length) for part in heads)
         total = length * (matrices + outward) + looking
         return {
             "multiplications": total,
             "attention_share": looking / total,
-            "weights": len(heads) * o.heads * length**2,
+            "weights": sum(part.heads for part in heads) * length**2,
         }
 
 
@@ -233,7 +265,7 @@ def _heads(options: TransformerOptions, looks_from: str, looks_at: str) -> Multi
     within = looks_from == looks_at  # places of two different sides are at no distance from each other
     return MultiHead(
         options.width,
-        options.heads,
+        options.heads if looks_from == "source" else options.decoder_heads or options.heads,
         looks_from=looks_from,
         looks_at=looks_at,
         dropout=options.attention_dropout,
@@ -247,8 +279,8 @@ def _heads(options: TransformerOptions, looks_from: str, looks_at: str) -> Multi
     )
 
 
-def _feed_forward(options: TransformerOptions) -> FeedForward:
-    return FeedForward(options.width, options.feed_forward, options.activation, options.feed_forward_dropout)
+def _feed_forward(options: TransformerOptions, hidden: int) -> FeedForward:
+    return FeedForward(options.width, hidden, options.activation, options.feed_forward_dropout)
 
 
 def _residual(options: TransformerOptions) -> Residual:

@@ -163,6 +163,48 @@ def test_tying() -> None:
     assert apart.logits(torch.zeros(2, 16).double()).shape == (2, 25)
 
 
+def test_sharing_embeddings_need_not_follow_the_tokenisers() -> None:
+    apart = build(shared=True, shared_embeddings=False)
+    assert apart.source_embedding is not apart.target_embedding
+    options = check(TransformerOptions, SIZES | {"shared_embeddings": True})
+    together = Transformer(options, 30, 30, False, pad=0)
+    assert together.source_embedding is together.target_embedding
+    with pytest.raises(Fault, match="30 tokens of the source and 25 of the target cannot share one matrix"):
+        Transformer(options, 30, 25, False, pad=0)
+
+
+def test_an_output_bias_is_added_and_not_learnt() -> None:
+    model = build(output_bias=True)
+    states = torch.randn(2, 16).double()
+    assert "output_bias" not in dict(model.named_parameters())
+    torch.testing.assert_close(model.logits(states), states @ model.out.weight.T)
+    assert model.output_bias is not None
+    model.output_bias[7] = 5.0
+    expected = states @ model.out.weight.T
+    expected[:, 7] += 5
+    torch.testing.assert_close(model.logits(states), expected)
+
+
+def test_a_decoder_may_differ_from_its_encoder() -> None:
+    model = build(decoder_heads=2, decoder_feed_forward=40)
+    assert (model.encoder[0].self_look.heads, model.encoder[0].feed_forward.inner.out_features) == (4, 24)
+    assert (model.decoder[0].self_look.heads, model.decoder[0].cross.heads) == (2, 2)
+    assert model.decoder[0].feed_forward.inner.out_features == 40
+    source, lengths, target = batch()
+    with watching(model) as gazes:
+        states(model, source, lengths, target)
+    assert gazes[-1].weights.shape == (3, 2, 6, 7)
+    assert model.cost(1)["weights"] == 2 * 4 + 6 * 2
+
+
+def test_activations_on_paper() -> None:
+    """Of −1 and 2: relu 0 and 2; swish x·σ(x), −0.2689 and 1.7616; gelu x·Φ(x), −0.1587 and 1.9545."""
+    values = {"relu": (0.0, 2.0), "swish": (-0.2689, 1.7616), "gelu": (-0.1587, 1.9545)}
+    for name, expected in values.items():
+        found = build(activation=name).encoder[0].feed_forward.activation(torch.tensor([-1.0, 2.0]))
+        torch.testing.assert_close(found, torch.tensor(expected), atol=1e-4, rtol=0)
+
+
 @pytest.mark.parametrize("option", ["dropout", "attention_dropout", "feed_forward_dropout"])
 def test_each_dropout_drops_in_training(option: str) -> None:
     off = {"dropout": 0.0, "attention_dropout": 0.0, "feed_forward_dropout": 0.0}
@@ -191,6 +233,8 @@ def test_presets_are_the_published_sizes() -> None:
     [
         ({"width": 18}, "width 18 cannot be shared out among 4 heads"),
         ({"width": 15, "heads": 3}, "width 15 is odd"),
+        ({"decoder_heads": 3}, "width 16 cannot be shared out among 3 heads"),
+        ({"decoder_heads": 1, "key_value_heads": 2}, "1 heads cannot share 2 heads of keys and values"),
         ({"width": 12, "heads": 4, "positions": "rotary"}, "a head has 3 coordinates"),
         ({"preset": "tyni"}, "preset is 'tyni', expected one of 'tiny', 'small'"),
         ({"dropout": 1.0}, "dropout is 1.0, expected less than 1"),

@@ -1,0 +1,38 @@
+"""`regard import`: models of other tools become model folders."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.console import console_progress, refuse_existing, remark
+
+app = typer.Typer(add_completion=False, help="Bring in a model of another tool.")
+
+
+@app.callback()
+def _tools() -> None:
+    """Bring in a model of another tool."""
+
+
+@app.command("marian")
+def marian(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder of a MarianMT model.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
+    target_language: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Of a model that writes several languages, the one to write.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
+) -> None:
+    """Import a Marian model, such as those of OPUS-MT.
+
+    It can then be used like any other: it translates, is scored, looked into and exported. DIR holds config.json,
+    model.safetensors or pytorch_model.bin, vocab.json, source.spm and target.spm. Nothing in it is run, and it is not
+    changed.
+    """
+    refuse_existing(out, overwrite)
+    from regard.engines.marian import import_marian
+
+    with console_progress() as progress:
+        import_marian(folder, out, target_language, remark, progress)
+    remark(f"{out} is a model folder; try `regard translate {out}`")

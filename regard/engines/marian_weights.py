@@ -1,0 +1,90 @@
+"""The weights of a Marian model by our names and by Hugging Face's, and the way from one to the other.
+
+Both are the published Transformer with the norm behind each sublayer; three things differ.
+
+- Ours keeps keys and values in one matrix.
+- Marian's sinusoids have all sines before all cosines, ours pair them. The order of a state's coordinates means nothing
+  to the blocks, so all weights that read or write states are put into the other order, and the same is computed.
+- Ours scales embeddings by √width, Marian may not. Embeddings are then divided by it, and where they are the output
+  layer too, the norm before it, the last one, is multiplied by it.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import BinaryIO, NamedTuple
+
+import torch
+from torch import Tensor
+
+SOURCE, TARGET, OUT = "model.source_embedding.weight", "model.target_embedding.weight", "model.out.weight"
+BIAS, THEIR_BIAS = "model.output_bias", "final_logits_bias"
+_HEADS = {"self_look": "self_attn", "cross": "encoder_attn"}
+_NORMS = {
+    "around_self.norm": "self_attn_layer_norm",
+    "around_cross.norm": "encoder_attn_layer_norm",
+    "around_feed_forward.norm": "final_layer_norm",
+}
+
+Shape = tuple[int, ...]
+
+
+class Part(NamedTuple):
+    """A tensor of ours, those of theirs it is made of, stacked, and whether its axes are coordinates of states."""
+
+    ours: str
+    theirs: tuple[str, ...]
+    reads: bool = False  # its last axis
+    writes: bool = False  # its first axis
+
+
+def block_parts(side: str, number: int) -> Iterator[Part]:
+    """The weights of a block; `side` is encoder or decoder."""
+    ours, theirs = f"model.{side}.{number}", f"model.{side}.layers.{number}"
+    modules = [Part("feed_forward.inner", ("fc1",), reads=True), Part("feed_forward.outer", ("fc2",), writes=True)]
+    for mine, other in _HEADS.items():
+        modules += [
+            Part(f"{mine}.to_query", (f"{other}.q_proj",), reads=True),
+            Part(f"{mine}.to_key_value", (f"{other}.k_proj", f"{other}.v_proj"), reads=True),
+            Part(f"{mine}.out", (f"{other}.out_proj",), writes=True),
+        ]
+    modules += [Part(mine, (other,), writes=True) for mine, other in _NORMS.items()]
+    for module in modules:
+        if side == "encoder" and "cross" in module.ours:
+            continue
+        for kind in ("weight", "bias"):
+            names = tuple(f"{theirs}.{name}.{kind}" for name in module.theirs)
+            yield Part(f"{ours}.{module.ours}.{kind}", names, module.reads and kind == "weight", module.writes)
+
+
+def order(width: int) -> Tensor:
+    """Which of Marian's coordinates each of ours is: sine and cosine of one angle side by side."""
+    return torch.arange(width).view(2, -1).T.flatten()
+
+
+def arranged(tensor: Tensor, part: Part, places: Tensor) -> Tensor:
+    """The tensor with its coordinates of states in the order of `places`."""
+    if part.writes:
+        tensor = tensor.index_select(0, places)
+    return tensor.index_select(-1, places) if part.reads else tensor
+
+
+def write_tensors(
+    file: BinaryIO, shapes: Mapping[str, Shape], tensor: Callable[[str], Tensor], metadata: Mapping[str, str] | None
+) -> None:
+    """Write float32 tensors as safetensors, each made when its turn comes, so that no second copy of all is held.
+
+    The bytes are those that the safetensors library would write.
+    """
+    header: dict[str, object] = {} if metadata is None else {"__metadata__": dict(metadata)}
+    end = 0
+    for name in sorted(shapes):
+        start, end = end, end + 4 * torch.Size(shapes[name]).numel()
+        header[name] = {"dtype": "F32", "shape": list(shapes[name]), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    file.write(len(text).to_bytes(8, "little") + text)
+    for name in sorted(shapes):
+        made = tensor(name).detach().to("cpu", torch.float32)
+        if made.shape != shapes[name]:
+            raise ValueError(f"{name} is of shape {tuple(made.shape)}, but {shapes[name]} was announced")
+        file.write(made.contiguous().numpy().astype("<f4", copy=False).data)

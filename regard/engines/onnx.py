@@ -1,0 +1,60 @@
+"""A Transformer of ours for ONNX runtimes: a graph that reads, and a graph that writes some tokens more.
+
+`encoder.onnx` gives the keys and values of the source that each block of the decoder looks at. `decoder.onnx` takes
+them, what was written before (at first of length zero) and new tokens, and gives logits and what is written by then. As
+everywhere here, a sentence may have several rows, a beam, over one memory.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from regard import __version__
+from regard.engines.folders import whole_folder
+from regard.faults import Fault
+from regard.files import whole_file, write_file
+from regard.model import Model
+from regard.models.transformer import DecoderBlock, Transformer
+
+ENCODER, DECODER, WEIGHTS, ABOUT = "encoder.onnx", "decoder.onnx", "weights.data", "about.json"
+
+
+def export_onnx(model: Model, out: Path) -> None:
+    """Write a model to the folder `out` as two graphs, their weights, its tokenisers and what one must know of them."""
+    network, task = model.task.model, model.task
+    if not isinstance(network, Transformer):
+        raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
+    try:
+        from regard.engines.onnx_graph import Store
+        from regard.engines.onnx_transformer import decoder_graph, encoder_graph
+    except ModuleNotFoundError as error:
+        raise Fault(f"{error.name} is not installed; `pip install 'regard[onnx]'` brings it.") from None
+    facts = {"regard": __version__}
+    with whole_folder(out, ENCODER) as beside:
+        with whole_file(beside / WEIGHTS) as file:
+            store = Store(file, WEIGHTS)
+            graphs = {ENCODER: encoder_graph(network, store, facts), DECODER: decoder_graph(network, store, facts)}
+        for name, graph in graphs.items():
+            write_file(beside / name, graph.SerializeToString())
+        write_file(beside / ABOUT, (json.dumps(_about(model, network), indent=1, ensure_ascii=False) + "\n").encode())
+        for side, tokeniser in (("source", task.source), ("target", task.target)):
+            for name, content in tokeniser.files(side).items():
+                write_file(beside / name, content)
+
+
+def _about(model: Model, network: Transformer) -> dict[str, Any]:
+    """What whoever runs the graphs must know: the tokens that are no text, and the shape of nothing written yet."""
+    task, data = model.task, model.recipe.data
+    block = network.decoder[0]
+    assert isinstance(block, DecoderBlock)
+    heads = block.self_look
+    return {
+        "regard": __version__,
+        "languages": [data.source_language, data.target_language],
+        "source": {"tokens": task.source.size, "pad": task.source.pad, "end": task.source.end},
+        "target": {"tokens": task.target.size, "pad": task.target.pad, "begin": task.begin, "end": task.end},
+        "tokeniser": data.tokeniser.model_dump(),
+        "longest": network.options.longest,
+        "decoder_layers": network.options.decoder_layers,
+        "past": {"heads": heads.key_value_heads, "key_depth": heads.key_depth, "value_depth": heads.value_depth},
+    }

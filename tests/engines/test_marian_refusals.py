@@ -1,0 +1,172 @@
+"""What is no Marian model, or a damaged one, is refused in a sentence, and nothing is left behind."""
+
+import json
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from marian_models import make
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from regard.cli import main
+
+WEIGHTS = "model.safetensors"
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("good") / "opus"
+    make(folder)
+    return folder
+
+
+def config(**changes: Any) -> Callable[[Path], None]:
+    return lambda folder: change_json(folder / "config.json", changes)
+
+
+def change_json(path: Path, changes: dict[str, Any]) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def text(name: str, content: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).write_text(content) and None
+
+
+def gone(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+def weights(change: Callable[[dict[str, Tensor]], Any]) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        tensors = load_file(folder / WEIGHTS)
+        change(tensors)
+        save_file(tensors, folder / WEIGHTS)
+
+    return damage
+
+
+def cut(folder: Path) -> None:
+    (folder / WEIGHTS).write_bytes((folder / WEIGHTS).read_bytes()[:-100])
+
+
+def pickled(content: Callable[[Path], Any], save: Callable[..., None] = torch.save) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        made = content(folder)
+        (folder / WEIGHTS).unlink()
+        with (folder / "pytorch_model.bin").open("wb") as file:
+            save(made, file)
+
+    return damage
+
+
+class Bomb:
+    """Whoever unpickles it in good faith makes a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Path.touch, (self.folder / "exploded",))
+
+
+def in_several_files(folder: Path) -> None:
+    (folder / WEIGHTS).rename(folder / "model-00001-of-00002.safetensors")
+    (folder / "model.safetensors.index.json").write_text("{}")
+
+
+def learned_places(folder: Path) -> dict[str, Tensor]:
+    tensors = load_file(folder / WEIGHTS)
+    return tensors | {"model.encoder.embed_positions.weight": torch.randn(64, 16)}
+
+
+FIRST = "model.encoder.layers.0.fc1.bias"
+DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "no folder": (shutil.rmtree, "There is no folder"),
+    "no config": (gone("config.json"), "is not a Hugging Face model folder: it has no config.json"),
+    "config cut": (text("config.json", "{"), "config.json is damaged: it is not JSON"),
+    "config nested": (text("config.json", "[" * 100_000), "config.json is damaged: it is not JSON"),
+    "config a list": (text("config.json", "[]"), "config.json is damaged: it does not hold a table"),
+    "a BERT": (config(model_type="bert"), "is of a model of type 'bert', and only 'marian' can be imported"),
+    "a text for a size": (config(d_model="16"), "d_model is '16', expected a whole number"),
+    "absurd width": (config(d_model=10**9), "d_model is 1000000000, expected 65536 or less"),
+    "absurd depth": (config(encoder_layers=10**12), "encoder_layers is 1000000000000, expected 512 or less"),
+    "absurd vocabulary": (config(vocab_size=10**10), "vocab_size is 10000000000, expected 16777216 or less"),
+    "another width": (config(d_model=32), "is of shape (548, 16), but config.json says (548, 32)"),
+    "odd heads": (config(encoder_attention_heads=3), "width 16 cannot be shared out among 3 heads"),
+    "more layers": (config(encoder_layers=3), "has no 'model.encoder.layers.2.fc1.weight'"),
+    "fewer layers": (config(encoder_layers=1), "holds 'model.encoder.layers.1.fc1.bias', for which config.json has no"),
+    "smaller vocabulary": (config(vocab_size=500), "vocab.json is not the model's vocabulary"),
+    "larger vocabulary": (config(vocab_size=600), "is of shape (548, 16), but config.json says (600, 16)"),
+    "padding outside": (config(pad_token_id=9999), "its pad is 9999, which is none of its 548 pieces"),
+    "unknown activation": (
+        config(activation_function="mish"),
+        "activation is 'mish', and regard has relu, gelu, swish",
+    ),
+    "two ends": (config(eos_token_id=[0, 5]), "has 2 tokens that end an output"),
+    "search of texts": (lambda folder: change_json(folder / "generation_config.json", {"num_beams": "4"}), "num_beams"),
+    "no weights": (gone(WEIGHTS), "has neither model.safetensors nor pytorch_model.bin."),
+    "several files": (in_several_files, "its weights are in several files, and regard reads one"),
+    "weights cut": (cut, "model.safetensors is damaged"),
+    "weights of text": (text(WEIGHTS, "not at all weights"), "model.safetensors is damaged"),
+    "no tensor": (weights(lambda tensors: tensors.pop(FIRST)), f"has no '{FIRST}', which config.json asks for"),
+    "not finite": (weights(lambda tensors: tensors[FIRST].fill_(float("nan"))), "holds what is not a finite number"),
+    "whole numbers": (weights(lambda t: t.update({FIRST: torch.ones(24, dtype=torch.long)})), "made of plain numbers"),
+    "learned places": (pickled(learned_places), "are no sinusoids"),
+    "a bomb": (pickled(Bomb), "pytorch_model.bin is damaged, or holds more than weights and is not loaded"),
+    "a plain pickle": (pickled(Bomb, pickle.dump), "pytorch_model.bin is damaged, or holds more than weights"),
+    "a cut pickle": (
+        pickled(lambda folder: b"PK\\3\\4", lambda made, file: file.write(made)),
+        "pytorch_model.bin is dam",
+    ),
+    "a list": (pickled(lambda folder: [1, 2]), "does not hold a table of tensors"),
+    "no vocabulary": (gone("vocab.json"), "There is no"),
+    "vocabulary of texts": (text("vocab.json", '{"a": "b"}'), "vocab.json is not the model's vocabulary"),
+    "nothing unknown": (text("vocab.json", '{"a": 1}'), "has no '<unk>', which stands for unknown pieces"),
+    "no pieces": (gone("target.spm"), "There is no"),
+    "pieces of text": (text("source.spm", "hello"), "source.spm is damaged: SentencePiece cannot read it"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_bad_folder_is_refused(good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    folder, out = tmp_path / "marian", tmp_path / "out"
+    shutil.copytree(good, folder)
+    damage, words = DAMAGES[name]
+    damage(folder)
+    assert main(["import", "marian", str(folder), "-o", str(out)]) == 2
+    said = capsys.readouterr().err.splitlines()
+    faults = [line for line in said if line.startswith("regard: ")]
+    assert len(faults) == 1
+    assert words in faults[0]
+    assert not (folder / "exploded").exists()
+    assert {path.name for path in tmp_path.iterdir()} <= {"marian"}
+
+
+def test_the_bomb_would_go_off(tmp_path: Path) -> None:
+    pickle.loads(pickle.dumps(Bomb(tmp_path)))
+    assert (tmp_path / "exploded").exists()
+
+
+def test_outputs_are_not_replaced_by_mistake(good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def refused(out: Path, *more: str) -> str:
+        assert main(["import", "marian", str(good), "-o", str(out), *more]) == 2
+        return capsys.readouterr().err
+
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "diary.txt").write_text("dear")
+    assert "other exists already; give --overwrite to replace it" in refused(other)
+    assert "other holds other things (it has no manifest.json) and is not replaced" in refused(other, "--overwrite")
+    assert "other/diary.txt is a file; name a folder" in refused(other / "diary.txt", "--overwrite")
+    assert "is or holds the Marian model itself" in refused(good, "--overwrite")
+    assert "is or holds the Marian model itself" in refused(good.parent, "--overwrite")
+    assert "has no code for the language 'xyz'; it has >>por<<, >>rus<<." in refused(
+        tmp_path / "out", "--target-language", "xyz"
+    )
+    assert (other / "diary.txt").read_text() == "dear"
+    assert not (tmp_path / "out").exists()
