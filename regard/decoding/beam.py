@@ -31,6 +31,7 @@ from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.phrases import Phrases
 from regard.decoding.rules import NOTHING, Rules
 from regard.decoding.scoring import length_penalty, penalties_of_rows
+from regard.decoding.trace import Trace
 from regard.faults import Fault
 from regard.protocols import State, Stepwise
 
@@ -45,6 +46,7 @@ class _Search:
     options: DecodingOptions
     rules: Rules
     phrases: Phrases | None
+    trace: Trace | None
 
     def penalty(self, length: int) -> float:
         return float(length_penalty(length, self.options.length_penalty, self.options.length_penalty_kind))
@@ -65,13 +67,18 @@ class _Living:
 
 @torch.no_grad()
 def beam_search(
-    task: Stepwise, batch: Any, limits: Tensor, options: DecodingOptions, demands: Demands | None = None
+    task: Stepwise,
+    batch: Any,
+    limits: Tensor,
+    options: DecodingOptions,
+    demands: Demands | None = None,
+    trace: Trace | None = None,
 ) -> list[list[Hypothesis]]:
     """The best outputs for each sentence of the batch, best first; `limits` says how long each may be, its end counted.
 
-    The search happens where `limits` lies, which is where the model is.
+    The search happens where `limits` lies, which is where the model is. A `trace` hears of all that is kept.
     """
-    search = _prepared(task, limits, options, demands or Demands())
+    search = _prepared(task, limits, options, demands or Demands(), trace)
     size, count = options.beam, len(limits)
     results: list[list[Hypothesis]] = [[] for _ in range(count)]
     living = _begin(search, limits)
@@ -89,13 +96,17 @@ def beam_search(
     return [hypotheses[: options.n_best] for hypotheses in results]
 
 
-def _prepared(task: Stepwise, limits: Tensor, options: DecodingOptions, demands: Demands) -> _Search:
+def _prepared(
+    task: Stepwise, limits: Tensor, options: DecodingOptions, demands: Demands, trace: Trace | None
+) -> _Search:
     rules = Rules(options, demands, task.end, limits)
+    if trace is not None:
+        trace.begin(len(limits), options)
     if not any(demands.required):
-        return _Search(task.end, options, rules, None)
+        return _Search(task.end, options, rules, None, trace)
     if options.groups > 1 or options.nested:
         raise Fault("A beam with groups or a nested beam cannot promise phrases that must occur; use a plain one.")
-    return _Search(task.end, options, rules, Phrases(demands, limits))
+    return _Search(task.end, options, rules, Phrases(demands, limits), trace)
 
 
 def _begin(search: _Search, limits: Tensor) -> _Living:
@@ -129,6 +140,8 @@ def _advance(search: _Search, living: _Living, log_probabilities: Tensor, covera
     if search.phrases is not None:
         met = _taken(living.met, origin)
         living.met, living.begun = search.phrases.after(living.numbers, met, living.tokens)
+    if search.trace is not None:
+        search.trace.live_on(living.numbers, origin, token, living.sums, own)
     return origin + torch.arange(sentences, device=origin.device)[:, None] * size
 
 
@@ -161,6 +174,9 @@ def _finish(search: _Search, living: _Living, choice: Choice, own: Tensor, cover
             [*living.scores[place, row].tolist(), float(own[place, rank])],
             float(choice.sums[place, rank] / penalty + coverage[place, row]),
         )
+        if search.trace is not None:
+            total = float(choice.sums[place, rank])
+            search.trace.finish(int(living.numbers[place]), row, search.end, total, hypothesis)
         kept = living.finished[place][row // width]
         kept.append(hypothesis)
         kept.sort(key=lambda each: -each.score)  # stable: of equals the earlier found stays first

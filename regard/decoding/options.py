@@ -1,10 +1,11 @@
 """How an output is chosen."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from regard.recipe import Options
+from regard.recipe import Options, check
 
 
 class SamplingOptions(Options):
@@ -81,3 +82,15 @@ class DecodingOptions(Options):
         if self.nested and self.groups > 1:
             raise ValueError("a nested beam has no groups; set groups to 1 or nested to false")
         return self
+
+
+def changed(options: DecodingOptions, given: Mapping[str, Any], sample: Mapping[str, Any] | None) -> DecodingOptions:
+    """The options with those given changed in them; None changes nothing.
+
+    With `sample`, options of sampling, outputs are drawn, and `n_best` says how many.
+    """
+    given = {name: value for name, value in given.items() if value is not None}
+    sampling = options.sampling.model_dump() | dict(given.pop("sampling", {})) | dict(sample or {})
+    if sample is not None and "n_best" in given:
+        sampling["samples"] = given.pop("n_best")
+    return check(DecodingOptions, options.model_dump() | given | {"sampling": sampling}, "the search")

@@ -62,8 +62,8 @@ def noisy_channel(
     language_model: Sequence[float],
     lengths: Sequence[tuple[int, int]],
     channel: Channel,
-) -> list[int]:
-    """The candidates' numbers, best first; of equals the earlier one.
+) -> list[float]:
+    """What each candidate is worth.
 
     log p(y|x) / |y| + w_b · log p(x|y) / |x| + w_l · log p(y) / |y|, with the (source, output) lengths in tokens. The
     paper divides the first by the output's and the other two by the source's length; dividing each by the length of
@@ -72,8 +72,7 @@ def noisy_channel(
     rows = list(zip(direct, backward, language_model, lengths, strict=True))
     if any(source < 1 or output < 1 for *_, (source, output) in rows):
         raise ValueError("lengths count the end and are at least 1")
-    values = [
+    return [
         forward / output + channel.backward * back / source + channel.language_model * fluent / output
         for forward, back, fluent, (source, output) in rows
     ]
-    return sorted(range(len(values)), key=lambda number: -values[number])

@@ -1,18 +1,11 @@
 """All that a model looked at as one HTML page: complete in itself, offline, in any browser.
 
-The page is put together from the files in the folder `page`. Its policy allows the very style and script it was
-made with, by their checksums, and nothing else: no request, no other script, no markup made from text. What was seen
-goes along as JSON in which no character has a meaning to HTML, and the script writes words as text alone.
+The page is put together from the files in the folder `page` and sealed, so that nothing can get in (`sealed.py`).
 """
 
-import base64
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
-from string import Template
 from typing import Any, Literal
 
 import numpy as np
@@ -21,14 +14,12 @@ from regard.faults import Fault
 from regard.files import write_file
 from regard.viewing.canvas import shown
 from regard.viewing.matrix import entropy
+from regard.viewing.sealed import named_language, sealed
 from regard.viewing.seen import Joining, Seen
 
 SCRIPTS = ("state.js", "lines.js", "matrix.js", "sheet.js", "page.js")  # one module, in this order
 MOST_WEIGHTS = 4_000_000  # of all matrices together; such a page has about ten megabytes
 _STEPS = 10_000  # weights are written as whole ten-thousandths
-_UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named them
-# Characters that could end the element the data stands in, or a line of script; in JSON they have other spellings.
-_SPELLED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 @dataclass(frozen=True)
@@ -73,30 +64,12 @@ def write_page(scene: Scene, path: Path) -> None:
 
 def page_of(scene: Scene) -> str:
     """The whole page."""
-    folder = resources.files("regard.viewing") / "page"
-    frame, style, *scripts = (
-        (folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *SCRIPTS)
-    )
-    script = "\n".join(scripts)
-    policy = (
-        f"default-src 'none'; style-src {_checksum(style)}; script-src {_checksum(script)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    )
-    return Template(frame).substitute(policy=policy, style=style, script=script, data=_escaped(_data(scene)))
-
-
-def _checksum(text: str) -> str:
-    """How a policy names an inline part by its content (CSP 3, section 2.3.1)."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _escaped(value: Any) -> str:
-    """JSON that is the same to a reader of JSON and plain text to a reader of HTML."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).translate(_SPELLED)
+    scripts = ["foresight/common.js", *(f"page/{name}" for name in SCRIPTS)]
+    return sealed("page/page.html", ["page/page.css"], scripts, _data(scene))
 
 
 def _data(scene: Scene) -> dict[str, Any]:
-    source, target = ("" if language in _UNNAMED else language for language in scene.languages)
+    source, target = map(named_language, scene.languages)
     modes = {"words": scene.words, "tokens": scene.tokens}
     return {
         "source": {"text": shown(scene.source), "language": source},

@@ -60,11 +60,9 @@ def test_one_sample_is_chosen() -> None:
 def test_noisy_channel_on_paper() -> None:
     """Means of a token: direct -1 and -2, backward -3 and -1, language model -1 and -2."""
     scores = {"direct": [-2.0, -8.0], "backward": [-9.0, -3.0], "language_model": [-2.0, -8.0]}
-    lengths = [(3, 2), (3, 4)]
-    assert noisy_channel(**scores, lengths=lengths, channel=Channel(backward=0.0, language_model=0.0)) == [0, 1]
-    assert noisy_channel(**scores, lengths=lengths, channel=Channel(backward=0.4, language_model=0.0)) == [0, 1]
-    assert noisy_channel(**scores, lengths=lengths, channel=Channel(backward=0.6, language_model=0.0)) == [1, 0]
-    assert noisy_channel(**scores, lengths=lengths, channel=Channel(backward=0.6, language_model=0.3)) == [0, 1]
+    for backward, language_model, worth in ((0.0, 0.0, [-1, -2]), (0.5, 0.0, [-2.5, -2.5]), (0.5, 0.25, [-2.75, -3])):
+        channel = Channel(backward, language_model)
+        assert noisy_channel(**scores, lengths=[(3, 2), (3, 4)], channel=channel) == worth
 
 
 def test_refusals() -> None:

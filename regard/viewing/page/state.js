@@ -1,5 +1,5 @@
-// One page shows one pair of texts. The five scripts are joined to one module: this one says what is shown, the next
-// three draw it, and page.js brings them together. Words become text nodes, never markup.
+// One page shows one pair of texts. The scripts are joined to one module: common.js has what all pages use, this one says
+// what is shown, the next three draw it, and page.js brings them together. Words become text nodes, never markup.
 
 const STEPS = 10_000; // weights come as whole ten-thousandths
 const SIDES = {
@@ -9,20 +9,6 @@ const SIDES = {
 };
 const JOININGS = { mean: "mean", max: "maximum" };
 
-const byId = (id) => document.getElementById(id);
-const data = JSON.parse(byId("data").textContent);
-
-/** A new element with attributes, holding texts and other elements. */
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-/** A word inside a sentence of ours, kept from turning that sentence about. */
-const word = (text, side) => element("bdi", { lang: data[side].language }, text);
-
 // What is shown: side, layer, head and mode, as they stand in the fragment of the address.
 
 let state = settled({ ...data.start, ...wished() });
@@ -31,10 +17,6 @@ let weights; // of the matrix that is shown, row after row
 const shown = () => data.modes[state.mode][state.side];
 const block = () => shown().blocks[state.layer - 1];
 const weightAt = (row, column) => weights[row * shown().columns.length + column];
-
-function wished() {
-  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-}
 
 /** The nearest state that exists to what was asked for. */
 function settled({ mode, side, layer, head }) {

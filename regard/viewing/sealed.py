@@ -1,0 +1,50 @@
+"""One HTML file that is complete in itself, works offline and lets nothing in.
+
+Its policy allows the very style and script it was made with, by their checksums, and nothing else: no request, no other
+script, no markup made from text. What it shows goes along as JSON in which no character has a meaning to HTML, and its
+script writes words as text alone.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib import resources
+from string import Template
+from typing import Any
+
+_UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named them
+# Characters that could end the element the data stands in, or a line of script; in JSON they have other spellings.
+_SPELLED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+def sealed(frame: str, styles: Sequence[str], scripts: Sequence[str], data: Any) -> str:
+    """The page of a frame with these styles, scripts (one module, in this order) and data, all but the data as files.
+
+    The files are named from the folder of this module on. The frame has the places $policy, $style, $data and $script.
+    """
+    style, script = ("\n".join(map(_read, names)) for names in (styles, scripts))
+    policy = (
+        f"default-src 'none'; style-src {_checksum(style)}; script-src {_checksum(script)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    return Template(_read(frame)).substitute(policy=policy, style=style, script=script, data=_escaped(data))
+
+
+def _read(name: str) -> str:
+    return (resources.files("regard.viewing") / name).read_text(encoding="utf-8")
+
+
+def _checksum(text: str) -> str:
+    """How a policy names an inline part by its content (CSP 3, section 2.3.1)."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _escaped(value: Any) -> str:
+    """JSON that is the same to a reader of JSON and plain text to a reader of HTML."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False).translate(_SPELLED)
+
+
+def named_language(language: str) -> str:
+    """A language as a page may claim it; none where nobody has named it."""
+    return "" if language in _UNNAMED else language

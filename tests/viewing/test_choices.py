@@ -1,0 +1,154 @@
+"""The next token: what is left of a distribution, as data, in the terminal and as a picture."""
+
+import math
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+from regard.faults import Fault
+from regard.viewing.choices import Choices, Panel, choices_to_json
+from regard.viewing.choices_picture import draw_choices
+from regard.viewing.choices_terminal import choices_lines
+
+sys.path.insert(0, str(Path(__file__).parent))
+from next_tokens import choices
+
+
+def spaced(lines: list[str]) -> list[str]:
+    """Lines with plain spaces before the percent signs."""
+    return [line.replace("\u202f", " ") for line in lines]
+
+
+def bare(line: str) -> str:
+    return re.sub(r"\x1b\[[\d;]*m", "", line)
+
+
+def texts_of(path: Path) -> list[str]:
+    found = re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
+    return [text.replace("\u202f", " ") for text in found]
+
+
+def test_a_panel_counts_what_is_left() -> None:
+    own, three, two = choices().panels
+    assert (own.kept, three.kept, two.kept) == (5, 3, 2)
+    assert own.others(3) == pytest.approx(0.1)
+    assert three.others(3) == 0
+    assert two.entropy == pytest.approx(-(4 / 7 * math.log(4 / 7) + 3 / 7 * math.log(3 / 7)))
+    assert Panel("", "", {}, np.array([1.0, 0.0])).entropy == 0
+    assert (two.title, own.title) == ("then top-p 0.7", "the model's own")
+
+
+def test_what_was_cut_is_cut_once() -> None:
+    found = choices(tokens=["a", "b", "c"])
+    assert [found.was_cut(2, token) for token in range(5)] == [False, False, True, False, False]
+    assert [found.was_cut(1, token) for token in range(5)] == [False, False, False, True, True]
+
+
+def test_the_numbers_are_as_they_were() -> None:
+    found = choices_to_json(choices())
+    assert (found["text"], found["before"], found["written"]) == ("I see", ["▁Eu", "▁vejo"], "Eu vejo")
+    assert found["vocabulary"] == 5
+    assert found["tokens"][1] == {"token": "▁o", "number": 8, "probability": 0.3, "taken": True}
+    panel = found["panels"][2]
+    assert (panel["title"], panel["options"], panel["kept"]) == ("then top-p 0.7", {"top_k": 3, "top_p": 0.7}, 2)
+    assert panel["probabilities"] == pytest.approx([4 / 7, 3 / 7, 0])
+    assert panel["others"] == 0
+    assert found["panels"][0]["others"] == pytest.approx(0.1)
+
+
+def test_choices_that_fit_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match="a token and a panel"):
+        choices(tokens=[])
+    with pytest.raises(ValueError, match="behind its origin"):
+        replace(choices(), origins=[0, 2, 1])
+
+
+# In the terminal
+
+
+def test_a_table_by_hand() -> None:
+    assert spaced(choices_lines(choices(), 80, colour=False)) == [
+        "After ▁Eu ▁vejo",
+        "                                 the model's own  top-k  then top-p",
+        "                                                      3         0.7",
+        "▁a             ██████▍                      40 %   44 %        57 %",
+        "▁o ◂           ████▊                        30 %   33 %        43 %",
+        "▁um            ███▎                         20 %   22 %         cut",
+        "2 others       █▋                           10 %    0 %         0 %",
+        "tokens left                                    5      3           2",
+        "entropy, nats                               1.35   1.06        0.68",
+        "◂ what the model's best output has here",
+    ]
+
+
+def test_panels_that_do_not_fit_follow_and_bars_go_first() -> None:
+    lines = spaced(choices_lines(choices(taken=None, before=[]), 42, colour=False))
+    assert lines[:4] == [
+        "At the beginning",
+        "               the model's own  top-k",
+        "                                    3",
+        "▁a                        40 %   44 %",
+    ]
+    assert lines[9:12] == ["               then top-p", "                      0.7", "▁a                   57 %"]
+
+
+def test_a_token_cut_earlier_is_not_cut_again() -> None:
+    lines = choices_lines(replace(choices(), tokens=["a", "b", "c", "d"], numbers=[1, 2, 3, 4]), 80, colour=False)
+    assert lines[6].split()[-2:] == ["cut", "–"]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    wide = choices(tokens=["Rindfleischetikettierung", "本" * 30, "c"], before=["▁palavra"] * 40)
+    lines = choices_lines(wide, width, colour=False)[:-1]
+    assert max(map(cell_len, lines)) <= max(width, 32)  # a name and a panel at least
+    assert lines[0].startswith("…")
+
+
+def test_colour_changes_no_letter() -> None:
+    plain, coloured = (choices_lines(choices(), 80, colour) for colour in (False, True))
+    assert [bare(line) for line in coloured] == plain
+    assert "\x1b[1;36m▁o ◂" in coloured[4]
+    assert "\x1b[2m       cut\x1b[0m" in coloured[5]
+
+
+# As a picture
+
+
+def test_an_svg_has_tokens_and_shares_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "next.svg"
+    missing = draw_choices(choices(tokens=["não", "$5$", "本"], before=["<s>"]), path)
+    assert missing <= {"本"}
+    found = texts_of(path)
+    assert {"não", "$5$", "本", "2 others", "I see", "written so far: &lt;s&gt;"} <= set(found)
+    assert {"the model's own", "top-k 3", "then top-p 0.7", "40 %", "57 %", "cut"} <= set(found)
+    assert found.count("cut") == 1
+    assert "entropy 0.68 nats" in found
+    assert any("Outlined is the panel before." in text for text in found)
+
+
+def test_side_by_side_the_outline_is_the_models_own(tmp_path: Path) -> None:
+    path = tmp_path / "next.svg"
+    draw_choices(replace(choices(taken=None), origins=[0, 0, 0]), path)
+    assert "Outlined is what the model itself gives." in texts_of(path)
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_any_number_of_tokens_makes_a_picture(count: int, tmp_path: Path) -> None:
+    shares = np.full(100, 0.01)
+    many = Choices("x", [], "", ["\n"] * count, range(count), [Panel("the model's own", "", {}, shares)], [0])
+    assert draw_choices(many, tmp_path / "next.png") == set()
+    assert (tmp_path / "next.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_same_choices_are_the_same_file_and_other_kinds_are_refused(tmp_path: Path) -> None:
+    for name in ("one.svg", "two.svg"):
+        draw_choices(choices(), tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    with pytest.raises(Fault, match=r"does not end in \.png or \.svg"):
+        draw_choices(choices(), tmp_path / "next.gif")

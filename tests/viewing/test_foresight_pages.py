@@ -1,0 +1,200 @@
+"""The pages of the beam and of the next token: what goes into them, that they are sealed, and when they are refused."""
+
+import base64
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.faults import Fault
+from regard.viewing import choices_page, tree_page
+from regard.viewing.choices_page import Start, write_choices_page
+from regard.viewing.tree_page import write_tree_page
+
+sys.path.insert(0, str(Path(__file__).parent))
+from next_tokens import choices
+from trees import small_tree
+
+HOSTILE = '</script><script>alert(1)</script><!-- & &lt; "quoted" \' \u2028\u2029 ${x} $script'
+
+
+class Reader(HTMLParser):
+    """What a browser would find in a page: its elements, and the text inside of each script and style."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: list[tuple[str, str]] = []
+        self.open = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.open = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = ""
+
+    def handle_data(self, data: str) -> None:
+        self.inside.append((self.open, data))
+
+    def parts(self, tag: str) -> list[str]:
+        return [text for name, text in self.inside if name == tag]
+
+
+def tree_with(text: str, path: Path) -> None:
+    write_tree_page(small_tree([text, "b", "c", "d", "e", "f"], source=text), path)
+
+
+def choices_with(text: str, path: Path) -> None:
+    write_choices_page(choices(tokens=[text, "b", "c"], before=[text]), path)
+
+
+PAGES: dict[str, Callable[[str, Path], None]] = {"tree": tree_with, "next": choices_with}
+
+
+@pytest.fixture(params=PAGES)
+def page(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], str]:
+    """A page that shows a text in all its places."""
+
+    def write(text: str) -> str:
+        PAGES[request.param](text, tmp_path / "page.html")
+        return (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    return write
+
+
+def data_of(text: str) -> dict[str, Any]:
+    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    return json.loads(found)
+
+
+def test_no_text_can_become_markup(page: Callable[[str], str]) -> None:
+    plain, text = Reader(page("a")), page(HOSTILE)
+    found = Reader(text)
+    assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
+    assert found.parts("style") == plain.parts("style")
+    (data,) = [part for part in found.parts("script") if part.startswith("{")]
+    assert not set("<>&\u2028\u2029") & set(data)
+    assert data.isascii()
+    assert "</script><script>alert(1)" in json.dumps(data_of(text))
+
+
+@pytest.mark.parametrize("text", ["não", "вижу", "البيت", "房子", "👩‍🚀", "e\u0301", "\udcff", "\x00", " "])
+def test_any_text_comes_through(text: str, page: Callable[[str], str]) -> None:
+    from regard.viewing.written import visible
+
+    assert visible(text) in json.dumps(data_of(page(text)), ensure_ascii=False).replace("\\\\", "\\")
+
+
+def test_the_policy_allows_the_pages_own_parts_and_nothing_else(page: Callable[[str], str]) -> None:
+    found = Reader(page("a"))
+    (policy,) = [attributes["content"] for tag, attributes in found.tags if "http-equiv" in attributes]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    (style,) = found.parts("style")
+    (script,) = [part for part in found.parts("script") if not part.startswith("{")]
+
+    def checksum(part: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()}'"
+
+    assert rules["default-src"] == "'none'"
+    assert rules["style-src"] == checksum(style)
+    assert rules["script-src"] == checksum(script)
+    assert "unsafe" not in policy
+
+
+def test_the_page_refers_to_nothing_outside_itself(page: Callable[[str], str]) -> None:
+    text = page("a")
+    tags = Reader(text).tags
+    addresses = {value for _, attributes in tags for name, value in attributes.items() if name in ("src", "href")}
+    assert addresses == {"data:,"}
+    assert set(re.findall(r"https?://[^\"'\s]+", text)) <= {"http://www.w3.org/2000/svg"}  # a name, not an address
+    assert not re.search(r"url\(|@import|innerHTML|insertAdjacentHTML|document\.write|eval\(", text)
+
+
+def test_the_same_is_the_same_page(page: Callable[[str], str]) -> None:
+    assert page("a") == page("a")
+
+
+def test_every_part_is_used() -> None:
+    folder = Path(tree_page.__file__).with_name("foresight")
+    used = {Path(name).name for each in (tree_page, choices_page) for name in (each.FRAME, *each.STYLES, *each.SCRIPTS)}
+    assert used == {path.name for path in folder.iterdir()} | {"page.css"}
+
+
+# The tree
+
+
+def test_the_page_has_the_whole_tree(tmp_path: Path) -> None:
+    write_tree_page(small_tree(), tmp_path / "tree.html", ("en", "pt"))
+    found = data_of((tmp_path / "tree.html").read_text(encoding="utf-8"))
+    assert (found["source"], found["target"]) == (
+        {"text": "x y", "language": "en"},
+        {"text": "ad", "language": "pt"},
+    )
+    assert (found["width"], found["outputs"], found["leftwards"]) == (3, [6, 7], False)
+    assert found["lanes"] == {
+        "all": [0, 3, 1, 0, 2, 3, 0, 2, 3, 1],
+        "outputs": [0, None, None, 0, 1, None, 0, 1, None, None],
+    }
+    assert found["nodes"][6] == {
+        "token": "</s>",
+        "parent": 3,
+        "step": 3,
+        "log_probability": -0.15,
+        "total": -0.5,
+        "score": -0.5,
+        "rank": 1,
+        "fate": "won",
+        "text": "ad",
+    }
+
+
+def test_a_tree_from_the_right_says_so_and_unnamed_languages_are_not_claimed(tmp_path: Path) -> None:
+    write_tree_page(small_tree("אבגדהו"), tmp_path / "tree.html", ("src", "tgt"))
+    found = data_of((tmp_path / "tree.html").read_text(encoding="utf-8"))
+    assert found["leftwards"] is True
+    assert (found["source"]["language"], found["target"]["language"]) == ("", "")
+
+
+def test_too_large_a_tree_is_refused_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_page, "MOST_NODES", 9)
+    with pytest.raises(Fault, match=r"would hold 10 hypotheses, and 9 are the most; .* or write a \.json"):
+        write_tree_page(small_tree(), tmp_path / "tree.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+# The next token
+
+
+def test_the_page_has_the_whole_distribution_and_where_it_starts(tmp_path: Path) -> None:
+    start = Start({"top_k": 3}, [{"top_p": 0.9}], shown=2)
+    write_choices_page(choices(), tmp_path / "next.html", ("en", "pt"), start)
+    found = data_of((tmp_path / "next.html").read_text(encoding="utf-8"))
+    assert np.exp(found["log_probabilities"]) == pytest.approx([0.4, 0.3, 0.2, 0.06, 0.04], rel=1e-5)
+    assert (found["before"], found["tokens"], found["taken"]) == (["▁Eu", "▁vejo"], ["▁a", "▁o", "▁um"], 1)
+    assert (found["start"], found["examples"], found["shown"]) == ({"top_k": 3}, [{"top_p": 0.9}], 2)
+
+
+def test_what_the_model_never_writes_is_left_out(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from regard.viewing.choices import Panel
+
+    sure = replace(choices(), panels=[Panel("", "", {}, np.array([0.7, 0.3, 0.0]))], origins=[0])
+    write_choices_page(sure, tmp_path / "next.html")
+    found = data_of((tmp_path / "next.html").read_text(encoding="utf-8"))
+    assert (len(found["log_probabilities"]), found["tokens"], found["shown"]) == (2, ["▁a", "▁o"], 2)
+
+
+@pytest.mark.parametrize("write", PAGES.values(), ids=PAGES)
+def test_a_page_is_html(write: Callable[[str, Path], None], tmp_path: Path) -> None:
+    with pytest.raises(Fault, match=r"page.txt does not end in \.html"):
+        write("a", tmp_path / "page.txt")
