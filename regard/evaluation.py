@@ -90,18 +90,18 @@ def evaluate(
     `notice` is told if the outputs look as if they should not be scored as they are.
     """
     outputs: list[str] = []
-    search = model.search_options(beam, length_penalty, n_best=1)
+    search = model.search(beam, length_penalty, n_best=1)
     if any(metric != "perplexity" for metric in metrics):
         for first in range(0, len(data.sources), PORTION):
             portion = data.sources[first : first + PORTION]
-            outputs += [each.text for each in model.translate(portion, search.beam, search.length_penalty, n_best=1)]
+            outputs += [each.text for each in model.translate_by(portion, search)]
             progress("translating", len(outputs), len(data.sources))
         if remark := tokenised_remark("The outputs", outputs, metrics):
             notice(remark)
     return [
         perplexity(model, data)
         if metric == "perplexity"
-        else score_outputs(outputs, data.references, metric, data.split, search)
+        else score_outputs(outputs, data.references, metric, data.split, search.options)
         for metric in metrics
     ]
 

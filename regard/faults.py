@@ -10,3 +10,11 @@ class Fault(Exception):
     def __init__(self, *sentences: str) -> None:
         super().__init__("\n".join(sentences))
         self.sentences = sentences
+
+
+class TooLong(Fault):
+    """A text that the model was not made for, by its number among the texts given."""
+
+    def __init__(self, number: int, sentence: str) -> None:
+        super().__init__(f"Text {number + 1}: {sentence}")
+        self.number, self.sentence = number, sentence

@@ -1,9 +1,9 @@
 """A trained model in the hand: what `regard.load` gives, and what the commands use."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,44 +13,44 @@ from regard.attention.alignments import links
 from regard.attention.watch import unwatched, watched, watching
 from regard.data.prepared import load_tokenisers
 from regard.data.tokenisers import Tokeniser
-from regard.decoding.beam import Hypothesis, beam_search
-from regard.decoding.options import DecodingOptions
+from regard.decoding.options import changed
+from regard.decoding.output import Hypothesis
 from regard.families import FAMILIES, Recipe, check_recipe
 from regard.faults import Fault
-from regard.recipe import check
+from regard.searching import SEARCH_TOKENS, Search, Wishes, batches_of, find
+from regard.tasks.covering import crossing
 from regard.tasks.objectives import objective_for
 from regard.tasks.translation import Translation
 from regard.training.snapshot import load_weights, named_weights
+from regard.translated import Alignment, Translated
 
-SEARCH_TOKENS = 8192  # source tokens x beam in one batch of a search
+ALIGNED_TOKENS = 2048  # tokens x rows in one batch whose attention is kept
 
-
-@dataclass(frozen=True)
-class Translated:
-    """One translation: the best text and its score, its tokens, and the other candidates."""
-
-    text: str
-    score: float
-    tokens: list[str]
-    token_scores: list[float]
-    n_best: list[tuple[str, float]]
-    _align: Callable[[], list[tuple[int, int]]] = field(repr=False, compare=False)
-
-    @cached_property
-    def alignment(self) -> list[tuple[int, int]]:
-        """For each word of the output the word of the input it looked at most: (source word, target word)."""
-        return self._align()
+Rank = Callable[[str, list[Hypothesis]], list[Hypothesis]]
 
 
 class Model:
     """A model with its tokenisers and its recipe."""
 
-    def __init__(self, task: Translation, recipe: Recipe) -> None:
-        self.task, self.recipe = task.eval(), recipe
+    def __init__(self, task: Translation, recipe: Recipe, others: Sequence[Translation] = ()) -> None:
+        self.task, self.recipe, self.others = task.eval(), recipe, [other.eval() for other in others]
 
     def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
         """The parts of the network by name, so that `regard.watching(model)` can say who looks."""
         return self.task.model.named_modules()
+
+    def together(self, others: Sequence["Model"]) -> "Model":
+        """This model as one with others of the same tokens: they write by the mean of their probabilities.
+
+        What is looked at and forced is still this one.
+        """
+        own = [self.task.source.files("source"), self.task.target.files("target")]
+        for number, other in enumerate(others, start=1):
+            if [other.task.source.files("source"), other.task.target.files("target")] != own:
+                raise Fault(
+                    f"Model {number} beside the first cuts text into other tokens; combine models of one corpus."
+                )
+        return Model(self.task, self.recipe, [*self.others, *(other.task for other in others)])
 
     def translate(
         self,
@@ -58,87 +58,108 @@ class Model:
         beam: int | None = None,
         length_penalty: float | None = None,
         n_best: int | None = None,
+        *,
+        sample: Mapping[str, Any] | None = None,
+        wishes: Wishes | None = None,
     ) -> list[Translated]:
         """Translate each text; what is not given is as the model's recipe says.
 
-        Under `watching` one more pass over the best outputs shows every attention, rows = texts.
+        With `sample`, options of sampling such as {"temperature": 0.7, "seed": 3}, outputs are drawn at random, as many
+        as `n_best`. Under `watching` one more pass over the best outputs shows every attention, rows = texts.
         """
+        return self.translate_by(texts, self.search(beam, length_penalty, n_best, sample=sample, wishes=wishes))
+
+    def translate_by(
+        self, texts: Sequence[str], search: Search, lines: Sequence[int] | None = None, rank: Rank | None = None
+    ) -> list[Translated]:
+        """Translate each text by a search of any kind; `lines` number the texts for sampling, and `rank` reorders."""
         if isinstance(texts, str):
             raise TypeError("translate takes a list of texts; write translate([text])")
-        options = self.search_options(beam, length_penalty, n_best)
         with unwatched():
-            found = self._search(texts, options)
+            found = find([self.task, *self.others], texts, search, lines)
+            if rank is not None:
+                found = [rank(text, hypotheses) for text, hypotheses in zip(texts, found, strict=True)]
         if watched() and texts:
             self.force(texts, [hypotheses[0].tokens for hypotheses in found])
-        return [self._translated(text, hypotheses) for text, hypotheses in zip(texts, found, strict=True)]
+        return self._translated(texts, found)
 
-    def search_options(self, beam: int | None, penalty: float | None, n_best: int | None) -> DecodingOptions:
-        given = {"beam": beam, "length_penalty": penalty, "n_best": n_best}
-        table = self.recipe.decoding.model_dump() | {name: v for name, v in given.items() if v is not None}
-        return check(DecodingOptions, table, "the search")
+    def search(
+        self,
+        beam: int | None = None,
+        length_penalty: float | None = None,
+        n_best: int | None = None,
+        *,
+        sample: Mapping[str, Any] | None = None,
+        given: Mapping[str, Any] | None = None,
+        wishes: Wishes | None = None,
+    ) -> Search:
+        """The search of the model's recipe with what is given changed in it; `given` takes any option by its name."""
+        named = {"beam": beam, "length_penalty": length_penalty, "n_best": n_best}
+        every = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
+        return Search(changed(self.recipe.decoding, every, sample), sample is not None, wishes or Wishes())
 
-    @torch.no_grad()
-    def _search(self, texts: Sequence[str], options: DecodingOptions) -> list[list[Hypothesis]]:
-        """The hypotheses for each text; texts of like length are searched together, and the order is kept."""
-        found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-        lengths = {n: self.task.check_length(text, n) for n, text in enumerate(texts) if text.strip()}
-        for numbers in _batches(lengths, SEARCH_TOKENS // options.beam):
-            batch = self.task.read([texts[number] for number in numbers])
-            limits = (batch.source_lengths * options.longest_ratio).long() + options.longest_extra
-            limits = limits.clamp(max=self.task.model.options.longest).to(self.task.device)
-            for number, hypotheses in zip(numbers, beam_search(self.task, batch, limits, options), strict=True):
-                found[number] = hypotheses
-        return found
+    def _translated(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[Translated]:
+        # All at once, when the first is asked for.
+        aligned = cache(lambda: self.align(texts, [hypotheses[0].tokens for hypotheses in found]))
 
-    def _translated(self, text: str, hypotheses: list[Hypothesis]) -> Translated:
-        best = hypotheses[0]
-        return Translated(
-            self.task.write(best.tokens),
-            best.score,
-            self.task.target.pieces(best.tokens),
-            best.token_scores,
-            [(self.task.write(each.tokens), each.score) for each in hypotheses],
-            lambda: self.align(text, best.tokens),
-        )
+        def alignment(number: int) -> Alignment:
+            return aligned()[number]
+
+        return [
+            Translated(
+                self.task.write(hypotheses[0].tokens),
+                hypotheses[0].score,
+                self.task.target.pieces(hypotheses[0].tokens),
+                hypotheses[0].token_scores,
+                [(self.task.write(each.tokens), each.score) for each in hypotheses],
+                partial(alignment, number),
+            )
+            for number, hypotheses in enumerate(found)
+        ]
 
     @torch.no_grad()
     def force(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> Tensor:
         """Let the model read these texts and write just these tokens; the log-probability of each output."""
         return self.task.forced_scores(self.task.force_batch(texts, outputs))
 
+    @torch.no_grad()
+    def translate_as(self, texts: Sequence[str], outputs: Sequence[str]) -> list[Translated]:
+        """The given outputs as if the model had written them, each scored by its log-probability."""
+        if len(texts) != len(outputs):
+            raise Fault(f"There are {len(texts)} texts but {len(outputs)} outputs for them.")
+        found: list[list[Hypothesis]] = [[] for _ in texts]
+        tokens = [self.task.target.encode(output) for output in outputs]
+        lengths = {
+            number: max(self.task.check_length(text, number), self.task.check_target(outputs[number], number))
+            for number, text in enumerate(texts)
+        }
+        for numbers in batches_of(lengths, SEARCH_TOKENS):
+            batch = self.task.force_batch([texts[n] for n in numbers], [tokens[n] for n in numbers])
+            for number, own in zip(numbers, self.task.forced_token_scores(batch), strict=True):
+                found[number] = [Hypothesis(tokens[number], own.tolist(), float(own.sum()))]
+        return self._translated(texts, found)
+
     def search_tokens(self, text: str) -> list[int]:
         """The tokens of the best output for one text."""
         with unwatched():
-            return self._search([text], self.recipe.decoding)[0][0].tokens
+            return find([self.task], [text], Search(self.recipe.decoding))[0][0].tokens
 
-    def align(self, text: str, tokens: Sequence[int]) -> list[tuple[int, int]]:
-        """For each word of the output the word of the input that its attention, summed over its tokens, prefers.
+    def align(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> list[Alignment]:
+        """For each word of an output the word of its text that its attention, summed over its tokens, prefers.
 
-        The attention is the mean over the heads of the last block but one, which aligns best in translation models of
-        several sizes (Garg et al. 2019, section 4.1). A model without attention aligns nothing.
+        The attention is the mean over the heads of the block that aligns best; a model without any aligns nothing.
         """
-        if not tokens or not text.strip():
-            return []
-        with watching(self) as gazes:
-            self.force([text], [tokens])
-        crossing = [gaze.weights for gaze in gazes if (gaze.looks_from, gaze.looks_at) == ("target", "source")]
-        if not crossing:
-            return []
-        weights = crossing[max(0, len(crossing) - 2)][0, :, :-1].mean(dim=0)  # the end token aligns with nothing
-        source_words = self.task.source.words(self.task.source.encode(text))
-        return sorted(links(weights, self.task.target.words(tokens), source_words), key=lambda link: link[1])
-
-
-def _batches(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:
-    """Numbers of texts in groups of like length; rows x longest stays within the budget."""
-    group: list[int] = []
-    for number in sorted(lengths, key=lambda number: (-lengths[number], number)):
-        if group and (len(group) + 1) * lengths[group[0]] > budget:
-            yield group
-            group = []
-        group.append(number)
-    if group:
-        yield group
+        found: list[Alignment] = [[] for _ in texts]
+        where = crossing(self.task.model)
+        sources = [self.task.source.encode(text) for text in texts]
+        lengths = {n: max(len(sources[n]), len(outputs[n])) + 1 for n in range(len(texts)) if sources[n] and outputs[n]}
+        for numbers in batches_of(lengths, ALIGNED_TOKENS) if where else ():
+            with watching(self, where=where) as gazes:
+                self.force([texts[number] for number in numbers], [outputs[number] for number in numbers])
+            for number, weights in zip(numbers, gazes[0].weights.mean(dim=1), strict=True):
+                written, read = self.task.target.words(outputs[number]), self.task.source.words(sources[number])
+                found[number] = sorted(links(weights, written, read), key=lambda link: link[1])
+        return found
 
 
 def build_task(recipe: Recipe, source: Tokeniser, target: Tokeniser) -> Translation:

@@ -122,7 +122,7 @@ def is_unknown(span: str) -> bool:
     match span.split():
         case ["regard" | ".venv/bin/regard", *words]:
             names = [*takewhile(lambda word: not word.startswith("-"), words)]
-            command = " ".join(names[: 2 if names[:1] in (["data"], ["show"]) else 1])
+            command = " ".join(names[: 2 if names[:1] in (["data"], ["import"], ["show"]) else 1])
             return command not in options or not {word for word in words if word.startswith("-")} <= options[command]
         case ["make", target, *_]:
             return target not in make_targets()
@@ -164,6 +164,8 @@ def test_every_command_line_parses(document: Path) -> None:
     for arguments in command_lines(text_of(document)):
         try:
             settings = parsed(arguments).get("settings") or []
+            if arguments[0] == "translate":  # they are of the search
+                settings = [f"decoding.{setting}" for setting in settings]
             check_recipe(apply_settings(read_table(RECIPES[0]), settings))
         except (typer.TyperException, Fault) as error:
             pytest.fail(f"regard {shlex.join(arguments)}: {getattr(error, 'message', error)}")

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
+from regard.cli import options
+from regard.cli.asked import Asked, Translator, WishesByLine
 from regard.cli.console import console_progress, refuse_existing
 from regard.faults import Fault
 from regard.files import whole_file
 
 if TYPE_CHECKING:
-    from regard.model import Model, Translated
+    from regard.translated import Translated
 
 PORTION = 1024  # lines translated together; results appear portion by portion
 
@@ -27,36 +29,81 @@ def command(
         Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz); - is standard input.")
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the translations.")] = None,
-    beam: Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")] = None,
-    length_penalty: Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")] = None,
-    n_best: Annotated[int | None, typer.Option(min=1, help="Candidates for each line, best first.")] = None,
+    beam: options.Beam = None,
+    length_penalty: options.LengthPenalty = None,
+    n_best: options.NBest = None,
+    settings: options.Settings = None,
+    sample: options.Sample = False,
+    temperature: options.Temperature = None,
+    top_k: options.TopK = None,
+    top_p: options.TopP = None,
+    seed: options.Seed = None,
+    risk: options.Risk = None,
+    samples: options.Samples = None,
+    prefixes: options.Prefixes = None,
+    required: options.Required = None,
+    forbid: options.Forbid = None,
+    vocabulary: options.Vocabulary = None,
+    forced: options.Forced = None,
+    ensemble: options.Ensemble = None,
+    channel: options.Channel = None,
+    channel_weight: options.ChannelWeight = 1.0,
+    split_sentences: options.SplitSentences = False,
+    too_long: options.TooLong = "refuse",
     engine: Annotated[Literal["auto", "torch"], typer.Option(help="What computes the translations.")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each line.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
 ) -> None:
     """Translate text line by line; order is kept, and an empty line gives an empty line."""
+    asked = Asked(
+        beam=beam,
+        length_penalty=length_penalty,
+        n_best=n_best,
+        settings=settings or [],
+        draws=sample,
+        sampling={"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
+        risk=risk,
+        samples=samples,
+        forbidden=forbid or [],
+        vocabulary=vocabulary,
+        ensemble=ensemble or [],
+        channel=channel,
+        channel_weight=channel_weight,
+        split_sentences=split_sentences,
+        split_long=too_long == "split",
+        forced=forced is not None,
+    )
+    _translate(model, source, out, asked, WishesByLine(prefixes, required, forced), as_json, overwrite)
+
+
+def _translate(
+    model: Path,
+    source: Path | None,
+    out: Path | None,
+    asked: Asked,
+    wishes: WishesByLine,
+    as_json: bool,
+    overwrite: bool,
+) -> None:
     from_file = None if source is None or str(source) == "-" else source
     if out is not None:
         refuse_same(from_file, out)
         refuse_existing(out, overwrite)
-    from regard.model import load
-    from regard.tasks.translation import TooLong
-
     if from_file is None and sys.stdin is None:
         raise Fault("There is no standard input; name a file to translate.")
-    loaded = load(model)
+    asked.check(wishes)
+    translator = asked.translator(model)
     with _lines(from_file) as lines, _output(out) as file, console_progress() as progress:
         done = 0
         while portion := list(islice(lines, 1 if _typed(from_file) else PORTION)):
-            try:
-                for line in _answers(loaded, portion, beam, length_penalty, n_best, as_json):
+            for translated in translator(portion, done, wishes.take(len(portion))):
+                for line in _written(translated, translator, as_json):
                     print(line, file=file)
-            except TooLong as fault:
-                raise Fault(f"Line {done + fault.number + 1}: {fault.sentence}") from None
             file.flush()
             done += len(portion)
             if out is not None:
                 progress("translating", done, None)
+        wishes.end()
 
 
 def refuse_same(source: Path | None, out: Path) -> None:
@@ -88,16 +135,15 @@ def _output(path: Path | None) -> Iterator[TextIO]:
         text.detach()  # flushes, and leaves the file open, for it has still to be forced to disk
 
 
-def _answers(
-    model: "Model", lines: list[str], beam: int | None, penalty: float | None, n_best: int | None, as_json: bool
-) -> Iterator[str]:
-    count = n_best or model.recipe.decoding.n_best
-    for translated in model.translate(lines, beam=beam, length_penalty=penalty, n_best=n_best):
-        if as_json:
-            yield json.dumps(_as_object(translated), ensure_ascii=False)
-        else:
-            texts = [text for text, _ in translated.n_best]
-            yield from (" ".join(text.splitlines()) for text in (texts + [""] * count)[:count])
+def _written(translated: "Translated", translator: Translator, as_json: bool) -> Iterator[str]:
+    """The lines for one input line: an object, the score of a given output, or as many candidates as were asked for."""
+    if as_json:
+        yield json.dumps(_as_object(translated), ensure_ascii=False)
+    elif translator.gives_scores:
+        yield f"{translated.score:.6f}"
+    else:
+        texts, count = [text for text, _ in translated.n_best], translator.count
+        yield from (" ".join(text.splitlines()) for text in (texts + [""] * count)[:count])
 
 
 def _as_object(translated: "Translated") -> dict[str, Any]:

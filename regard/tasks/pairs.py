@@ -37,8 +37,8 @@ class PairBatch:
     def twice(self) -> "PairBatch":
         """Every row two times: first all of them, then all of them again."""
         again = self.places + self.target.numel()
-        fields = (self.source, self.source_lengths, self.target, self.inputs)
-        return PairBatch(*(torch.cat([tensor, tensor]) for tensor in fields), torch.cat([self.places, again]))
+        doubled = {name: torch.cat([tensor, tensor]) for name, tensor in vars(self).items()}
+        return PairBatch(**doubled | {"places": torch.cat([self.places, again])})
 
     def split(self, parts: int) -> list["PairBatch"]:
         """The same rows in `parts` smaller batches."""

@@ -11,20 +11,12 @@ from torch import Tensor, nn
 from regard.data.batching import Plan
 from regard.data.prepared import Prepared
 from regard.data.tokenisers import Tokeniser
-from regard.faults import Fault
+from regard.faults import Fault, TooLong
 from regard.protocols import Loss, State, Tally, mean
 from regard.tasks.objectives import CrossEntropy, Objective, forced
 from regard.tasks.pairs import PairBatch, Translator
 
 VALIDATION_ROWS = 64  # rows of a batch that is only measured
-
-
-class TooLong(Fault):
-    """A text that the model was not made for, by its number among the texts given."""
-
-    def __init__(self, number: int, sentence: str) -> None:
-        super().__init__(f"Text {number + 1}: {sentence}")
-        self.number, self.sentence = number, sentence
 
 
 class Translation(nn.Module):
@@ -138,15 +130,19 @@ class Translation(nn.Module):
     def forced_distributions(self, batch: PairBatch) -> list[Tensor]:
         """For each row the log-probabilities (place, token) from which its target, end included, is written."""
         logits, _ = self._forced(batch)
-        rows = (batch.places // batch.target.shape[1]).tolist()
-        return list(logits.log_softmax(-1).split([rows.count(row) for row in range(batch.rows)]))
+        rows = batch.places // batch.target.shape[1]
+        return list(logits.log_softmax(-1).split(torch.bincount(rows, minlength=batch.rows).tolist()))
 
     def forced_scores(self, batch: PairBatch) -> Tensor:
         """The log-probability of each target in the batch, its end counted."""
+        return torch.stack([own.sum() for own in self.forced_token_scores(batch)])
+
+    def forced_token_scores(self, batch: PairBatch) -> list[Tensor]:
+        """For each row the log-probabilities of its target's tokens, that of the end last."""
         logits, wanted = self._forced(batch)
         own = logits.log_softmax(-1).gather(1, wanted[:, None]).squeeze(1)
         rows = batch.places // batch.target.shape[1]
-        return own.new_zeros(batch.rows).index_add(0, rows, own)
+        return list(own.split(torch.bincount(rows, minlength=batch.rows).tolist()))
 
     def read(self, inputs: Sequence[str]) -> PairBatch:
         """The sentences as a batch with empty targets."""
@@ -170,6 +166,18 @@ class Translation(nn.Module):
         if length > longest:
             raise TooLong(number, f"its translation has {length} tokens, but the model takes {longest} at most.")
         return length
+
+    def target_tokens(self, text: str, what: str) -> list[int]:
+        """The tokens of what an output is asked to have; `what` it is called if it cannot be written."""
+        tokens, longest = self.target.encode(text), self.model.options.longest
+        if self.target.unknown in tokens:
+            unknown = next((word for word in text.split() if self.target.unknown in self.target.encode(word)), text)
+            raise Fault(
+                f"The {what} has {unknown!r}, for which this model has no tokens; give one that it could write."
+            )
+        if len(tokens) + 1 > longest:
+            raise Fault(f"The {what} has {len(tokens)} tokens, but an output has {longest - 1} at most; shorten it.")
+        return tokens
 
     def sides(self, batch: PairBatch, written: Sequence[Sequence[int]]) -> dict[str, list[list[str]]]:
         sources = [

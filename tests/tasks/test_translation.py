@@ -8,6 +8,7 @@ import torch
 import regard
 from regard.faults import Fault
 from regard.model import Model
+from regard.searching import find
 from regard.tasks.objectives import CrossEntropy
 from regard.tasks.pairs import PairBatch
 
@@ -37,7 +38,7 @@ def test_many_sentences_need_several_batches_and_keep_their_order(
 ) -> None:
     texts = [f"{text} {number}" for number in range(5) for text in TEXTS[:2]]
     together = [each.text for each in model.translate(texts, beam=2)]
-    monkeypatch.setattr("regard.model.SEARCH_TOKENS", 100)
+    monkeypatch.setattr("regard.searching.SEARCH_TOKENS", 100)
     assert [each.text for each in model.translate(texts, beam=2)] == together
     assert model.translate(texts[3:4], beam=2)[0].text == together[3]
 
@@ -46,7 +47,7 @@ def test_score_found_is_score_when_forced(model: Model) -> None:
     for text in TEXTS[:2]:
         for penalty in (0.0, 1.0):
             found = model.translate([text], length_penalty=penalty)[0]
-            hypothesis = model._search([text], model.search_options(None, penalty, None))[0][0]
+            (hypothesis,) = find([model.task], [text], model.search(length_penalty=penalty))[0]
             total = float(model.force([text], [hypothesis.tokens])[0])
             assert found.score == pytest.approx(total / ((5 + len(hypothesis.tokens) + 1) / 6) ** penalty)
             assert sum(found.token_scores) == pytest.approx(total)

@@ -1,0 +1,49 @@
+"""The options by which `regard translate` is told how to choose its outputs, one after the other."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Beam = Annotated[int | None, typer.Option(help="Width of the beam; 1 is greedy.", min=1, max=64)]
+LengthPenalty = Annotated[float | None, typer.Option(help="Alpha of the length penalty.", min=0)]
+NBest = Annotated[int | None, typer.Option(help="Candidates for each line, best first.", min=1)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Any other option of the search: groups=2, stop=exhaustive, sampling.min_p=0.05.",
+        metavar="NAME=VALUE",
+    ),
+]
+
+Sample = Annotated[bool, typer.Option("--sample", help="Draw outputs at random, --n-best of them.")]
+Temperature = Annotated[float | None, typer.Option(help="Below 1 is bolder, 0 is greedy search.", min=0)]
+TopK = Annotated[int | None, typer.Option(help="Draw among the K most probable tokens.", min=0)]
+TopP = Annotated[
+    float | None, typer.Option(help="Draw among the fewest tokens whose probability reaches P.", min=0, max=1)
+]
+Seed = Annotated[int | None, typer.Option(help="The same seed draws the same outputs.", min=0)]
+Risk = Annotated[
+    str | None, typer.Option("--mbr", help="Choose among samples by minimum Bayes risk.", metavar="METRIC")
+]
+Samples = Annotated[int | None, typer.Option(help="Samples that --mbr chooses among (32).", min=2)]
+
+Prefixes = Annotated[Path | None, typer.Option(help="A file with what each output begins with, line by line.")]
+Required = Annotated[Path | None, typer.Option(help="A file with phrases for each output, parted by tabs.")]
+Forced = Annotated[
+    Path | None, typer.Option("--force", help="Translate nothing: score the outputs in this file, line by line.")
+]
+Forbid = Annotated[list[str] | None, typer.Option(help="No output may have it.", metavar="PHRASE")]
+Vocabulary = Annotated[Path | None, typer.Option(help="Write with the tokens of this text alone.")]
+
+Ensemble = Annotated[
+    list[Path] | None, typer.Option("--with", help="Write by the mean of this model too.", metavar="MODEL")
+]
+Channel = Annotated[Path | None, typer.Option(help="A model of the other direction, which reranks the beam.")]
+ChannelWeight = Annotated[float, typer.Option(help="How much the channel model counts.", min=0)]
+
+SplitSentences = Annotated[bool, typer.Option("--split-sentences", help="Translate each sentence of a line alone.")]
+TooLong = Annotated[
+    Literal["refuse", "split"], typer.Option(help="What to do with sentences longer than the model takes.")
+]

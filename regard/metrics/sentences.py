@@ -1,0 +1,43 @@
+"""Scores of single sentences, for choosing among outputs: what minimum Bayes risk calls a utility."""
+
+from collections.abc import Callable, Sequence
+
+from regard.faults import Fault
+from regard.metrics.counting import sentence_statistics
+from regard.metrics.text import METRICS, SACREBLEU
+
+ERRORS = frozenset({"ter", "wer", "cer", "per"})  # of these less is better
+_OF_TEXTS = frozenset({"cider"})  # these weigh words by the other sentences
+
+
+def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]]:
+    """What each hypothesis is worth against its own reference; of error rates the negative, so that more is better.
+
+    BLEU of a sentence takes only the orders that the sentence has n-grams of, as sacreBLEU's sentence BLEU does.
+    """
+    usable = [name for name in METRICS if name not in _OF_TEXTS]
+    if metric in _OF_TEXTS:
+        raise Fault(
+            f"{metric} is a score of whole texts, not of a sentence; choose by {', '.join(usable)}."
+        )
+    if metric not in METRICS:
+        raise Fault(f"There is no metric '{metric}'; to choose by there are {', '.join(usable)}.")
+    sign = -1.0 if metric in ERRORS else 1.0
+
+    def worth(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
+        if metric in SACREBLEU:
+            values = _by_sacrebleu(metric, hypotheses, references)
+        else:
+            pairs = zip(hypotheses, references, strict=True)
+            values = [METRICS[metric]([hypothesis], [[reference]])[0] for hypothesis, reference in pairs]
+        return [sign * value for value in values]
+
+    return worth
+
+
+def _by_sacrebleu(metric: str, hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
+    counts = SACREBLEU[metric]()
+    if metric.startswith("bleu"):
+        counts.effective_order = True
+    rows = sentence_statistics(counts, hypotheses, [list(references)])
+    return [float(counts._compute_score_from_stats(row.tolist()).score) for row in rows]

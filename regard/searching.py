@@ -1,0 +1,180 @@
+"""Finding outputs for texts: from what people ask for, in text, to the searches, which know tokens and batches."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from regard.data.labels import is_unspaced
+from regard.decoding.beam import beam_search
+from regard.decoding.combined import Ensemble
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.sampling import sample
+from regard.faults import Fault
+from regard.protocols import Stepwise
+from regard.tasks.covering import Covering
+from regard.tasks.pairs import PairBatch
+from regard.tasks.translation import Translation
+
+SEARCH_TOKENS = 8192  # source tokens x rows of a sentence in one batch of a search
+MOST_SPELLINGS = 20  # ways to spell a forbidden phrase that are barred one after the other, before giving up
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is asked of the outputs beside being likely."""
+
+    prefixes: Sequence[str] = ()  # what each output begins with; none, or one for each text
+    required: Sequence[Sequence[str]] = ()  # phrases that each output must have; none, or a list for each text
+    forbidden: Sequence[str] = ()  # phrases that no output may have
+    allowed: Sequence[str] | None = None  # if given, outputs are written with the tokens of these texts alone
+
+    def of(self, numbers: Sequence[int]) -> "Wishes":
+        """The wishes for some of the texts."""
+        return replace(
+            self,
+            prefixes=[self.prefixes[number] for number in numbers] if self.prefixes else (),
+            required=[self.required[number] for number in numbers] if self.required else (),
+        )
+
+
+@dataclass(frozen=True)
+class Search:
+    """How outputs are chosen: by beam search or drawn at random, and what is asked of them."""
+
+    options: DecodingOptions
+    draws: bool = False
+    wishes: Wishes = field(default_factory=Wishes)
+
+    @property
+    def rows(self) -> int:
+        """Outputs that are written at the same time for one text."""
+        return self.options.sampling.samples if self.draws else self.options.beam
+
+
+def limits_of(task: Translation, batch: PairBatch, options: DecodingOptions) -> Tensor:
+    """How many tokens each output may have, its end counted."""
+    limits = (batch.source_lengths * options.longest_ratio).long() + options.longest_extra
+    return limits.clamp(max=task.model.options.longest).to(task.device)
+
+
+@torch.no_grad()
+def find(
+    tasks: Sequence[Translation], texts: Sequence[str], search: Search, lines: Sequence[int] | None = None
+) -> list[list[Hypothesis]]:
+    """The outputs for each text, best first or in the order drawn; several tasks write together.
+
+    Texts of like length are searched together and the order is kept. What is drawn for a text depends on its number
+    among `lines`, by default its place.
+    """
+    _check_wishes(search.wishes, len(texts))
+    task, writer = tasks[0], _writer(tasks, search.options)
+    found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
+    lengths = {n: task.check_length(text, n) for n, text in enumerate(texts) if text.strip()}
+    keys = range(len(texts)) if lines is None else lines
+    seeker = _Seeker(task, writer, search)
+    for numbers in batches_of(lengths, SEARCH_TOKENS // search.rows):
+        part = [texts[number] for number in numbers], [keys[number] for number in numbers]
+        wishes = search.wishes.of(numbers)
+        for number, hypotheses in zip(numbers, seeker.seek(*part, wishes, ()), strict=True):
+            found[number] = hypotheses
+    for number in lengths if search.wishes.forbidden else ():
+        found[number] = seeker.without(found[number], texts[number], keys[number], search.wishes.of([number]))
+    return found
+
+
+def _check_wishes(wishes: Wishes, texts: int) -> None:
+    """Refuse what cannot be met, whatever the model."""
+    for name, given in (("prefixes", wishes.prefixes), ("lists of required phrases", wishes.required)):
+        if given and len(given) != texts:
+            raise Fault(f"There are {len(given)} {name} for {texts} texts; give one for each.")
+    asked = [*wishes.prefixes, *(phrase for several in wishes.required for phrase in several)]
+    for phrase in wishes.forbidden:
+        if clash := next((text for text in asked if _pattern(phrase).search(text)), None):
+            raise Fault(f"{phrase!r} must not occur, but {clash!r} must, which has it; give up one of them.")
+
+
+def _writer(tasks: Sequence[Translation], options: DecodingOptions) -> Stepwise:
+    """What the searches drive: a task, or several as one; with a coverage penalty they keep account of their looks."""
+    writers: list[Stepwise] = [Covering(task) for task in tasks] if options.coverage_penalty else list(tasks)
+    return writers[0] if len(writers) == 1 else Ensemble(writers)
+
+
+@dataclass(frozen=True)
+class _Seeker:
+    """One search over batch after batch."""
+
+    task: Translation
+    writer: Stepwise
+    search: Search
+
+    def seek(
+        self, texts: Sequence[str], lines: Sequence[int], wishes: Wishes, barred: Sequence[Sequence[int]]
+    ) -> list[list[Hypothesis]]:
+        """The outputs for one batch, in which none of the `barred` sequences of tokens is written."""
+        batch = self.task.read(texts)
+        limits, options = limits_of(self.task, batch, self.search.options), self.search.options
+        demands = self._demands(wishes, barred)
+        if self.search.draws:
+            return sample(self.writer, batch, limits, options, lines, demands)
+        return beam_search(self.writer, batch, limits, options, demands)
+
+    def _demands(self, wishes: Wishes, barred: Sequence[Sequence[int]]) -> Demands:
+        tokens = self.task.target_tokens
+        allowed = None
+        if wishes.allowed is not None:
+            allowed = sorted({token for text in wishes.allowed for token in self.task.target.encode(text)})
+        return Demands(
+            prefixes=[tokens(prefix, "prefix") for prefix in wishes.prefixes],
+            required=[[tokens(phrase, "phrase") for phrase in several] for several in wishes.required],
+            forbidden=barred,
+            allowed=allowed,
+        )
+
+    def without(self, found: list[Hypothesis], text: str, line: int, wishes: Wishes) -> list[Hypothesis]:
+        """The outputs for one text, without the forbidden phrases however they are spelled.
+
+        A phrase can be cut into tokens in more ways than one. So a spelling is barred when it has been written, and the
+        search made again, till no output has a forbidden phrase.
+        """
+        barred: list[list[int]] = []
+        while spellings := [each for output in found for each in self._spellings(output.tokens, wishes)]:
+            if len(barred) > MOST_SPELLINGS:
+                phrases = ", ".join(map(repr, wishes.forbidden))
+                raise Fault(f"The model writes {phrases} in one way after another for {text[:40]!r}; ask for less.")
+            barred += [list(each) for each in dict.fromkeys(map(tuple, spellings))]
+            (found,) = self.seek([text], [line], wishes, barred)
+        return found
+
+    def _spellings(self, tokens: Sequence[int], wishes: Wishes) -> Iterator[Sequence[int]]:
+        """The tokens that write forbidden phrases in an output, a run for each phrase that it has."""
+        text = self.task.write(tokens)
+        for phrase in wishes.forbidden:
+            if met := _pattern(phrase).search(text):
+                last = next(n for n in range(len(tokens) + 1) if len(self.task.write(tokens[:n])) >= met.end())
+                starts = range(last - 1, -1, -1)
+                first = next((n for n in starts if phrase in self.task.write(tokens[n:last])), 0)
+                yield tokens[first:last]
+
+
+def _pattern(phrase: str) -> re.Pattern[str]:
+    """A phrase as words of their own; where words are not parted by spaces, anywhere."""
+    if not phrase.strip():
+        raise Fault("A phrase that must not occur is empty; leave it out.")
+    before, behind = (edge.isalnum() and not is_unspaced(edge) for edge in (phrase[0], phrase[-1]))
+    return re.compile((r"(?<!\w)" if before else "") + re.escape(phrase) + (r"(?!\w)" if behind else ""))
+
+
+def batches_of(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:
+    """Numbers of texts in groups of like length; rows x longest stays within the budget."""
+    group: list[int] = []
+    for number in sorted(lengths, key=lambda number: (-lengths[number], number)):
+        if group and (len(group) + 1) * lengths[group[0]] > budget:
+            yield group
+            group = []
+        group.append(number)
+    if group:
+        yield group

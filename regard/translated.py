@@ -1,0 +1,93 @@
+"""What a translation is, whoever made it, and how those of a line's sentences become that of the line.
+
+Nothing here needs torch, so that a fast engine can answer without loading it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from regard.data.sentences import Sentence, rejoin, split_long, split_sentences
+from regard.faults import Fault
+
+Alignment = list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Translated:
+    """One translation: the best text and its score, its tokens, and the other candidates."""
+
+    text: str
+    score: float
+    tokens: list[str]
+    token_scores: list[float]
+    n_best: list[tuple[str, float]]
+    _align: Callable[[], Alignment] = field(repr=False, compare=False)
+
+    @cached_property
+    def alignment(self) -> Alignment:
+        """For each word of the output the word of the input it looked at most: (source word, target word)."""
+        return self._align()
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How lines become what is translated in one piece: whole as they are, by sentences, or so that every part fits."""
+
+    language: str
+    measure: Callable[[str], int]  # tokens of a text, its end counted
+    longest: int
+    sentences: bool = False
+    long_ones: bool = False
+
+    def __call__(self, line: str) -> list[Sentence]:
+        found = split_sentences(line, self.language) if self.sentences else [Sentence("", line, "")]
+        if not self.long_ones:
+            return found
+        return [part for sentence in found for part in self._fitting(sentence)]
+
+    def _fitting(self, sentence: Sentence) -> list[Sentence]:
+        if self.measure(sentence.text) <= self.longest:
+            return [sentence]
+        parts = split_long(sentence.text, self.measure, self.longest, self.language)
+        parts[0] = parts[0]._replace(before=sentence.before + parts[0].before)
+        parts[-1] = parts[-1]._replace(after=parts[-1].after + sentence.after)
+        return parts
+
+
+def joined(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Translated:
+    """The translation of a line from those of its sentences: texts in their white space, tokens in a row, scores added.
+
+    Its n-th best candidate is made of the n-th best of every sentence, or of the last one that there is.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    ranks = range(max(len(part.n_best) for part in parts))
+    candidates = [[part.n_best[min(rank, len(part.n_best) - 1)] for part in parts] for rank in ranks]
+    return Translated(
+        rejoin(sentences, [part.text for part in parts]),
+        sum(part.score for part in parts),
+        [token for part in parts for token in part.tokens],
+        [score for part in parts for score in part.token_scores],
+        [(rejoin(sentences, [text for text, _ in each]), sum(score for _, score in each)) for each in candidates],
+        lambda: _aligned(sentences, parts),
+    )
+
+
+def _aligned(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Alignment:
+    links: Alignment = []
+    sources = targets = 0  # words before the sentence
+    for sentence, part in zip(sentences, parts, strict=True):
+        links += [(source + sources, target + targets) for source, target in part.alignment]
+        sources, targets = sources + len(sentence.text.split()), targets + len(part.text.split())
+    return links
+
+
+def line_key(line: int, part: int) -> int:
+    """What the draws for a part of a line depend on, beside the seed: no two parts of any lines share it."""
+    if line >= _LINES:
+        raise Fault(f"Sampling can tell {_LINES:,} lines apart; translate the rest in a second run.")
+    return line + part * _LINES
+
+
+_LINES = 2**40

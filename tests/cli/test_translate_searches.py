@@ -1,0 +1,172 @@
+"""The searches through `regard translate`."""
+
+import json
+import shutil
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from regard.cli import main
+from regard.model import load
+
+LINES = ["I love books.", "", "Ana sees the red house. The boys read."]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "in.en"
+    path.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    return path
+
+
+def wish(tmp_path: Path, *lines: str) -> str:
+    path = tmp_path / "wishes.txt"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+def translated(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert main(["translate", *arguments]) == 0
+    return capsys.readouterr().out.split("\n")[:-1]
+
+
+def test_samples_are_drawn_as_the_seed_says(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = (str(trained), str(text), "--sample", "--temperature", "1.5", "--n-best", "2")
+    first, again, other = (translated(capsys, *asked, "--seed", seed) for seed in ("3", "3", "4"))
+    assert len(first) == 6
+    assert first == again
+    assert first != other
+    assert first[2:4] == ["", ""]
+    cold = translated(capsys, str(trained), str(text), "--sample", "--top-k", "1")
+    assert cold == translated(capsys, str(trained), str(text), "--beam", "1")
+    assert translated(capsys, str(trained), str(text), "--sample", "--top-p", "0.0001") == cold
+
+
+def test_samples_do_not_depend_on_what_was_translated_together(
+    trained: Path, text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = (str(trained), str(text), "--sample", "--temperature", "1.5")
+    together = translated(capsys, *asked)
+    monkeypatch.setattr("regard.cli.translate.PORTION", 1)
+    assert translated(capsys, *asked) == together
+
+
+def test_wishes_line_by_line(trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begun = translated(capsys, str(trained), str(text), "--prefixes", wish(tmp_path, "Nós", "", "A casa"))
+    assert begun[0].startswith("Nós")
+    assert begun[2].startswith("A casa")
+    have = translated(capsys, str(trained), str(text), "--required", wish(tmp_path, "casa\tlivros", "", ""))
+    assert "casa" in have[0]
+    assert "livros" in have[0]
+    restricted = translated(capsys, str(trained), str(text), "--vocabulary", wish(tmp_path, "Ana lê."))
+    assert set("".join(restricted)) <= set("Ana lê.")
+    without = translated(capsys, str(trained), str(text), "--forbid", "A", "--forbid", "a")
+    assert not {"A", "a"} & {word for line in without for word in line.replace(".", " ").split()}
+
+
+def test_several_models_and_least_risk(
+    trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = translated(capsys, str(trained), str(text))
+    assert translated(capsys, str(trained), str(text), "--with", str(trained)) == plain
+    drawn = translated(capsys, str(trained), str(text), "--sample", "--n-best", "4", "--seed", "2")
+    chosen = translated(capsys, str(trained), str(text), "--mbr", "chrf", "--samples", "4", "--seed", "2")
+    assert chosen[0] in drawn[:4]
+    assert chosen[1] == ""
+    assert chosen[2] in drawn[8:]
+
+
+def test_a_channel_model_reranks(trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    back = tmp_path / "back"
+    shutil.copytree(trained, back)
+    recipe = (back / "recipe.toml").read_bytes()
+    swapped = recipe.replace(b'source_language = "en"', b'source_language = "pt"')
+    swapped = swapped.replace(b'target_language = "pt"', b'target_language = "en"')
+    (back / "recipe.toml").write_bytes(swapped)
+    manifest = (back / "manifest.json").read_text(encoding="utf-8")
+    checksums = (sha256(content).hexdigest() for content in (recipe, swapped))
+    (back / "manifest.json").write_text(manifest.replace(*checksums), encoding="utf-8")
+    best = translated(capsys, str(trained), str(text), "--n-best", "4")
+    ranked = translated(capsys, str(trained), str(text), "--n-best", "4", "--channel", str(back))
+    assert sorted(ranked[:4]) == sorted(best[:4])
+    ignored = translated(
+        capsys, str(trained), str(text), "--n-best", "4", "--channel", str(back), "--channel-weight", "0",
+        "--set", "length_penalty_kind=average", "--length-penalty", "1",
+    )  # fmt: skip
+    by_mean = translated(
+        capsys, str(trained), str(text), "--n-best", "4", "--set", "length_penalty_kind=average",
+        "--length-penalty", "1",
+    )  # fmt: skip
+    assert ignored == by_mean
+
+
+def test_given_outputs_are_scored_and_not_searched(
+    trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outputs = ["Eu amo livros.", "", "Ana vê a casa vermelha."]
+    given = wish(tmp_path, *outputs)
+    forced = [json.loads(line) for line in translated(capsys, str(trained), str(text), "--force", given, "--json")]
+    scores = translated(capsys, str(trained), str(text), "--force", given)
+    model = load(trained, device="cpu")
+    expected = model.force(LINES, [model.task.target.encode(output) for output in outputs]).tolist()
+    assert [each["text"] for each in forced] == outputs
+    assert [each["score"] for each in forced] == pytest.approx(expected, rel=1e-5)
+    assert [sum(each["token_scores"]) for each in forced] == pytest.approx(expected, rel=1e-5)
+    assert [float(score) for score in scores] == pytest.approx(expected, abs=1e-4)
+
+
+def test_sentences_of_a_line_are_translated_alone(
+    trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    apart = tmp_path / "apart.en"
+    apart.write_text("Ana sees the red house.\nThe boys read.\n", encoding="utf-8")
+    one, other = (json.loads(line) for line in translated(capsys, str(trained), str(apart), "--json"))
+    both = json.loads(translated(capsys, str(trained), str(text), "--split-sentences", "--json")[2])
+    assert both["text"] == f"{one['text']} {other['text']}"
+    assert both["score"] == pytest.approx(one["score"] + other["score"], rel=1e-4)
+    words = len(["Ana", "sees", "the", "red", "house."]), len(one["text"].split())
+    shifted = [[source + words[0], target + words[1]] for source, target in other["alignment"]]
+    assert both["alignment"] == one["alignment"] + shifted
+
+
+def test_long_lines_are_split_or_refused(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = tmp_path / "long.en"
+    long.write_text("short\n" + "the red house " * 700 + "\n", encoding="utf-8")
+    assert main(["translate", str(trained), str(long), "--beam", "1"]) == 2
+    assert "Line 2: " in capsys.readouterr().err
+    short = ["--set", "longest_extra=1", "--set", "longest_ratio=0.02"]
+    lines = translated(capsys, str(trained), str(long), "--beam", "1", "--too-long", "split", *short)
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--temperature", "0.5", "--seed", "3"], "--temperature and --seed would do nothing without --sample."),
+        (["--samples", "8"], "--samples says how many --mbr chooses among"),
+        (["--sample", "--beam", "4"], "give one or the other"),
+        (["--sample", "--channel", "x"], "--channel reranks what the beam has found"),
+        (["--mbr", "blue"], "There is no metric 'blue'"),
+        (["--set", "gruops=2"], "did you mean 'groups'"),
+        (["--sample", "--top-p", "0"], "top_p"),
+        (["--forbid", ""], "A phrase that must not occur is empty"),
+        (["--with", "nowhere"], "There is no model folder at nowhere"),
+        (["--required", "WISHES", "--sample"], "Sampling cannot promise phrases that must occur"),
+        (["--prefixes", "WISHES", "--split-sentences"], "belong to whole lines"),
+        (["--prefixes", "SHORT"], "has 1 lines, but the input has more"),
+        (["--prefixes", "LONG"], "has more lines than the input, which has 3"),
+        (["--force", "WISHES", "--beam", "2"], "--force scores the outputs it is given"),
+        (["--force", "SHORT"], "has 1 lines, but the input has more"),
+        (["--prefixes", "nowhere.txt"], "There is no file"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    arguments: list[str], message: str, trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"WISHES": ("casa", "", ""), "SHORT": ("a",), "LONG": ("a", "b", "c", "d")}
+    made = [wish(tmp_path, *files[word]) if word in files else word for word in arguments]
+    assert main(["translate", str(trained), str(text), *made]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Traceback" not in said

@@ -1,0 +1,193 @@
+"""What is asked of outputs in text, and that they have it."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+import regard
+from regard.decoding.output import Hypothesis
+from regard.faults import Fault
+from regard.metrics.sentences import utility
+from regard.model import Model
+from regard.reranking import by_channel, by_risk
+from regard.searching import MOST_SPELLINGS, Wishes, _pattern, find
+from regard.tasks.covering import Covering, crossing
+
+TEXTS = ["I love books.", "Ana sees the red house.", "We read."]
+
+
+@pytest.fixture(scope="module")
+def model(trained: Path) -> Model:
+    loaded = regard.load(trained, device="cpu")
+    loaded.task.double()
+    return loaded
+
+
+def texts_of(model: Model, wishes: Wishes) -> list[str]:
+    return [each.text for each in model.translate(TEXTS, wishes=wishes)]
+
+
+def test_an_output_begins_with_its_prefix(model: Model) -> None:
+    prefixes = ["Nós", "", "A casa vermelha"]
+    for prefix, text in zip(prefixes, texts_of(model, Wishes(prefixes=prefixes)), strict=True):
+        assert text.startswith(prefix)
+    assert texts_of(model, Wishes(prefixes=["", "", ""])) == [each.text for each in model.translate(TEXTS)]
+
+
+def test_an_output_has_the_phrases_it_must_have(model: Model) -> None:
+    found = texts_of(model, Wishes(required=[["casa vermelha"], [], ["livros", "Ana"]]))
+    assert "casa vermelha" in found[0]
+    assert found[1] == model.translate(TEXTS)[1].text
+    assert "livros" in found[2]
+    assert "Ana" in found[2]
+
+
+def test_no_output_has_a_forbidden_phrase_however_it_is_spelled(model: Model) -> None:
+    plain = model.translate(TEXTS, beam=4, n_best=4)
+    words = sorted({word.strip(".") for each in plain for text, _ in each.n_best for word in text.split()})
+    for word in words:
+        for each in model.translate(TEXTS, beam=4, n_best=4, wishes=Wishes(forbidden=[word])):
+            for text, _ in each.n_best:
+                assert word not in text.replace(".", " ").split()
+
+
+def test_a_forbidden_phrase_changes_only_the_outputs_that_had_it(model: Model) -> None:
+    drawn = {"seed": 5, "temperature": 1.3}
+    plain = [each.text for each in model.translate(TEXTS, sample=drawn)]
+    word = next(word for word in re.findall(r"\w+", plain[0]) if word not in plain[1] + plain[2])
+    found = [each.text for each in model.translate(TEXTS, sample=drawn, wishes=Wishes(forbidden=[word]))]
+    assert word in re.findall(r"\w+", plain[0])
+    assert word not in re.findall(r"\w+", found[0])
+    assert found[1:] == plain[1:]
+
+
+def test_a_phrase_is_words_of_their_own() -> None:
+    assert not _pattern("art").search("an artist, a party, smart")
+    assert _pattern("art").search("(art)")
+    assert _pattern("o art").search("o art.")
+    assert not _pattern("o art").search("do art")
+    assert _pattern("читает").search("он читает")
+    assert not _pattern("чита").search("он читает")
+    assert _pattern("艺术").search("我爱艺术家")  # no spaces, no borders
+    assert _pattern("...").search("well...yes")
+
+
+def test_giving_up_on_a_phrase_is_said(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.searching.MOST_SPELLINGS", -1)
+    word = model.translate(TEXTS)[0].text.split()[0]
+    with pytest.raises(Fault, match=f"The model writes '{word}' in one way after another for 'I love books.'"):
+        model.translate(TEXTS, wishes=Wishes(forbidden=[word]))
+    assert MOST_SPELLINGS > 0
+
+
+def test_a_restricted_vocabulary(model: Model) -> None:
+    allowed = set(model.task.target.encode("Ana lê a casa."))
+    for hypotheses in find([model.task], TEXTS, model.search(wishes=Wishes(allowed=["Ana lê", "a casa."]))):
+        assert set(hypotheses[0].tokens) <= allowed
+
+
+def test_wishes_that_cannot_be_met_are_refused(model: Model) -> None:
+    for wishes, message in (
+        (Wishes(prefixes=["Eu"]), "There are 1 prefixes for 3 texts"),
+        (Wishes(required=[["Eu"]]), "There are 1 lists of required phrases for 3 texts"),
+        (Wishes(forbidden=[" "]), "A phrase that must not occur is empty"),
+        (Wishes(forbidden=["Ana"], prefixes=["", "Ana e", ""]), "'Ana' must not occur, but 'Ana e' must"),
+        (Wishes(forbidden=["Ana"], required=[[], ["a Ana"], []]), "'Ana' must not occur, but 'a Ana' must"),
+        (Wishes(prefixes=["a " * 3000, "", ""]), "The prefix has .* tokens, but an output has"),
+    ):
+        with pytest.raises(Fault, match=message):
+            model.translate(TEXTS, wishes=wishes)
+
+
+def test_drawing_depends_on_seed_and_line_and_not_on_the_batch(model: Model) -> None:
+    sampled = {"seed": 7, "temperature": 1.5}
+    together = model.translate(TEXTS, n_best=3, sample=sampled)
+    assert [len(each.n_best) for each in together] == [3, 3, 3]
+    again = model.translate(TEXTS, n_best=3, sample=sampled)
+    assert [each.n_best for each in again] == [each.n_best for each in together]
+    search = model.search(n_best=3, sample=sampled)
+    for line, text in enumerate(TEXTS):
+        (alone,) = model.translate_by([text], search, lines=[line])
+        assert [each for each, _ in alone.n_best] == [each for each, _ in together[line].n_best]
+    other = model.translate(TEXTS, n_best=3, sample=sampled | {"seed": 8})
+    assert [each.n_best for each in other] != [each.n_best for each in together]
+    cold = model.translate(TEXTS, sample={"temperature": 0})
+    assert [each.text for each in cold] == [each.text for each in model.translate(TEXTS, beam=1)]
+
+
+def test_any_option_of_the_search_can_be_given(model: Model) -> None:
+    search = model.search(beam=4, n_best=2, given={"groups": 2, "sampling": {"min_p": 0.1}}, sample=None)
+    assert (search.options.beam, search.options.groups, search.options.sampling.min_p) == (4, 2, 0.1)
+    assert not search.draws
+    with pytest.raises(Fault, match="no 'gruops'; did you mean 'groups'"):
+        model.search(given={"gruops": 2})
+
+
+def test_coverage_counts_every_look_once(model: Model) -> None:
+    task = Covering(model.task)
+    batch = model.task.read(TEXTS)
+    state = task.start(batch).spread(2)
+    for step in range(1, 4):
+        _, state = task.step(torch.full((6,), task.begin), state)
+        covered = task.coverage(state)
+        lengths = batch.source_lengths.repeat_interleave(2)
+        for row, length in zip(covered, lengths.tolist(), strict=True):
+            assert float(row[:length].sum()) == pytest.approx(step)
+            assert torch.equal(row[length:], torch.ones(len(row) - length))
+
+
+def test_a_coverage_penalty_reaches_the_scores(model: Model) -> None:
+    short = {"longest_ratio": 0.1, "longest_extra": 2}  # two tokens cannot have looked at all of a sentence
+    for (one,), (other,) in zip(
+        *(find([model.task], TEXTS, model.search(given={**short, "coverage_penalty": b})) for b in (0.0, 0.5)),
+        strict=True,
+    ):
+        assert other.score < one.score
+
+
+def test_where_a_model_crosses(model: Model) -> None:
+    assert crossing(model) == "decoder.0.cross.look"  # of two blocks the last but one
+
+
+def test_a_model_together_with_itself_is_itself(model: Model) -> None:
+    both = model.together([model])
+    for one, other in zip(model.translate(TEXTS), both.translate(TEXTS), strict=True):
+        assert (other.text, other.score) == (one.text, pytest.approx(one.score))
+
+
+def test_least_risk_is_the_most_agreed_upon(model: Model) -> None:
+    found = model.translate(TEXTS[:1], n_best=6, sample={"seed": 2, "temperature": 1.3})[0]
+    texts = [text for text, _ in found.n_best]
+    worth = {
+        text: sum(utility("chrf")([text] * 6, texts)) - utility("chrf")([text], [text])[0]
+        for text in dict.fromkeys(texts)
+    }
+    rank = by_risk(model, "chrf", count=2)
+    search = model.search(n_best=6, sample={"seed": 2, "temperature": 1.3})
+    (chosen,) = model.translate_by(TEXTS[:1], search, rank=rank)
+    assert chosen.text == max(worth, key=lambda text: worth[text])
+    assert chosen.score == pytest.approx(worth[chosen.text] / 5)
+    with pytest.raises(Fault, match="There is no metric 'chfr'"):
+        by_risk(model, "chfr")
+
+
+def test_a_channel_model_reranks_by_what_it_thinks_of_the_source(model: Model) -> None:
+    with pytest.raises(Fault, match="A channel model must go from pt to en, but this one goes from en to pt"):
+        by_channel(model, model, 1.0)
+    # the same network in the other direction: its texts are strange, its arithmetic is not
+    data = model.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
+    backward = Model(model.task, model.recipe.model_copy(update={"data": data}))
+    (found,) = find([model.task], TEXTS[:1], model.search(beam=4, n_best=4))
+    source = model.task.target.encode(TEXTS[0])
+    values = {}
+    for each in found:
+        back = float(backward.force([model.task.write(each.tokens)], [source])[0])
+        values[tuple(each.tokens)] = sum(each.token_scores) / (len(each.tokens) + 1) + 3.0 * back / (len(source) + 1)
+    ranked = by_channel(model, backward, weight=3.0, count=4)(TEXTS[0], found)
+    assert [tuple(each.tokens) for each in ranked] == sorted(values, key=lambda tokens: -values[tokens])
+    assert [each.score for each in ranked] == pytest.approx(sorted(values.values(), reverse=True))
+    long = Hypothesis(model.task.target.encode("casa " * 2000), [0.0], 0.0)
+    with pytest.raises(Fault, match="The channel model cannot rank the outputs for 'I love"):
+        by_channel(model, backward, 1.0)(TEXTS[0], [long])

@@ -1,0 +1,51 @@
+"""Lines from their sentences."""
+
+import pytest
+
+from regard.data.sentences import Sentence
+from regard.faults import Fault
+from regard.translated import Cutting, Translated, joined, line_key
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def translated(text: str, score: float, links: list[tuple[int, int]]) -> Translated:
+    return Translated(text, score, text.split(), [score], [(text, score), (text.upper(), score - 1)], lambda: links)
+
+
+def test_a_line_is_cut_only_as_asked() -> None:
+    line = " One two. Three four five!  Six "
+    assert Cutting("en", words, 2)(line) == [Sentence("", line, "")]
+    by_sentence = Cutting("en", words, 2, sentences=True)(line)
+    assert [part.text for part in by_sentence] == ["One two.", "Three four five!", "Six"]
+    fitting = Cutting("en", words, 2, sentences=True, long_ones=True)(line)
+    assert all(words(part.text) <= 2 for part in fitting)
+    for parts in (by_sentence, fitting, Cutting("en", words, 2, long_ones=True)(line)):
+        assert "".join(part.before + part.text + part.after for part in parts) == line
+
+
+def test_a_short_line_stays_whole_where_only_long_ones_are_cut() -> None:
+    assert Cutting("en", words, 8, long_ones=True)("One. Two. Three.") == [Sentence("", "One. Two. Three.", "")]
+
+
+def test_the_parts_become_one_translation() -> None:
+    sentences = [Sentence("", "a b", "  "), Sentence("", "c", "\n")]
+    whole = joined(sentences, [translated("x y z", -1.0, [(0, 1), (1, 2)]), translated("w", -2.0, [(0, 0)])])
+    assert whole.text == "x y z  w\n"
+    assert (whole.score, whole.token_scores) == (-3.0, [-1.0, -2.0])
+    assert whole.tokens == ["x", "y", "z", "w"]
+    assert whole.n_best == [("x y z  w\n", -3.0), ("X Y Z  W\n", -5.0)]
+    assert whole.alignment == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_a_single_part_is_the_whole() -> None:
+    part = translated("x", -1.0, [])
+    assert joined([Sentence("", "a", "")], [part]) is part
+
+
+def test_no_two_parts_share_a_key() -> None:
+    assert len({line_key(line, part) for line in range(50) for part in range(50)}) == 2500
+    with pytest.raises(Fault, match="Sampling can tell"):
+        line_key(2**40, 0)
