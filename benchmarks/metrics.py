@@ -1,30 +1,97 @@
-"""Scoring speed: BLEU and chrF beside sacreBLEU's own, in one process, on the same made-up text.
+"""Scoring speed: our metrics beside those of sacreBLEU, rouge-score and nltk, in one process, on the same made-up text.
 
-Run it with `.venv/bin/python benchmarks/metrics.py`, and with a number of pairs to measure those alone. Every score is
-compared with sacreBLEU's to the last digit before a ratio is printed; the ratio is what counts, not the seconds.
+Run it with `.venv/bin/python benchmarks/metrics.py`, and with a number of pairs to measure those alone. Both begin with
+plain text and end with one score. BLEU, chrF and ROUGE must be the peer's to the last digit before a ratio is printed;
+the ratio is what counts, not the seconds. METEOR is another version than nltk's, so its scores differ; neither has
+synonyms here, for want of WordNet. Peers that are not installed (`pip install '.[bench]'`) are passed over.
 """
 
+import os
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import accumulate
-from typing import Any
-
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
 
 from regard.metrics import score
 
 SIZES = (3_000, 100_000)
-WORDS, LETTERS = 30_000, "aaabcdeeefghiiijlmnooopqrstuvxzáãçéêó"
-PEERS: dict[str, Callable[[], Any]] = {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2)}
+WORDS, PLAIN, ACCENTED = 30_000, "aaabcdeeefghiiijlmnooopqrstuvxz", "áãçéêó"
+WARM_UP = ["warm up, please"]
+
+Texts = Sequence[str]
 
 
-def corpus(size: int) -> tuple[list[str], list[str]]:
+@dataclass(frozen=True)
+class Peer:
+    """Who else has a metric, how it is asked, and what to know when the two are compared."""
+
+    package: str
+    measure: Callable[[Texts, Texts], float]
+    letters: str = PLAIN
+    is_same: bool = True  # to the last digit
+    most: int = SIZES[-1]  # pairs it is asked for
+
+
+def sacrebleu(metric: str) -> Callable[[Texts, Texts], float]:
+    def measure(hypotheses: Texts, references: Texts) -> float:
+        from sacrebleu.metrics.bleu import BLEU
+        from sacrebleu.metrics.chrf import CHRF
+
+        made = {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2)}[metric]()
+        return float(made.corpus_score(hypotheses, [references]).score)
+
+    return measure
+
+
+def rouge_score(kind: str) -> Callable[[Texts, Texts], float]:
+    """The mean of its F over all texts; it knows no letters but a to z."""
+
+    def measure(hypotheses: Texts, references: Texts) -> float:
+        from rouge_score.rouge_scorer import RougeScorer
+
+        scorer = RougeScorer([kind])
+        pairs = zip(hypotheses, references, strict=True)
+        return sum(scorer.score(wanted, written)[kind].fmeasure for written, wanted in pairs) / len(hypotheses)
+
+    return measure
+
+
+class NoSynonyms:
+    """Stands for a WordNet without any words."""
+
+    def synsets(self, word: str) -> list[str]:
+        return []
+
+
+def nltk_meteor(hypotheses: Texts, references: Texts) -> float:
+    """The mean over all sentences; it wants tokens, which sacreBLEU's 13a cuts for it as it does for ours."""
+    from nltk.translate.meteor_score import meteor_score
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    cut, total = Tokenizer13a(), 0.0
+    for written, wanted in zip(hypotheses, references, strict=True):
+        total += meteor_score([cut(wanted).split()], cut(written).split(), wordnet=NoSynonyms())
+    return total / len(hypotheses)
+
+
+PEERS = {
+    "bleu": Peer("sacrebleu", sacrebleu("bleu"), PLAIN + ACCENTED),
+    "chrf": Peer("sacrebleu", sacrebleu("chrf"), PLAIN + ACCENTED),
+    "chrf++": Peer("sacrebleu", sacrebleu("chrf++"), PLAIN + ACCENTED),
+    "rouge1": Peer("rouge_score", rouge_score("rouge1")),
+    "rouge2": Peer("rouge_score", rouge_score("rouge2")),
+    "rougeL": Peer("rouge_score", rouge_score("rougeL")),
+    "meteor": Peer("nltk", nltk_meteor, is_same=False, most=SIZES[0]),
+}
+
+
+def corpus(size: int, letters: str) -> tuple[list[str], list[str]]:
     """Outputs and references of 23 words or so, as frequent as words are, a seventh of them different."""
     chance = random.Random(size)
-    words = ["".join(chance.choices(LETTERS, k=chance.randint(1, 10))) for _ in range(WORDS)]
+    words = ["".join(chance.choices(letters, k=chance.randint(1, 10))) for _ in range(WORDS)]
     weights = list(accumulate(1 / (rank + 3) for rank in range(WORDS)))
     references, hypotheses = [], []
     for _ in range(size):
@@ -41,22 +108,27 @@ def seconds(work: Callable[[], float]) -> tuple[float, float]:
     return value, time.perf_counter() - began
 
 
-def compare(metric: str, hypotheses: list[str], references: list[str]) -> str:
+def compare(metric: str, size: int) -> str:
     """Both on the same text, ours first, since sacreBLEU's tokeniser remembers lines it has seen."""
+    peer = PEERS[metric]
+    hypotheses, references = corpus(size, peer.letters)
+    score(WARM_UP, WARM_UP, metric)
+    peer.measure(WARM_UP, WARM_UP)
     ours, our_time = seconds(lambda: score(hypotheses, references, metric).value)
-    theirs, their_time = seconds(lambda: float(PEERS[metric]().corpus_score(hypotheses, [references]).score))
-    if ours != theirs:
-        raise SystemExit(f"{metric}: {ours!r} here, {theirs!r} by sacreBLEU")
-    return f"{metric:8}{len(hypotheses):>9}{their_time:>12.2f}{our_time:>9.2f}{their_time / our_time:>8.2f}"
+    theirs, their_time = seconds(lambda: peer.measure(hypotheses, references))
+    if peer.is_same and ours != theirs:
+        raise SystemExit(f"{metric}: {ours!r} here, {theirs!r} by {peer.package}")
+    what = f"{metric:8}{peer.package:>13}{size:>9}"
+    return f"{what}{their_time:>9.2f}{our_time:>9.2f}{their_time / our_time:>8.2f}"
 
 
 def main() -> None:
-    print(f"{'metric':8}{'pairs':>9}{'sacreBLEU s':>12}{'ours s':>9}{'ratio':>8}")
-    score(["warm up, please"], ["warm up, please"])
+    os.environ["REGARD_DATA"] = os.devnull  # so that no WordNet is found
+    print(f"{'metric':8}{'peer':>13}{'pairs':>9}{'peer s':>9}{'ours s':>9}{'ratio':>8}")
     for size in [int(each) for each in sys.argv[1:]] or SIZES:
-        hypotheses, references = corpus(size)
-        for metric in PEERS:
-            print(compare(metric, hypotheses, references), flush=True)
+        for metric, peer in PEERS.items():
+            if find_spec(peer.package) and size <= peer.most:
+                print(compare(metric, size), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,20 +10,48 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
+from typing import TypeVar
 
 from regard.metrics.errors import normal
 
 Ngram = tuple[str, ...]
+Unit = TypeVar("Unit", str, Ngram)
+_KEPT = 1 << 18  # pieces of text, at the most
 _ASCII_WORD = re.compile("[a-z0-9]+")
 
 
 def words(text: str) -> list[str]:
     """The runs of letters, marks and digits, in lower case; `don't` is two, and а́ with its stress mark is no border."""
-    lowered = normal(text).lower()
-    if lowered.isascii():
-        return _ASCII_WORD.findall(lowered)
-    return ["".join(run) for belongs, run in groupby(lowered, _in_word) if belongs]
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    return list(chain.from_iterable(map(_WORDS.__getitem__, text.split())))
+
+
+def tokens(text: str) -> list[str]:
+    """What sacreBLEU's tokeniser 13a cuts, as it is written."""
+    text = normal(text)
+    # Only at a line feed does the tokeniser look beyond what white space parts: it joins words that a hyphen breaks.
+    pieces = [text] if "\n" in text else text.split()
+    return list(chain.from_iterable(map(_TOKENS.__getitem__, pieces)))
+
+
+class _Cut(dict[str, Sequence[str]]):
+    """What white space parts, and how it is cut: each is cut when it is first met, and hardly ever again."""
+
+    def __init__(self, cut: Callable[[str], Sequence[str]]) -> None:
+        super().__init__()
+        self.cut = cut
+
+    def __missing__(self, piece: str) -> Sequence[str]:
+        if len(self) >= _KEPT:
+            self.clear()
+        found = self[piece] = self.cut(piece)
+        return found
+
+
+def _words_in(piece: str) -> list[str]:
+    return ["".join(run) for belongs, run in groupby(normal(piece).lower(), _in_word) if belongs]
 
 
 @cache
@@ -31,9 +59,15 @@ def _in_word(character: str) -> bool:
     return unicodedata.category(character)[0] in "LMN"
 
 
-def tokens(text: str) -> list[str]:
-    """What sacreBLEU's tokeniser 13a cuts, as it is written."""
-    return _cut_13a()(normal(text)).split()
+def _tokens_in(piece: str) -> list[str]:
+    if piece.isalnum():
+        return [piece]
+    if piece[-1] in ".," and piece[:-1].isalnum():  # most of what is cut at all
+        return [piece[:-1], piece[-1]]
+    return _cut_13a()(piece).split()
+
+
+_WORDS, _TOKENS = _Cut(_words_in), _Cut(_tokens_in)
 
 
 @cache
@@ -53,6 +87,11 @@ def counts(tokens: Sequence[str], order: int) -> Counter[Ngram]:
     return Counter(windows(tokens, order))
 
 
-def shared(first: Counter[Ngram], other: Counter[Ngram]) -> int:
-    """How many n-grams two texts have in common, each as often as in the text that has it less often."""
-    return (first & other).total()
+def shared(first: Sequence[Unit], other: Sequence[Unit]) -> int:
+    """How many words or n-grams two texts have in common, each as often as in the text that has it less often.
+
+    Once both are sorted, that is the length of their longest common subsequence, which is found faster than counts are.
+    """
+    from rapidfuzz.distance import LCSseq
+
+    return LCSseq.similarity(sorted(first), sorted(other))

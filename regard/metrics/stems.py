@@ -9,7 +9,10 @@ _KEPT_WORDS = 1 << 16
 @lru_cache(_KEPT_WORDS)
 def stem(algorithm: str, word: str) -> str:
     """What a Snowball stemmer, such as `english`, `portuguese` or `porter`, leaves of a word in lower case."""
-    return str(_stemmer(algorithm).stemWord(word))
+    try:
+        return str(_stemmer(algorithm).stemWord(word))
+    except UnicodeEncodeError:  # half a character, which is no text to the stemmers written in C
+        return word
 
 
 @lru_cache

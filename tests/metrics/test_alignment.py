@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hypothesis import given
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from regard.metrics import alignment
 from regard.metrics.alignment import Pair, align, chunks
 
 tables = st.lists(st.dictionaries(st.integers(0, 5), st.sampled_from([1.0, 0.6]), max_size=4), max_size=6)
@@ -62,3 +64,34 @@ def test_the_pairing_is_as_good_as_the_best_of_all(candidates: list[dict[int, fl
     found = align(candidates)
     assert all(candidates[pair.written][pair.wanted] == pair.weight for pair in found)
     assert rank(found) == min(map(rank, every_pairing(candidates)))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables)
+def test_so_is_one_found_with_a_first_search_that_keeps_one(
+    monkeypatch: pytest.MonkeyPatch, candidates: list[dict[int, float]]
+) -> None:
+    """The second search drops what cannot be as good as what the first one found, and nothing else."""
+    monkeypatch.setattr(alignment, "_FEW", 1)
+    assert rank(align(candidates)) == min(map(rank, every_pairing(candidates)))
+
+
+def test_a_first_search_can_miss_what_the_second_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first a is better off with the near a, until its neighbours are seen."""
+    candidates = same_words("baxxab", "abxaba")
+    whole = rank(align(candidates))
+    monkeypatch.setattr(alignment, "_FEW", 1)
+    monkeypatch.setattr(alignment, "_KEPT", 1)
+    assert rank(align(candidates)) > whole == min(map(rank, every_pairing(candidates)))
+
+
+@given(st.lists(st.sampled_from("aaabc"), max_size=7), st.lists(st.sampled_from("aaabc"), max_size=7))
+def test_words_that_repeat_themselves_are_paired_best(written: list[str], wanted: list[str]) -> None:
+    candidates = same_words("".join(written), "".join(wanted))
+    if sum(map(len, candidates)) <= 20:  # or there are too many pairings to try
+        assert rank(align(candidates)) == min(map(rank, every_pairing(candidates)))
+
+
+def test_endless_repetitions_do_not_take_forever() -> None:
+    assert len(align(same_words("ab," * 30, ",ba" * 30))) == 90
+    assert align(same_words("a" * 150, "ab")) == [Pair(0, 0, 1)]

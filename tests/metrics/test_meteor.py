@@ -128,11 +128,34 @@ def test_every_parameter_changes_something(
 
 
 @pytest.mark.parametrize(
-    ("language", "one", "other"),
-    [("pt", "Cantamos", "cantar"), ("ru", "книги", "книгу"), ("de", "Häuser", "Hauses"), ("pt", "na\u0303o", "NÃO")],
+    ("language", "one", "other", "weight"),
+    [
+        ("pt", "Cantamos", "cantar", 0.6),
+        ("pt", "na\u0303o", "NÃO", 1),
+        ("ru", "книги", "книгу", 0.6),
+        ("de", "Häuser", "Hauses", 0.8),
+        ("es", "libros", "libro", 0.8),
+        ("fr", "livres", "livre", 0.2),
+        ("cs", "knihy", "knihu", 0.6),
+    ],
 )
-def test_other_languages_have_stems(language: str, one: str, other: str) -> None:
-    assert value(one, other, language=language) == pytest.approx(1 if language == "pt" and len(other) == 3 else 0.6)
+def test_other_languages_have_stems(language: str, one: str, other: str, weight: float) -> None:
+    assert value(one, other, language=language) == pytest.approx(weight)
+
+
+@pytest.mark.parametrize(
+    ("language", "numbers"),
+    [
+        ("cs", "alpha:0.95|beta:0.2|gamma:0.6|delta:0.8"),
+        ("de", "alpha:0.95|beta:1|gamma:0.55|delta:0.55"),
+        ("es", "alpha:0.65|beta:1.3|gamma:0.5|delta:0.8"),
+        ("fr", "alpha:0.9|beta:1.4|gamma:0.6|delta:0.65"),
+        ("pt", "alpha:0.7|beta:1.4|gamma:0.3|delta:0.7"),
+        ("ru", "alpha:0.7|beta:1.4|gamma:0.3|delta:0.7"),
+    ],
+)
+def test_languages_have_the_published_parameters(language: str, numbers: str) -> None:
+    assert numbers in meteor(language)(["a"], [["a"]])[1]
 
 
 def test_a_language_that_snowball_does_not_know_has_equal_words() -> None:
@@ -173,6 +196,11 @@ def test_a_damaged_index_is_refused(small_wordnet: Path) -> None:
         Fault, match=r"^index\.adj of the data set wordnet is damaged; delete it and get the set again\.$"
     ):
         value("car", "auto")
+
+
+def test_half_a_character_is_a_word_as_it_is() -> None:
+    assert value("ab\ud800s", "ab\ud800s") == 1
+    assert value("ab\ud800s", "ab\ud800") == 0
 
 
 def test_what_is_no_code_of_a_language_is_refused() -> None:

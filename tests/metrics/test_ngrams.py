@@ -1,8 +1,21 @@
 """How text is cut and counted, in any script and however it was typed."""
 
-import pytest
+import unicodedata
+from collections import Counter
+from itertools import groupby
 
-from regard.metrics.ngrams import counts, shared, tokens, words
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from regard.metrics import ngrams
+from regard.metrics.ngrams import counts, shared, tokens, windows, words
+
+# What the tokeniser 13a treats in a way of its own, white space of many kinds, and letters in two code points.
+BITS = ["a", "b.", "1,2", "3-4", "x.,y", ".", ",", "...", "5.", "6,", "-", "-\n", "\n", "<skipped>", "&quot;", "&amp;",
+        " ", " ", "\t", "\u00a0", "\u2028", "\x1c", "(é)", "а\u0301", "\u0301", "ΑΣ", "漢字", "😀", "'"]  # fmt: skip
+texts = st.lists(st.sampled_from(BITS), max_size=12).map("".join) | st.text(max_size=12)
 
 
 @pytest.mark.parametrize(
@@ -35,4 +48,24 @@ def test_ngrams_are_counted() -> None:
 
 
 def test_what_is_shared_counts_as_often_as_in_the_text_that_has_it_less_often() -> None:
-    assert shared(counts("aab", 1), counts("abbb", 1)) == 2
+    assert shared("aab", "babb") == shared("babb", "aab") == 2
+    assert shared([*windows("abab", 2)], [*windows("babab", 2)]) == 3
+
+
+@given(texts)
+def test_texts_are_cut_piece_by_piece_as_they_would_be_whole(text: str) -> None:
+    whole = unicodedata.normalize("NFC", text)
+    assert tokens(text) == Tokenizer13a()(whole).split()
+    runs = groupby(whole.lower(), lambda character: unicodedata.category(character)[0] in "LMN")
+    assert words(text) == ["".join(run) for belongs, run in runs if belongs]
+
+
+def test_what_is_remembered_of_pieces_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ngrams, "_KEPT", 3)
+    assert words("não é, à toa, só é não") == ["não", "é", "à", "toa", "só", "é", "não"]
+    assert len(ngrams._WORDS) <= 3
+
+
+@given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
+def test_what_is_shared_is_what_both_counts_have(first: list[str], other: list[str]) -> None:
+    assert shared(first, other) == (Counter(first) & Counter(other)).total()

@@ -99,3 +99,15 @@ def test_it_is_one_for_the_reference_itself_and_stays_between(kind: str, written
     assert value(kind, wanted, wanted) == 1
     assert 0 <= value(kind, written, wanted) <= 1
     assert value(kind, written, wanted) == pytest.approx(value(kind, wanted, written))
+
+
+@given(sentences, sentences)
+def test_single_sentences_overlap_in_order_however_it_is_found(written: str, wanted: str) -> None:
+    """An empty line more is no sentence, but makes for the longer way."""
+    assert overlap_by_sentence(words, written, wanted) == overlap_by_sentence(words, f"{written}\n", wanted)
+
+
+def test_the_mean_is_that_of_precision_and_recall_to_the_last_digit() -> None:
+    """2 · common / (written + wanted) is the same but for rounding, and other programs round this way."""
+    overlap = Overlap(common=3, written=7, wanted=11)
+    assert overlap.f1 == 2 * (3 / 7) * (3 / 11) / (3 / 7 + 3 / 11)
