@@ -1,6 +1,7 @@
 """Laws that every family which translates must obey, over all the builds there are."""
 
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,14 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
 
 from regard.attention import Attention, watching
 from regard.data.bytewise import ByteTokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.families import FAMILIES
+from regard.protocols import map_tree
 from regard.recipe import check
 from regard.tasks.objectives import objective_for
 from regard.tasks.pairs import PairBatch
@@ -186,3 +189,22 @@ def test_every_weight_learns(task: Translation) -> None:
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
         assert parameter.grad.any(), name
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_what_a_search_remembers_lies_where_the_model_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches leave the lengths on the host; torch's meta device stands for any other, a GPU included."""
+
+    def unpacked(packed: PackedSequence, batch_first: bool, total_length: int) -> tuple[Tensor, None]:
+        shape = (int(packed.batch_sizes[0]), total_length, packed.data.shape[-1])
+        return packed.data.new_empty(shape), None  # torch's own copies, which nothing on meta can be
+
+    monkeypatch.setattr("regard.models.recurrent.pad_packed_sequence", unpacked)
+    task = build(*BUILDS[name])
+    batch, task = task.read([source for source, _ in PAIRS]), task.to("meta")
+    elsewhere = {field: tensor.to("meta") for field, tensor in vars(batch).items() if field != "source_lengths"}
+    state = task.start(replace(batch, **elsewhere)).spread(2)
+    _, state = task.step(torch.full((2 * len(PAIRS),), task.begin, device="meta"), state)
+    seen: list[str] = []
+    map_tree(lambda leaf: (seen.append(leaf.device.type), leaf)[1], (state.sentence, state.row))
+    assert set(seen) == {"meta"}

@@ -214,6 +214,7 @@ class Transformer(nn.Module):
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Memory:
         """What the decoder may know of each source sentence."""
+        lengths = lengths.to(source.device, non_blocking=True)  # batches leave them on the host
         memory = self.encode(source, lengths)
         blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
         return Memory(blocks, lengths)
