@@ -1,52 +1,20 @@
 """What `regard translate` was asked for, made into something that translates lines."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.faults import Fault, TooLong
+from regard.cli.fast import fast_translator
+from regard.cli.lines import LineWishes, Translator, WishesByLine
+from regard.faults import Fault
 
 if TYPE_CHECKING:
     from regard.model import Model
     from regard.searching import Wishes
-    from regard.translated import Cutting, Translated
+    from regard.translated import Translated
 
 SAMPLES = 32  # what minimum Bayes risk chooses among
-
-
-@dataclass(frozen=True)
-class LineWishes:
-    """What is asked of the outputs of some lines: prefixes and required phrases, a list for each line, or none."""
-
-    prefixes: list[str]
-    required: list[list[str]]
-    forced: list[str]  # the outputs themselves, if they are only to be scored
-
-
-@dataclass(frozen=True)
-class Translator:
-    """Lines in, translations out; `count` candidates are written for each line, or its score alone."""
-
-    count: int
-    gives_scores: bool
-    cutting: "Cutting"
-    translate: Callable[[list[str], list[int], LineWishes], "list[Translated]"]
-
-    def __call__(self, lines: list[str], first: int, wishes: LineWishes) -> "Iterator[Translated]":
-        """The translations of some lines, of which the first has the number `first`."""
-        from regard.translated import joined, line_key
-
-        cut = [self.cutting(line) for line in lines]
-        numbers = [number for number, parts in enumerate(cut) for _ in parts]
-        keys = [line_key(first + number, part) for number, parts in enumerate(cut) for part in range(len(parts))]
-        try:
-            found = iter(self.translate([part.text for parts in cut for part in parts], keys, wishes))
-        except TooLong as fault:
-            raise Fault(f"Line {first + numbers[fault.number] + 1}: {fault.sentence}") from None
-        for parts in cut:
-            yield joined(parts, list(islice(found, len(parts))))
 
 
 @dataclass(frozen=True)
@@ -69,8 +37,10 @@ class Asked:
     split_sentences: bool
     split_long: bool
     forced: bool
+    engine: str
+    explained: bool  # whether tokens, their scores and the alignment are wanted too
 
-    def check(self, wishes: "WishesByLine") -> None:
+    def check(self, wishes: WishesByLine) -> None:
         """Refuse what cannot go together, before anything is loaded."""
         if self.forced and (wishes.given or not self._unasked):
             raise Fault("--force scores the outputs it is given and searches for none; leave the other options away.")
@@ -89,12 +59,45 @@ class Asked:
     @property
     def _unasked(self) -> bool:
         """Whether nothing was said about a search."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "channel_weight"}
-        sampling = plain.pop("sampling").values()
-        return not any(plain[name] for name in plain if name != "forced") and all(value is None for value in sampling)
+        others = {"sampling", "channel_weight", "forced", "engine", "explained"}
+        said = [getattr(self, field.name) for field in fields(self) if field.name not in others]
+        return not any(said) and all(value is None for value in self.sampling.values())
 
-    def translator(self, folder: Path) -> Translator:
-        """Load what is needed and put it together."""
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options of the search that were given, by their names."""
+        from regard.recipe import apply_settings
+
+        named = {"beam": self.beam, "length_penalty": self.length_penalty, "n_best": self.n_best}
+        return apply_settings({}, self.settings) | {name: value for name, value in named.items() if value is not None}
+
+    def translator(self, folder: Path, wishes: WishesByLine) -> Translator:
+        """Load what is needed and put it together: CTranslate2 where it can do all that is asked, else torch."""
+        beyond = self._beyond_ctranslate2(wishes)
+        if self.engine == "ctranslate2" and beyond:
+            raise Fault(f"CTranslate2 cannot do {beyond}; leave it away, or translate with --engine torch.")
+        if self.engine != "torch" and not beyond:
+            cutting = {"sentences": self.split_sentences, "long_ones": self.split_long}
+            fast = fast_translator(folder, self.given, cutting, self.explained, self.engine == "ctranslate2")
+            if fast is not None:
+                return fast
+        return self._by_torch(folder)
+
+    def _beyond_ctranslate2(self, wishes: WishesByLine) -> str | None:
+        """The first thing asked for that only torch does."""
+        asked = {
+            "--sample": self.draws,
+            "--mbr": self.risk,
+            "--prefixes or --required": wishes.given,
+            "--forbid": self.forbidden,
+            "--vocabulary": self.vocabulary,
+            "--with": self.ensemble,
+            "--channel": self.channel,
+            "--force": self.forced,
+        }
+        return next((name for name, is_so in asked.items() if is_so), None)
+
+    def _by_torch(self, folder: Path) -> Translator:
         from regard.model import load
         from regard.translated import Cutting
 
@@ -118,20 +121,18 @@ class Asked:
         self, model: "Model", count: int
     ) -> Callable[[list[str], list[int], LineWishes], "list[Translated]"]:
         from regard.model import load
-        from regard.recipe import apply_settings
         from regard.reranking import by_channel, by_risk
 
-        given = apply_settings({}, self.settings)
-        candidates, rank = count, None
+        given, candidates, rank = self.given, count, None
         if self.risk:
             candidates, rank = self.samples or SAMPLES, by_risk(model, self.risk, count)
         elif self.channel:
-            candidates = self.beam or given.get("beam", model.recipe.decoding.beam)
+            candidates = given.get("beam", model.recipe.decoding.beam)
             rank = by_channel(model, load(self.channel), self.channel_weight, count)
         sample: dict[str, Any] | None = None
         if self.draws or self.risk:
             sample = {name: value for name, value in self.sampling.items() if value is not None}
-        search = model.search(self.beam, self.length_penalty, candidates, sample=sample, given=given)
+        search = model.search(n_best=candidates, sample=sample, given=given)
         wishes = self._wishes()
 
         def translate(texts: list[str], keys: list[int], own: LineWishes) -> "list[Translated]":
@@ -147,45 +148,3 @@ class Asked:
 
         allowed = None if self.vocabulary is None else list(read_lines(self.vocabulary))
         return Wishes(forbidden=self.forbidden, allowed=allowed)
-
-
-class WishesByLine:
-    """The files that ask something of each line, read along with the input."""
-
-    def __init__(self, prefixes: Path | None, required: Path | None, forced: Path | None) -> None:
-        self.prefixes, self.required, self.forced = _Lines(prefixes), _Lines(required), _Lines(forced)
-
-    @property
-    def given(self) -> bool:
-        return any(file.path is not None for file in (self.prefixes, self.required))
-
-    def take(self, count: int) -> LineWishes:
-        """For the next `count` lines."""
-        phrases = [[each for each in line.split("\t") if each] for line in self.required.take(count)]
-        return LineWishes(self.prefixes.take(count), phrases, self.forced.take(count))
-
-    def end(self) -> None:
-        """Refuse files that go on when the input is over."""
-        for file in (self.prefixes, self.required, self.forced):
-            file.end()
-
-
-class _Lines:
-    def __init__(self, path: Path | None) -> None:
-        from regard.data.text import read_lines
-
-        self.path, self.seen = path, 0
-        self.lines = iter(read_lines(path)) if path is not None else None
-
-    def take(self, count: int) -> list[str]:
-        if self.lines is None:
-            return []
-        found = list(islice(self.lines, count))
-        self.seen += len(found)
-        if len(found) < count:
-            raise Fault(f"{self.path} has {self.seen} lines, but the input has more; give a line for each.")
-        return found
-
-    def end(self) -> None:
-        if self.lines is not None and next(self.lines, None) is not None:
-            raise Fault(f"{self.path} has more lines than the input, which has {self.seen}; give a line for each.")

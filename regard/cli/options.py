@@ -47,3 +47,7 @@ SplitSentences = Annotated[bool, typer.Option("--split-sentences", help="Transla
 TooLong = Annotated[
     Literal["refuse", "split"], typer.Option(help="What to do with sentences longer than the model takes.")
 ]
+Engine = Annotated[
+    Literal["auto", "torch", "ctranslate2"],
+    typer.Option(help="What computes the translations; auto is the export in the model folder, if there is one."),
+]

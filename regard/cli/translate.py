@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from regard.cli import options
-from regard.cli.asked import Asked, Translator, WishesByLine
+from regard.cli.asked import Asked
 from regard.cli.console import console_progress, refuse_existing
+from regard.cli.lines import Translator, WishesByLine
 from regard.faults import Fault
 from regard.files import whole_file
 
@@ -50,7 +51,7 @@ def command(
     channel_weight: options.ChannelWeight = 1.0,
     split_sentences: options.SplitSentences = False,
     too_long: options.TooLong = "refuse",
-    engine: Annotated[Literal["auto", "torch"], typer.Option(help="What computes the translations.")] = "auto",
+    engine: options.Engine = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each line.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
 ) -> None:
@@ -72,6 +73,8 @@ def command(
         split_sentences=split_sentences,
         split_long=too_long == "split",
         forced=forced is not None,
+        engine=engine,
+        explained=as_json,
     )
     _translate(model, source, out, asked, WishesByLine(prefixes, required, forced), as_json, overwrite)
 
@@ -92,7 +95,7 @@ def _translate(
     if from_file is None and sys.stdin is None:
         raise Fault("There is no standard input; name a file to translate.")
     asked.check(wishes)
-    translator = asked.translator(model)
+    translator = asked.translator(model, wishes)
     with _lines(from_file) as lines, _output(out) as file, console_progress() as progress:
         done = 0
         while portion := list(islice(lines, 1 if _typed(from_file) else PORTION)):

@@ -17,9 +17,7 @@ def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]
     """
     usable = [name for name in METRICS if name not in _OF_TEXTS]
     if metric in _OF_TEXTS:
-        raise Fault(
-            f"{metric} is a score of whole texts, not of a sentence; choose by {', '.join(usable)}."
-        )
+        raise Fault(f"{metric} is a score of whole texts, not of a sentence; choose by {', '.join(usable)}.")
     if metric not in METRICS:
         raise Fault(f"There is no metric '{metric}'; to choose by there are {', '.join(usable)}.")
     sign = -1.0 if metric in ERRORS else 1.0

@@ -1,0 +1,203 @@
+"""Translating on the CPU: our engine beside CTranslate2 driven by hand, and on demand Hugging Face's generate.
+
+Without arguments the model is a base Transformer of random weights over 32,000 tokens that ends every output after 25
+tokens, so that all contenders do the same work; with a model folder and a text it is that model. CTranslate2 by hand is
+at its best setting, int8 and one replica of one thread for each core. All start and end with text.
+Contenders take turns, so that a busy moment of the machine hits all of them.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import ctranslate2
+import numpy as np
+import torch
+
+from regard import checkpoint
+from regard.attention.positions import Learned
+from regard.data.words import WordTokeniser
+from regard.decoding.options import DecodingOptions
+from regard.engines.ctranslate2 import load_engine
+from regard.engines.ctranslate2_export import export_ctranslate2
+from regard.engines.ctranslate2_folder import FOLDER, RECORD, SHORTLIST, origins, write_record
+from regard.engines.shortlist import COMMON, TRANSLATIONS, Shortlist
+from regard.families import check_recipe
+from regard.model import build_task
+from regard.models.transformer import Transformer
+from regard.recipe import write
+from regard.training.snapshot import named_weights
+
+VOCABULARY, SOURCE, OUTPUT = 32_000, 25, 25
+CORES, ROUNDS = len(os.sched_getaffinity(0)), 5
+COLUMNS = {  # beam, rows of a batch, texts
+    "greedy, batch 32": (1, 32, 32 * CORES),
+    "greedy, batch 1": (1, 1, 4 * CORES),
+    "beam 4, batch 1": (4, 1, 4 * CORES),
+}
+
+Contender = Callable[[], int]  # translates its texts and gives the number of tokens written
+
+
+def random_model(folder: Path) -> Path:
+    """The base preset, its weights random but for this: from place 25 on, every state points to the end token."""
+    recipe = check_recipe(
+        {
+            "data": {"train": "demo:train", "tokeniser": {"kind": "words", "vocabulary": VOCABULARY}},
+            "model": {"preset": "base", "norm": "before", "positions": "learned"},
+        }
+    )
+    tokeniser = WordTokeniser([f"w{number}" for number in range(VOCABULARY - 4)])
+    task = build_task(recipe, tokeniser, tokeniser)
+    assert isinstance(task.model, Transformer)
+    assert isinstance(task.model.target_places, Learned)
+    with torch.no_grad():
+        end = task.model.out.weight[tokeniser.end]
+        task.model.target_places.places.weight[OUTPUT:] += 1000 * end / end.norm()
+    files = {checkpoint.RECIPE: write(recipe, "random").encode(), **tokeniser.files("tokeniser")}
+    files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
+    checkpoint.update_folder(folder, files)
+    export_ctranslate2(folder, folder / FOLDER, "int8")
+    return folder
+
+
+def with_random_shortlist(model: Path, folder: Path) -> Path:
+    """The same with a shortlist as large as learnt ones are.
+
+    Translations are drawn as words are, by Zipf: some 440 candidates for a text and 4,400 for a batch of 32. On tatoeba
+    (English to Portuguese, 32,000 tokens) they are 356 and 2,324 for texts of 8 tokens.
+    """
+    shutil.copytree(model, folder)
+    generator, names = np.random.default_rng(0), load_engine(model).source.pieces(range(VOCABULARY))
+    order = 4 + generator.permutation(VOCABULARY - 4)
+    drawn = order[np.minimum(generator.zipf(1.25, (VOCABULARY, TRANSLATIONS)), VOCABULARY - 4) - 1]
+    found = Shortlist(order[:COMMON].tolist(), {token: sorted({*row.tolist()}) for token, row in enumerate(drawn)})
+    (folder / FOLDER / SHORTLIST).write_text(found.text(names, names), encoding="utf-8")
+    (folder / FOLDER / RECORD).unlink()
+    write_record(folder / FOLDER, "int8", origins(checkpoint.read_folder(folder)))
+    return folder
+
+
+def random_texts(count: int) -> list[str]:
+    words = np.random.default_rng(1).integers(0, VOCABULARY - 4, (count, SOURCE))
+    return [" ".join(f"w{word}" for word in row) for row in words]
+
+
+def by_engine(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
+    engine, options = load_engine(model, rows=rows), DecodingOptions(beam=beam, stop="first")
+
+    def translate() -> int:
+        found = [row[0].tokens for row in engine.translate(texts, options, scored=False)]
+        written = [engine.target.decode(tokens) for tokens in found]
+        assert len(written) == len(texts)
+        return sum(map(len, found))
+
+    return translate
+
+
+def by_hand(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
+    engine = load_engine(model, workers=1)
+    source, target = engine.source, engine.target
+    tokens = {piece: token for token, piece in enumerate(target.pieces(range(target.size)))}
+    search = {"beam_size": beam, "length_penalty": 0.5, "max_decoding_length": 2 * max(map(len, texts)) + 22}
+    translator = ctranslate2.Translator(str(model / FOLDER), inter_threads=CORES, intra_threads=1)
+
+    def translate() -> int:
+        cut = [source.pieces(each) for each in source.encode_all(texts)]
+        found = [result.hypotheses[0] for result in translator.translate_batch(cut, max_batch_size=rows, **search)]
+        written = [target.decode([tokens[piece] for piece in pieces]) for pieces in found]
+        assert len(written) == len(texts)
+        return sum(map(len, found))
+
+    return translate
+
+
+def by_generate(texts: list[str], beam: int, rows: int) -> Contender:
+    """A Marian model of the same sizes by Hugging Face, made to write as many tokens, with torch's own threads."""
+    from transformers import MarianConfig, MarianMTModel
+
+    sizes = {"d_model": 512, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048, "vocab_size": VOCABULARY}
+    layers = {
+        f"{side}_{what}": count
+        for side in ("encoder", "decoder")
+        for what, count in (("layers", 6), ("attention_heads", 8))
+    }
+    special = {"pad_token_id": 0, "eos_token_id": 3, "decoder_start_token_id": 2, "forced_eos_token_id": None}
+    network = MarianMTModel(MarianConfig(**sizes, **layers, **special)).eval()
+    tokens = torch.randint(4, VOCABULARY, (len(texts), SOURCE), generator=torch.Generator().manual_seed(1))
+
+    def translate() -> int:
+        with torch.inference_mode():
+            for batch in tokens.split(rows):
+                network.generate(batch, num_beams=beam, min_new_tokens=OUTPUT, max_new_tokens=OUTPUT, do_sample=False)
+        return len(texts) * OUTPUT
+
+    return translate
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Tokens a second by the clock, and for a second of one core, which others on the machine hardly change."""
+
+    wall: float
+    core: float
+
+
+def measured(contenders: dict[str, Contender]) -> dict[str, Rate]:
+    """The rates of each, the medians of several rounds."""
+    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
+    for number in range(ROUNDS + 1):
+        for name, translate in contenders.items():
+            began = time.perf_counter(), time.process_time()
+            tokens = translate()
+            if number:  # the first round warms up
+                rates[name].append(
+                    (tokens / (time.perf_counter() - began[0]), tokens / (time.process_time() - began[1]))
+                )
+    return {name: Rate(*map(statistics.median, zip(*each, strict=True))) for name, each in rates.items()}
+
+
+def report(model: Path, listed: Path | None, texts: list[str] | None, generate: bool = False) -> None:
+    """One line for each contender, in tokens a second and as ratios to CTranslate2 by hand."""
+    print(f"output tokens, {CORES} cores, CTranslate2 {ctranslate2.__version__}, medians of {ROUNDS} rounds")
+    print(f"{'':18} {'':22} {'a second':>9} {'ratio':>6} {'a core second':>14} {'ratio':>6}")
+    for column, (beam, rows, count) in COLUMNS.items():
+        own = random_texts(count) if texts is None else texts[:count]
+        contenders = {"CTranslate2 by hand": by_hand(model, own, beam, rows), "ours": by_engine(model, own, beam, rows)}
+        if listed is not None:
+            contenders["ours with a shortlist"] = by_engine(listed, own, beam, rows)
+        if generate:
+            contenders["HF generate"] = by_generate(own, beam, rows)
+        rates = measured(contenders)
+        base = rates["CTranslate2 by hand"]
+        for name, rate in rates.items():
+            by_clock, by_core = (
+                f"{rate.wall:9,.0f} {rate.wall / base.wall:6.2f}",
+                f"{rate.core:14,.0f} {rate.core / base.core:6.2f}",
+            )
+            print(f"{column:18} {name:22} {by_clock} {by_core}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--model", type=Path, help="a model folder with an export")
+    parser.add_argument("--listed", type=Path, help="the same model with an export that has a shortlist")
+    parser.add_argument("--text", type=Path, help="lines to translate")
+    parser.add_argument("--generate", action="store_true", help="Hugging Face's generate too; needs transformers")
+    given = parser.parse_args()
+    if given.model:
+        report(given.model, given.listed, given.text.read_text(encoding="utf-8").splitlines())
+        return
+    with tempfile.TemporaryDirectory() as place:
+        model = random_model(Path(place) / "model")
+        report(model, with_random_shortlist(model, Path(place) / "listed"), None, given.generate)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""`regard export`: a model for other tools, or for the fast engine."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from regard.cli.console import console_progress, refuse_existing, remark
+from regard.faults import Fault
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    to: Annotated[Literal["ctranslate2", "onnx", "marian"], typer.Option("--to", help="What it is written for.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="Folder to write; for ctranslate2 it is by default in the model folder."),
+    ] = None,
+    quantisation: Annotated[
+        Literal["int8", "int16", "float16", "bfloat16", "float32"] | None,
+        typer.Option(help="How weights are stored for ctranslate2.", show_default="int8"),
+    ] = None,
+    shortlist: Annotated[
+        bool, typer.Option("--shortlist", help="For ctranslate2: learn from the training data what a token can become.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
+) -> None:
+    """Write MODEL for CTranslate2, where `regard translate` then finds it, or for ONNX or Marian."""
+    if to != "ctranslate2" and (quantisation or shortlist):
+        raise Fault(
+            f"--{'quantisation' if quantisation else 'shortlist'} is for ctranslate2 and does nothing for {to}."
+        )
+    place = _place(model, to, out)
+    if model.resolve() == place.resolve():
+        raise Fault(f"{place} is the model itself; write the export elsewhere.")
+    refuse_existing(place, overwrite)
+    match to:
+        case "ctranslate2":
+            from regard.engines.ctranslate2_export import export_ctranslate2
+
+            with console_progress() as progress:
+                export_ctranslate2(model, place, quantisation or "int8", shortlist, progress)
+        case "marian":
+            from regard.engines.marian import export_marian
+            from regard.model import load
+
+            export_marian(load(model, device="cpu"), place)
+        case "onnx":
+            from regard.engines.onnx import export_onnx
+            from regard.model import load
+
+            export_onnx(load(model, device="cpu"), place)
+    remark(f"{place} is {model} for {to}")
+
+
+def _place(model: Path, to: str, out: Path | None) -> Path:
+    if out is not None:
+        return out
+    if to != "ctranslate2":
+        raise Fault(f"Name a folder for the {to} model with -o.")
+    from regard.engines.ctranslate2_folder import FOLDER
+
+    return model / FOLDER

@@ -1,0 +1,87 @@
+"""Lines in, translations out, whatever makes them; and files that ask something of each line."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regard.faults import Fault, TooLong
+
+if TYPE_CHECKING:
+    from regard.translated import Cutting, Translated
+
+
+@dataclass(frozen=True)
+class LineWishes:
+    """What is asked of the outputs of some lines: prefixes and required phrases, a list for each line, or none."""
+
+    prefixes: list[str]
+    required: list[list[str]]
+    forced: list[str]  # the outputs themselves, if they are only to be scored
+
+
+@dataclass(frozen=True)
+class Translator:
+    """Lines in, translations out; `count` candidates are written for each line, or its score alone."""
+
+    count: int
+    gives_scores: bool
+    cutting: "Cutting"
+    translate: Callable[[list[str], list[int], LineWishes], "list[Translated]"]
+
+    def __call__(self, lines: list[str], first: int, wishes: LineWishes) -> "Iterator[Translated]":
+        """The translations of some lines, of which the first has the number `first`."""
+        from regard.translated import joined, line_key
+
+        cut = [self.cutting(line) for line in lines]
+        numbers = [number for number, parts in enumerate(cut) for _ in parts]
+        keys = [line_key(first + number, part) for number, parts in enumerate(cut) for part in range(len(parts))]
+        try:
+            found = iter(self.translate([part.text for parts in cut for part in parts], keys, wishes))
+        except TooLong as fault:
+            raise Fault(f"Line {first + numbers[fault.number] + 1}: {fault.sentence}") from None
+        for parts in cut:
+            yield joined(parts, list(islice(found, len(parts))))
+
+
+class WishesByLine:
+    """The files that ask something of each line, read along with the input."""
+
+    def __init__(self, prefixes: Path | None, required: Path | None, forced: Path | None) -> None:
+        self.prefixes, self.required, self.forced = _Lines(prefixes), _Lines(required), _Lines(forced)
+
+    @property
+    def given(self) -> bool:
+        return any(file.path is not None for file in (self.prefixes, self.required))
+
+    def take(self, count: int) -> LineWishes:
+        """For the next `count` lines."""
+        phrases = [[each for each in line.split("\t") if each] for line in self.required.take(count)]
+        return LineWishes(self.prefixes.take(count), phrases, self.forced.take(count))
+
+    def end(self) -> None:
+        """Refuse files that go on when the input is over."""
+        for file in (self.prefixes, self.required, self.forced):
+            file.end()
+
+
+class _Lines:
+    def __init__(self, path: Path | None) -> None:
+        from regard.data.text import read_lines
+
+        self.path, self.seen = path, 0
+        self.lines = iter(read_lines(path)) if path is not None else None
+
+    def take(self, count: int) -> list[str]:
+        if self.lines is None:
+            return []
+        found = list(islice(self.lines, count))
+        self.seen += len(found)
+        if len(found) < count:
+            raise Fault(f"{self.path} has {self.seen} lines, but the input has more; give a line for each.")
+        return found
+
+    def end(self) -> None:
+        if self.lines is not None and next(self.lines, None) is not None:
+            raise Fault(f"{self.path} has more lines than the input, which has {self.seen}; give a line for each.")

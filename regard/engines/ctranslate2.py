@@ -1,0 +1,270 @@
+"""Translating with CTranslate2: the export in a model folder, on every core of the CPU, without torch.
+
+Each core works on batches of its own, for two threads in one batch are slower than one. A batch is of texts of like
+length, and the longest come first, so that no core is left waiting at the end.
+"""
+
+import json
+import logging
+import os
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokeniser
+from regard.decoding.options import DecodingOptions
+from regard.engines.ctranslate2_align import word_links
+from regard.engines.ctranslate2_folder import FOLDER, SHORTLIST, is_export, read_export, read_model_file, read_record
+from regard.engines.ctranslate2_search import (
+    Finished,
+    arguments,
+    exponent,
+    patience,
+    ranked,
+    read_result,
+    score_of,
+    unsupported,
+)
+from regard.faults import Fault, TooLong
+from regard.recipe import check
+
+ROWS = 32  # texts in a batch
+
+
+@dataclass(frozen=True)
+class Written:
+    """One output: its tokens without the end and its score, and where it was to be explained what led to it.
+
+    The token scores are log-probabilities, the end's last; the alignment has (source word, target word) for each
+    target word. Both are empty where nobody asked for them.
+    """
+
+    tokens: list[int]
+    score: float
+    token_scores: list[float]
+    alignment: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a search is to find."""
+
+    options: DecodingOptions
+    scored: bool
+    explained: bool
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A text to be translated: its number among all, its tokens, and how many its output may have, the end counted."""
+
+    number: int
+    tokens: list[int]
+    limit: int
+
+
+def has_export(folder: Path) -> bool:
+    """Whether a model folder holds an export, whatever its state."""
+    return is_export(folder / FOLDER)
+
+
+def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS) -> "CTranslate2Engine":
+    """The export in a model folder, ready to translate with so many workers (one for each core if not given).
+
+    Every file of it is checked, and that the model has not changed since. Up to `rows` texts make a batch.
+    """
+    folder = Path(folder)
+    files = read_export(folder)
+    for name in read_record(folder / FOLDER).made_from:
+        if not name.endswith(".safetensors"):  # the weights are in the export
+            read_model_file(folder, name)
+    recipe = tomllib.loads(read_model_file(folder, "recipe.toml").decode("utf-8"))
+    tokenisers = _tokenisers(folder, check(TokeniserOptions, recipe["data"]["tokeniser"]))
+    decoding = check(DecodingOptions, recipe["decoding"])
+    translator = _opened(folder / FOLDER, files, workers or len(os.sched_getaffinity(0)))
+    engine = CTranslate2Engine(translator, files, tokenisers, decoding, recipe["model"]["longest"], rows)
+    engine.language = recipe["data"]["source_language"]
+    return engine
+
+
+def _tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
+    """As `regard.data.prepared` loads them, without all that it takes to prepare a corpus."""
+    names = ["tokeniser"] if options.shared else ["source", "target"]
+    found = [load_tokeniser(folder, name, own) for name, own in zip(names, options.by_side(), strict=True)]
+    return found[0], found[-1]
+
+
+def _opened(folder: Path, files: dict[str, bytes], workers: int) -> Any:
+    try:
+        import ctranslate2
+    except ModuleNotFoundError:
+        raise Fault("CTranslate2 is not installed; install the package ctranslate2, or translate with torch.") from None
+    ctranslate2.set_log_level(logging.ERROR)  # it would tell of every type that this CPU computes as another
+    try:
+        return ctranslate2.Translator(
+            str(folder), files=files, inter_threads=workers, intra_threads=1, max_queued_batches=-1
+        )
+    except (RuntimeError, ValueError) as error:
+        raise Fault(f"CTranslate2 cannot read {folder}: {str(error).rstrip('.')}.") from None
+
+
+class CTranslate2Engine:
+    """A translator by CTranslate2 between the tokenisers of a model."""
+
+    def __init__(
+        self,
+        translator: Any,
+        files: dict[str, bytes],
+        tokenisers: tuple[Tokeniser, Tokeniser],
+        decoding: DecodingOptions,
+        longest: int,
+        rows: int = ROWS,
+    ) -> None:
+        self.source, self.target = tokenisers
+        self.decoding = decoding  # the search that the model's recipe asks for
+        self.longest = longest  # tokens of a text, its end counted
+        self.language = ""  # of the texts, if it is known
+        self._translator, self._rows = translator, rows
+        self._has_shortlist = SHORTLIST in files
+        self._source_names, self._target_names = _vocabularies(files)
+        self._target_tokens = {name: token for token, name in enumerate(self._target_names)}
+
+    def translate(
+        self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
+    ) -> list[list[Written]]:
+        """The best outputs for each text, best first; with `explained`, the best of each is explained.
+
+        Greedy search needs no scores and is quicker without: where nobody wants them (`scored`), they are nan.
+        """
+        if isinstance(texts, str):
+            raise TypeError("translate takes a list of texts; write translate([text], options)")
+        if name := unsupported(options):
+            value = getattr(options, name)
+            raise Fault(f"CTranslate2 cannot follow decoding.{name} = {value!r}; translate with torch.")
+        rows = self._read(texts, options)
+        found = self._search(rows, _Asked(options, scored or explained or options.beam > 1, explained))
+        best = [ranked(found[row.number], options) for row in rows]
+        outputs: list[list[Written]] = [[Written([], 0.0, [0.0], [])] for _ in texts]
+        for row, hypotheses in zip(rows, best, strict=True):
+            outputs[row.number] = [self._written(each, options) for each in hypotheses]
+        if explained:
+            self._explain(rows, [hypotheses[0] for hypotheses in best], outputs)
+        return outputs
+
+    def _read(self, texts: Sequence[str], options: DecodingOptions) -> list[_Row]:
+        """The texts that are not blank, each with its limit."""
+        numbers = [number for number, text in enumerate(texts) if text.strip()]
+        rows = []
+        for number, tokens in zip(numbers, self.source.encode_all([texts[number] for number in numbers]), strict=True):
+            length, longest = len(tokens) + 1, self.longest
+            if length > longest:
+                text = texts[number][:40]
+                raise TooLong(
+                    number, f"{text!r}… has {length} tokens, but the model takes {longest} at most; split it."
+                )
+            rows.append(_Row(number, tokens, min(int(length * options.longest_ratio) + options.longest_extra, longest)))
+        return rows
+
+    def _written(self, found: Finished, options: DecodingOptions) -> Written:
+        return Written([self._target_tokens[name] for name in found.tokens], score_of(found, options), [], [])
+
+    # Searching
+
+    def _search(self, rows: list[_Row], asked: _Asked) -> dict[int, list[Finished]]:
+        """The hypotheses of each row, none longer than its limit.
+
+        CTranslate2 has one limit for a whole batch, that of its longest row. The rare row that goes on past its own is
+        cut where the search is greedy, and searched again by a beam, with patience enough that nothing that ended is
+        forgotten beside what was broken off.
+        """
+        found, again = {row.number: [Finished([], 0.0, False, [])] for row in rows if row.limit == 1}, []
+        enough = patience(asked.options)
+        for row, hypotheses in self._run(self._batches(rows), asked, enough):
+            if all(each.ended and len(each.tokens) < row.limit for each in hypotheses):
+                found[row.number] = hypotheses
+            elif asked.options.beam == 1:
+                found[row.number] = [each.cut(row.limit - 1) for each in hypotheses]
+            else:
+                again.append(row)
+        alike = groupby(sorted(again, key=lambda row: row.limit), key=lambda row: row.limit)
+        found.update(
+            (row.number, hypotheses)
+            for row, hypotheses in self._run([list(group) for _, group in alike], asked, enough + 1)
+        )
+        return self._end(rows, found) if asked.scored else found
+
+    def _batches(self, rows: list[_Row]) -> list[list[_Row]]:
+        """Rows of like length together, the longest first; few rows are shared out among the workers."""
+        ordered = sorted((row for row in rows if row.limit > 1), key=lambda row: -len(row.tokens))
+        size = max(1, min(self._rows, -(-len(ordered) // self._translator.num_translators)))
+        return [ordered[first : first + size] for first in range(0, len(ordered), size)]
+
+    def _run(self, batches: list[list[_Row]], asked: _Asked, patience: int) -> Iterator[tuple[_Row, list[Finished]]]:
+        """Each row of the batches and its hypotheses."""
+        running = []
+        for batch in batches:
+            power = exponent(asked.options, len(batch[0].tokens))
+            results = self._translator.translate_batch(
+                [self._named(row) for row in batch],
+                asynchronous=True,
+                max_decoding_length=max(row.limit for row in batch) - 1,
+                use_vmap=self._has_shortlist,
+                return_scores=asked.scored,
+                return_attention=asked.explained,
+                **arguments(asked.options, power, patience),
+            )
+            running.append((batch, power, results))
+        end = self._target_names[self.target.end]
+        for batch, power, results in running:
+            for row, result in zip(batch, results, strict=True):
+                yield row, read_result(result.result(), end, power)
+
+    def _named(self, row: _Row) -> list[str]:
+        return [self._source_names[token] for token in row.tokens]
+
+    # What the search leaves open
+
+    def _end(self, rows: list[_Row], found: dict[int, list[Finished]]) -> dict[int, list[Finished]]:
+        """The same with an end to every hypothesis that was broken off, and the sum that goes with it."""
+        broken_off = [(row, place) for row in rows for place, each in enumerate(found[row.number]) if not each.ended]
+        scores = self._forced([(row, found[row.number][place].tokens) for row, place in broken_off])
+        for (row, place), own in zip(broken_off, scores, strict=True):
+            found[row.number][place] = replace(found[row.number][place], total=sum(own), ended=True)
+        return found
+
+    def _explain(self, rows: list[_Row], best: list[Finished], outputs: list[list[Written]]) -> None:
+        """Give the best output of each row the scores of its tokens and its alignment."""
+        scores = self._forced([(row, each.tokens) for row, each in zip(rows, best, strict=True)])
+        for row, each, own, first in zip(rows, best, scores, self._first_looks(rows), strict=True):
+            output = outputs[row.number][0]
+            words = self.target.words(output.tokens), self.source.words(row.tokens)
+            alignment = word_links([first, *each.attention[1:]], *words)
+            outputs[row.number][0] = replace(output, token_scores=own, alignment=alignment)
+
+    def _first_looks(self, rows: list[_Row]) -> list[list[float]]:
+        """The attention from which the first token of each row is written, whatever that token is.
+
+        CTranslate2's beam search mixes these up among the rows of a batch (4.8.4), so one greedy step finds them anew.
+        """
+        sources = [self._named(row) for row in rows]
+        step = {"beam_size": 1, "max_decoding_length": 1, "min_decoding_length": 0, "return_end_token": True}
+        found = self._translator.translate_batch(
+            sources, max_batch_size=self._rows, max_input_length=0, return_attention=True, **step
+        )
+        return [result.attention[0][0] for result in found]
+
+    def _forced(self, pairs: list[tuple[_Row, list[str]]]) -> list[list[float]]:
+        """The log-probability of each token, and of the end, where just these are written."""
+        sources, targets = [self._named(row) for row, _ in pairs], [tokens for _, tokens in pairs]
+        found = self._translator.score_batch(sources, targets, max_batch_size=self._rows, max_input_length=0)
+        return [result.log_probs for result in found]
+
+
+def _vocabularies(files: dict[str, bytes]) -> tuple[list[str], list[str]]:
+    """The names of the source's and the target's tokens."""
+    sides = ("shared", "shared") if "shared_vocabulary.json" in files else ("source", "target")
+    source, target = (json.loads(files[f"{side}_vocabulary.json"]) for side in sides)
+    return source, target

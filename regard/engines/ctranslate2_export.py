@@ -1,0 +1,89 @@
+"""A model folder to CTranslate2: the network, the vocabularies and, if wanted, a lexical shortlist."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from regard import checkpoint
+from regard.data.tokenisers import Tokeniser
+from regard.engines.ctranslate2_folder import RECORD, SHORTLIST, origins, write_record
+from regard.engines.ctranslate2_spec import transformer_spec
+from regard.engines.folders import whole_folder
+from regard.engines.shortlist import learn_shortlist, training_corpus
+from regard.faults import Fault
+from regard.model import Model, load
+from regard.models.parts import Residual
+from regard.models.transformer import Transformer
+from regard.progress import Progress, silent
+
+Quantisation = Literal["int8", "int16", "float16", "bfloat16", "float32"]
+_UNSUITABLE = re.compile(r"[ \t\r\n\0]|^$")  # what parts names in the shortlist, or no name at all
+
+
+def export_ctranslate2(
+    folder: Path,
+    out: Path,
+    quantisation: Quantisation = "int8",
+    shortlist: bool = False,
+    progress: Progress = silent,
+) -> None:
+    """Write the model in `folder` to the folder `out`, which may hold an earlier export and nothing else.
+
+    With `shortlist` the tokens that each source token can become are learnt from the data the model was trained on.
+    """
+    files = checkpoint.read_folder(folder)
+    model = load(folder, device="cpu")
+    network, task = model.task.model, model.task
+    if not isinstance(network, Transformer):
+        raise Fault(f"CTranslate2 computes Transformers, and {folder} is of the family {model.recipe.family}.")
+    spec = described(network, task.source, task.target)
+    names = token_names(task.source, task.target)
+    listed = _learnt(model, folder, names, progress) if shortlist else None
+    spec.optimize(quantisation)
+    with whole_folder(out, RECORD) as beside:
+        spec.save(str(beside))
+        if listed is not None:
+            (beside / SHORTLIST).write_text(listed, encoding="utf-8")
+        write_record(beside, quantisation, origins(files))
+
+
+def described(network: Transformer, source: Tokeniser, target: Tokeniser) -> Any:
+    """CTranslate2's description of a translator: its network, and its tokens by name."""
+    spec = transformer_spec(network)
+    source_names, target_names = token_names(source, target)
+    spec.register_source_vocabulary(source_names)
+    spec.register_target_vocabulary(target_names)
+    config = spec.config
+    config.unk_token, config.bos_token = target_names[target.unknown], target_names[target.begin]
+    config.eos_token = target_names[target.end]
+    config.decoder_start_token, config.add_source_eos = config.bos_token, True
+    norm = next(part.norm for part in network.modules() if isinstance(part, Residual))
+    config.layer_norm_epsilon = norm.eps
+    spec.validate()
+    return spec
+
+
+def token_names(source: Tokeniser, target: Tokeniser) -> tuple[list[str], list[str]]:
+    """A distinct name without spaces for each token of both sides, special tokens alike on both.
+
+    The names are the pieces, so that the export can be used with the SentencePiece model alone; where these will not
+    do, they are the tokens' numbers.
+    """
+    sides = (source, target)
+    names = [side.pieces(range(side.size)) for side in sides]
+    special = [[own[token] for token in (side.unknown, side.end)] for own, side in zip(names, sides, strict=True)]
+    if special[0] == special[1] and all(_are_suitable(own) for own in names):
+        return names[0], names[1]
+    return [str(token) for token in range(source.size)], [str(token) for token in range(target.size)]
+
+
+def _are_suitable(names: Sequence[str]) -> bool:
+    return len(set(names)) == len(names) and not any(_UNSUITABLE.search(name) for name in names)
+
+
+def _learnt(model: Model, folder: Path, names: tuple[list[str], list[str]], progress: Progress) -> str:
+    source, target = model.task.source, model.task.target
+    corpus = training_corpus(folder, model.recipe.data.prepared, source.files("source") | target.files("target"))
+    pieces = source.pieces(range(source.size)), target.pieces(range(target.size))
+    return learn_shortlist(corpus.train, *pieces, progress).text(*names)

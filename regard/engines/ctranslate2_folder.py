@@ -1,0 +1,111 @@
+"""The folder of a CTranslate2 export: what it was made from, and whether it is still whole and of the same weights.
+
+None of this loads torch, so that a model can translate without it.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from regard.faults import Fault
+from regard.files import write_file
+
+FOLDER = "ctranslate2"  # where in a model folder an export is looked for
+SHORTLIST = "vmap.txt"  # CTranslate2's name for it
+RECORD = "export.json"
+MANIFEST = "manifest.json"  # of the model folder
+_UNCOPIED = ("recipe.toml", "scores.json")  # files of a model folder that no export depends on
+_FORMAT = 1
+
+
+class Record(BaseModel):
+    """What an export is: how it was made, of which files of the model, and the checksums of its own files."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    format: int
+    quantisation: str
+    made_from: dict[str, str]
+    files: dict[str, str]
+
+
+def checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def origins(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The checksums of those files of a model that its export depends on: weights and tokenisers."""
+    return {name: checksum(content) for name, content in files.items() if name not in _UNCOPIED}
+
+
+def write_record(folder: Path, quantisation: str, made_from: dict[str, str]) -> None:
+    """Close a folder that holds a new export."""
+    files = {path.name: checksum(path.read_bytes()) for path in sorted(folder.iterdir())}
+    record = Record(format=_FORMAT, quantisation=quantisation, made_from=made_from, files=files)
+    write_file(folder / RECORD, record.model_dump_json(indent=1).encode())
+
+
+def is_export(folder: Path) -> bool:
+    """Whether `regard export` made this folder."""
+    return (folder / RECORD).is_file()
+
+
+def read_export(model: Path) -> dict[str, bytes]:
+    """The files of the export in a model folder, each as it was written and all made from the model as it is now."""
+    folder = model / FOLDER
+    if not is_export(folder):
+        raise Fault(f"{model} holds no export; make one with `regard export {model} --to ctranslate2`.")
+    record = read_record(folder)
+    manifest = read_manifest(model)
+    if any(made not in manifest.get(name, []) for name, made in record.made_from.items()):
+        raise Fault(f"{folder} was made before the model changed; {_again(model)}.")
+    return {name: _read_checked(folder, name, [made], _again(model)) for name, made in record.files.items()}
+
+
+def _again(model: Path) -> str:
+    return f"make it again with `regard export {model} --to ctranslate2 --overwrite`"
+
+
+def read_record(folder: Path) -> Record:
+    """What the export in this folder is."""
+    try:
+        record = Record.model_validate_json((folder / RECORD).read_bytes())
+    except (OSError, ValidationError):
+        raise Fault(f"{folder / RECORD} is damaged; {_again(folder.parent)}.") from None
+    if record.format != _FORMAT:
+        raise Fault(f"{folder} was made by another version of regard; {_again(folder.parent)}.")
+    return record
+
+
+def read_manifest(model: Path) -> dict[str, list[str]]:
+    """The checksums that the files of a model folder may have."""
+    path = model / MANIFEST
+    if not path.is_file():
+        raise Fault(f"{model} is not a model folder: it has no {MANIFEST}.")
+    try:
+        files = json.loads(path.read_bytes())["files"]
+        if all(isinstance(sums, list) and all(isinstance(each, str) for each in sums) for sums in files.values()):
+            return dict(files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise Fault(f"{path} is damaged: it is not a list of files and their checksums.")
+
+
+def read_model_file(model: Path, name: str) -> bytes:
+    """A file of a model folder, checked against the manifest."""
+    return _read_checked(model, name, read_manifest(model).get(name, []), "the model folder is not complete")
+
+
+def _read_checked(folder: Path, name: str, allowed: list[str], remedy: str) -> bytes:
+    if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
+        raise Fault(f"{name!r} is to be a file of {folder}, but lies outside it; {remedy}.")
+    try:
+        content = (folder / name).read_bytes()
+    except OSError as error:
+        raise Fault(f"{folder / name} is missing or cannot be read ({error.strerror}); {remedy}.") from None
+    if checksum(content) not in allowed:
+        raise Fault(f"{folder / name} is damaged: its checksum is not the one it was written with; {remedy}.")
+    return content

@@ -1,0 +1,118 @@
+"""Our beam search in CTranslate2's terms, and what CTranslate2 finds in ours.
+
+Both keep `beam` living hypotheses, rank their continuations by sums of log-probabilities, look at the 2·beam best,
+finish those among the first `beam` that end, and let the first `beam` live that do not. They differ in three things.
+
+- CTranslate2 stops as soon as enough are finished, which is our `stop = "first"`. It does not say how good those are
+  that still live, so it cannot stop for the other reasons; for them it waits until twice as many are finished.
+- It divides sums by length^alpha. It ranks nothing alive by that, so any other penalty can be put on afterwards. But
+  of more than enough it forgets the worst by its own count, which is therefore made as like ours as a power can be.
+- At the limit it breaks off, where ours must end: the end and its score are added here.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regard.decoding.options import DecodingOptions
+
+PATIENCE = 2  # times the beam: how many must be finished where ours would ask how good the living ones are
+NO_PENALTY = 1e-12  # an exponent of 0 would let CTranslate2 stop when the first is finished
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A hypothesis: its tokens, by name and without the end, the sum of its log-probabilities, and its attention."""
+
+    tokens: list[str]
+    total: float
+    ended: bool  # of its own accord, and the end is in the sum; otherwise it was broken off
+    attention: list[list[float]]  # of each token to each source token, where asked for
+
+    def cut(self, length: int) -> "Finished":
+        """No longer than so many tokens; what is cut has no sum any more."""
+        if len(self.tokens) <= length:
+            return self
+        return Finished(self.tokens[:length], math.nan, False, self.attention[:length])
+
+
+def unsupported(options: DecodingOptions) -> str | None:
+    """The first option that CTranslate2 cannot follow as our search does, or nothing."""
+    impossible = {
+        "coverage_penalty": options.coverage_penalty > 0,
+        "nested": options.nested,
+        "groups": options.groups > 1,
+        "shortest": options.shortest > 0,
+        "repetition_penalty": options.repetition_penalty != 1,
+        "unrepeated": options.unrepeated > 0,
+    }
+    return next((name for name, is_so in impossible.items() if is_so), None)
+
+
+def patience(options: DecodingOptions) -> int:
+    """How many times the beam must be finished."""
+    return 1 if options.stop == "first" or options.beam == 1 else PATIENCE
+
+
+def arguments(options: DecodingOptions, power: float, patience: int) -> dict[str, Any]:
+    """What to ask CTranslate2 for, with `exponent` giving the power of the length."""
+    greedy = options.beam == 1
+    return {
+        "beam_size": options.beam,
+        "patience": 1 if greedy else patience,
+        "num_hypotheses": 1 if greedy else options.beam * patience,
+        "length_penalty": power,
+        "min_decoding_length": 0,
+        "max_input_length": 0,  # what is too long is refused, not cut
+        "return_end_token": True,
+    }
+
+
+def exponent(options: DecodingOptions, length: int) -> float:
+    """The power of the length that is nearest to our penalty for outputs of about this length.
+
+    d log lp / d log n of lp = ((5 + n) / 6)^alpha is alpha · n / (5 + n).
+    """
+    alpha = options.length_penalty
+    match options.length_penalty_kind:
+        case "wu":
+            return alpha * length / (5 + length) or NO_PENALTY
+        case "average":
+            return alpha or NO_PENALTY
+    return NO_PENALTY
+
+
+def divisor(options: DecodingOptions, length: int) -> float:
+    """Our length penalty of an output of `length` tokens, its end counted (`regard.decoding.scoring`)."""
+    alpha = options.length_penalty
+    match options.length_penalty_kind:
+        case "wu":
+            return ((5 + length) / 6) ** alpha
+        case "average":
+            return length**alpha
+    return 1.0
+
+
+def read_result(result: Any, end: str, power: float) -> list[Finished]:
+    """The hypotheses in what CTranslate2 gave, their sums freed from its penalty; those not asked for are nan."""
+    count, found = len(result.hypotheses), []
+    scores: Sequence[float] = result.scores or [math.nan] * count
+    attentions: Sequence[list[list[float]]] = result.attention or [[]] * count
+    for tokens, score, attention in zip(result.hypotheses, scores, attentions, strict=True):
+        ended = tokens[-1:] == [end]
+        own = tokens[:-1] if ended else tokens
+        found.append(Finished(own, score * len(tokens) ** power, ended, attention[: len(own)]))
+    return found
+
+
+def score_of(found: Finished, options: DecodingOptions) -> float:
+    return found.total / divisor(options, len(found.tokens) + 1)
+
+
+def ranked(found: list[Finished], options: DecodingOptions) -> list[Finished]:
+    """The best few, best first; with `stop = "first"` nothing counts that ended later than enough others."""
+    if options.stop == "first" and len(found) > options.beam:
+        last = sorted(len(each.tokens) for each in found)[options.beam - 1]
+        found = [each for each in found if len(each.tokens) <= last]
+    return sorted(found, key=lambda each: -score_of(each, options))[: options.n_best]

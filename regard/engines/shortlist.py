@@ -1,0 +1,118 @@
+"""A lexical shortlist: the few target tokens that the tokens of a source sentence can become, learnt from pairs.
+
+An output layer over the whole vocabulary is a large part of a small translator's work. With a shortlist it covers the
+tokens that occur everywhere, and for each source token those it is translated by (Jean et al. 2015, section 3.3).
+Which these are is learnt by IBM Model 1 (Brown et al. 1993, section 4.1).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from regard.data.prepared import Prepared, open_prepared
+from regard.data.shards import Pairs
+from regard.faults import Fault
+from regard.progress import Progress, silent
+
+COMMON = 200  # tokens that are always candidates, the most frequent
+TRANSLATIONS = 60  # of a source token at most
+ROUNDS = 5  # of expectation and maximisation
+MOST_LINKS = 12_000_000  # pairs of tokens looked at; of a larger corpus, rows spread evenly over it
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """Candidates among the target tokens: those of every sentence, and those of each source token."""
+
+    common: list[int]
+    translations: dict[int, list[int]]
+
+    def candidates(self, source: Sequence[int]) -> set[int]:
+        """What a sentence may be translated with."""
+        return {*self.common, *(token for each in source for token in self.translations.get(each, []))}
+
+    def text(self, source_names: Sequence[str], target_names: Sequence[str]) -> str:
+        """The shortlist as CTranslate2 reads it, a source token a line; no name may hold a space."""
+        lines = [("", self.common), *((source_names[token], found) for token, found in self.translations.items())]
+        return "".join(f"{name}\t{' '.join(target_names[token] for token in found)}\n" for name, found in lines)
+
+
+@dataclass(frozen=True)
+class _Links:
+    """All pairs of a target token and a source token of the same row, or none, which is the last source token."""
+
+    source: np.ndarray
+    target: np.ndarray
+    place: np.ndarray  # the target token's number among all of them
+
+
+def training_corpus(model: Path, prepared: str | None, tokenisers: dict[str, bytes]) -> Prepared:
+    """The corpus that a model was trained on, if it is still there; `tokenisers` are the model's."""
+    folder = Path(prepared).expanduser() if prepared else model / "training" / "corpus"
+    if not folder.is_dir():
+        raise Fault(
+            f"A shortlist is learnt from the training data, but its prepared corpus is not at {folder} any more."
+        )
+    corpus = open_prepared(folder)
+    own = corpus.source.files("source") | corpus.target.files("target")
+    if set(own.values()) != set(tokenisers.values()):
+        raise Fault(f"{folder} was cut into tokens by other tokenisers than those of {model}, so it cannot be used.")
+    return corpus
+
+
+def learn_shortlist(
+    pairs: Pairs, source_pieces: Sequence[str], target_pieces: Sequence[str], progress: Progress = silent
+) -> Shortlist:
+    """The most frequent target tokens, and for each source token its likeliest translations and its own like.
+
+    A name, a number or a foreign word is often written as it was read, so the same piece is a candidate too.
+    """
+    links = _linked(pairs, none=len(source_pieces))
+    frequent = np.bincount(links.target[links.source == len(source_pieces)], minlength=len(target_pieces))
+    common = np.argsort(-frequent, kind="stable")[:COMMON]
+    translations = _translations(links, len(target_pieces), progress)
+    translations.pop(len(source_pieces), None)
+    alike = {piece: token for token, piece in enumerate(target_pieces)}
+    for token, piece in enumerate(source_pieces):
+        if piece in alike:
+            translations[token] = [*dict.fromkeys([*translations.get(token, []), alike[piece]])]
+    return Shortlist(common[frequent[common] > 0].tolist(), dict(sorted(translations.items())))
+
+
+def _linked(pairs: Pairs, none: int) -> _Links:
+    total = int(((pairs.source_lengths + 1).astype(np.int64) * pairs.target_lengths).sum())
+    step = max(1, -(-total // MOST_LINKS))
+    columns: list[list[np.ndarray]] = [[], [], []]
+    for column, parts in zip(columns, zip(*_rows(pairs, range(0, len(pairs), step), none), strict=True), strict=True):
+        column.extend(parts)
+    return _Links(*(np.concatenate(column) for column in columns))
+
+
+def _rows(pairs: Pairs, rows: range, none: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    first = 0
+    for row in rows:
+        target = pairs.tokens("target", row).astype(np.int64)
+        source = np.append(pairs.tokens("source", row).astype(np.int64), none)
+        places = np.arange(first, first + len(target), dtype=np.int32)
+        first += len(target)
+        yield np.tile(source, len(target)), np.repeat(target, len(source)), np.repeat(places, len(source))
+
+
+def _translations(links: _Links, target_size: int, progress: Progress) -> dict[int, list[int]]:
+    """t(target | source), by expectation and maximisation: c(f | e) = Σ t(f | e) / Σ_i t(f | e_i), then normalised."""
+    cells, cell = np.unique(links.source * target_size + links.target, return_inverse=True)
+    of_source = cells // target_size
+    probability = np.ones(len(cells))
+    for number in range(ROUNDS):
+        progress("learning the shortlist", number, ROUNDS)
+        weight = probability[cell]
+        weight /= np.bincount(links.place, weight)[links.place]
+        counts = np.bincount(cell, weight)
+        probability = counts / np.bincount(of_source, counts)[of_source]
+    progress("learning the shortlist", ROUNDS, ROUNDS)
+    order = np.lexsort((-probability, of_source))
+    sources, starts = np.unique(of_source[order], return_index=True)
+    groups = np.split(cells[order] % target_size, starts[1:])
+    return {int(s): group[:TRANSLATIONS].tolist() for s, group in zip(sources, groups, strict=True)}

@@ -1,0 +1,84 @@
+"""Which engine translates, and that the lines are the same."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from regard.cli import main
+
+LINES = ["I love books.", "", "Ana sees the red house. The boys read."]
+
+
+@pytest.fixture(scope="module")
+def exported(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("exported") / "run"
+    shutil.copytree(trained, folder)
+    assert main(["export", str(folder), "--to", "ctranslate2", "--quantisation", "float32"]) == 0
+    return folder
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "in.en"
+    path.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    return path
+
+
+def lines_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    capsys.readouterr()
+    assert main(["translate", *arguments]) == 0
+    return capsys.readouterr().out.split("\n")[:-1]
+
+
+SEARCH = ("--beam", "2", "--set", "stop=first")
+
+
+def test_the_export_is_taken_and_torch_never_loaded(exported: Path, text: Path) -> None:
+    program = (
+        "import sys; from regard.cli import main; code = main(sys.argv[1:]); "
+        "sys.exit('torch was loaded' if 'torch' in sys.modules else code)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program, "translate", str(exported), str(text), "--json", "--split-sentences"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert len(found.stdout.splitlines()) == 3
+
+
+def test_both_engines_give_the_same_lines(exported: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for more in (("--split-sentences",), ("--n-best", "2")):
+        asked = (str(exported), str(text), *SEARCH, *more)
+        assert lines_of(capsys, *asked) == lines_of(capsys, *asked, "--engine", "torch")
+    asked = (str(exported), str(text), *SEARCH, "--json")
+    both = (lines_of(capsys, *asked, "--engine", engine) for engine in ("ctranslate2", "torch"))
+    for fast, own in zip(*(map(json.loads, lines) for lines in both), strict=True):
+        assert (fast["text"], fast["tokens"], fast["alignment"]) == (own["text"], own["tokens"], own["alignment"])
+        assert fast["score"] == pytest.approx(own["score"], abs=1e-3)
+        assert fast["token_scores"] == pytest.approx(own["token_scores"], abs=1e-3)
+
+
+def test_what_ctranslate2_cannot_do_torch_does(exported: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for more in (("--sample", "--seed", "2"), ("--set", "groups=2", "--beam", "2"), ("--forbid", "x")):
+        asked = (str(exported), str(text), *more)
+        assert lines_of(capsys, *asked) == lines_of(capsys, *asked, "--engine", "torch")
+        assert main(["translate", *asked, "--engine", "ctranslate2"]) == 2
+        assert "CTranslate2 cannot" in capsys.readouterr().err
+
+
+def test_an_engine_that_is_not_there_is_said(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", str(trained), str(text), "--engine", "ctranslate2"]) == 2
+    assert "holds no export; make one with `regard export" in capsys.readouterr().err
+
+
+def test_long_lines_are_refused_by_number(exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = tmp_path / "long.en"
+    long.write_text("short\n" + "the red house " * 700 + "\n", encoding="utf-8")
+    assert main(["translate", str(exported), str(long)]) == 2
+    assert "Line 2: " in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""Translators of bytes with random weights, as ours and as CTranslate2's, without a model folder."""
+
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+import torch
+
+from regard.data.bytewise import ByteTokeniser
+from regard.decoding.options import DecodingOptions
+from regard.engines.ctranslate2 import CTranslate2Engine
+from regard.engines.ctranslate2_export import described
+from regard.models.transformer import Transformer, TransformerOptions
+from regard.recipe import check
+from regard.tasks.translation import Translation
+
+SIZES: dict[str, Any] = {
+    "encoder_layers": 2,
+    "decoder_layers": 3,
+    "width": 16,
+    "feed_forward": 24,
+    "heads": 4,
+    "longest": 64,
+}
+
+
+def translation(**options: Any) -> Translation:
+    """A Transformer of bytes whose every weight, biases and norms too, is drawn at random."""
+    torch.manual_seed(0)
+    tokens = ByteTokeniser()
+    network = Transformer(check(TransformerOptions, SIZES | options), tokens.size, tokens.size, True, tokens.pad)
+    with torch.no_grad():
+        for weight in [*network.parameters(), *network.buffers()]:
+            weight.add_(torch.randn_like(weight) * 0.1)
+    return Translation(network, tokens, tokens).eval()
+
+
+def opened(task: Translation, folder: Path, quantisation: str = "float32") -> ctranslate2.Translator:
+    """The same translator by CTranslate2, written to a folder on the way."""
+    assert isinstance(task.model, Transformer)
+    spec = described(task.model, task.source, task.target)
+    spec.optimize(quantisation)
+    spec.save(str(folder))
+    return ctranslate2.Translator(str(folder), intra_threads=1)
+
+
+def engine(task: Translation, folder: Path, rows: int = 32) -> CTranslate2Engine:
+    translator = opened(task, folder)
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    tokenisers = task.source, task.target
+    return CTranslate2Engine(translator, files, tokenisers, DecodingOptions(), task.model.options.longest, rows)
