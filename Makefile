@@ -36,6 +36,7 @@ bench: setup
 	$(BIN)/python benchmarks/training_cpu.py
 	$(BIN)/python benchmarks/recurrent.py
 	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/translate_cpu.py
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -1,18 +1,10 @@
-"""The model folder: what it holds, how it is written so that a kill at any moment leaves it whole, how it is read.
+"""The weights of a model folder, and the run that is kept in one: its checkpoints and what it publishes."""
 
-Files are written beside and renamed. A manifest holds the checksum of each; while files are exchanged it admits the
-old and the new content alike, so there is no moment at which a good folder looks damaged. Nothing is pickled, and
-nothing outside the folder is opened.
-"""
-
-import hashlib
 import json
 import shutil
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -22,79 +14,36 @@ from torch import Tensor
 
 from regard.faults import Fault
 from regard.files import write_file
+from regard.folder import (
+    MANIFEST,
+    RECIPE,
+    SCORES,
+    WEIGHTS,
+    is_whole,
+    read_folder,
+    read_manifest,
+    read_recipe,
+    update_folder,
+    write_manifest,
+)
 from regard.training.snapshot import Facts, Snapshot, Validation
 
-MANIFEST = "manifest.json"
-WEIGHTS = "weights.safetensors"
-RECIPE = "recipe.toml"
-SCORES = "scores.json"
+__all__ = [
+    "MANIFEST",
+    "RECIPE",
+    "SCORES",
+    "WEIGHTS",
+    "RunFolder",
+    "bytes_to_weights",
+    "read_folder",
+    "read_recipe",
+    "update_folder",
+    "weights_to_bytes",
+]
+
 MARK = "run.txt"  # in the folder training of a run
 FACTS = "facts.json"  # of a checkpoint: where the run stands
 FULL_CHECKPOINTS = 2  # checkpoints kept with all that resuming needs; older ones keep their weights alone
-
-
-def update_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Put these files into a folder with a manifest, keeping the others."""
-    folder.mkdir(parents=True, exist_ok=True)
-    manifest = _read_manifest(folder) if (folder / MANIFEST).exists() else {}
-    new = {name: _checksum(content) for name, content in files.items()}
-    both = {name: sorted({*manifest.get(name, []), *([new[name]] if name in new else [])}) for name in manifest | new}
-    _write_manifest(folder, both)
-    for name, content in files.items():
-        write_file(folder / name, content)
-    _write_manifest(folder, manifest | {name: [checksum] for name, checksum in new.items()})
-
-
-def read_folder(folder: Path, names: list[str] | None = None) -> dict[str, bytes]:
-    """The contents of the named files (or all) of a folder, each checked against the manifest."""
-    manifest = _read_manifest(folder)
-    missing = [name for name in names or [] if name not in manifest]
-    if missing:
-        raise Fault(f"{folder} is not complete: its manifest does not list {', '.join(missing)}.")
-    return {name: _read_checked(folder, name, manifest[name]) for name in names or manifest}
-
-
-def _read_checked(folder: Path, name: str, allowed: list[str]) -> bytes:
-    if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
-        raise Fault(f"{folder / MANIFEST} names the file {name!r}, which is outside the folder.")
-    try:
-        content = (folder / name).read_bytes()
-    except OSError as error:
-        raise Fault(f"{folder / name} is missing or cannot be read: {error.strerror}.") from None
-    if _checksum(content) not in allowed:
-        raise Fault(f"{folder / name} is damaged: its checksum is not the one in {MANIFEST}.")
-    return content
-
-
-def _read_manifest(folder: Path) -> dict[str, list[str]]:
-    path = folder / MANIFEST
-    if not folder.is_dir():
-        raise Fault(f"There is no model folder at {folder}.")
-    if not path.exists():
-        raise Fault(f"{folder} is not a model folder: it has no {MANIFEST}.")
-    try:
-        files = json.loads(path.read_text(encoding="utf-8"))["files"]
-        if all(isinstance(sums, list) and all(isinstance(s, str) for s in sums) for sums in files.values()):
-            return dict(files)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass
-    raise Fault(f"{path} is damaged: it is not a list of files and their checksums.")
-
-
-def _write_manifest(folder: Path, files: Mapping[str, list[str]]) -> None:
-    text = json.dumps({"checksum": "sha256", "files": dict(sorted(files.items()))}, indent=1)
-    write_file(folder / MANIFEST, text.encode())
-
-
-def _is_whole(folder: Path) -> bool:
-    try:
-        return bool(read_folder(folder))
-    except Fault:
-        return False
-
-
-def _checksum(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def weights_to_bytes(tensors: Mapping[str, Tensor]) -> bytes:
@@ -107,15 +56,6 @@ def bytes_to_weights(content: bytes, name: str) -> dict[str, Tensor]:
         return load_tensors(content)
     except (SafetensorError, ValueError, KeyError) as error:
         raise Fault(f"{name} does not hold tensors: {error}.") from None
-
-
-def read_recipe(folder: Path) -> dict[str, Any]:
-    """The resolved recipe in a model folder, as a table."""
-    content = read_folder(folder, [RECIPE])[RECIPE]
-    try:
-        return tomllib.loads(content.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Fault(f"{folder / RECIPE} is not valid TOML: {error}.") from None
 
 
 def _facts(content: bytes) -> Facts:
@@ -174,7 +114,7 @@ class RunFolder:
         final = self._checkpoint(snapshot.facts.step)
         files = {f"{group}.safetensors": weights_to_bytes(tensors) for group, tensors in snapshot.tensors.items()}
         files[FACTS] = json.dumps(asdict(snapshot.facts)).encode()
-        if final.exists() and _is_whole(final):  # the end of a run, at a step that was saved already
+        if final.exists() and is_whole(final):  # the end of a run, at a step that was saved already
             update_folder(final, files)
         else:
             beside = final.with_name(f"{final.name}.partial")
@@ -194,9 +134,9 @@ class RunFolder:
             folder = self._checkpoint(step)
             if step not in kept:
                 shutil.rmtree(folder, ignore_errors=True)
-            elif (folder / FACTS).exists() and _is_whole(folder):
-                files = _read_manifest(folder)
-                _write_manifest(folder, {WEIGHTS: files[WEIGHTS]})
+            elif (folder / FACTS).exists() and is_whole(folder):
+                files = read_manifest(folder)
+                write_manifest(folder, {WEIGHTS: files[WEIGHTS]})
                 for name in files.keys() - {WEIGHTS}:
                     (folder / name).unlink(missing_ok=True)
 

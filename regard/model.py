@@ -11,8 +11,7 @@ from torch import Tensor, nn
 from regard import checkpoint
 from regard.attention.alignments import links
 from regard.attention.watch import unwatched, watched, watching
-from regard.data.prepared import load_tokenisers
-from regard.data.tokenisers import Tokeniser
+from regard.data.tokenisers import Tokeniser, load_tokenisers
 from regard.decoding.options import changed
 from regard.decoding.output import Hypothesis
 from regard.families import FAMILIES, Recipe, check_recipe

@@ -12,7 +12,8 @@ import torch
 from regard import __version__, budget, checkpoint
 from regard.checkpoint import RunFolder
 from regard.data.prepare import prepare
-from regard.data.prepared import Prepared, purpose_of, tokeniser_names
+from regard.data.prepared import Prepared, purpose_of
+from regard.data.tokenisers import tokeniser_names
 from regard.evaluation import from_pairs, score_outputs
 from regard.families import Recipe, check_recipe
 from regard.faults import Fault

@@ -38,20 +38,18 @@ from regard.data.prepared import (
     check_free,
     check_purpose,
     claim,
-    load_tokenisers,
     locked,
     make_folder,
     open_prepared,
     purpose_of,
     read_record,
     remove_leftovers,
-    tokeniser_names,
     write_pair_list,
     write_record,
 )
 from regard.data.shards import Shard, ShardBuilder, write_lengths
 from regard.data.text import Chunk, read_chunks, read_pairs
-from regard.data.tokenisers import Tokeniser, TokeniserOptions, train_tokeniser
+from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers, tokeniser_names, train_tokeniser
 from regard.data.workers import cores, map_in_order
 from regard.faults import Fault
 from regard.files import write_file

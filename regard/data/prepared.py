@@ -17,7 +17,7 @@ from regard.data.cleaning import Report
 from regard.data.options import DataOptions
 from regard.data.shards import Pairs, Shard
 from regard.data.text import file_of
-from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokeniser
+from regard.data.tokenisers import Tokeniser, load_tokenisers
 from regard.data.workers import is_starting_worker
 from regard.faults import Fault
 from regard.files import write_file
@@ -94,18 +94,6 @@ def open_prepared(folder: Path) -> Prepared:
     return Prepared(
         folder, source, target, pairs, read_pair_list(layout.valid), read_pair_list(layout.test), finished.report
     )
-
-
-def tokeniser_names(options: TokeniserOptions) -> list[str]:
-    """Under which names the tokenisers are stored, the source's first."""
-    return ["tokeniser"] if options.shared else ["source", "target"]
-
-
-def load_tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
-    """The tokenisers of the source and of the target."""
-    named = zip(tokeniser_names(options), options.by_side(), strict=True)
-    tokenisers = [load_tokeniser(folder, name, own) for name, own in named]
-    return tokenisers[0], tokenisers[-1]
 
 
 def purpose_of(options: DataOptions) -> Purpose:

@@ -187,6 +187,18 @@ def _read(texts: Iterable[str], progress: Progress) -> list[str]:
     return lines
 
 
+def tokeniser_names(options: TokeniserOptions) -> list[str]:
+    """Under which names the tokenisers are stored, the source's first."""
+    return ["tokeniser"] if options.shared else ["source", "target"]
+
+
+def load_tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
+    """The tokenisers of the source and of the target."""
+    named = zip(tokeniser_names(options), options.by_side(), strict=True)
+    tokenisers = [load_tokeniser(folder, name, own) for name, own in named]
+    return tokenisers[0], tokenisers[-1]
+
+
 def load_tokeniser(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
     """The tokeniser of one side, stored in a model folder under this name."""
     tokeniser = _loaded(folder, name, options)

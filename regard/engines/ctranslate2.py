@@ -7,17 +7,16 @@ length, and the longest come first, so that no core is left waiting at the end.
 import json
 import logging
 import os
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokeniser
+from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2_align import word_links
-from regard.engines.ctranslate2_folder import FOLDER, SHORTLIST, is_export, read_export, read_model_file, read_record
+from regard.engines.ctranslate2_folder import FOLDER, SHORTLIST, is_export, read_export, read_record
 from regard.engines.ctranslate2_search import (
     Finished,
     arguments,
@@ -29,6 +28,7 @@ from regard.engines.ctranslate2_search import (
     unsupported,
 )
 from regard.faults import Fault, TooLong
+from regard.folder import WEIGHTS, read_folder, read_recipe
 from regard.recipe import check
 
 ROWS = 32  # texts in a batch
@@ -78,23 +78,15 @@ def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS
     """
     folder = Path(folder)
     files = read_export(folder)
-    for name in read_record(folder / FOLDER).made_from:
-        if not name.endswith(".safetensors"):  # the weights are in the export
-            read_model_file(folder, name)
-    recipe = tomllib.loads(read_model_file(folder, "recipe.toml").decode("utf-8"))
-    tokenisers = _tokenisers(folder, check(TokeniserOptions, recipe["data"]["tokeniser"]))
+    made_from = read_record(folder / FOLDER).made_from
+    read_folder(folder, [name for name in made_from if name != WEIGHTS])  # these are in the export
+    recipe = read_recipe(folder)
+    tokenisers = load_tokenisers(folder, check(TokeniserOptions, recipe["data"]["tokeniser"]))
     decoding = check(DecodingOptions, recipe["decoding"])
     translator = _opened(folder / FOLDER, files, workers or len(os.sched_getaffinity(0)))
     engine = CTranslate2Engine(translator, files, tokenisers, decoding, recipe["model"]["longest"], rows)
     engine.language = recipe["data"]["source_language"]
     return engine
-
-
-def _tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
-    """As `regard.data.prepared` loads them, without all that it takes to prepare a corpus."""
-    names = ["tokeniser"] if options.shared else ["source", "target"]
-    found = [load_tokeniser(folder, name, own) for name, own in zip(names, options.by_side(), strict=True)]
-    return found[0], found[-1]
 
 
 def _opened(folder: Path, files: dict[str, bytes], workers: int) -> Any:

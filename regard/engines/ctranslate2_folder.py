@@ -3,8 +3,6 @@
 None of this loads torch, so that a model can translate without it.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from regard.faults import Fault
 from regard.files import write_file
+from regard.folder import RECIPE, SCORES, checksum, read_manifest
 
 FOLDER = "ctranslate2"  # where in a model folder an export is looked for
 SHORTLIST = "vmap.txt"  # CTranslate2's name for it
 RECORD = "export.json"
-MANIFEST = "manifest.json"  # of the model folder
-_UNCOPIED = ("recipe.toml", "scores.json")  # files of a model folder that no export depends on
+_UNCOPIED = (RECIPE, SCORES)  # files of a model folder that no export depends on
 _FORMAT = 1
 
 
@@ -30,10 +28,6 @@ class Record(BaseModel):
     quantisation: str
     made_from: dict[str, str]
     files: dict[str, str]
-
-
-def checksum(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def origins(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -78,25 +72,6 @@ def read_record(folder: Path) -> Record:
     if record.format != _FORMAT:
         raise Fault(f"{folder} was made by another version of regard; {_again(folder.parent)}.")
     return record
-
-
-def read_manifest(model: Path) -> dict[str, list[str]]:
-    """The checksums that the files of a model folder may have."""
-    path = model / MANIFEST
-    if not path.is_file():
-        raise Fault(f"{model} is not a model folder: it has no {MANIFEST}.")
-    try:
-        files = json.loads(path.read_bytes())["files"]
-        if all(isinstance(sums, list) and all(isinstance(each, str) for each in sums) for sums in files.values()):
-            return dict(files)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass
-    raise Fault(f"{path} is damaged: it is not a list of files and their checksums.")
-
-
-def read_model_file(model: Path, name: str) -> bytes:
-    """A file of a model folder, checked against the manifest."""
-    return _read_checked(model, name, read_manifest(model).get(name, []), "the model folder is not complete")
 
 
 def _read_checked(folder: Path, name: str, allowed: list[str], remedy: str) -> bytes:

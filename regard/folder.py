@@ -1,0 +1,97 @@
+"""The model folder: what it holds, how it is written so that a kill at any moment leaves it whole, how it is read.
+
+Files are written beside and renamed. A manifest holds the checksum of each; while files are exchanged it admits the
+old and the new content alike, so there is no moment at which a good folder looks damaged. Nothing is pickled, and
+nothing outside the folder is opened. None of this loads torch, so that a fast engine can start without it.
+"""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from regard.faults import Fault
+from regard.files import write_file
+
+MANIFEST = "manifest.json"
+WEIGHTS = "weights.safetensors"
+RECIPE = "recipe.toml"
+SCORES = "scores.json"
+
+
+def update_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Put these files into a folder with a manifest, keeping the others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = read_manifest(folder) if (folder / MANIFEST).exists() else {}
+    new = {name: checksum(content) for name, content in files.items()}
+    both = {name: sorted({*manifest.get(name, []), *([new[name]] if name in new else [])}) for name in manifest | new}
+    write_manifest(folder, both)
+    for name, content in files.items():
+        write_file(folder / name, content)
+    write_manifest(folder, manifest | {name: [checksum] for name, checksum in new.items()})
+
+
+def read_folder(folder: Path, names: list[str] | None = None) -> dict[str, bytes]:
+    """The contents of the named files (or all) of a folder, each checked against the manifest."""
+    manifest = read_manifest(folder)
+    missing = [name for name in names or [] if name not in manifest]
+    if missing:
+        raise Fault(f"{folder} is not complete: its manifest does not list {', '.join(missing)}.")
+    return {name: _read_checked(folder, name, manifest[name]) for name in names or manifest}
+
+
+def _read_checked(folder: Path, name: str, allowed: list[str]) -> bytes:
+    if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
+        raise Fault(f"{folder / MANIFEST} names the file {name!r}, which is outside the folder.")
+    try:
+        content = (folder / name).read_bytes()
+    except OSError as error:
+        raise Fault(f"{folder / name} is missing or cannot be read: {error.strerror}.") from None
+    if checksum(content) not in allowed:
+        raise Fault(f"{folder / name} is damaged: its checksum is not the one in {MANIFEST}.")
+    return content
+
+
+def read_manifest(folder: Path) -> dict[str, list[str]]:
+    """The checksums that the files of a folder may have."""
+    path = folder / MANIFEST
+    if not folder.is_dir():
+        raise Fault(f"There is no model folder at {folder}.")
+    if not path.exists():
+        raise Fault(f"{folder} is not a model folder: it has no {MANIFEST}.")
+    try:
+        files = json.loads(path.read_text(encoding="utf-8"))["files"]
+        if all(isinstance(sums, list) and all(isinstance(s, str) for s in sums) for sums in files.values()):
+            return dict(files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise Fault(f"{path} is damaged: it is not a list of files and their checksums.")
+
+
+def write_manifest(folder: Path, files: Mapping[str, list[str]]) -> None:
+    """Say which contents the files of a folder may have."""
+    text = json.dumps({"checksum": "sha256", "files": dict(sorted(files.items()))}, indent=1)
+    write_file(folder / MANIFEST, text.encode())
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether every file of a folder is as its manifest says."""
+    try:
+        return bool(read_folder(folder))
+    except Fault:
+        return False
+
+
+def checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_recipe(folder: Path) -> dict[str, Any]:
+    """The resolved recipe in a model folder, as a table."""
+    content = read_folder(folder, [RECIPE])[RECIPE]
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Fault(f"{folder / RECIPE} is not valid TOML: {error}.") from None
