@@ -12,9 +12,13 @@ class Fault(Exception):
         self.sentences = sentences
 
 
-class TooLong(Fault):
-    """A text that the model was not made for, by its number among the texts given."""
+class OfText(Fault):
+    """What is wrong with one text, by its number among those given; who gave it may know it by another."""
 
     def __init__(self, number: int, sentence: str) -> None:
         super().__init__(f"Text {number + 1}: {sentence}")
         self.number, self.sentence = number, sentence
+
+
+class TooLong(OfText):
+    """A text that the model was not made for."""

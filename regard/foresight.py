@@ -14,7 +14,7 @@ from regard.decoding.trace import Kept, Trace
 from regard.faults import Fault
 from regard.model import Model
 from regard.recipe import check
-from regard.searching import limits_of
+from regard.searching import limits_of, writer_of
 from regard.viewing.choices import Choices, Panel
 from regard.viewing.tree import Node, Tree
 
@@ -38,7 +38,8 @@ def beam_tree(model: Model, text: str, width: int | None = None, length_penalty:
     options = _search_options(model, width, length_penalty)
     batch, trace = model.task.read([text]), Trace()
     with unwatched():
-        (outputs,) = beam_search(model.task, batch, limits_of(model.task, batch, options), options, trace=trace)
+        writer = writer_of([model.task], options)
+        (outputs,) = beam_search(writer, batch, limits_of(model.task, batch, options), options, trace=trace)
     return Tree(text, options.beam, _nodes(model, trace.sentences[0], outputs))
 
 

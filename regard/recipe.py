@@ -19,7 +19,7 @@ Place = tuple[int | str, ...]
 class Options(BaseModel):
     """A small frozen set of options; each field's description is its help text everywhere."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
 
 
 Kind = TypeVar("Kind", bound=Options)

@@ -17,6 +17,8 @@ def by_risk(model: Model, metric: str, count: int = 1) -> Rank:
     worth = utility(metric)
 
     def rank(text: str, found: list[Hypothesis]) -> list[Hypothesis]:
+        if len(found) == 1:
+            return found
         ranked = minimum_bayes_risk([model.task.write(each.tokens) for each in found], worth)
         return [replace(found[each.place], score=each.value) for each in ranked[:count]]
 

@@ -70,7 +70,7 @@ def read_texts(hypothesis: Path, references: Sequence[Path]) -> Texts:
 
 
 def _lines(path: Path) -> list[str]:
-    lines = list(read_lines(path))
+    lines = list(read_lines(path, normal=False))  # sacreBLEU scores text as it is; other metrics bring it into NFC
     if not lines:
         raise Fault(f"{path} is empty, so there is nothing to score.")
     return lines

@@ -1,6 +1,7 @@
 """Finding outputs for texts: from what people ask for, in text, to the searches, which know tokens and batches."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +14,7 @@ from regard.decoding.combined import Ensemble
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.sampling import sample
-from regard.faults import Fault
+from regard.faults import Fault, OfText
 from regard.protocols import Stepwise
 from regard.tasks.covering import Covering
 from regard.tasks.pairs import PairBatch
@@ -32,6 +33,19 @@ class Wishes:
     forbidden: Sequence[str] = ()  # phrases that no output may have
     allowed: Sequence[str] | None = None  # if given, outputs are written with the tokens of these texts alone
 
+    def __post_init__(self) -> None:
+        lists = [self.prefixes, self.required, self.forbidden, self.allowed or (), *self.required]
+        if any(isinstance(given, str) for given in lists):
+            raise TypeError("wishes are lists of texts, and required ones a list for each text, not a text alone")
+        normal = {
+            "prefixes": _normal(self.prefixes),
+            "required": [_normal(several) for several in self.required],
+            "forbidden": _normal(self.forbidden),
+            "allowed": None if self.allowed is None else _normal(self.allowed),
+        }
+        for name, value in normal.items():
+            object.__setattr__(self, name, value)
+
     def of(self, numbers: Sequence[int]) -> "Wishes":
         """The wishes for some of the texts."""
         return replace(
@@ -39,6 +53,11 @@ class Wishes:
             prefixes=[self.prefixes[number] for number in numbers] if self.prefixes else (),
             required=[self.required[number] for number in numbers] if self.required else (),
         )
+
+
+def _normal(texts: Sequence[str]) -> list[str]:
+    """As models write them."""
+    return [unicodedata.normalize("NFC", text) for text in texts]
 
 
 @dataclass(frozen=True)
@@ -57,8 +76,9 @@ class Search:
 
 def limits_of(task: Translation, batch: PairBatch, options: DecodingOptions) -> Tensor:
     """How many tokens each output may have, its end counted."""
-    limits = (batch.source_lengths * options.longest_ratio).long() + options.longest_extra
-    return limits.clamp(max=task.model.options.longest).to(task.device)
+    longest = task.model.options.longest
+    limits = (batch.source_lengths * options.longest_ratio).clamp(max=longest).long() + options.longest_extra
+    return limits.clamp(max=longest).to(task.device)
 
 
 @torch.no_grad()
@@ -71,7 +91,7 @@ def find(
     among `lines`, by default its place.
     """
     _check_wishes(search.wishes, len(texts))
-    task, writer = tasks[0], _writer(tasks, search.options)
+    task, writer = tasks[0], writer_of(tasks, search.options)
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
     lengths = {n: task.check_length(text, n) for n, text in enumerate(texts) if text.strip()}
     keys = range(len(texts)) if lines is None else lines
@@ -79,7 +99,11 @@ def find(
     for numbers in batches_of(lengths, SEARCH_TOKENS // search.rows):
         part = [texts[number] for number in numbers], [keys[number] for number in numbers]
         wishes = search.wishes.of(numbers)
-        for number, hypotheses in zip(numbers, seeker.seek(*part, wishes, ()), strict=True):
+        try:
+            outputs = seeker.seek(*part, wishes, ())
+        except OfText as fault:
+            raise OfText(numbers[fault.number], fault.sentence) from None
+        for number, hypotheses in zip(numbers, outputs, strict=True):
             found[number] = hypotheses
     for number in lengths if search.wishes.forbidden else ():
         found[number] = seeker.without(found[number], texts[number], keys[number], search.wishes.of([number]))
@@ -97,7 +121,7 @@ def _check_wishes(wishes: Wishes, texts: int) -> None:
             raise Fault(f"{phrase!r} must not occur, but {clash!r} must, which has it; give up one of them.")
 
 
-def _writer(tasks: Sequence[Translation], options: DecodingOptions) -> Stepwise:
+def writer_of(tasks: Sequence[Translation], options: DecodingOptions) -> Stepwise:
     """What the searches drive: a task, or several as one; with a coverage penalty they keep account of their looks."""
     writers: list[Stepwise] = [Covering(task) for task in tasks] if options.coverage_penalty else list(tasks)
     return writers[0] if len(writers) == 1 else Ensemble(writers)

@@ -58,20 +58,33 @@ class Cutting:
 def joined(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Translated:
     """The translation of a line from those of its sentences: texts in their white space, tokens in a row, scores added.
 
-    Its n-th best candidate is made of the n-th best of every sentence, or of the last one that there is.
+    Its n-th best candidate is made of the n-th best of every sentence, or of the last one that there is. What the end
+    of an inner sentence cost is counted with its last token.
     """
-    if len(parts) == 1:
-        return parts[0]
     ranks = range(max(len(part.n_best) for part in parts))
     candidates = [[part.n_best[min(rank, len(part.n_best) - 1)] for part in parts] for rank in ranks]
     return Translated(
         rejoin(sentences, [part.text for part in parts]),
         sum(part.score for part in parts),
         [token for part in parts for token in part.tokens],
-        [score for part in parts for score in part.token_scores],
+        _in_a_row(parts),
         [(rejoin(sentences, [text for text, _ in each]), sum(score for _, score in each)) for each in candidates],
         lambda: _aligned(sentences, parts),
     )
+
+
+def _in_a_row(parts: Sequence[Translated]) -> list[float]:
+    """The scores of all tokens, and of the last end; none where nobody asked for them."""
+    if not all(part.token_scores for part in parts):
+        return []
+    scores: list[float] = []
+    unwritten = 0.0  # ends of sentences that have no token
+    for part in parts[:-1]:
+        *own, end = part.token_scores
+        unwritten += 0.0 if own else end
+        scores += [*own[:-1], own[-1] + end] if own else []
+    *own, end = parts[-1].token_scores
+    return [*scores, *own, end + unwritten]
 
 
 def _aligned(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Alignment:
@@ -79,8 +92,13 @@ def _aligned(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Alig
     sources = targets = 0  # words before the sentence
     for sentence, part in zip(sentences, parts, strict=True):
         links += [(source + sources, target + targets) for source, target in part.alignment]
-        sources, targets = sources + len(sentence.text.split()), targets + len(part.text.split())
+        sources, targets = sources + _words(sentence.text), targets + _words(part.text)
     return links
+
+
+def _words(text: str) -> int:
+    """How many words an alignment counts in a text."""
+    return sum(map(bool, text.split(" ")))
 
 
 def line_key(line: int, part: int) -> int:

@@ -101,6 +101,18 @@ def test_wishes_that_cannot_be_met_are_refused(model: Model) -> None:
             model.translate(TEXTS, wishes=wishes)
 
 
+def test_wishes_are_lists_of_texts_as_models_write_them() -> None:
+    assert Wishes(forbidden=["na\u0303o"]).forbidden == ["n\u00e3o"]
+    for wrong in ({"required": ["livros"]}, {"forbidden": "amo"}, {"prefixes": "Eu"}, {"allowed": "a"}):
+        with pytest.raises(TypeError, match="wishes are lists of texts"):
+            Wishes(**wrong)
+
+
+def test_what_cannot_be_met_is_told_by_the_text(model: Model) -> None:
+    with pytest.raises(Fault, match=r"^Text 3: its prefix has"):
+        model.translate(TEXTS, wishes=Wishes(prefixes=["", "", "a b c d e f g h " * 9]))
+
+
 def test_drawing_depends_on_seed_and_line_and_not_on_the_batch(model: Model) -> None:
     sampled = {"seed": 7, "temperature": 1.5}
     together = model.translate(TEXTS, n_best=3, sample=sampled)

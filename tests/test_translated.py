@@ -12,7 +12,8 @@ def words(text: str) -> int:
 
 
 def translated(text: str, score: float, links: list[tuple[int, int]]) -> Translated:
-    return Translated(text, score, text.split(), [score], [(text, score), (text.upper(), score - 1)], lambda: links)
+    scores = [score] * len(text.split()) + [score - 0.5]
+    return Translated(text, score, text.split(), scores, [(text, score), (text.upper(), score - 1)], lambda: links)
 
 
 def test_a_line_is_cut_only_as_asked() -> None:
@@ -34,15 +35,24 @@ def test_the_parts_become_one_translation() -> None:
     sentences = [Sentence("", "a b", "  "), Sentence("", "c", "\n")]
     whole = joined(sentences, [translated("x y z", -1.0, [(0, 1), (1, 2)]), translated("w", -2.0, [(0, 0)])])
     assert whole.text == "x y z  w\n"
-    assert (whole.score, whole.token_scores) == (-3.0, [-1.0, -2.0])
+    assert (whole.score, whole.token_scores) == (-3.0, [-1.0, -1.0, -2.5, -2.0, -2.5])
     assert whole.tokens == ["x", "y", "z", "w"]
     assert whole.n_best == [("x y z  w\n", -3.0), ("X Y Z  W\n", -5.0)]
     assert whole.alignment == [(0, 1), (1, 2), (2, 3)]
 
 
-def test_a_single_part_is_the_whole() -> None:
+def test_a_single_part_keeps_the_white_space_around_it() -> None:
     part = translated("x", -1.0, [])
-    assert joined([Sentence("", "a", "")], [part]) is part
+    assert joined([Sentence("", "a", "")], [part]) == part
+    assert joined([Sentence(" ", "a", "\t")], [part]).text == " x\t"
+
+
+def test_a_sentence_without_tokens_loses_no_probability() -> None:
+    nothing = Translated("", -3.0, [], [-3.0], [("", -3.0)], list)
+    whole = joined([Sentence("", "a", " "), Sentence("", "b", "")], [nothing, translated("x", -1.0, [])])
+    assert whole.token_scores == [-1.0, -4.5]
+    unscored = Translated("", -3.0, [], [], [("", -3.0)], list)
+    assert joined([Sentence("", "a", " "), Sentence("", "b", "")], [unscored, nothing]).token_scores == []
 
 
 def test_no_two_parts_share_a_key() -> None:

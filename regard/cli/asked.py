@@ -33,7 +33,7 @@ class Asked:
     vocabulary: Path | None
     ensemble: Sequence[Path]
     channel: Path | None
-    channel_weight: float
+    channel_weight: float | None
     split_sentences: bool
     split_long: bool
     forced: bool
@@ -45,23 +45,31 @@ class Asked:
         if self.forced and (wishes.given or not self._unasked):
             raise Fault("--force scores the outputs it is given and searches for none; leave the other options away.")
         drawn = [f"--{name.replace('_', '-')}" for name, value in self.sampling.items() if value is not None]
-        if drawn and not (self.draws or self.risk):
+        if drawn and not self._samples_drawn:
             raise Fault(f"{' and '.join(drawn)} would do nothing without --sample.")
-        if self.samples is not None and not self.risk:
+        if self.channel_weight is not None and not self.channel:
+            raise Fault("--channel-weight would do nothing without --channel.")
+        if self.samples is not None and self.risk is None:
             raise Fault("--samples says how many --mbr chooses among; to get several samples give --n-best.")
-        if self.channel and (self.draws or self.risk):
+        if self.channel and self._samples_drawn:
             raise Fault("--channel reranks what the beam has found; leave --sample and --mbr away.")
-        if (self.draws or self.risk) and self.beam is not None:
-            raise Fault("--beam searches and --sample and --mbr draw; give one or the other.")
+        if self._samples_drawn and (self.beam is not None or self.length_penalty is not None):
+            raise Fault("--beam and --length-penalty search, --sample and --mbr draw; give one or the other.")
+        if self.risk is not None and (self.n_best or 1) > (self.samples or SAMPLES):
+            raise Fault(f"--mbr cannot give the {self.n_best} best of {self.samples or SAMPLES}; raise --samples.")
         if wishes.given and (self.split_sentences or self.split_long):
             raise Fault("--prefixes and --required belong to whole lines; leave --split-sentences and --too-long away.")
 
     @property
     def _unasked(self) -> bool:
         """Whether nothing was said about a search."""
-        others = {"sampling", "channel_weight", "forced", "engine", "explained"}
+        others = {"sampling", "forced", "engine", "explained"}
         said = [getattr(self, field.name) for field in fields(self) if field.name not in others]
-        return not any(said) and all(value is None for value in self.sampling.values())
+        return all(value is None or value is False or value == [] for value in (*said, *self.sampling.values()))
+
+    @property
+    def _samples_drawn(self) -> bool:
+        return self.draws or self.risk is not None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -69,7 +77,12 @@ class Asked:
         from regard.recipe import apply_settings
 
         named = {"beam": self.beam, "length_penalty": self.length_penalty, "n_best": self.n_best}
-        return apply_settings({}, self.settings) | {name: value for name, value in named.items() if value is not None}
+        table = apply_settings({}, self.settings)
+        if "sampling" in table and not self._samples_drawn:
+            raise Fault("Options of sampling would do nothing without --sample.")
+        if not isinstance(table.get("sampling", {}), dict):
+            raise Fault("Sampling takes a table of options; give one of them, as --set sampling.min_p=0.05.")
+        return table | {name: value for name, value in named.items() if value is not None}
 
     def translator(self, folder: Path, wishes: WishesByLine) -> Translator:
         """Load what is needed and put it together: CTranslate2 where it can do all that is asked, else torch."""
@@ -87,7 +100,7 @@ class Asked:
         """The first thing asked for that only torch does."""
         asked = {
             "--sample": self.draws,
-            "--mbr": self.risk,
+            "--mbr": self.risk is not None,
             "--prefixes or --required": wishes.given,
             "--forbid": self.forbidden,
             "--vocabulary": self.vocabulary,
@@ -112,10 +125,16 @@ class Asked:
             self.split_sentences,
             self.split_long,
         )
-        count = self.n_best or (1 if self.draws or self.risk else model.recipe.decoding.n_best)
         if self.forced:
             return Translator(1, True, cutting, lambda texts, _, asked: model.translate_as(texts, asked.forced))
+        count = self._count(model)
         return Translator(count, False, cutting, self._translate(model, count))
+
+    def _count(self, model: "Model") -> int:
+        """Candidates that are written for each line."""
+        if not self._samples_drawn:
+            return self.given.get("n_best", model.recipe.decoding.n_best)
+        return self.n_best or (1 if self.risk is not None else self.given.get("sampling", {}).get("samples", 1))
 
     def _translate(
         self, model: "Model", count: int
@@ -124,13 +143,16 @@ class Asked:
         from regard.reranking import by_channel, by_risk
 
         given, candidates, rank = self.given, count, None
-        if self.risk:
+        if self.risk is not None:
             candidates, rank = self.samples or SAMPLES, by_risk(model, self.risk, count)
         elif self.channel:
             candidates = given.get("beam", model.recipe.decoding.beam)
-            rank = by_channel(model, load(self.channel), self.channel_weight, count)
+            if count > candidates:
+                raise Fault(f"A beam of {candidates} cannot give the {count} best; widen it.")
+            weight = 1.0 if self.channel_weight is None else self.channel_weight
+            rank = by_channel(model, load(self.channel), weight, count)
         sample: dict[str, Any] | None = None
-        if self.draws or self.risk:
+        if self._samples_drawn:
             sample = {name: value for name, value in self.sampling.items() if value is not None}
         search = model.search(n_best=candidates, sample=sample, given=given)
         wishes = self._wishes()

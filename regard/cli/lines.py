@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.faults import Fault, TooLong
+from regard.faults import Fault, OfText
 
 if TYPE_CHECKING:
     from regard.translated import Cutting, Translated
@@ -39,7 +39,7 @@ class Translator:
         keys = [line_key(first + number, part) for number, parts in enumerate(cut) for part in range(len(parts))]
         try:
             found = iter(self.translate([part.text for parts in cut for part in parts], keys, wishes))
-        except TooLong as fault:
+        except OfText as fault:
             raise Fault(f"Line {first + numbers[fault.number] + 1}: {fault.sentence}") from None
         for parts in cut:
             yield joined(parts, list(islice(found, len(parts))))
@@ -54,6 +54,10 @@ class WishesByLine:
     @property
     def given(self) -> bool:
         return any(file.path is not None for file in (self.prefixes, self.required))
+
+    @property
+    def files(self) -> list[Path]:
+        return [file.path for file in (self.prefixes, self.required, self.forced) if file.path is not None]
 
     def take(self, count: int) -> LineWishes:
         """For the next `count` lines."""

@@ -7,7 +7,10 @@ import typer
 
 Beam = Annotated[int | None, typer.Option(help="Width of the beam; 1 is greedy.", min=1, max=64)]
 LengthPenalty = Annotated[float | None, typer.Option(help="Alpha of the length penalty.", min=0)]
-NBest = Annotated[int | None, typer.Option(help="Candidates for each line, best first.", min=1)]
+NBest = Annotated[
+    int | None,
+    typer.Option(help="Candidates for each line, best first; samples in the order drawn.", min=1, max=10_000),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -18,7 +21,9 @@ Settings = Annotated[
 ]
 
 Sample = Annotated[bool, typer.Option("--sample", help="Draw outputs at random, --n-best of them.")]
-Temperature = Annotated[float | None, typer.Option(help="Below 1 is bolder, 0 is greedy search.", min=0)]
+Temperature = Annotated[
+    float | None, typer.Option(help="Below 1 is more cautious, above 1 bolder, 0 is greedy search.", min=0, max=100)
+]
 TopK = Annotated[int | None, typer.Option(help="Draw among the K most probable tokens.", min=0)]
 TopP = Annotated[
     float | None, typer.Option(help="Draw among the fewest tokens whose probability reaches P.", min=0, max=1)
@@ -41,7 +46,7 @@ Ensemble = Annotated[
     list[Path] | None, typer.Option("--with", help="Write by the mean of this model too.", metavar="MODEL")
 ]
 Channel = Annotated[Path | None, typer.Option(help="A model of the other direction, which reranks the beam.")]
-ChannelWeight = Annotated[float, typer.Option(help="How much the channel model counts.", min=0)]
+ChannelWeight = Annotated[float | None, typer.Option(help="How much the channel model counts (1).", min=0, max=1e6)]
 
 SplitSentences = Annotated[bool, typer.Option("--split-sentences", help="Translate each sentence of a line alone.")]
 TooLong = Annotated[

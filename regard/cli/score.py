@@ -28,7 +28,9 @@ def command(
     against: Annotated[Path | None, typer.Option(help="Outputs of another system, to test the difference.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Work BLEU out, step by step.")] = False,
     line: Annotated[int | None, typer.Option(help="Explain this line alone, the first being 1.")] = None,
-    orders: Annotated[int | None, typer.Option(min=1, help="Explain up to n-grams of this order; 4 is usual.")] = None,
+    orders: Annotated[
+        int | None, typer.Option(min=1, max=50, help="Explain up to n-grams of this order; 4 is usual.")
+    ] = None,
     weights: Annotated[
         str | None, typer.Option(help="Explain with these weights of the orders, as .4,.3,.2,.1; equal if not given.")
     ] = None,

@@ -48,7 +48,7 @@ def command(
     forced: options.Forced = None,
     ensemble: options.Ensemble = None,
     channel: options.Channel = None,
-    channel_weight: options.ChannelWeight = 1.0,
+    channel_weight: options.ChannelWeight = None,
     split_sentences: options.SplitSentences = False,
     too_long: options.TooLong = "refuse",
     engine: options.Engine = "auto",
@@ -90,7 +90,10 @@ def _translate(
 ) -> None:
     from_file = None if source is None or str(source) == "-" else source
     if out is not None:
-        refuse_same(from_file, out)
+        for given in (from_file, asked.vocabulary, *wishes.files):
+            refuse_same(given, out)
+        if out.suffix in (".gz", ".xz"):
+            raise Fault(f"{out} would be plain text under the name of a packed file; leave its {out.suffix} away.")
         refuse_existing(out, overwrite)
     if from_file is None and sys.stdin is None:
         raise Fault("There is no standard input; name a file to translate.")
@@ -112,7 +115,7 @@ def _translate(
 def refuse_same(source: Path | None, out: Path) -> None:
     """Reading from the file one writes to would destroy it."""
     if source is not None and out.exists() and source.exists() and source.samefile(out):
-        raise Fault(f"{out} is the input too; write the translations to another file.")
+        raise Fault(f"{out} is an input too; write the translations to another file.")
 
 
 def _typed(from_file: Path | None) -> bool:
@@ -141,7 +144,7 @@ def _output(path: Path | None) -> Iterator[TextIO]:
 def _written(translated: "Translated", translator: Translator, as_json: bool) -> Iterator[str]:
     """The lines for one input line: an object, the score of a given output, or as many candidates as were asked for."""
     if as_json:
-        yield json.dumps(_as_object(translated), ensure_ascii=False)
+        yield json.dumps(_as_object(translated), ensure_ascii=False, allow_nan=False)
     elif translator.gives_scores:
         yield f"{translated.score:.6f}"
     else:

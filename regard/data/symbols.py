@@ -24,13 +24,19 @@ def joined(fragments: Iterable[bytes]) -> str:
     return b"".join(fragments).decode("utf-8", errors="replace")
 
 
+_SPACE = ord(" ")
+
+
 def word_numbers(tokens: Sequence[int], fragments: Iterable[bytes]) -> list[int]:
     """For each token the number of the word it is part of, -1 for tokens that stand for no text.
 
-    Words are what `text.split(" ")` gives of the joined fragments; a space belongs to the word after it.
+    Words are what spaces part in the joined fragments, and never empty; a space belongs to the word after it, if there
+    is one.
     """
-    numbers, spaces = [], 0
+    numbers, words, inside = [], 0, False
     for token, fragment in zip(tokens, fragments, strict=True):
-        spaces += fragment.count(b" ")
-        numbers.append(-1 if token in SILENT else spaces)
-    return numbers
+        for byte in fragment:
+            words += byte != _SPACE and not inside
+            inside = byte != _SPACE
+        numbers.append(-1 if token in SILENT else words - inside)
+    return [min(number, max(words - 1, 0)) for number in numbers]

@@ -56,11 +56,11 @@ class Chunk:
         return columns[0], columns[1]
 
 
-def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a text file in NFC, without their ends."""
+def read_lines(path: Path, normal: bool = True) -> Iterator[str]:
+    """The lines of a text file, without their ends; in NFC, unless they are to stay as they are."""
     raw, first = _raw_lines(path), 1
     while lines := list(islice(raw, _CHUNK)):
-        yield from _decoded(b"".join(lines), str(path), first)
+        yield from _decoded(b"".join(lines), str(path), first, normal)
         first += len(lines)
 
 
@@ -122,7 +122,7 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
         raise Fault(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def _decoded(block: bytes, name: str, first: int) -> list[str]:
+def _decoded(block: bytes, name: str, first: int, normal: bool = True) -> list[str]:
     """The lines of a block whose first line has the number `first`."""
     try:
         text = block.decode("utf-8")
@@ -135,7 +135,7 @@ def _decoded(block: bytes, name: str, first: int) -> list[str]:
     if first == 1:
         text = text.removeprefix("\ufeff")
     # A line feed neither joins nor is passed by anything in NFC, so whole blocks come out as their lines would.
-    lines = unicodedata.normalize("NFC", text).split("\n")
+    lines = (unicodedata.normalize("NFC", text) if normal else text).split("\n")
     if block.endswith(b"\n"):
         lines.pop()
     return [line.removesuffix("\r") for line in lines]

@@ -111,7 +111,7 @@ class Tokeniser(Protocol):
         """Each token as a person reads it: '▁' is a space, <0xC3> a byte, </s> the end."""
 
     def words(self, tokens: Sequence[int]) -> list[int]:
-        """Each token's word, by its number in `decode(tokens).split(" ")`; -1 for pad, begin and end."""
+        """Each token's word, by its number among those that spaces part in the text; -1 for pad, begin and end."""
 
     def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
         """One of the ways to cut a text, the same for the same key; without sampling, what `encode` gives."""

@@ -32,7 +32,7 @@ from regard.decoding.phrases import Phrases
 from regard.decoding.rules import NOTHING, Rules
 from regard.decoding.scoring import length_penalty, penalties_of_rows
 from regard.decoding.trace import Trace
-from regard.faults import Fault
+from regard.faults import Fault, OfText
 from regard.protocols import State, Stepwise
 
 __all__ = ["Hypothesis", "beam_search", "length_penalty"]
@@ -218,11 +218,12 @@ def _gathered(groups: list[list[Hypothesis]]) -> list[Hypothesis]:
 
 
 def _check_found(results: list[list[Hypothesis]]) -> None:
-    for number, found in enumerate(results, start=1):
+    for number, found in enumerate(results):
         if not found:
-            raise Fault(
-                f"No output was found for sentence {number} that has all phrases asked for and keeps to the rules; "
-                "ask for less or raise its limit."
+            raise OfText(
+                number,
+                "no output was found that has all phrases asked for and keeps to the rules; ask for less or raise the "
+                "limit.",
             )
 
 

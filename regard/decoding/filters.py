@@ -64,10 +64,11 @@ def typical(log_probabilities: Tensor, mass: float) -> Tensor:
 
 
 def _fewest(log_probabilities: Tensor, order: Tensor, mass: float) -> Tensor:
-    """In this order, all tokens before which `mass` was not reached."""
+    """In this order, all tokens before which `mass` was not reached; the first, whatever the mass."""
     probabilities = log_probabilities.double().exp().gather(-1, order)
     before = probabilities.cumsum(dim=-1) - probabilities
-    return _only(log_probabilities, order, before < mass - ROUNDING)
+    first = torch.arange(order.shape[-1], device=order.device) == 0
+    return _only(log_probabilities, order, first | (before < mass - ROUNDING))
 
 
 def _only(log_probabilities: Tensor, order: Tensor, kept: Tensor) -> Tensor:

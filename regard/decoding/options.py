@@ -5,18 +5,24 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from regard.faults import Fault
 from regard.recipe import Options, check
 
 
 class SamplingOptions(Options):
     """Drawing outputs at random; the steps from temperature to typical are taken in the order they stand here."""
 
-    samples: int = Field(default=1, ge=1, description="Outputs drawn for each input.")
+    samples: int = Field(default=1, ge=1, le=10_000, description="Outputs drawn for each input.")
     seed: int = Field(default=1, ge=0, lt=2**63, description="What is drawn depends on it, on the line and the sample.")
     temperature: float = Field(
-        default=1.0, ge=0, description="Log-probabilities are divided by it; below 1 is bolder, 0 is greedy search."
+        default=1.0,
+        ge=0,
+        le=100,
+        description="Log-probabilities are divided by it; below 1 is cautious, above 1 bold, 0 is greedy search.",
     )
-    top_k: int = Field(default=0, ge=0, description="Draw among this many most probable tokens; 0 is among all.")
+    top_k: int = Field(
+        default=0, ge=0, lt=2**31, description="Draw among this many most probable tokens; 0 is among all."
+    )
     top_p: float = Field(
         default=1.0, gt=0, le=1, description="Draw among the fewest tokens whose probability reaches this."
     )
@@ -62,9 +68,12 @@ class DecodingOptions(Options):
     n_best: int = Field(default=1, ge=1, description="Outputs given for each input, best first; at most the beam.")
     shortest: int = Field(default=0, ge=0, description="An output has at least this many tokens, its end not counted.")
     longest_ratio: float = Field(
-        default=2.0, gt=0, description="An output has at most this many tokens per input token, and longest_extra more."
+        default=2.0,
+        gt=0,
+        le=1000,
+        description="An output has at most this many tokens per input token, and longest_extra more.",
     )
-    longest_extra: int = Field(default=20, ge=1, description="See longest_ratio.")
+    longest_extra: int = Field(default=20, ge=1, le=100_000, description="See longest_ratio.")
     repetition_penalty: float = Field(
         default=1.0, ge=1, description="Log-probabilities of tokens already written are multiplied by it; 1 is none."
     )
@@ -90,7 +99,10 @@ def changed(options: DecodingOptions, given: Mapping[str, Any], sample: Mapping[
     With `sample`, options of sampling, outputs are drawn, and `n_best` says how many.
     """
     given = {name: value for name, value in given.items() if value is not None}
-    sampling = options.sampling.model_dump() | dict(given.pop("sampling", {})) | dict(sample or {})
+    own = given.pop("sampling", {})
+    if not all(isinstance(table, Mapping) for table in (own, sample or {})):
+        raise Fault("Sampling takes a table of options, such as sampling.top_k=10 or {'top_k': 10}.")
+    sampling = options.sampling.model_dump() | dict(own) | dict(sample or {})
     if sample is not None and "n_best" in given:
         sampling["samples"] = given.pop("n_best")
     return check(DecodingOptions, options.model_dump() | given | {"sampling": sampling}, "the search")

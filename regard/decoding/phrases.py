@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regard.decoding.output import Demands, Phrase
 from regard.decoding.rules import occurs, padded
-from regard.faults import Fault
+from regard.faults import Fault, OfText
 
 
 class Phrases:
@@ -61,7 +61,8 @@ def _check(asked: Sequence[Sequence[Phrase]], demands: Demands, limits: Sequence
         prefix = demands.prefixes[number - 1] if demands.prefixes else ()
         needed = len(prefix) + 1 + sum(len(phrase) for phrase in several if not occurs(phrase, prefix))
         if several and needed > limit:
-            raise Fault(
-                f"What is asked of sentence {number} takes {needed} tokens, its end counted, but its output may have "
-                f"{limit}; ask for less or raise the limit."
+            raise OfText(
+                number - 1,
+                f"what is asked of it takes {needed} tokens, its end counted, but its output may have {limit}; ask for "
+                "less or raise the limit.",
             )

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Phrase
-from regard.faults import Fault
+from regard.faults import Fault, OfText
 
 NOTHING = float("-inf")
 
@@ -126,9 +126,10 @@ def _check(demands: Demands, end: int, limits: Tensor) -> None:
         raise Fault("A phrase or prefix holds the end token, after which nothing can be written; leave it out.")
     for number, (prefix, limit) in enumerate(zip(demands.prefixes, limits.tolist(), strict=False), start=1):
         if len(prefix) >= limit:
-            raise Fault(
-                f"The prefix of sentence {number} has {len(prefix)} tokens, but its output may have {limit}, its end "
-                "counted; shorten the prefix or raise the limit."
+            raise OfText(
+                number - 1,
+                f"its prefix has {len(prefix)} tokens, but its output may have {limit}, its end counted; shorten the "
+                "prefix or raise the limit.",
             )
 
 

@@ -97,7 +97,10 @@ def matches(hypothesis: str, references: Sequence[str], order: int) -> list[Matc
 def parse_weights(text: str) -> list[float]:
     """Weights as people type them: `.25,.25,.25,.25`."""
     try:
-        return [float(each) for each in text.split(",")]
+        weights = [float(each) for each in text.split(",")]
+        if not all(abs(weight) < 1e9 for weight in weights):
+            raise ValueError
+        return weights
     except ValueError:
         raise Fault(f"'{text}' is no list of weights; write numbers with commas between, as .4,.3,.2,.1") from None
 

@@ -27,10 +27,16 @@ def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]
             values = _by_sacrebleu(metric, hypotheses, references)
         else:
             pairs = zip(hypotheses, references, strict=True)
-            values = [METRICS[metric]([hypothesis], [[reference]])[0] for hypothesis, reference in pairs]
+            values = [_alone(metric, hypothesis, reference) for hypothesis, reference in pairs]
         return [sign * value for value in values]
 
     return worth
+
+
+def _alone(metric: str, hypothesis: str, reference: str) -> float:
+    if metric in ERRORS and not reference.strip():  # a rate of nothing: all wrong, or nothing to be wrong
+        return 100.0 if hypothesis.strip() else 0.0
+    return METRICS[metric]([hypothesis], [[reference]])[0]
 
 
 def _by_sacrebleu(metric: str, hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:

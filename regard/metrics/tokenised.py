@@ -24,12 +24,12 @@ def tokenised_remark(name: str, texts: Sequence[str], metrics: Sequence[str]) ->
 def looks_tokenised(texts: Sequence[str]) -> str | None:
     """Why these sentences look tokenised, or None if they do not.
 
-    They do if most of the full stops that end one stand alone, or if most sentences hold pieces of words. Other marks
-    prove nothing: French sets spaces before them.
+    They do if most of the full stops that end one stand alone, and more than a few do, or if most sentences hold pieces
+    of words. Other marks prove nothing: French sets spaces before them.
     """
     stops = sum(text.endswith(".") for text in texts)
     alone = sum(text.endswith(" .") for text in texts)
-    if 2 * alone > stops:
+    if 2 * alone > stops and 20 * alone > len(texts):
         return f"{alone} of {len(texts)} lines end in a full stop that stands alone"
     pieces = sum(_holds_pieces(text) for text in texts)
     if 2 * pieces > len(texts):

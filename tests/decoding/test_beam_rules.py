@@ -261,7 +261,7 @@ def test_scores_of_tokens_are_the_models_own_under_every_rule() -> None:
         ({}, Demands(required=[[[2, 3], [3, 4]]]), "takes 5 tokens, its end counted, but its output may have 4"),
         ({}, Demands(required=[[[2, 3]]], forbidden=[[3]]), "holds one that must not"),
         ({}, Demands(required=[[[2, 3]]], allowed=[2]), "outside the restricted vocabulary"),
-        ({"unrepeated": 1}, Demands(required=[[[2, 2]]]), "No output was found for sentence 1"),
+        ({"unrepeated": 1}, Demands(required=[[[2, 2]]]), "Text 1: no output was found that has all phrases"),
     ],
 )
 def test_refusals(changes: dict[str, Any], demands: Demands, words: str) -> None:

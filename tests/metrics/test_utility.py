@@ -42,3 +42,8 @@ def test_an_unknown_metric_is_refused() -> None:
         utility("blue")
     with pytest.raises(Fault, match="cider is a score of whole texts"):
         utility("cider")
+
+
+def test_an_empty_reference_is_all_wrong_or_nothing_to_be_wrong() -> None:
+    for metric in ("wer", "cer", "per", "ter"):
+        assert utility(metric)(["", "a"], ["", ""]) == [0, -100]
