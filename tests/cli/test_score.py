@@ -241,3 +241,16 @@ def test_files_that_cannot_be_scored_are_refused(capsys: Captured, folder: Path)
 )
 def test_what_makes_no_sense_is_refused(arguments: list[str], words: str, capsys: Captured) -> None:
     assert words in refused(capsys, *arguments)
+
+
+def test_text_is_scored_as_it_is_and_as_sacrebleu_scores_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same letters composed and decomposed are other text to sacreBLEU, and the signature says nothing of them."""
+    composed, decomposed = "n\u00e3o s\u00e3o os livros", "na\u0303o sa\u0303o os livros"
+    for name, text in (("hypothesis", composed), ("reference", decomposed)):
+        (tmp_path / name).write_text(f"{text}\n", encoding="utf-8")
+    files = ["--hypothesis", str(tmp_path / "hypothesis"), "--reference", str(tmp_path / "reference")]
+    assert main(["score", *files, "--metric", "bleu", "--metric", "wer", "--json"]) == 0
+    bleu, errors = json.loads(capsys.readouterr().out)["scores"]
+    assert bleu["value"] == sacrebleu.corpus_bleu([composed], [[decomposed]]).score
+    assert bleu["value"] < 100
+    assert errors["value"] == 0  # this one has norm:NFC in its signature
