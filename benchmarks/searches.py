@@ -58,7 +58,11 @@ def kinds(model: Model, risk_samples: int) -> Iterator[Kind]:
     yield draws("sampling, top-p 0.9", top_p=0.9)
     yield draws("sampling, min-p 0.1", min_p=0.1)
     yield draws("sampling, typical 0.9", typical=0.9)
-    for kind, sampling in (("", {}), (" with min-p 0.1", {"min_p": 0.1})):
+    for kind, sampling in (
+        ("", {}),
+        (" with min-p 0.1", {"min_p": 0.1}),
+        (" at temperature 0.5", {"temperature": 0.5}),
+    ):
         search = model.search(n_best=risk_samples, sample=sampling)
         for metric in ("chrf", "bleu"):
             name = f"least risk by {metric}, {risk_samples} samples{kind}"
