@@ -146,7 +146,7 @@ class Asked:
         if self.risk is not None:
             candidates, rank = self.samples or SAMPLES, by_risk(model, self.risk, count)
         elif self.channel:
-            candidates = given.get("beam", model.recipe.decoding.beam)
+            candidates = model.search(given=given | {"n_best": 1}).options.beam
             if count > candidates:
                 raise Fault(f"A beam of {candidates} cannot give the {count} best; widen it.")
             weight = 1.0 if self.channel_weight is None else self.channel_weight

@@ -158,6 +158,8 @@ def test_long_lines_are_split_or_refused(trained: Path, tmp_path: Path, capsys: 
         (["--samples", "8"], "--samples says how many --mbr chooses among"),
         (["--sample", "--beam", "4"], "give one or the other"),
         (["--sample", "--length-penalty", "0"], "give one or the other"),
+        (["--channel", "nowhere", "--set", "beam=wide"], "beam"),
+        (["--channel", "nowhere", "--n-best", "5"], "A beam of 4 cannot give the 5 best"),
         (["--channel-weight", "2"], "--channel-weight would do nothing without --channel."),
         (["--set", "sampling.top_k=3"], "Options of sampling would do nothing without --sample."),
         (["--sample", "--set", "sampling=3"], "Sampling takes a table of options"),
