@@ -59,6 +59,19 @@ class Browser:
         sent = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
         return [each["request"]["url"] for each in sent]
 
+    def names(self, *roles: str, more_than: int) -> list[str]:
+        """What a screen reader calls the things of these roles; Chromium makes that tree a little after the page."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        def found(driver: Any) -> list[str] | None:
+            nodes = driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+            things = [node for node in nodes if node.get("role", {}).get("value") in roles]
+            return [each.get("name", {}).get("value", "") for each in things] if len(things) > more_than else None
+
+        self.driver.execute_cdp_cmd("Accessibility.enable", {})
+        names: list[str] = WebDriverWait(self.driver, 20).until(found)
+        return names
+
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 

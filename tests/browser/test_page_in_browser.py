@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -324,15 +323,7 @@ def test_lines_read_in_opposite_directions_stand_beside_each_other(opened: Opene
 
 def test_everything_that_can_be_used_has_a_name(opened: Opened) -> None:
     page = opened()
-    nodes = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-
-    def named(node: dict[str, Any]) -> bool:
-        return bool(node.get("name", {}).get("value"))
-
-    used = [
-        node for node in nodes if node.get("role", {}).get("value") in ("button", "radio", "toolbar", "application")
-    ]
-    assert len(used) > 20
-    assert [node for node in used if not named(node)] == []
+    names = page.names("button", "radio", "toolbar", "application", more_than=20)
+    assert all(names)
     live = page.run("return [...document.querySelectorAll('[role=status], output')].map((each) => each.id)")
     assert live == ["caption", "readout", "value"]
