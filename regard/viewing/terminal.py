@@ -6,10 +6,11 @@ The shades ░▒▓█ mix their colour with whatever the terminal's background
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from regard.viewing.canvas import shown
 from regard.viewing.matrix import Matrix
+from regard.viewing.written import fitted
 
 # From this weight on, this much ink; below the first, only a dot to guide the eye.
 SHADES = {0.1: "░", 0.3: "▒", 0.5: "▓", 0.75: "█"}
@@ -37,7 +38,7 @@ def matrix_lines(matrix: Matrix, width: int, colour: bool) -> list[str]:
     names = [shown(word) for word in matrix.rows]
     margin = min(max(map(cell_len, names)), max(width // 3, 4))
     names = [_to_the_right(name, margin) for name in names]
-    lines = [_cut(matrix.title, width)] if matrix.title else []
+    lines = [fitted(matrix.title, width)] if matrix.title else []
     for part in _parts([shown(word) for word in matrix.columns], width - margin - 1):
         for words in part.head:
             centred = map(_centred, words, part.widths)
@@ -45,7 +46,7 @@ def matrix_lines(matrix: Matrix, width: int, colour: bool) -> list[str]:
         for name, weights in zip(names, matrix.weights, strict=True):
             lines.append(f"{name} {part.gap.join(_shaded(weights, part, colour))}".rstrip())
     legend = "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
-    return [*lines, _cut(f"{'':{margin}} {legend}", width)]
+    return [*lines, fitted(f"{'':{margin}} {legend}", width)]
 
 
 def _parts(words: list[str], room: int) -> Iterator[_Part]:
@@ -100,10 +101,5 @@ def _centred(text: str, width: int) -> str:
 
 
 def _to_the_right(text: str, width: int) -> str:
-    text = _cut(text, width)
+    text = fitted(text, width)
     return " " * (width - cell_len(text)) + text
-
-
-def _cut(text: str, width: int) -> str:
-    """Text in at most `width` cells, with … where some of it had to go."""
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -20,33 +19,8 @@ from regard.viewing.tree_page import write_tree_page
 
 sys.path.insert(0, str(Path(__file__).parent))
 from next_tokens import choices
+from pages import HOSTILE, Reader
 from trees import small_tree
-
-HOSTILE = '</script><script>alert(1)</script><!-- & &lt; "quoted" \' \u2028\u2029 ${x} $script'
-
-
-class Reader(HTMLParser):
-    """What a browser would find in a page: its elements, and the text inside of each script and style."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.inside: list[tuple[str, str]] = []
-        self.open = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        self.open = tag
-
-    def handle_endtag(self, tag: str) -> None:
-        self.open = ""
-
-    def handle_data(self, data: str) -> None:
-        self.inside.append((self.open, data))
-
-    def parts(self, tag: str) -> list[str]:
-        return [text for name, text in self.inside if name == tag]
 
 
 def tree_with(text: str, path: Path) -> None:

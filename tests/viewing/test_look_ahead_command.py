@@ -1,7 +1,7 @@
 """`regard look --beam` and `regard look --next`: every kind of file, the terminal, and what is refused."""
 
 import json
-import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 
 from regard.cli import main
+
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import page_data
+
 from regard.viewing.canvas import shown
 
 TEXT = "I see the red house."
@@ -26,11 +30,6 @@ def look(trained: Path, tmp_path: Path) -> Callable[..., Path]:
 
 def numbers(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def page_data(path: Path) -> Any:
-    (found,) = re.findall(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
-    return json.loads(found)
 
 
 def test_a_beam_in_every_kind_of_file(look: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:

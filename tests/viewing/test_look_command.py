@@ -1,7 +1,7 @@
 """`regard look`: its options, and what lies in the files it writes."""
 
 import json
-import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from regard.cli import main
+
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import page_data
 
 TEXT, TARGET = "I see the red house.", "Eu vejo a casa vermelha."
 
@@ -26,11 +29,6 @@ def look(trained: Path, tmp_path: Path) -> Any:
 
 def numbers(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def page_data(path: Path) -> Any:
-    (found,) = re.findall(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
-    return json.loads(found)
 
 
 def test_the_numbers_are_what_was_seen(look: Any, trained: Path) -> None:

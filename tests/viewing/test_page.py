@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,31 +17,8 @@ from regard.viewing.matrix import entropy
 from regard.viewing.page import Scene, Start, fits, page_of, write_page
 from regard.viewing.seen import Block, Seen
 
-HOSTILE = '</script><script>alert(1)</script><!-- & &lt; "quoted" \' \u2028\u2029 ${x} $script'
-
-
-class Reader(HTMLParser):
-    """What a browser would find in the page: its elements, and the text inside of each script and style."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.inside: list[tuple[str, str]] = []
-        self.open = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        self.open = tag
-
-    def handle_endtag(self, tag: str) -> None:
-        self.open = ""
-
-    def handle_data(self, data: str) -> None:
-        self.inside.append((self.open, data))
-
-    def parts(self, tag: str) -> list[str]:
-        return [text for name, text in self.inside if name == tag]
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import HOSTILE, Reader
 
 
 def one_side(words: list[str], weights: np.ndarray, side: str = "cross") -> Seen:

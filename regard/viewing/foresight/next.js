@@ -1,7 +1,7 @@
 // The next token: what the model gives, and what temperature, top-k and the others leave of it, as sliders move.
 
 const SLIDERS = {
-  temperature: ["temperature", "Below 1 is bolder, above 1 wilder; 0 takes the best."],
+  temperature: ["temperature", "Below 1 is cautious, above 1 bold; 0 takes the best."],
   top_k: ["top-k", "Only this many most probable tokens."],
   top_p: ["top-p", "The fewest tokens whose probability reaches this."],
   min_p: ["min-p", "Only tokens at least this fraction as probable as the best."],
