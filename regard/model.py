@@ -172,8 +172,16 @@ def build_task(recipe: Recipe, source: Tokeniser, target: Tokeniser) -> Translat
     return Translation(model, source, target, objective)
 
 
-def load(folder: str | Path, device: str = "auto") -> Model:
-    """Load a model folder, checking every file in it against its manifest."""
+PRECISIONS = {"float32": torch.float32, "bf16": torch.bfloat16}
+
+
+def load(folder: str | Path, device: str = "auto", precision: str = "float32") -> Model:
+    """Load a model folder, checking every file in it against its manifest.
+
+    With `precision` "bf16" a GPU translates about twice as fast, and a close choice may fall otherwise.
+    """
+    if precision not in PRECISIONS:
+        raise Fault(f"There is no precision '{precision}'; give {' or '.join(PRECISIONS)}.")
     folder = Path(folder)
     recipe = check_recipe(checkpoint.read_recipe(folder))
     files = checkpoint.read_folder(folder)
@@ -193,7 +201,7 @@ def load(folder: str | Path, device: str = "auto") -> Model:
     _check_weights(unbuilt, weights, folder)
     task = build_task(recipe, *tokenisers)
     load_weights(task, weights)
-    return Model(task.to(pick_device(device)), recipe)
+    return Model(task.to(pick_device(device), PRECISIONS[precision]), recipe)
 
 
 def _check_weights(task: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:
@@ -210,7 +218,7 @@ def _check_weights(task: nn.Module, weights: dict[str, Tensor], folder: Path) ->
 def pick_device(name: str) -> torch.device:
     """The device of that name; `auto` is the GPU where there is one."""
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        return _made_ready(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     try:
         device = torch.device(name)
     except RuntimeError:
@@ -219,4 +227,11 @@ def pick_device(name: str) -> torch.device:
         raise Fault(f"There is no device '{name}'; give auto, cpu, cuda or cuda:1.")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise Fault(f"There is no device '{name}': torch finds {torch.cuda.device_count()} GPUs; give cpu or auto.")
+    return _made_ready(device)
+
+
+def _made_ready(device: torch.device) -> torch.device:
+    """Settings of torch that suit text, whose batches have ever new shapes."""
+    if device.type == "cuda":
+        torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     return device

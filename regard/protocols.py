@@ -160,3 +160,18 @@ class Divisible(Protocol):
     rows: int
 
     def split(self, parts: int) -> Sequence["Divisible"]: ...
+
+
+@runtime_checkable
+class FixedShape(Protocol):
+    """A batch whose pass is the same launches for all batches with the same shapes and the same room for a sentence.
+
+    `holding` gives the same batch with its tensors elsewhere in memory.
+    """
+
+    tokens: int
+    room: int
+
+    @property
+    def tensors(self) -> Any: ...
+    def holding(self, tensors: Any) -> "FixedShape": ...

@@ -56,8 +56,6 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
         recipe = _same_recipe(recipe, run_folder)
     prepared = Path(recipe.data.prepared).expanduser() if recipe.data.prepared else run_folder.training / "corpus"
     corpus = prepare(recipe.data, prepared, progress)
-    if device.type == "cuda":
-        torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     task = build_task(recipe, corpus.source, corpus.target).to(device)
     _check_validation(task, corpus)
     if recipe.training.batch_tokens is None:
@@ -65,7 +63,10 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
         recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": found})})
     _write_beginning(run_folder, recipe, corpus)
     assert recipe.training.batch_tokens is not None
-    task.learn_from(corpus, recipe.training.batch_tokens, recipe.data.tokeniser.sampling > 0)
+    sampling = recipe.data.tokeniser.sampling > 0
+    task.learn_from(corpus, recipe.training.batch_tokens, sampling, recipe.training.fast)
+    if task.sampling_workers:
+        remark(f"{task.sampling_workers} worker processes cut the text anew in every epoch")
     return Run(run_folder, recipe, corpus, task)
 
 

@@ -4,23 +4,29 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
 from regard.data.labels import is_unspaced
 from regard.decoding.beam import beam_search
+from regard.decoding.captured import Captures
 from regard.decoding.combined import Ensemble
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.sampling import sample
+from regard.decoding.steady import fits, steady_search
 from regard.faults import Fault, OfText
 from regard.protocols import Stepwise
 from regard.tasks.covering import Covering
 from regard.tasks.pairs import PairBatch
+from regard.tasks.reserving import Reserving, can_reserve
 from regard.tasks.translation import Translation
 
 SEARCH_TOKENS = 8192  # source tokens x rows of a sentence in one batch of a search
+STEADY_TOKENS = 4 * SEARCH_TOKENS  # the same where steps are captured, on a GPU
 MOST_SPELLINGS = 20  # ways to spell a forbidden phrase that are barred one after the other, before giving up
 
 
@@ -96,7 +102,8 @@ def find(
     lengths = {n: task.check_length(text, n) for n, text in enumerate(texts) if text.strip()}
     keys = range(len(texts)) if lines is None else lines
     seeker = _Seeker(task, writer, search)
-    for numbers in batches_of(lengths, SEARCH_TOKENS // search.rows):
+    budget = STEADY_TOKENS if seeker.captures is not None else SEARCH_TOKENS
+    for numbers in batches_of(lengths, budget // search.rows):
         part = [texts[number] for number in numbers], [keys[number] for number in numbers]
         wishes = search.wishes.of(numbers)
         try:
@@ -135,6 +142,13 @@ class _Seeker:
     writer: Stepwise
     search: Search
 
+    @cached_property
+    def captures(self) -> Captures | None:
+        """Captured steps to search with, if this search and this writer can have them."""
+        wishes = replace(self.search.wishes, forbidden=())  # nothing is barred till it has been written
+        plain = wishes == Wishes() and not self.search.draws and fits(self.search.options, Demands())
+        return captures_for(self.task) if plain and self.writer is self.task else None
+
     def seek(
         self, texts: Sequence[str], lines: Sequence[int], wishes: Wishes, barred: Sequence[Sequence[int]]
     ) -> list[list[Hypothesis]]:
@@ -144,6 +158,8 @@ class _Seeker:
         demands = self._demands(wishes, barred)
         if self.search.draws:
             return sample(self.writer, batch, limits, options, lines, demands)
+        if self.captures is not None and fits(options, demands):
+            return steady_search(Reserving(self.task), batch, limits, options, self.captures)
         return beam_search(self.writer, batch, limits, options, demands)
 
     def _demands(self, wishes: Wishes, barred: Sequence[Sequence[int]]) -> Demands:
@@ -182,6 +198,20 @@ class _Seeker:
                 starts = range(last - 1, -1, -1)
                 first = next((n for n in starts if phrase in self.task.write(tokens[n:last])), 0)
                 yield tokens[first:last]
+
+
+_captures: WeakKeyDictionary[Translation, tuple[tuple[int, ...], Captures]] = WeakKeyDictionary()
+
+
+def captures_for(task: Translation) -> Captures | None:
+    """The captured steps of a translator on a GPU, kept for as long as it lives and its weights stay where they are."""
+    if task.device.type != "cuda" or not can_reserve(task):
+        return None
+    places = tuple(weights.data_ptr() for weights in (*task.parameters(), *task.buffers()))
+    kept = _captures.get(task)
+    if kept is None or kept[0] != places:
+        kept = _captures[task] = places, Captures()
+    return kept[1]
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:

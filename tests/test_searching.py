@@ -7,12 +7,13 @@ import pytest
 import torch
 
 import regard
+from regard.decoding.captured import Captures
 from regard.decoding.output import Hypothesis
 from regard.faults import Fault
 from regard.metrics.sentences import utility
 from regard.model import Model
 from regard.reranking import by_channel, by_risk
-from regard.searching import MOST_SPELLINGS, Wishes, _pattern, find
+from regard.searching import MOST_SPELLINGS, Search, Wishes, _pattern, captures_for, find
 from regard.tasks.covering import Covering, crossing
 
 TEXTS = ["I love books.", "Ana sees the red house.", "We read."]
@@ -203,3 +204,52 @@ def test_a_channel_model_reranks_by_what_it_thinks_of_the_source(model: Model) -
     long = Hypothesis(model.task.target.encode("casa " * 2000), [0.0], 0.0)
     with pytest.raises(Fault, match="The channel model cannot rank the outputs for 'I love"):
         by_channel(model, backward, 1.0)(TEXTS[0], [long])
+
+
+@pytest.fixture
+def captures(monkeypatch: pytest.MonkeyPatch) -> Captures:
+    """Searches as on a GPU, but that nothing is captured there."""
+    made = Captures()
+    monkeypatch.setattr("regard.searching.captures_for", lambda task: made)
+    return made
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_searched_in_fixed_shapes_is_searched_plainly(
+    model: Model, captures: Captures, monkeypatch: pytest.MonkeyPatch, beam: int
+) -> None:
+    search = model.search(beam=beam, n_best=beam)
+    found = find([model.task], [*TEXTS, "", "Ana."], search)
+    assert len(captures) > 0
+    monkeypatch.setattr("regard.searching.captures_for", lambda task: None)
+    expected = find([model.task], [*TEXTS, "", "Ana."], search)
+    assert [[each.tokens for each in row] for row in found] == [[each.tokens for each in row] for row in expected]
+    for row, wanted in zip(found, expected, strict=True):
+        assert [each.score for each in row] == pytest.approx([each.score for each in wanted])
+
+
+def test_what_fixed_shapes_cannot_do_is_done_plainly(model: Model, captures: Captures) -> None:
+    plain = Search(model.recipe.decoding)
+    ways = [
+        ([model.task], Search(model.search(given={"shortest": 3}).options)),
+        ([model.task], Search(plain.options, wishes=Wishes(prefixes=["A"] * 3))),
+        ([model.task], Search(plain.options, draws=True)),
+        ([model.task], model.search(given={"coverage_penalty": 0.2})),
+        ([model.task, model.task], plain),
+    ]
+    for tasks, search in ways:
+        assert all(find(tasks, TEXTS, search))
+    assert len(captures) == 0
+    assert all(find([model.task], TEXTS, plain))
+    assert len(captures) > 0
+
+
+def test_a_forbidden_phrase_is_barred_plainly(model: Model, captures: Captures) -> None:
+    word = model.translate(TEXTS)[0].text.split()[0].strip(".")
+    found = model.translate(TEXTS, wishes=Wishes(forbidden=[word]))
+    assert len(captures) > 0
+    assert all(word not in each.text.replace(".", " ").split() for each in found)
+
+
+def test_nothing_is_captured_off_a_gpu(model: Model) -> None:
+    assert captures_for(model.task) is None

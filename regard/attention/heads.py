@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention.core import Attention, Prepared
@@ -13,6 +13,7 @@ from regard.attention.positions import alibi_bias, rotate
 from regard.attention.scores import ScoreName, named_score
 
 Join = Literal["concatenated", "averaged"]
+First = int | Int[Tensor, " time"]  # the place of the first token, which the others follow, or the places of all
 
 
 class Cache(NamedTuple):
@@ -74,7 +75,7 @@ class MultiHead(nn.Module):
         for projection, sizes in ((self.to_query, None), (self.to_key_value, self.sizes), (self.out, None)):
             _initialise(projection, sizes)
 
-    def remember(self, memory: Float[Tensor, "batch key width"], first: int = 0) -> Cache:
+    def remember(self, memory: Float[Tensor, "batch key width"], first: First = 0) -> Cache:
         """The keys and values of `memory`, whose first token stands at place `first`."""
         parts = self.to_key_value(memory).split(self.sizes, dim=-1)
         keys, values = (_split(part, self.key_value_heads) for part in (parts[0], parts[-1]))
@@ -86,7 +87,20 @@ class MultiHead(nn.Module):
         """Look from `states`, whose first token stands at place `first`, at what the cache remembers."""
         query = self._turned(_split(self.to_query(states), self.heads), first)
         bias = self._bias(query, cache.keys, first) if self.options.positions == "alibi" else None
-        context = self.look(query, Prepared(cache.keys), cache.values, mask, bias)
+        return self._joined(self.look(query, Prepared(cache.keys), cache.values, mask, bias))
+
+    def look_with(
+        self,
+        states: Float[Tensor, "batch query width"],
+        cache: Cache,
+        bias: Float[Tensor, "#batch #head #query key"],
+        places: Int[Tensor, " query"],
+    ) -> Float[Tensor, "batch query width"]:
+        """The same from any places, with what is added to the scores instead of a mask: -inf where none may look."""
+        query = self._turned(_split(self.to_query(states), self.heads), places)
+        return self._joined(self.look(query, Prepared(cache.keys), cache.values, None, bias))
+
+    def _joined(self, context: Float[Tensor, "batch head query depth"]) -> Float[Tensor, "batch query width"]:
         if self.options.join == "averaged":
             return context.mean(dim=1)
         return self.out(context.transpose(1, 2).flatten(2))
@@ -99,7 +113,7 @@ class MultiHead(nn.Module):
         shared = {"bilinear": groups, "additive": self.heads + groups}.get(self.options.score, 0)
         return pairs + length * shared * depth**2
 
-    def _turned(self, states: Tensor, first: int) -> Tensor:
+    def _turned(self, states: Tensor, first: First) -> Tensor:
         return rotate(states, first) if self.options.positions == "rotary" else states
 
     def _bias(self, query: Tensor, key: Tensor, first: int) -> Tensor:

@@ -46,12 +46,18 @@ class Unplaced(nn.Module):
         return embedded
 
 
-def rotate(states: Float[Tensor, "batch head time depth"], first: int = 0) -> Float[Tensor, "batch head time depth"]:
+def rotate(
+    states: Float[Tensor, "batch head time depth"], first: int | Int[Tensor, " time"] = 0
+) -> Float[Tensor, "batch head time depth"]:
     """Turn each pair of coordinates by an angle that grows with the place (Su et al. 2021, equation 34).
 
-    A rotated query and key then depend on their distance alone.
+    A rotated query and key then depend on their distance alone. `first` is the place of the first, and the others
+    follow it; or the places of all of them.
     """
-    places = torch.arange(first, first + states.shape[-2], device=states.device)
+    if isinstance(first, Tensor):
+        places = first
+    else:
+        places = torch.arange(first, first + states.shape[-2], device=states.device)
     angles = _angles(places, states.shape[-1], base=10_000.0)
     even, odd = states[..., 0::2], states[..., 1::2]
     # An angle of hundreds, rounded to bfloat16, would be off by whole radians; its sine and cosine can be rounded.

@@ -134,6 +134,10 @@ class Pairs:
             if not path.is_file() or path.stat().st_size != size:
                 raise Fault(f"{path} is missing or not whole; delete {folder.parent} and prepare the corpus again.")
 
+    def __reduce__(self) -> "tuple[type[Pairs], tuple[Path, Sequence[Shard], Sequence[float]]]":
+        """How it travels to worker processes: without what is mapped, which they map themselves."""
+        return Pairs, (self._folder, self._shards, self._weights)
+
     def __len__(self) -> int:
         return self._bounds[-1]
 

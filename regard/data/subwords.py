@@ -75,10 +75,8 @@ class SubwordTokeniser:
         if self._sampler is None:
             return self.encode(text)
         prepared, chance = self._prepared(text), chances(key)
-        tokens: list[int] = []
-        for word in prepared.split(" ") if prepared else []:
-            self._look_up(self._sampler.cut(_SPACE + word, chance), tokens)
-        return tokens
+        words = [_SPACE + word for word in prepared.split(" ")] if prepared else []
+        return self._looked_up(self._sampler.cut(words, chance))
 
     def files(self, name: str) -> dict[str, bytes]:
         return {f"{name}.model": self._model}
@@ -101,16 +99,22 @@ class SubwordTokeniser:
                 fragment = fragment.removeprefix(b" ")
             yield fragment
 
-    def _look_up(self, pieces: list[str], tokens: list[int]) -> None:
-        """Add the tokens of `pieces`; unknown characters are spelled, or else make one unknown token per run."""
+    def _looked_up(self, pieces: list[str]) -> list[int]:
+        """The tokens of `pieces`; unknown characters are spelled, or else make one unknown token per run."""
+        known = self._tokens
+        try:
+            return [known[piece] for piece in pieces]
+        except KeyError:
+            tokens: list[int] = []
         for piece in pieces:
-            token = self._tokens.get(piece)
+            token = known.get(piece)
             if token is not None:
                 tokens.append(token)
             elif self._bytes:
                 tokens += [self._bytes[value] for value in piece.encode()]
             elif not tokens or tokens[-1] != UNKNOWN:
                 tokens.append(UNKNOWN)
+        return tokens
 
     def _make_sampler(self) -> Sampler:
         scores = dict(zip(self._names, self._processor.get_score(list(range(self.size))), strict=True))

@@ -4,9 +4,11 @@
 are ranked by sum, ties by the earlier hypothesis, then the smaller token.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from regard.decoding.phrases import Phrases
@@ -41,16 +43,19 @@ def choose_in_groups(sums: Tensor, end: int, groups: int, diversity: float) -> C
         values = own - diversity * counts[:, None] if group else own
         _, index = ranked(values.flatten(1), 2 * width)
         best, token = own.flatten(1).gather(1, index), index % vocabulary
-        ends = token == end
-        first = torch.arange(index.shape[1], device=index.device) < width
-        # A stable sort moves the ended ones behind the others and leaves both in order.
-        survivors = ends.to(torch.uint8).argsort(dim=1, stable=True)[:, :width]
-        alive = (best.isfinite() & ~ends).gather(1, survivors)
-        counts = counts.scatter_add(1, token.gather(1, survivors), alive.to(counts.dtype))
-        place = group * index.shape[1]
-        origin = index // vocabulary + group * width
-        choices.append(Choice(origin, token, best, ends & best.isfinite() & first, survivors + place, alive))
+        choice = settle(index // vocabulary + group * width, token, best, end, width)
+        counts = counts.scatter_add(1, token.gather(1, choice.survivors), choice.alive.to(counts.dtype))
+        choices.append(replace(choice, survivors=choice.survivors + group * index.shape[1]))
     return choices[0] if groups == 1 else _joined(choices)
+
+
+def settle(origin: Tensor, token: Tensor, sums: Tensor, end: int, width: int) -> Choice:
+    """What becomes of the 2·width best candidates (sentence, candidate) of a plain beam, best first."""
+    ends, possible = token == end, sums.isfinite()
+    first = torch.arange(token.shape[1], device=token.device) < width
+    # A stable sort moves the ended ones behind the others and leaves both in order.
+    survivors = ends.to(torch.uint8).argsort(dim=1, stable=True)[:, :width]
+    return Choice(origin, token, sums, ends & possible & first, survivors, (possible & ~ends).gather(1, survivors))
 
 
 def _joined(choices: list[Choice]) -> Choice:
@@ -156,3 +161,21 @@ def ranked(sums: Tensor, count: int) -> tuple[Tensor, Tensor]:
     if ((best[:, 1:] == best[:, :-1]) & best[:, 1:].isfinite()).any():
         best, index = sums.sort(dim=1, descending=True, stable=True)
     return best[:, :count], index[:, :count]
+
+
+def ranked_in_parts(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The same without asking the device whether any are equal, so that nobody waits for it; `count` is small.
+
+    The rows are cut into parts. The `count` best lie in the `count` parts whose best are best, so only these are sorted
+    whole; both sorts are stable, which keeps equals in order.
+    """
+    width = values.shape[1]
+    count = min(count, width)
+    # Near √(width / count) both sorts have as little to do as they can, and vocabularies are often even.
+    size = 2 ** round(math.log2(width / count) / 2)
+    parts = F.pad(values, (0, -width % size), value=NOTHING).unflatten(1, (-1, size))
+    chosen = parts.amax(dim=2).sort(dim=1, descending=True, stable=True).indices[:, :count].sort(dim=1).values
+    among = parts.gather(1, chosen[:, :, None].expand(-1, -1, size)).flatten(1)
+    best, index = among.sort(dim=1, descending=True, stable=True)
+    best, index = best[:, :count], index[:, :count]
+    return best, chosen.gather(1, index // size) * size + index % size

@@ -11,7 +11,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-PORTION = {"cpu": 2**23, "cuda": 2**27}  # logits that exist at once
+from regard.kernels import available
+
+PORTION = {"cpu": 2**24, "cuda": 2**29}  # logits that exist at once
 
 
 def projected_cross_entropy(
@@ -20,7 +22,11 @@ def projected_cross_entropy(
     wanted: Int[Tensor, " place"],
     label_smoothing: float,
 ) -> Float[Tensor, ""]:
-    """Σ over places of −(1−ε) log p(wanted) − ε/V Σ log p, with p = softmax(states · weightᵀ) and ε the smoothing."""
+    """Σ over places of −(1−ε) log p(wanted) − ε/V Σ log p, with p = softmax(states · weightᵀ) and ε the smoothing.
+
+    A place where a negative token is wanted is padding and counts for nothing.
+    """
+    states, wanted = _without_padding(states, wanted)
     rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // weight.shape[0])
     return _Projected.apply(states, weight, wanted, label_smoothing, rows)
 
@@ -36,8 +42,17 @@ def consistent_cross_entropy(
 
     R-Drop (Liang et al. 2021, equation 4), halved so that it stays beside the plain cross-entropy; α is `consistency`.
     """
+    states, wanted = _without_padding(states, wanted)
     rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // (2 * weight.shape[0]))
     return _Consistent.apply(states, weight, wanted, label_smoothing, consistency, rows)
+
+
+def _without_padding(states: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """Only the places that count; a GPU's kernel passes over the others by itself, so that nobody waits for a count."""
+    if wanted.device.type != "cpu" or (wanted >= 0).all():
+        return states, wanted
+    real = (wanted >= 0).nonzero().squeeze(1)
+    return states.index_select(-2, real), wanted[real]
 
 
 class _Projected(torch.autograd.Function):
@@ -45,19 +60,17 @@ class _Projected(torch.autograd.Function):
     def forward(ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, rows: int) -> Tensor:
         total = torch.zeros((), dtype=torch.promote_types(states.dtype, torch.float32), device=states.device)
         of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight)
-        share = smoothing / weight.shape[0]
+        fused = _fused(states)
+        score = _score_fused if fused else _score
+        inputs, matrix = _multiplied(states, weight)
         for first in range(0, len(states), rows):
-            portion, right = states[first : first + rows], wanted[first : first + rows, None]
-            log_p = (portion @ weight.T).log_softmax(-1, dtype=total.dtype)
-            of_right = log_p.gather(1, right)
-            total.sub_(of_right.sum(), alpha=1 - smoothing)
-            if smoothing:
-                total.sub_(log_p.sum(), alpha=share)
-            # d/d logit = p − (1−ε)·[wanted] − ε/V; the last is the same everywhere and is left for later
-            gradient = log_p.exp_().scatter_add_(1, right, torch.full_like(of_right, smoothing - 1)).to(portion.dtype)
-            of_states[first : first + rows] = gradient @ weight
-            of_weight += gradient.T @ portion
-        if smoothing:
+            portion = inputs[first : first + rows]
+            losses, gradient = score(portion @ matrix.T, wanted[first : first + rows], smoothing, total.dtype)
+            total += losses
+            of_states[first : first + rows] = gradient @ matrix
+            _add_product(of_weight, gradient.T, portion)
+        if smoothing and not fused:  # − ε/V is the same everywhere, so it is not worth a pass over every portion
+            share = smoothing / len(weight)
             of_states.sub_(weight.sum(0), alpha=share)
             of_weight.sub_(states.sum(0), alpha=share)
         ctx.save_for_backward(of_states, of_weight)
@@ -77,21 +90,13 @@ class _Consistent(torch.autograd.Function):
     ) -> Tensor:
         total = torch.zeros((), dtype=torch.promote_types(states.dtype, torch.float32), device=states.device)
         of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight)
-        share = smoothing / weight.shape[0]
+        score = _score_both_fused if _fused(states) else _score_both
+        inputs, matrix = _multiplied(states, weight)
         for first in range(0, len(wanted), rows):
-            portion, right = states[:, first : first + rows], wanted[first : first + rows, None].expand(2, -1, 1)
-            log_p = (portion @ weight.T).log_softmax(-1, dtype=total.dtype)
-            p, apart = log_p.exp(), log_p - log_p.flip(0)
-            divergence = (p * apart).sum(-1, keepdim=True)  # KL(p‖q), KL(q‖p)
-            of_right = log_p.gather(-1, right)
-            total += 0.25 * consistency * divergence.sum() - 0.5 * (1 - smoothing) * of_right.sum()
-            total -= 0.5 * share * log_p.sum()
-            # of the halved cross-entropy: (p − (1−ε)·[wanted] − ε/V) / 2
-            gradient = (p - share).scatter_add_(-1, right, torch.full_like(of_right, smoothing - 1)).mul_(0.5)
-            # of KL(p‖q) + KL(q‖p) by the logits of p: p · (log p − log q − KL(p‖q)) + p − q
-            gradient += 0.25 * consistency * (p * (apart - divergence) + p - p.flip(0))
-            gradient = gradient.to(portion.dtype)
-            of_states[:, first : first + rows] = gradient @ weight
+            portion, right = inputs[:, first : first + rows], wanted[first : first + rows]
+            losses, gradient = score(portion @ matrix.T, right, smoothing, consistency, total.dtype)
+            total += losses
+            of_states[:, first : first + rows] = gradient @ matrix
             of_weight += gradient.flatten(0, 1).T @ portion.flatten(0, 1)
         ctx.save_for_backward(of_states, of_weight)
         return total
@@ -101,3 +106,67 @@ class _Consistent(torch.autograd.Function):
         of_states, of_weight = ctx.saved_tensors
         (factor,) = upstream
         return of_states * factor, of_weight * factor, None, None, None, None
+
+
+def _multiplied(states: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in the precision of the product: that of autocast, which would lower the matrix anew for every portion."""
+    kind = states.device.type
+    dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
+    return states.to(dtype), weight.to(dtype)
+
+
+def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
+    """total += left · right, without another matrix in between where the precision is the same."""
+    if total.dtype == left.dtype:
+        total.addmm_(left, right)
+    else:
+        total += left @ right
+
+
+def _fused(states: Tensor) -> bool:
+    return states.is_cuda and states.dtype != torch.float64 and available()
+
+
+def _score(logits: Tensor, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """The loss of all places together, and the gradient of the logits but for its − ε/V: p − (1−ε)·[wanted]."""
+    p, right = logits.softmax(-1, dtype=dtype), wanted[:, None]
+    # log Σ exp(logit), found by the likeliest token: its probability never vanishes, as that of the wanted one can
+    highest, likeliest = logits.max(-1, keepdim=True)
+    normaliser = highest.to(dtype) - p.gather(1, likeliest).log()
+    of_right = logits.gather(1, right).to(dtype)
+    loss = normaliser.sum() - (1 - smoothing) * of_right.sum()
+    if smoothing:
+        loss -= smoothing / logits.shape[-1] * logits.sum(dtype=dtype)
+    gradient = p.scatter_add_(1, right, torch.full_like(of_right, smoothing - 1))
+    return loss, gradient.to(logits.dtype)
+
+
+def _score_fused(logits: Tensor, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    from regard.kernels.cross_entropy import losses_and_gradients  # needs Triton
+
+    return losses_and_gradients(logits, wanted, smoothing).sum(), logits
+
+
+def _score_both(
+    logits: Tensor, wanted: Tensor, smoothing: float, consistency: float, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """The loss of two passes, and the gradient of both passes' logits."""
+    log_p, share = logits.log_softmax(-1, dtype=dtype), smoothing / logits.shape[-1]
+    right = wanted[:, None].expand(2, -1, 1)
+    p, apart = log_p.exp(), log_p - log_p.flip(0)
+    divergence = (p * apart).sum(-1, keepdim=True)  # KL(p‖q), KL(q‖p)
+    of_right = log_p.gather(-1, right)
+    loss = 0.25 * consistency * divergence.sum() - 0.5 * (1 - smoothing) * of_right.sum() - 0.5 * share * log_p.sum()
+    # of the halved cross-entropy: (p − (1−ε)·[wanted] − ε/V) / 2
+    gradient = (p - share).scatter_add_(-1, right, torch.full_like(of_right, smoothing - 1)).mul_(0.5)
+    # of KL(p‖q) + KL(q‖p) by the logits of p: p · (log p − log q − KL(p‖q)) + p − q
+    gradient += 0.25 * consistency * (p * (apart - divergence) + p - p.flip(0))
+    return loss, gradient.to(logits.dtype)
+
+
+def _score_both_fused(
+    logits: Tensor, wanted: Tensor, smoothing: float, consistency: float, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    from regard.kernels.cross_entropy import agreeing_losses_and_gradients  # needs Triton
+
+    return agreeing_losses_and_gradients(logits, wanted, smoothing, consistency).sum(), logits

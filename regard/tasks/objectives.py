@@ -13,6 +13,7 @@ from regard.models.cross_entropy import consistent_cross_entropy, projected_cros
 from regard.models.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.protocols import Loss
 from regard.recipe import Options
+from regard.tasks.packs import PackedBatch, PackedPairs
 from regard.tasks.pairs import PairBatch, Translator
 
 
@@ -20,7 +21,7 @@ from regard.tasks.pairs import PairBatch, Translator
 class Objective(Protocol):
     """The loss of a network on a batch; `carry` is what it handed on with the batch before."""
 
-    def __call__(self, network: Any, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss: ...
+    def __call__(self, network: Any, batch: Any, carry: dict[str, Tensor] | None) -> Loss: ...
 
 
 class Forced(NamedTuple):
@@ -30,11 +31,19 @@ class Forced(NamedTuple):
     wanted: Int[Tensor, " token"]
 
 
-def forced(network: Translator, batch: PairBatch) -> Forced:
+def forced(network: Translator, batch: PairBatch | PackedBatch) -> Forced:
     """Teacher forcing: read the sources, and write the targets that are given."""
+    if isinstance(batch, PackedBatch):
+        return _forced_packed(network, batch.packed, batch.room)
     memory = network.read(batch.source, batch.source_lengths)
     states, _ = network.write(batch.inputs, memory, network.begin(memory))
     return _real(states, batch)
+
+
+def _forced_packed(network: Any, pairs: PackedPairs, room: int) -> Forced:
+    from regard.models.packed import forced_states  # needs Triton
+
+    return Forced(forced_states(network, pairs.source, pairs.target, room), pairs.wanted)
 
 
 def _real(states: Float[Tensor, "batch target width"], batch: PairBatch) -> Forced:
@@ -47,7 +56,7 @@ class CrossEntropy:
 
     label_smoothing: float = 0.0
 
-    def __call__(self, network: Translator, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+    def __call__(self, network: Translator, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None) -> Loss:
         return Loss(self.of(network, forced(network, batch)), batch.tokens)
 
     def of(self, network: Translator, found: Forced) -> Float[Tensor, ""]:
@@ -61,9 +70,9 @@ class Consistent:
     label_smoothing: float
     consistency: float
 
-    def __call__(self, network: Translator, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+    def __call__(self, network: Translator, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None) -> Loss:
         found = forced(network, batch.twice())
-        states, wanted = found.states.unflatten(0, (2, batch.tokens)), found.wanted[: batch.tokens]
+        states, wanted = found.states.unflatten(0, (2, -1)), found.wanted.chunk(2)[0]
         weight = network.out.weight
         return Loss(
             consistent_cross_entropy(states, weight, wanted, self.label_smoothing, self.consistency), batch.tokens

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Int
 from torch import Tensor, nn
 
@@ -16,8 +17,20 @@ class PairBatch:
     source: Int[Tensor, "batch source"]
     source_lengths: Int[Tensor, " batch"]  # on the host wherever the rest is: recurrent layers must know them there
     target: Int[Tensor, "batch target"]
+    target_lengths: Int[Tensor, " batch"]  # on the host too
     inputs: Int[Tensor, "batch target"]  # the target, shifted right behind the begin token
-    places: Int[Tensor, " token"]  # where in the flattened target the real tokens stand
+    source_places: Int[Tensor, " source_token"]  # where in the flattened source the real tokens stand
+    places: Int[Tensor, " token"]  # the same of the target
+
+    @classmethod
+    def of(
+        cls, source: Tensor, source_lengths: Tensor, target: Tensor, target_lengths: Tensor, begin: int
+    ) -> "PairBatch":
+        """A batch of padded rows, all on the host."""
+        source_places = _real_places(source_lengths, source.shape[1])
+        places = _real_places(target_lengths, target.shape[1])
+        inputs = F.pad(target[:, :-1], (1, 0), value=begin)
+        return cls(source, source_lengths, target, target_lengths, inputs, source_places, places)
 
     @property
     def rows(self) -> int:
@@ -32,24 +45,30 @@ class PairBatch:
             return self
         pinned = {name: tensor.pin_memory() for name, tensor in vars(self).items()}
         moved = {name: tensor.to(device, non_blocking=True) for name, tensor in pinned.items()}
-        return PairBatch(**moved | {"source_lengths": pinned["source_lengths"]})
+        return PairBatch(**moved | {name: pinned[name] for name in ("source_lengths", "target_lengths")})
 
     def twice(self) -> "PairBatch":
         """Every row two times: first all of them, then all of them again."""
-        again = self.places + self.target.numel()
         doubled = {name: torch.cat([tensor, tensor]) for name, tensor in vars(self).items()}
-        return PairBatch(**doubled | {"places": torch.cat([self.places, again])})
+        doubled["source_places"][len(self.source_places) :] += self.source.numel()
+        doubled["places"][self.tokens :] += self.target.numel()
+        return PairBatch(**doubled)
 
     def split(self, parts: int) -> list["PairBatch"]:
         """The same rows in `parts` smaller batches."""
-        real = torch.zeros(self.target.numel(), dtype=torch.bool, device=self.target.device)
-        real[self.places] = True
-        masks = real.view(self.target.shape).chunk(parts)
-        fields = [tensor.chunk(parts) for tensor in (self.source, self.source_lengths, self.target, self.inputs)]
-        return [
-            PairBatch(source, lengths, target, inputs, mask.flatten().nonzero().squeeze(1))
-            for source, lengths, target, inputs, mask in zip(*fields, masks, strict=True)
-        ]
+        names = ("source", "source_lengths", "target", "target_lengths", "inputs")
+        chunks = zip(*(getattr(self, name).chunk(parts) for name in names), strict=True)
+        return [self._part(dict(zip(names, chunk, strict=True))) for chunk in chunks]
+
+    def _part(self, rows: dict[str, Tensor]) -> "PairBatch":
+        places = (_real_places(rows[f"{side}_lengths"], rows[side].shape[1]) for side in ("source", "target"))
+        source_places, target_places = (each.to(self.places.device) for each in places)
+        return PairBatch(**rows, source_places=source_places, places=target_places)
+
+
+def _real_places(lengths: Int[Tensor, " batch"], width: int) -> Int[Tensor, " token"]:
+    """Where in a flattened table of this width the real tokens stand."""
+    return (torch.arange(width) < lengths[:, None]).flatten().nonzero().squeeze(1)
 
 
 @runtime_checkable

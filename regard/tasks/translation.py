@@ -1,6 +1,7 @@
 """Translation: pairs of sentences for batches, smoothed cross-entropy to minimise, text in and text out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,10 +11,14 @@ from torch import Tensor, nn
 
 from regard.data.batching import Plan
 from regard.data.prepared import Prepared
+from regard.data.sampled import PairCutter, SampledPairs, workers_beside_gpu
+from regard.data.shards import Pairs
 from regard.data.tokenisers import Tokeniser
 from regard.faults import Fault, TooLong
+from regard.models.packing import serves
 from regard.protocols import Loss, State, Tally, mean
 from regard.tasks.objectives import CrossEntropy, Objective, forced
+from regard.tasks.packs import PackedBatch, pack
 from regard.tasks.pairs import PairBatch, Translator
 
 VALIDATION_ROWS = 64  # rows of a batch that is only measured
@@ -30,7 +35,8 @@ class Translation(nn.Module):
         self.objective = objective or CrossEntropy()
         self.begin, self.end = target.begin, target.end
         self._corpus: tuple[Prepared, Plan] | None = None
-        self._sampling = False
+        self._sampled: SampledPairs | None = None
+        self._capacity = 0
 
     @property
     def device(self) -> torch.device:
@@ -38,13 +44,21 @@ class Translation(nn.Module):
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, corpus: Prepared, batch_tokens: int, sampling: bool = False) -> None:
+    def learn_from(self, corpus: Prepared, batch_tokens: int, sampling: bool = False, fast: bool = True) -> None:
         """Take the batches from `corpus`, at most `batch_tokens` tokens of the longer side each.
 
-        With `sampling` the text is cut into tokens anew in every epoch, else it is as the corpus was prepared.
+        With `sampling` the text is cut into tokens anew in every epoch, else it is as the corpus was prepared. Where it
+        can be done, and `fast` allows it, the batches are packed.
         """
-        pairs, self._sampling = corpus.train, sampling
+        pairs, workers = corpus.train, workers_beside_gpu() if self.device.type == "cuda" else 0
+        self._sampled = SampledPairs(PairCutter(pairs, self.source, self.target), workers) if sampling else None
+        self._capacity = batch_tokens if fast else 0
         self._corpus = corpus, Plan(pairs.source_lengths, pairs.target_lengths, batch_tokens, pairs.corpora)
+
+    @property
+    def sampling_workers(self) -> int:
+        """How many worker processes cut the text anew; none where this process does it itself, or nobody."""
+        return self._sampled.workers if self._sampled else 0
 
     @property
     def plan(self) -> Plan:
@@ -56,26 +70,31 @@ class Translation(nn.Module):
             raise RuntimeError("a translation task has batches only once it learns from a corpus")
         return self._corpus
 
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[PairBatch]:
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
         corpus, plan = self._learning_from()
         if split == "train":
-            for rows in plan.batches(seed, epoch, start):
-                yield self._training_batch(corpus, rows, seed, epoch)
+            for sources, targets in self._token_rows(corpus.train, plan.batches(seed, epoch, start), seed, epoch):
+                yield self._training_batch(sources, targets)
         else:
             pairs = {"valid": corpus.valid, "test": corpus.test}[split]
             for first in range(start * VALIDATION_ROWS, len(pairs), VALIDATION_ROWS):
                 yield self.pair_up(pairs[first : first + VALIDATION_ROWS])
 
-    def _training_batch(self, corpus: Prepared, rows: np.ndarray, seed: int, epoch: int) -> PairBatch:
-        pairs = corpus.train
-        if not self._sampling:
-            return self.token_batch(
-                [pairs.tokens("source", r) for r in rows], [pairs.tokens("target", r) for r in rows]
-            )
-        return self.token_batch(
-            [np.array(self.source.sample(pairs.text("source", r), (seed, epoch, int(r), 0))) for r in rows],
-            [np.array(self.target.sample(pairs.text("target", r), (seed, epoch, int(r), 1))) for r in rows],
-        )
+    def _token_rows(
+        self, pairs: Pairs, batches: Iterable[np.ndarray], seed: int, epoch: int
+    ) -> Iterator[tuple[list[np.ndarray], list[np.ndarray]]]:
+        """The tokens of both sides for each batch of rows."""
+        if self._sampled is not None:
+            yield from self._sampled.batches(batches, seed, epoch)
+        else:
+            for rows in batches:
+                yield [pairs.tokens("source", row) for row in rows], [pairs.tokens("target", row) for row in rows]
+
+    def _training_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch | PackedBatch:
+        batch = self._host_batch(sources, targets)
+        longest = max(batch.source.shape[1], batch.target.shape[1])
+        packed = pack(batch, self._capacity, self.device) if serves(self.model, longest) else None
+        return packed or batch.to(self.device)
 
     def pair_up(self, pairs: Sequence[tuple[str, str]]) -> PairBatch:
         """A batch of these sentences and their translations."""
@@ -85,13 +104,14 @@ class Translation(nn.Module):
 
     def token_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch:
         """A batch of these token rows, on the device of the model."""
+        return self._host_batch(sources, targets).to(self.device)
+
+    def _host_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch:
         source, source_lengths = _padded(sources, self.source.pad, last=self.source.end)
         target, target_lengths = _padded(targets, self.target.pad, last=self.end)
-        inputs = F.pad(target[:, :-1], (1, 0), value=self.begin)
-        real = torch.arange(target.shape[1]) < target_lengths[:, None]
-        return PairBatch(source, source_lengths, target, inputs, real.flatten().nonzero().squeeze(1)).to(self.device)
+        return PairBatch.of(source, source_lengths, target, target_lengths, self.begin)
 
-    def loss(self, batch: PairBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+    def loss(self, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         return self.objective(self.model, batch, carry)
 
     @torch.no_grad()

@@ -43,6 +43,10 @@ class TrainingOptions(Options):
         ge=0,
         description="Weight of R-Drop: each batch goes through twice, and the two passes should agree; 0 is off.",
     )
+    fast: bool = Field(
+        default=True,
+        description="On a GPU, packed sentences, fused kernels and captured passes, for models that have them.",
+    )
     validate_every: int = Field(default=500, ge=1, description="Steps between validations.")
     save_every: int = Field(default=500, ge=1, description="Steps between checkpoints.")
     keep: int = Field(default=5, ge=1, description="Checkpoints whose weights are kept for averaging.")

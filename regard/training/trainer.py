@@ -20,6 +20,7 @@ from regard.training import optimizers, schedules
 from regard.training.events import Ended, Event, Listener, Remarked, Started, Stepped, Validated
 from regard.training.guards import MOST_ROLLBACKS, Diverged, MovingAverage, Splitter, Watchdog
 from regard.training.options import TrainingOptions
+from regard.training.passes import Passes
 from regard.training.prefetch import prefetched
 from regard.training.snapshot import (
     Facts,
@@ -54,6 +55,7 @@ class Trainer:
         self.module: nn.Module = task
         self.keeper, self.validate, self.listeners = keeper, validate, listeners
         self.device = next(self.module.parameters()).device
+        self.passes = Passes(task, self.module, options.precision)
         self.optimizer = optimizers.build(self.module, options.optimizer)
         self.average = MovingAverage(self.module, options.moving_average) if options.moving_average else None
         self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)))
@@ -125,20 +127,13 @@ class Trainer:
         """Before each try at an update: no gradients, and dropout as a function of (seed, step) alone."""
         self.carry = carried
         self.module.train()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=not self.passes.capturing)
         torch.manual_seed(key_of(self.seed, self.facts.step))
 
     def _backward(self, batch: Any) -> Loss:
-        with self._precision():
-            loss = self.task.loss(batch, self.carry)
-        loss.total.backward()
+        loss = self.passes(batch, self.carry)
         self.carry = loss.carry
         return loss
-
-    def _precision(self) -> AbstractContextManager:
-        wanted = self.options.precision
-        bf16 = wanted == "bf16" or (wanted == "auto" and self.device.type == "cuda")
-        return torch.autocast(self.device.type, torch.bfloat16) if bf16 else nullcontext()
 
     def _learning_rate(self) -> float:
         options = self.options.optimizer

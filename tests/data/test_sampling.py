@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import chain, pairwise, product
+from itertools import chain, pairwise, product, repeat
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,7 @@ def tokeniser(request: pytest.FixtureRequest) -> SubwordTokeniser:
 
 
 def frequencies(sampler: Sampler, word: str, draws: int) -> dict[str, float]:
-    counts = Counter(" ".join(sampler.cut(word, chances((7, draw)))) for draw in range(draws))
+    counts = Counter(" ".join(sampler.cut([word], chances((7, draw)))) for draw in range(draws))
     return {cutting: count / draws for cutting, count in counts.items()}
 
 
@@ -81,7 +81,7 @@ def test_unigram_draws_from_all_cuttings_of_a_word() -> None:
 
 def test_unigram_leaves_unknown_characters_alone_and_bears_long_words() -> None:
     sampler = UnigramSampler({"a": -50.0, "aa": -90.0}, 1.0)
-    pieces = sampler.cut("☃a☃" + "a" * 5000, chances((1,)))
+    pieces = sampler.cut(["☃a☃" + "a" * 5000], chances((1,)))
     assert pieces[:3] == ["☃", "a", "☃"]
     assert {*pieces[3:]} == {"a", "aa"}
     assert "".join(pieces[3:]) == "a" * 5000
@@ -113,7 +113,22 @@ def dropout_as_published(ranks: dict[str, float], dropout: float, word: str, cha
 def test_dropout_is_the_published_algorithm(word: str, dropout: float, key: int) -> None:
     ranks = {"ab": 0, "aa": 1, "ba": 2, "aaaa": 3, "aba": 4, "aaa": 5, "a": 6, "b": 7}
     expected = dropout_as_published(ranks, dropout, word, chances((key,)))
-    assert DropoutSampler(ranks, dropout).cut(word, chances((key,))) == expected
+    assert DropoutSampler(ranks, dropout).cut([word], chances((key,))) == expected
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("room", [0, 5, 10_000])
+def test_what_is_remembered_changes_nothing(monkeypatch: pytest.MonkeyPatch, dropout: float, room: int) -> None:
+    """Words of all kinds in one text, drawn from one stream: known, new, without room, too long to be remembered."""
+    monkeypatch.setattr("regard.data.sampling._REMEMBERED_WAYS", room)
+    ranks = {"ab": 0, "aa": 1, "ba": 2, "aaaa": 3, "aba": 4, "aaa": 5, "a": 6, "b": 7}
+    words = ["abaab", "", "a", "aaaaaa", "bab☃", "ab" * 30, "abaab", "aaaaaa"]
+    sampler = DropoutSampler(ranks, dropout)
+    for key in range(30):
+        chance = chances((key,))
+        expected = [*chain.from_iterable(dropout_as_published(ranks, dropout, word, chance) for word in words)]
+        assert sampler.cut(words, chances((key,))) == expected
+    assert room == 0 or 0 <= sampler._room < room
 
 
 def test_a_merge_whose_left_piece_is_gone_is_never_offered_again() -> None:
@@ -121,7 +136,7 @@ def test_a_merge_whose_left_piece_is_gone_is_never_offered_again() -> None:
     ranks = {"ba": 0, "aa": 1, "baaa": 2}
     drawn = [0.0, 0.0, 0.9, 0.9, 0.0, 0.9, 0.9]  # left out: ba, first aa; made: second aa, ba; left out: baaa
     assert dropout_as_published(ranks, 0.5, "baaa", iter(drawn).__next__) == ["ba", "aa"]
-    assert DropoutSampler(ranks, 0.5).cut("baaa", iter(drawn).__next__) == ["ba", "aa"]
+    assert DropoutSampler(ranks, 0.5).cut(["baaa"], chain(drawn, repeat(0.9)).__next__) == ["ba", "aa"]
 
 
 def test_dropout_has_the_probabilities_counted_on_paper() -> None:
@@ -131,11 +146,11 @@ def test_dropout_has_the_probabilities_counted_on_paper() -> None:
 
 
 def test_dropout_of_one_leaves_characters() -> None:
-    assert DropoutSampler({"ab": 0}, 1.0).cut("abab", chances((1,))) == ["a", "b", "a", "b"]
+    assert DropoutSampler({"ab": 0}, 1.0).cut(["abab"], chances((1,))) == ["a", "b", "a", "b"]
 
 
 def test_dropout_bears_long_words() -> None:
-    pieces = DropoutSampler({"ab": 0, "abab": 1}, 0.9).cut("ab" * 5000, chances((1,)))
+    pieces = DropoutSampler({"ab": 0, "abab": 1}, 0.9).cut(["ab" * 5000], chances((1,)))
     assert "".join(pieces) == "ab" * 5000
     assert {*pieces} == {"ab", "abab"}  # among so many merges one always survives, so every ab is found in time
 

@@ -1,0 +1,95 @@
+"""The pairs of a corpus cut into tokens anew in every epoch, by worker processes where there are some."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+
+from regard.data.lasting import LastingWorkers
+from regard.data.shards import SIDES, Pairs
+from regard.data.tokenisers import Tokeniser
+from regard.data.workers import cores
+
+Rows = list[np.ndarray]  # the tokens of some sentences
+
+_PIECE = 128  # rows that are cut in one go: some milliseconds of work
+_MOST_WORKERS = 12  # each takes 100 to 200 MB, and so many cut a million tokens a second
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a batch, to be cut for this seed and epoch."""
+
+    seed: int
+    epoch: int
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Flat:
+    """The tokens of some sentences in one array, which travels faster than many, and how many each sentence has."""
+
+    tokens: np.ndarray
+    lengths: np.ndarray
+
+    @classmethod
+    def of(cls, sentences: list[list[int]]) -> "Flat":
+        return cls(np.fromiter(chain.from_iterable(sentences), np.int32), np.array([*map(len, sentences)], np.int64))
+
+    def rows(self) -> Rows:
+        return np.split(self.tokens, np.cumsum(self.lengths)[:-1])
+
+
+@dataclass(frozen=True)
+class PairCutter:
+    """Cuts both sides of pairs at random, as a pure function of (seed, epoch, row, side)."""
+
+    pairs: Pairs
+    source: Tokeniser
+    target: Tokeniser
+
+    def __call__(self, piece: Piece) -> tuple[Flat, Flat]:
+        source, target = (
+            Flat.of(
+                [
+                    tokeniser.sample(self.pairs.text(side, row), (piece.seed, piece.epoch, row, number))
+                    for row in piece.rows.tolist()
+                ]
+            )
+            for number, (side, tokeniser) in enumerate(zip(SIDES, (self.source, self.target), strict=True))
+        )
+        return source, target
+
+
+class SampledPairs:
+    """Batches of pairs that are cut anew, the next ones by `workers` processes while the present one is used.
+
+    How many there are changes nothing but the time it takes; with 0 this process cuts them itself.
+    """
+
+    def __init__(self, cutter: PairCutter, workers: int) -> None:
+        self.workers = workers
+        self._cutter = cutter
+        self._lasting = LastingWorkers[Piece, tuple[Flat, Flat]](cutter, workers)
+
+    def batches(self, batches: Iterable[np.ndarray], seed: int, epoch: int) -> Iterator[tuple[Rows, Rows]]:
+        """The tokens of both sides for each batch of rows, in order."""
+        counts: deque[int] = deque()  # of pieces, for each batch whose pieces have been handed out
+
+        def pieces() -> Iterator[Piece]:
+            for rows in batches:
+                parts = np.array_split(rows, -(-len(rows) // _PIECE))
+                counts.append(len(parts))
+                yield from (Piece(seed, epoch, part) for part in parts)
+
+        cut = self._lasting.map(pieces()) if self.workers else map(self._cutter, pieces())
+        for first in cut:
+            sources, targets = zip(first, *islice(cut, counts.popleft() - 1), strict=True)
+            yield [*chain.from_iterable(map(Flat.rows, sources))], [*chain.from_iterable(map(Flat.rows, targets))]
+
+
+def workers_beside_gpu() -> int:
+    """How many processes should cut text for a GPU: all but the core that feeds it, as far as they can be of use."""
+    return min(cores() - 1, _MOST_WORKERS)

@@ -1,0 +1,70 @@
+"""What a steady search did, step by step, and the outputs that are read from it when it is over.
+
+A record (sentence, beam, 6) is of one step: of each survivor the row it came from, its token and the model's
+log-probability of it; of each candidate that may have ended the row it came from, the log-probability of the end and
+its score, which is -inf where nothing ended. Rows and tokens are whole numbers, which float64 holds exactly.
+"""
+
+import torch
+from torch import Tensor
+
+from regard.decoding.choosing import NOTHING
+from regard.decoding.output import Hypothesis
+
+ORIGIN, TOKEN, OWN, ENDED_ORIGIN, ENDED_OWN, SCORE = range(6)
+
+
+def record_of(
+    origin: Tensor, token: Tensor, own: Tensor, ended_origin: Tensor, ended_own: Tensor, score: Tensor
+) -> Tensor:
+    """The record of one step, from tables (sentence, beam)."""
+    return torch.stack([each.double() for each in (origin, token, own, ended_origin, ended_own, score)], dim=2)
+
+
+class Records:
+    """The records of one search, in the order of time."""
+
+    def __init__(self, sentences: int, beam: int) -> None:
+        self._shape = sentences, beam
+        self._stretches: list[tuple[list[Tensor], list[int]]] = []
+
+    def add(self, records: list[Tensor], numbers: list[int]) -> None:
+        """The records of some steps, whose first places are the sentences of these numbers."""
+        self._stretches.append((records, numbers))
+
+    def outputs(self, count: int) -> list[list[Hypothesis]]:
+        """The best that ended for each sentence, best first, of equals the earlier found first."""
+        story = self._story()
+        (sentences, beam), times = self._shape, len(story)
+        by_sentence = story[..., SCORE].unflatten(1, self._shape).transpose(0, 1).flatten(1)
+        scores, found = (each[:, :count] for each in by_sentence.sort(dim=1, descending=True, stable=True))
+        time = found // beam
+        first = (torch.arange(sentences) * beam)[:, None].expand_as(found)  # of the rows of each one's sentence
+        ends = story[time, first + found % beam]
+        rows, steps = (first + ends[..., ENDED_ORIGIN].long()).flatten(), []
+        for earlier in range(times - 1, -1, -1):
+            here = story[earlier].index_select(0, rows)
+            steps.append(here)
+            before = (first + here[:, ORIGIN].long().view_as(first)).flatten()
+            rows = torch.where((earlier < time).flatten(), before, rows)
+        written = torch.stack(steps[::-1], dim=1).unflatten(0, found.shape)
+        tables = (written[..., TOKEN].long(), written[..., OWN], ends[..., ENDED_OWN], scores, time)
+        return [
+            [
+                Hypothesis(tokens[:length], [*own[:length], last], score)
+                for tokens, own, last, score, length in zip(*outputs, strict=True)
+                if score != NOTHING
+            ]
+            for outputs in zip(*(table.tolist() for table in tables), strict=True)
+        ]
+
+    def _story(self) -> Tensor:
+        """All records, (time, row, 6), in places for all sentences of the batch."""
+        parts = []
+        for records, numbers in self._stretches:
+            # Sentences that were done before have no part in this stretch: nothing of theirs ended.
+            whole = torch.zeros(len(records), *self._shape, 6, dtype=torch.float64)
+            whole[..., SCORE] = NOTHING
+            whole[:, numbers] = torch.stack(records).cpu()[:, : len(numbers)]
+            parts.append(whole)
+        return torch.cat(parts).flatten(1, 2)

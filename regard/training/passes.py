@@ -1,0 +1,88 @@
+"""A batch forth and back: its loss, and its gradients added to those that are there.
+
+On a GPU a batch of fixed shape goes by a captured pass, which is replayed for every batch of that shape: one launch
+instead of a thousand, for the GPU computes faster than Python can tell it what.
+"""
+
+from collections.abc import Hashable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regard.captured import Captured, leaves
+from regard.protocols import FixedShape, Loss
+from regard.training.snapshot import Trainable
+
+
+class Passes:
+    """The passes of one module that is a task; `precision` is that of `training.precision`."""
+
+    def __init__(self, task: Trainable, module: nn.Module, precision: str) -> None:
+        self.device = next(module.parameters()).device
+        self._task, self._parameters = task, list(module.parameters())
+        self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
+        self._captured: dict[Hashable, Captured] = {}
+        self._pool: Any = None
+
+    @property
+    def capturing(self) -> bool:
+        """Whether gradients must stay where they are in memory, so that they are zeroed and never dropped."""
+        return bool(self._captured)
+
+    def __call__(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
+        """The loss of this batch; its gradients are added to those that are there."""
+        if carry is None and self.device.type == "cuda" and isinstance(batch, FixedShape):
+            return self.replay(batch)
+        return self.plainly(batch, carry)
+
+    def plainly(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
+        """The same, every launch told by Python."""
+        with self._precision():
+            loss = self._task.loss(batch, carry)
+        loss.total.backward()
+        # What led to the loss is let go: a capture fails while another stream's way to the gradients is alive.
+        return replace(loss, total=loss.total.detach())
+
+    def replay(self, batch: FixedShape) -> Loss:
+        """The same by a captured pass."""
+        key = batch.room, tuple(leaf.shape for leaf in leaves(batch.tensors))
+        if key not in self._captured:
+            self._captured[key] = self._capture(batch)
+        captured = self._captured[key]
+        torch._foreach_copy_(leaves(captured.held["batch"]), leaves(batch.tensors), non_blocking=True)
+        captured()
+        return Loss(captured.held["total"].clone(), batch.tokens)
+
+    def _capture(self, batch: FixedShape) -> Captured:
+        """Record the pass; the gradients and the random numbers are afterwards what they were before."""
+        for parameter in self._parameters:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        before = [parameter.grad.clone() for parameter in self._parameters if parameter.grad is not None]
+        on_gpu = self.device.type == "cuda"
+        chance = torch.cuda.get_rng_state(self.device) if on_gpu else torch.get_rng_state()
+        if on_gpu and self._pool is None:
+            self._pool = torch.cuda.graph_pool_handle()
+
+        def step(tree: dict[str, Any]) -> dict[str, Any]:
+            with self._precision():
+                total = self._task.loss(batch.holding(tree["batch"])).total
+            total.backward()
+            return {"batch": tree["batch"], "total": total.detach()}
+
+        total = torch.zeros((), dtype=torch.float32, device=self.device)
+        captured = Captured(step, {"batch": batch.tensors, "total": total}, self._pool)
+        for parameter, gradient in zip(self._parameters, before, strict=True):
+            assert parameter.grad is not None
+            parameter.grad.copy_(gradient)
+        if on_gpu:
+            torch.cuda.set_rng_state(chance, self.device)
+        else:
+            torch.set_rng_state(chance)
+        return captured
+
+    def _precision(self) -> AbstractContextManager:
+        return torch.autocast(self.device.type, torch.bfloat16) if self._bf16 else nullcontext()

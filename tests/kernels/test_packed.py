@@ -1,0 +1,154 @@
+"""The packed pass of a Transformer against its plain one."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.models import packing
+from regard.models.packed import forced_states
+from regard.models.packing import Sentences
+from regard.models.transformer import Transformer, TransformerOptions
+from regard.recipe import check
+from regard.tasks.objectives import Consistent, CrossEntropy, forced
+from regard.tasks.packs import PackedBatch, pack
+from regard.tasks.pairs import PairBatch
+
+SIZES = {"encoder_layers": 1, "decoder_layers": 1, "width": 32, "feed_forward": 24, "heads": 2, "dropout": 0.0}
+BUILDS = [
+    {"norm": "before", "encoder_layers": 2, "decoder_layers": 2},
+    {"norm": "after", "positions": "learned"},
+    {"norm": "before", "positions": "none", "tied": False, "decoder_feed_forward": 40},
+]
+
+
+def build(device: torch.device, **chosen: object) -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(check(TransformerOptions, SIZES | chosen), 19, 19, True, pad=0).to(device)
+
+
+def some_pairs() -> PairBatch:
+    lengths = torch.tensor([5, 1, 3]), torch.tensor([2, 7, 4])
+    tables = [torch.randint(4, 19, (3, int(each.max()))) for each in lengths]
+    for table, own in zip(tables, lengths, strict=True):
+        for row, length in enumerate(own.tolist()):
+            table[row, length:] = 0
+    (source, target), (source_lengths, target_lengths) = tables, lengths
+    return PairBatch.of(source, source_lengths, target, target_lengths, begin=1)
+
+
+def packed(pairs: PairBatch, device: torch.device, capacity: int = 16) -> PackedBatch:
+    found = pack(pairs, capacity, device)
+    assert found is not None
+    return found
+
+
+def real_states(network: Transformer, batch: PackedBatch) -> Tensor:
+    return forced(network, batch).states[: batch.tokens]
+
+
+@pytest.mark.parametrize("chosen", BUILDS)
+@pytest.mark.parametrize("objective", [CrossEntropy(0.1), Consistent(0.1, 2.0)])
+def test_loss_and_gradients_are_those_of_the_plain_pass(
+    chosen: dict[str, object], objective: CrossEntropy | Consistent, device: torch.device
+) -> None:
+    network, pairs = build(device, **chosen), some_pairs()
+    parameters = list(network.parameters())
+    fast, plain = objective(network, packed(pairs, device), None), objective(network, pairs.to(device), None)
+    assert fast.count == plain.count == 13
+    torch.testing.assert_close(fast.total, plain.total, rtol=1e-5, atol=1e-5)
+    gradients = (torch.autograd.grad(loss.total, parameters) for loss in (fast, plain))
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
+
+
+def test_padding_changes_no_state(device: torch.device) -> None:
+    network, pairs = build(device, norm="before"), some_pairs()
+    tight, wide = (real_states(network, packed(pairs, device, capacity)) for capacity in (16, 40))
+    torch.testing.assert_close(tight, wide)
+
+
+def test_what_is_packed_can_be_read_off(device: torch.device) -> None:
+    pairs = some_pairs()
+    batch = packed(pairs, device, 40)
+    source, target, wanted = batch.packed
+    assert source.offsets[:4].tolist() == [0, 5, 6, 9]
+    assert source.places[:9].tolist() == [0, 1, 2, 3, 4, 0, 0, 1, 2]
+    assert source.tokens[5] == pairs.source[1, 0]
+    assert target.tokens[:3].tolist() == [1, int(pairs.target[0, 0]), 1]  # the begin token, then the target
+    assert wanted[:13].tolist() == pairs.target.flatten()[pairs.places].tolist()
+    assert (wanted[13:] == -1).all()
+    assert len(target.tokens) == int(target.offsets[-1]) == 15  # a sixteenth of the capacity is 3, rounded up
+    assert len(source.tokens) == int(source.offsets[-1]) == 9
+    assert int(source.offsets.diff().max()) <= batch.room == 16
+    assert (batch.rows, batch.tokens) == (3, 13)
+
+
+def test_what_does_not_fit_is_not_packed(device: torch.device) -> None:
+    assert pack(some_pairs(), 12, device) is None
+
+
+def test_a_packed_batch_splits_into_plain_ones(device: torch.device) -> None:
+    batch, pairs = packed(some_pairs(), device), some_pairs()
+    parts = batch.split(2)
+    assert sum(part.tokens for part in parts) == pairs.tokens
+    assert all(part.source.device.type == device.type for part in parts)
+
+
+@pytest.mark.parametrize("dropout", ["dropout", "attention_dropout", "feed_forward_dropout"])
+def test_each_dropout_falls_in_training_and_follows_the_seed(dropout: str, device: torch.device) -> None:
+    network, batch = build(device, **{dropout: 0.5}), packed(some_pairs(), device, 16)
+
+    def states(seed: int) -> Tensor:
+        torch.manual_seed(seed)
+        return real_states(network, batch)
+
+    assert states(1).equal(states(1))
+    assert not states(1).allclose(states(2))
+    network.eval()
+    assert states(1).equal(states(2))
+
+
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # not every CPU multiplies in bf16
+def test_products_take_the_precision_of_autocast(device: torch.device) -> None:
+    network, batch = build(device, norm="before"), packed(some_pairs(), device)
+    exact = real_states(network, batch)
+    with torch.autocast(device.type, torch.bfloat16):
+        lowered = real_states(network, batch)
+    assert lowered.dtype == torch.bfloat16
+    if device.type == "cuda":  # the interpreter takes the bits of bf16 for something else
+        torch.testing.assert_close(lowered.float(), exact, rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"score": "additive"},
+        {"key_value_heads": 1},
+        {"shared_key_value": True},
+        {"join": "averaged"},
+        {"activation": "gelu"},
+        {"positions": "rotary"},
+        {"heads": 4},
+    ],
+)
+def test_what_the_kernels_cannot_do_is_left_to_the_plain_path(chosen: dict[str, object], device: torch.device) -> None:
+    assert not packing._fits(build(device, **chosen).options)
+    assert packing._fits(build(device).options)
+
+
+def test_without_a_gpu_the_plain_path_is_taken() -> None:
+    network = build(torch.device("cpu"))
+    assert not packing.serves(network, 5)
+
+
+def test_a_sentence_does_not_see_its_neighbours(device: torch.device) -> None:
+    network = build(device, norm="before")
+
+    def states(first: list[int]) -> Tensor:
+        tokens = torch.tensor([*first, 9, 9, 10], device=device)
+        places = torch.tensor([*range(len(first)), 0, 1, 2], device=device)
+        offsets = torch.tensor([0, len(first), len(first) + 3], device=device)
+        both = Sentences(tokens, places, offsets)
+        return forced_states(network, both, both, 16)[-3:]
+
+    torch.testing.assert_close(states([5, 6]), states([7, 8, 11, 12]))

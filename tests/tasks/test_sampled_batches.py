@@ -1,0 +1,75 @@
+"""Training batches whose text is cut anew: by seed, epoch and row alone, with and without workers."""
+
+from itertools import islice
+
+import pytest
+from small import SETTINGS, write_corpus
+
+from regard.data.options import DataOptions
+from regard.data.prepare import prepare
+from regard.data.prepared import Prepared
+from regard.data.sampled import PairCutter, SampledPairs
+from regard.models.transformer import Transformer, TransformerOptions
+from regard.tasks.translation import Translation
+from regard.training.prefetch import prefetched
+
+SAMPLING = 0.3
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    folder = tmp_path_factory.mktemp("corpus")
+    source, target = write_corpus(folder)
+    tokeniser = {"vocabulary": 400, "sampling": SAMPLING}
+    options = DataOptions.model_validate({"train": [str(source), str(target)], "tokeniser": tokeniser})
+    return prepare(options, folder / "prepared")
+
+
+def learning_from(corpus: Prepared, sampling: bool = True) -> Translation:
+    sizes = {name.removeprefix("model."): size for name, size in SETTINGS.items() if name.startswith("model.")}
+    options = TransformerOptions.model_validate(sizes)
+    model = Transformer(options, corpus.source.size, corpus.target.size, True, corpus.target.pad)
+    task = Translation(model, corpus.source, corpus.target)
+    task.learn_from(corpus, 256, sampling, fast=False)
+    return task
+
+
+def targets(task: Translation, epoch: int, start: int = 0) -> list[list[list[int]]]:
+    return [batch.target.tolist() for batch in task.batches("train", 1, epoch, start)]
+
+
+def test_every_epoch_is_cut_anew_and_can_be_begun_anywhere(corpus: Prepared) -> None:
+    task = learning_from(corpus)
+    first, second = targets(task, 0), targets(task, 1)
+    assert targets(task, 0, start=3) == first[3:]
+    texts = [sorted(task.write(row) for batch in epoch for row in batch) for epoch in (first, second)]
+    assert texts[0] == texts[1]
+    assert sorted(row for batch in first for row in batch) != sorted(row for batch in second for row in batch)
+
+
+def test_a_row_is_cut_by_seed_epoch_and_place(corpus: Prepared) -> None:
+    task = learning_from(corpus)
+    batch, rows = next(task.batches("train", 5, 2, 0)), next(task.plan.batches(5, 2))
+    for number, row in enumerate(rows.tolist()):
+        expected = corpus.source.sample(corpus.train.text("source", row), (5, 2, row, 0))
+        assert batch.source[number, : batch.source_lengths[number] - 1].tolist() == expected
+
+
+def test_workers_are_for_a_gpu_and_change_no_batch(corpus: Prepared) -> None:
+    task = learning_from(corpus)
+    assert task.sampling_workers == learning_from(corpus, sampling=False).sampling_workers == 0
+    alone = [targets(task, epoch) for epoch in (0, 1)]
+    task._sampled = SampledPairs(PairCutter(corpus.train, corpus.source, corpus.target), 2)
+    assert task.sampling_workers == 2
+    assert [targets(task, epoch) for epoch in (0, 1)] == alone
+
+
+def test_workers_outlive_the_thread_that_fetches_ahead(corpus: Prepared) -> None:
+    """A run that is rolled back leaves what was fetched and fetches again, in another thread."""
+    task = learning_from(corpus)
+    expected = targets(task, 0)
+    task._sampled = SampledPairs(PairCutter(corpus.train, corpus.source, corpus.target), 2)
+    for start in (0, 2):
+        with prefetched(task.batches("train", 1, 0, start), ahead=2) as batches:
+            found = [batch.target.tolist() for batch in islice(batches, 3)]
+        assert found == expected[start : start + 3]

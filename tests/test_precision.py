@@ -1,0 +1,25 @@
+"""A model loaded in another precision than it was trained in."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import regard
+from regard.faults import Fault
+
+
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # not every CPU multiplies in bf16
+def test_bf16_halves_the_weights_and_still_translates(trained: Path) -> None:
+    whole, half = (regard.load(trained, "cpu", precision) for precision in ("float32", "bf16"))
+    assert {parameter.dtype for parameter in half.task.parameters()} == {torch.bfloat16}
+    assert {parameter.dtype for parameter in whole.task.parameters()} == {torch.float32}
+    text = "I see the house."
+    scores = [model.translate([text], beam=1)[0].score for model in (whole, half)]
+    assert scores[0] != scores[1]
+    assert scores[1] == pytest.approx(scores[0], rel=0.2)
+
+
+def test_an_unknown_precision_is_refused(trained: Path) -> None:
+    with pytest.raises(Fault, match=r"There is no precision 'fp8'; give float32 or bf16\."):
+        regard.load(trained, precision="fp8")

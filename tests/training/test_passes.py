@@ -1,0 +1,99 @@
+"""A batch forth and back, plainly and by a captured pass; off a GPU the latter is called and not replayed."""
+
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from regard.protocols import Loss
+from regard.training.passes import Passes
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A batch of fixed shape."""
+
+    tensors: list[Tensor]
+    room: int = 1
+
+    @property
+    def tokens(self) -> int:
+        return self.tensors[0].shape[0]
+
+    def holding(self, tensors: list[Tensor]) -> "Numbers":
+        return Numbers(tensors, self.room)
+
+
+class Slope(nn.Module):
+    """Loss = Σ slope · number, so its gradient is the sum of the numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slope = nn.Parameter(torch.tensor(2.0))
+        self.calls = 0
+
+    def loss(self, batch: Numbers, carry: dict[str, Tensor] | None = None) -> Loss:
+        self.calls += 1
+        return Loss((self.slope * batch.tensors[0]).sum(), batch.tokens)
+
+
+@pytest.fixture
+def task() -> Slope:
+    return Slope()
+
+
+def numbers(*values: float) -> Numbers:
+    return Numbers([torch.tensor(values)])
+
+
+def test_a_plain_pass_adds_its_gradient(task: Slope) -> None:
+    passes = Passes(task, task, "float32")
+    assert passes(numbers(1, 2), None).total.item() == 6
+    passes(numbers(4), None)
+    assert task.slope.grad is not None
+    assert task.slope.grad.item() == 7
+    assert not passes.capturing
+
+
+def test_a_captured_pass_gives_the_same(task: Slope) -> None:
+    passes = Passes(task, task, "float32")
+    first, second = passes.replay(numbers(1, 2)), passes.replay(numbers(10, 20))
+    assert (first.total.item(), second.total.item()) == (6, 60)
+    assert first.count == 2
+    assert task.slope.grad is not None
+    assert task.slope.grad.item() == 33
+    assert passes.capturing
+
+
+def test_gradients_that_are_there_survive_a_capture(task: Slope) -> None:
+    passes = Passes(task, task, "float32")
+    task.slope.grad = torch.tensor(100.0)
+    where = task.slope.grad.data_ptr()
+    passes.replay(numbers(1, 2))
+    assert task.slope.grad.item() == 103
+    assert task.slope.grad.data_ptr() == where
+
+
+def test_each_shape_and_room_has_a_pass_of_its_own(task: Slope) -> None:
+    passes = Passes(task, task, "float32")
+    for batch in (numbers(1), numbers(2), numbers(1, 2), Numbers([torch.tensor([1.0])], room=2)):
+        passes.replay(batch)
+    assert len(passes._captured) == 3
+
+
+def test_a_capture_draws_no_random_numbers(task: Slope) -> None:
+    passes = Passes(task, task, "float32")
+    torch.manual_seed(1)
+    expected = torch.rand(1)
+    torch.manual_seed(1)
+    passes._capture(numbers(1))
+    assert torch.rand(1).equal(expected)
+
+
+def test_what_a_batch_held_is_not_written_into(task: Slope) -> None:
+    passes = Passes(task, task, "float32")
+    first, second = numbers(1, 2), numbers(3, 4)
+    passes.replay(first)
+    passes.replay(second)
+    assert first.tensors[0].tolist() == [1, 2]
