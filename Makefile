@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test test-browser test-long check format bench clean
+.PHONY: setup demo test test-browser test-long check format bench screenshots clean
 
 setup: .venv/ready
 
@@ -33,10 +33,11 @@ format: setup
 	$(BIN)/ruff format .
 
 bench: setup
-	$(BIN)/python benchmarks/training_cpu.py
-	$(BIN)/python benchmarks/recurrent.py
-	$(BIN)/python benchmarks/metrics.py
-	$(BIN)/python benchmarks/translate_cpu.py
+	$(BIN)/python benchmarks/table.py
+
+screenshots: setup
+	test -d runs/demo || $(BIN)/regard demo
+	$(BIN)/python docs/make_screenshots.py
 
 clean:
 	rm -rf .venv build dist *.egg-info

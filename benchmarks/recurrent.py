@@ -6,13 +6,12 @@ of a general attention and input feeding (Luong et al. 2015). Both sides have th
 clipping and precision; the ratio is what counts.
 """
 
-import statistics
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
 import torch.nn.functional as F
+from table import Contender, Ratio, against, in_turns, show
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -101,15 +100,12 @@ def precision() -> AbstractContextManager:
     return torch.autocast("cuda", torch.bfloat16) if GPU else nullcontext()
 
 
-def trainer(module: nn.Module) -> Callable[[list], float]:
-    """Seconds for one round over the batches."""
+def trainer(module: nn.Module, data: list) -> Contender:
+    """One round over the batches; its work is the target tokens."""
     parameters = list(module.parameters())
     optimizer = torch.optim.Adam(parameters, betas=(0.9, 0.98), fused=True)
 
-    def round_of(data: list) -> float:
-        if GPU:
-            torch.cuda.synchronize()
-        began = time.perf_counter()
+    def one_round() -> float:
         for batch in data:
             with precision():
                 loss = module.loss(*batch)
@@ -119,26 +115,19 @@ def trainer(module: nn.Module) -> Callable[[list], float]:
             optimizer.zero_grad()
         if GPU:
             torch.cuda.synchronize()
-        return time.perf_counter() - began
+        return sum(target.numel() for _, _, target in data)
 
-    return round_of
+    return one_round
 
 
-def main() -> None:
+def ratios() -> Iterator[Ratio]:
     data = batches()
-    tokens = sum(target.numel() for _, _, target in data)
-    print(f"{'decoder':12} {'ours tokens/s':>14} {'by hand':>10} {'ratio':>6}   on {DEVICE}")
-    for attention in (False, True):
+    for attention, name in ((False, "bottleneck"), (True, "luong")):
         torch.manual_seed(0)
-        contenders = [trainer(kind(attention).to(DEVICE).train()) for kind in (Ours, ByHand)]
-        times: list[list[float]] = [[], []]
-        for _ in range(ROUNDS + 1):  # in turns, so that a busy moment of the machine hits both
-            for place, contender in enumerate(contenders):
-                times[place].append(contender(data))
-        ours, theirs = (statistics.median(each[1:]) for each in times)
-        name = "luong" if attention else "bottleneck"
-        print(f"{name:12} {tokens / ours:14,.0f} {tokens / theirs:10,.0f} {theirs / ours:6.2f}")
+        made = {"ours": Ours(attention), "torch.nn.LSTM by hand": ByHand(attention)}
+        rates = in_turns({who: trainer(module.to(DEVICE).train(), data) for who, module in made.items()}, ROUNDS)
+        yield from against(f"training {name} on {DEVICE}", rates.pop("ours"), rates, "target tokens")
 
 
 if __name__ == "__main__":
-    main()
+    show(ratios())

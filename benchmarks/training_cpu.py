@@ -1,94 +1,168 @@
-"""Training speed on the CPU: our Transformer beside torch's own, in one process, on the same batches.
+"""Training speed on the CPU: our Transformer beside Hugging Face's MarianMT and torch.nn.Transformer.
 
-Run it with `make bench`. Both learn with the same sizes, dropout, loss, optimiser and clipping; the ratio is what
-counts, not the tokens a second, which belong to the machine.
+    .venv/bin/python benchmarks/training_cpu.py [tiny] [base]
+
+All learn in one process on the same batches, with the same sizes, dropout (on embeddings and each sublayer's output),
+label smoothing, fused Adam and clipping. Ours computes its loss and its products as `regard train` does. MarianMT
+needs the package transformers and is passed over without it.
 """
 
-import statistics
-import time
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
+from table import Contender, Ratio, against, in_turns, show
 from torch import Tensor, nn
 
+from regard.cli.train import quick_products
+from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.transformer import Transformer, TransformerOptions
 from regard.recipe import check
 
-VOCABULARY, ROUNDS, BATCH_TOKENS = 8000, 5, 2048
+VOCABULARY, DROPOUT, SMOOTHING, PAD = 32_000, 0.1, 0.1, 0
+ROUNDS = 3
+TOKENS = {"tiny": (1024, 2), "base": (320, 1)}  # in a batch, and batches of a round
+IGNORED = -100
 
 
-class Peer(nn.Module):
-    """torch.nn.Transformer with the embeddings, positions and tied output layer that a translator needs."""
+class Batch(NamedTuple):
+    source: Tensor
+    lengths: Tensor
+    inputs: Tensor
+    wanted: Tensor  # padding is IGNORED
 
-    def __init__(self, ours: Transformer) -> None:
-        super().__init__()
-        o = ours.options
-        self.ours = ours  # for its embedding and positions, which torch has not
-        self.body = nn.Transformer(
-            o.width, o.heads, o.encoder_layers, o.decoder_layers, o.feed_forward, o.dropout, batch_first=True
+    @property
+    def tokens(self) -> int:
+        return int((self.wanted != IGNORED).sum())
+
+
+Loss = Callable[[Batch], Tensor]  # summed over the tokens
+
+
+def batches(preset: str) -> list[Batch]:
+    """Log-normal lengths around 28 tokens, rows of like length together."""
+    budget, count = TOKENS[preset]
+    generator = torch.Generator().manual_seed(0)
+    typical = (28 * torch.randn(count, generator=generator).mul(0.5).exp()).int().clamp(8, 100).tolist()
+    return [_batch(max(1, budget // length), length, generator) for length in typical]
+
+
+def _batch(rows: int, length: int, generator: torch.Generator) -> Batch:
+    def drawn() -> tuple[Tensor, Tensor]:
+        lengths = torch.randint(max(1, length - 2), length + 1, (rows,), generator=generator)
+        lengths[0] = length
+        tokens = torch.randint(4, VOCABULARY, (rows, length), generator=generator)
+        return tokens.masked_fill(torch.arange(length) >= lengths[:, None], PAD), lengths
+
+    (source, lengths), (target, _) = drawn(), drawn()
+    return Batch(source, lengths, F.pad(target[:, :-1], (1, 0), value=2), target.masked_fill(target == PAD, IGNORED))
+
+
+def summed(logits: Tensor, wanted: Tensor) -> Tensor:
+    return F.cross_entropy(
+        logits.flatten(0, 1), wanted.flatten(), ignore_index=IGNORED, label_smoothing=SMOOTHING, reduction="sum"
+    )
+
+
+def ours(options: TransformerOptions) -> tuple[nn.Module, Loss]:
+    model = Transformer(options, VOCABULARY, VOCABULARY, True, pad=PAD)
+
+    def loss(batch: Batch) -> Tensor:
+        states, _ = model.write(batch.inputs, model.read(batch.source, batch.lengths), [])
+        real = batch.wanted.flatten() != IGNORED
+        return projected_cross_entropy(
+            states.flatten(0, 1)[real], model.out.weight, batch.wanted.flatten()[real], SMOOTHING
         )
 
-    def forward(self, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
-        padding = torch.arange(source.shape[1]) >= lengths[:, None]
-        ahead = nn.Transformer.generate_square_subsequent_mask(target.shape[1])
+    return model, loss
+
+
+class WithTorch(nn.Module):
+    """torch.nn.Transformer with the embeddings, positions and tied output layer that a translator needs."""
+
+    def __init__(self, options: TransformerOptions) -> None:
+        super().__init__()
+        made = Transformer(options, VOCABULARY, VOCABULARY, True, pad=PAD)
+        self.embedding, self.places, self.dropout = made.source_embedding, made.source_places, made.dropout
+        sizes = options.encoder_layers, options.decoder_layers, options.feed_forward
+        self.body = nn.Transformer(options.width, options.heads, *sizes, DROPOUT, batch_first=True)
+        for module in self.body.modules():
+            if isinstance(module, nn.MultiheadAttention):
+                module.dropout = 0.0
+            elif isinstance(module, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+                module.dropout.p = 0.0  # the one inside the feed-forward net
+
+    def loss(self, batch: Batch) -> Tensor:
+        padding = torch.arange(batch.source.shape[1]) >= batch.lengths[:, None]
         states = self.body(
-            self.ours.dropout(self.ours.source_places(self.ours.source_embedding(source))),
-            self.ours.dropout(self.ours.target_places(self.ours.target_embedding(target))),
-            tgt_mask=ahead,
+            self.dropout(self.places(self.embedding(batch.source))),
+            self.dropout(self.places(self.embedding(batch.inputs))),
+            tgt_mask=nn.Transformer.generate_square_subsequent_mask(batch.inputs.shape[1]),
             src_key_padding_mask=padding,
             memory_key_padding_mask=padding,
             tgt_is_causal=True,
         )
-        return self.ours.logits(states.flatten(0, 1))
+        return summed(F.linear(states, self.embedding.weight), batch.wanted)
 
 
-def our_logits(model: Transformer) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    def forward(source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
-        states, _ = model.write(target, model.read(source, lengths), [])
-        return model.logits(states.flatten(0, 1))
-
-    return forward
+def with_torch(options: TransformerOptions) -> tuple[nn.Module, Loss]:
+    model = WithTorch(options)
+    return model, model.loss
 
 
-def batches(count: int) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """Log-normal lengths around 28 tokens, rows of like length together."""
-    generator = torch.Generator().manual_seed(0)
-    made = []
-    for length in (28 * torch.randn(count, generator=generator).mul(0.5).exp()).int().clamp(4, 100).tolist():
-        rows = max(1, BATCH_TOKENS // length)
-        source = torch.randint(4, VOCABULARY, (rows, length), generator=generator)
-        lengths = torch.randint(max(1, length - 2), length + 1, (rows,), generator=generator)
-        made.append((source, lengths, torch.randint(4, VOCABULARY, (rows, length), generator=generator)))
-    return made
+def with_marian(options: TransformerOptions) -> tuple[nn.Module, Loss]:
+    from transformers import MarianConfig, MarianMTModel
+
+    sizes: dict[str, Any] = {"d_model": options.width, "vocab_size": VOCABULARY, "pad_token_id": PAD}
+    for side, layers in (("encoder", options.encoder_layers), ("decoder", options.decoder_layers)):
+        sizes |= {f"{side}_layers": layers, f"{side}_attention_heads": options.heads}
+        sizes |= {f"{side}_ffn_dim": options.feed_forward}
+    special = {"eos_token_id": 3, "decoder_start_token_id": 2, "forced_eos_token_id": None}
+    dropout = {"dropout": DROPOUT, "attention_dropout": 0.0, "activation_dropout": 0.0}
+    plain = {"activation_function": "relu", "scale_embedding": True, "use_cache": False}
+    model = MarianMTModel(MarianConfig(**sizes, **special, **dropout, **plain))
+
+    def loss(batch: Batch) -> Tensor:
+        real = torch.arange(batch.source.shape[1]) < batch.lengths[:, None]
+        found = model(input_ids=batch.source, attention_mask=real.long(), decoder_input_ids=batch.inputs)
+        return summed(found.logits, batch.wanted)
+
+    return model.train(), loss
 
 
-def seconds_a_round(parameters: list[nn.Parameter], forward: Callable[..., Tensor], data: list) -> list[float]:
-    optimizer = torch.optim.Adam(parameters, betas=(0.9, 0.98), fused=True)
-    times = []
-    for _ in range(ROUNDS + 1):
-        began = time.perf_counter()
-        for source, lengths, target in data:
-            logits = forward(source, lengths, target)
-            F.cross_entropy(logits, target.flatten(), label_smoothing=0.1).backward()
-            nn.utils.clip_grad_norm_(parameters, 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
-        times.append(time.perf_counter() - began)
-    return times[1:]  # the first round warms up
+def trainer(name: str, model: nn.Module, loss: Loss, data: list[Batch]) -> Contender:
+    """One round over the batches, a step for each; its work is the target tokens without padding."""
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.Adam(parameters, lr=1e-4, betas=(0.9, 0.98), fused=True)
+
+    def one_round() -> float:
+        with quick_products() if name == "ours" else nullcontext():  # as in `regard train`
+            for batch in data:
+                (loss(batch) / batch.tokens).backward()
+                nn.utils.clip_grad_norm_(parameters, 1.0)
+                optimizer.step()
+                optimizer.zero_grad()
+        return sum(batch.tokens for batch in data)
+
+    return one_round
 
 
-def main() -> None:
-    print(f"{'preset':8} {'ours tokens/s':>14} {'torch tokens/s':>15} {'ratio':>6}")
-    for preset, count in (("tiny", 4), ("small", 2)):
-        ours = Transformer(check(TransformerOptions, {"preset": preset}), VOCABULARY, VOCABULARY, True, pad=0)
-        peer, data = Peer(Transformer(ours.options, VOCABULARY, VOCABULARY, True, pad=0)), batches(count)
-        tokens = sum(target.numel() for _, _, target in data)
-        mine = statistics.median(seconds_a_round(list(ours.parameters()), our_logits(ours), data))
-        own = set(peer.body.parameters()) | {peer.ours.out.weight}
-        theirs = statistics.median(seconds_a_round(list(own), peer, data))
-        print(f"{preset:8} {tokens / mine:14,.0f} {tokens / theirs:15,.0f} {theirs / mine:6.2f}")
+def ratios(presets: tuple[str, ...] = ("tiny", "base")) -> Iterator[Ratio]:
+    peers = {"HF MarianMT": with_marian} if find_spec("transformers") else {}
+    makers = {"ours": ours, **peers, "torch.nn.Transformer": with_torch}
+    for preset in presets:
+        options, data = check(TransformerOptions, {"preset": preset, "dropout": DROPOUT}), batches(preset)
+        contenders = {name: trainer(name, *make(options), data) for name, make in makers.items()}
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            rates = in_turns(contenders, ROUNDS)
+            mine, what = rates.pop("ours"), f"training {preset}, {threads} thread{'s' * (threads > 1)}"
+            yield from against(what, mine, rates, "target tokens")
 
 
 if __name__ == "__main__":
-    main()
+    show(ratios(tuple(sys.argv[1:]) or ("tiny", "base")))

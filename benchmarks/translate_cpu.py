@@ -9,16 +9,15 @@ Contenders take turns, so that a busy moment of the machine hits all of them.
 import argparse
 import os
 import shutil
-import statistics
 import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import ctranslate2
 import numpy as np
 import torch
+from table import Contender, Ratio, against, in_turns, show
 
 from regard import checkpoint
 from regard.attention.positions import Learned
@@ -40,9 +39,8 @@ COLUMNS = {  # beam, rows of a batch, texts
     "greedy, batch 32": (1, 32, 32 * CORES),
     "greedy, batch 1": (1, 1, 4 * CORES),
     "beam 4, batch 1": (4, 1, 4 * CORES),
+    "beam 4, batch 32": (4, 32, 32 * CORES),
 }
-
-Contender = Callable[[], int]  # translates its texts and gives the number of tokens written
 
 
 def random_model(folder: Path) -> Path:
@@ -70,8 +68,8 @@ def random_model(folder: Path) -> Path:
 def with_random_shortlist(model: Path, folder: Path) -> Path:
     """The same with a shortlist as large as learnt ones are.
 
-    Translations are drawn as words are, by Zipf: some 440 candidates for a text and 4,400 for a batch of 32. On tatoeba
-    (English to Portuguese, 32,000 tokens) they are 356 and 2,324 for texts of 8 tokens.
+    Translations are drawn as words are, by Zipf: some 200 candidates for a text and 2,100 for a batch of 32. Learnt on
+    multi30k (English to German, 8,000 tokens) they are 188 and 1,566.
     """
     shutil.copytree(model, folder)
     generator, names = np.random.default_rng(0), load_engine(model).source.pieces(range(VOCABULARY))
@@ -92,7 +90,7 @@ def random_texts(count: int) -> list[str]:
 def by_engine(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
     engine, options = load_engine(model, rows=rows), DecodingOptions(beam=beam, stop="first")
 
-    def translate() -> int:
+    def translate() -> float:
         found = [row[0].tokens for row in engine.translate(texts, options, scored=False)]
         written = [engine.target.decode(tokens) for tokens in found]
         assert len(written) == len(texts)
@@ -108,7 +106,7 @@ def by_hand(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
     search = {"beam_size": beam, "length_penalty": 0.5, "max_decoding_length": 2 * max(map(len, texts)) + 22}
     translator = ctranslate2.Translator(str(model / FOLDER), inter_threads=CORES, intra_threads=1)
 
-    def translate() -> int:
+    def translate() -> float:
         cut = [source.pieces(each) for each in source.encode_all(texts)]
         found = [result.hypotheses[0] for result in translator.translate_batch(cut, max_batch_size=rows, **search)]
         written = [target.decode([tokens[piece] for piece in pieces]) for pieces in found]
@@ -119,7 +117,10 @@ def by_hand(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
 
 
 def by_generate(texts: list[str], beam: int, rows: int) -> Contender:
-    """A Marian model of the same sizes by Hugging Face, made to write as many tokens, with torch's own threads."""
+    """A Marian model of the same sizes by Hugging Face, made to write as many tokens, with torch's own threads.
+
+    It cannot have the same weights: Marian has no learned positions, by which the model knows when to end.
+    """
     from transformers import MarianConfig, MarianMTModel
 
     sizes = {"d_model": 512, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048, "vocab_size": VOCABULARY}
@@ -132,7 +133,7 @@ def by_generate(texts: list[str], beam: int, rows: int) -> Contender:
     network = MarianMTModel(MarianConfig(**sizes, **layers, **special)).eval()
     tokens = torch.randint(4, VOCABULARY, (len(texts), SOURCE), generator=torch.Generator().manual_seed(1))
 
-    def translate() -> int:
+    def translate() -> float:
         with torch.inference_mode():
             for batch in tokens.split(rows):
                 network.generate(batch, num_beams=beam, min_new_tokens=OUTPUT, max_new_tokens=OUTPUT, do_sample=False)
@@ -141,47 +142,27 @@ def by_generate(texts: list[str], beam: int, rows: int) -> Contender:
     return translate
 
 
-@dataclass(frozen=True)
-class Rate:
-    """Tokens a second by the clock, and for a second of one core, which others on the machine hardly change."""
-
-    wall: float
-    core: float
-
-
-def measured(contenders: dict[str, Contender]) -> dict[str, Rate]:
-    """The rates of each, the medians of several rounds."""
-    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
-    for number in range(ROUNDS + 1):
-        for name, translate in contenders.items():
-            began = time.perf_counter(), time.process_time()
-            tokens = translate()
-            if number:  # the first round warms up
-                rates[name].append(
-                    (tokens / (time.perf_counter() - began[0]), tokens / (time.process_time() - began[1]))
-                )
-    return {name: Rate(*map(statistics.median, zip(*each, strict=True))) for name, each in rates.items()}
-
-
-def report(model: Path, listed: Path | None, texts: list[str] | None, generate: bool = False) -> None:
-    """One line for each contender, in tokens a second and as ratios to CTranslate2 by hand."""
-    print(f"output tokens, {CORES} cores, CTranslate2 {ctranslate2.__version__}, medians of {ROUNDS} rounds")
-    print(f"{'':18} {'':22} {'a second':>9} {'ratio':>6} {'a core second':>14} {'ratio':>6}")
+def ratios_of(model: Path, listed: Path | None, texts: list[str] | None, generate: bool) -> Iterator[Ratio]:
+    """Ours, with and without a shortlist, beside each of the peers, in every column."""
     for column, (beam, rows, count) in COLUMNS.items():
         own = random_texts(count) if texts is None else texts[:count]
-        contenders = {"CTranslate2 by hand": by_hand(model, own, beam, rows), "ours": by_engine(model, own, beam, rows)}
+        contenders = {"ours": by_engine(model, own, beam, rows), "CTranslate2 by hand": by_hand(model, own, beam, rows)}
         if listed is not None:
             contenders["ours with a shortlist"] = by_engine(listed, own, beam, rows)
         if generate:
             contenders["HF generate"] = by_generate(own, beam, rows)
-        rates = measured(contenders)
-        base = rates["CTranslate2 by hand"]
-        for name, rate in rates.items():
-            by_clock, by_core = (
-                f"{rate.wall:9,.0f} {rate.wall / base.wall:6.2f}",
-                f"{rate.core:14,.0f} {rate.core / base.core:6.2f}",
-            )
-            print(f"{column:18} {name:22} {by_clock} {by_core}", flush=True)
+        rates = in_turns(contenders, ROUNDS)
+        mine = {name: rates.pop(name) for name in ("ours", "ours with a shortlist") if name in rates}
+        for name, rate in mine.items():
+            what = f"translating, {column}{name.removeprefix('ours')}"
+            yield from against(what, rate, rates, "output tokens")
+
+
+def ratios(generate: bool = find_spec("transformers") is not None) -> Iterator[Ratio]:
+    """Those of the base model with random weights."""
+    with tempfile.TemporaryDirectory() as place:
+        model = random_model(Path(place) / "model")
+        yield from ratios_of(model, with_random_shortlist(model, Path(place) / "listed"), None, generate)
 
 
 def main() -> None:
@@ -191,12 +172,12 @@ def main() -> None:
     parser.add_argument("--text", type=Path, help="lines to translate")
     parser.add_argument("--generate", action="store_true", help="Hugging Face's generate too; needs transformers")
     given = parser.parse_args()
+    print(f"{CORES} cores, CTranslate2 {ctranslate2.__version__}, medians of {ROUNDS} rounds")
     if given.model:
-        report(given.model, given.listed, given.text.read_text(encoding="utf-8").splitlines())
-        return
-    with tempfile.TemporaryDirectory() as place:
-        model = random_model(Path(place) / "model")
-        report(model, with_random_shortlist(model, Path(place) / "listed"), None, given.generate)
+        texts = given.text.read_text(encoding="utf-8").splitlines()
+        show(ratios_of(given.model, given.listed, texts, given.generate))
+    else:
+        show(ratios(given.generate))
 
 
 if __name__ == "__main__":

@@ -4,24 +4,41 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.cli import options
 from regard.cli.asked import Asked
-from regard.cli.console import console_progress, refuse_existing
-from regard.cli.lines import Translator, WishesByLine
+from regard.cli.console import console_progress, refuse_existing, remark
+from regard.cli.lines import (
+    PORTION,
+    GrowingFile,
+    Kept,
+    Stream,
+    Translator,
+    Unfinished,
+    WishesByLine,
+    number_of_lines,
+)
 from regard.faults import Fault
-from regard.files import whole_file
+from regard.folder import SCORES, checksum, read_manifest
 
 if TYPE_CHECKING:
     from regard.translated import Translated
 
-PORTION = 1024  # lines translated together; results appear portion by portion
+_FLAGS = {  # what was asked for -> the option by which it is, where that is not its name
+    "settings": "--set",
+    "draws": "--sample",
+    "risk": "--mbr",
+    "forbidden": "--forbid",
+    "forced": "--force",
+    "split_long": "--too-long split",
+    "explained": "--json",
+}
 
 
 def command(
@@ -53,6 +70,7 @@ def command(
     too_long: options.TooLong = "refuse",
     engine: options.Engine = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each line.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the same command was stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
 ) -> None:
     """Translate text line by line; order is kept, and an empty line gives an empty line."""
@@ -76,40 +94,124 @@ def command(
         engine=engine,
         explained=as_json,
     )
-    _translate(model, source, out, asked, WishesByLine(prefixes, required, forced), as_json, overwrite)
+    from_file = None if source is None or str(source) == "-" else source
+    _translate(model, from_file, out, asked, WishesByLine(prefixes, required, forced), resume, overwrite)
 
 
 def _translate(
     model: Path,
-    source: Path | None,
+    from_file: Path | None,
     out: Path | None,
     asked: Asked,
     wishes: WishesByLine,
-    as_json: bool,
+    resume: bool,
     overwrite: bool,
 ) -> None:
-    from_file = None if source is None or str(source) == "-" else source
+    """Refuse what cannot be, load what is needed, and let the lines through."""
     if out is not None:
-        for given in (from_file, asked.vocabulary, *wishes.files):
-            refuse_same(given, out)
-        if out.suffix in (".gz", ".xz"):
-            raise Fault(f"{out} would be plain text under the name of a packed file; leave its {out.suffix} away.")
-        refuse_existing(out, overwrite)
+        _check_output(out, [from_file, asked.vocabulary, *wishes.files])
     if from_file is None and sys.stdin is None:
         raise Fault("There is no standard input; name a file to translate.")
+    begun = _begun(out, resume, overwrite)
+    if begun is None:
+        remark(f"{out} is finished; there is nothing to resume.")
+        return
     asked.check(wishes)
+    said = _said(model, asked, wishes) if out is not None else {}
+    if out is not None and begun.lines:
+        Unfinished(out).refuse_other(said)
     translator = asked.translator(model, wishes)
-    with _lines(from_file) as lines, _output(out) as file, console_progress() as progress:
-        done = 0
-        while portion := list(islice(lines, 1 if _typed(from_file) else PORTION)):
-            for translated in translator(portion, done, wishes.take(len(portion))):
-                for line in _written(translated, translator, as_json):
-                    print(line, file=file)
-            file.flush()
-            done += len(portion)
+    total = number_of_lines(from_file) if out is not None and from_file is not None else None
+    with _output(out, said, begun) as output, console_progress() as progress:
+        for done in _portions(translator, from_file, wishes, output, asked.explained):
             if out is not None:
-                progress("translating", done, None)
-        wishes.end()
+                progress("translating", done, total)
+
+
+def _portions(
+    translator: Translator,
+    from_file: Path | None,
+    wishes: WishesByLine,
+    output: Stream | GrowingFile,
+    as_json: bool,
+) -> Iterator[int]:
+    """Translate portion by portion, and give how many lines are done; what the output has already is only read."""
+    lines, done = _lines(from_file), 0
+    while portion := list(islice(lines, 1 if _typed(from_file) else PORTION)):
+        own, first, done = wishes.take(len(portion)), done, done + len(portion)
+        if not output.covers(portion, own):
+            for translated in translator(portion, first, own):
+                for line in _written(translated, translator, as_json):
+                    output.write(line)
+            output.keep()
+        yield done
+    wishes.end()
+
+
+def _check_output(out: Path, inputs: list[Path | None]) -> None:
+    for given in inputs:
+        refuse_same(given, out)
+    if out.suffix in (".gz", ".xz"):
+        raise Fault(f"{out} would be plain text under the name of a packed file; leave its {out.suffix} away.")
+
+
+def _begun(out: Path | None, resume: bool, overwrite: bool) -> Kept | None:
+    """What there is of the output to go on with; None if it is finished."""
+    if out is None or _is_device(out):
+        if resume:
+            raise Fault("--resume goes on with a file; name it with -o.")
+        return Kept()
+    if out.is_dir():
+        raise Fault(f"{out} is a folder; name a file to write to.")
+    if overwrite and not resume:
+        return Kept()
+    kept = Unfinished(out).kept()
+    if resume and not overwrite and not kept.lines and out.exists():
+        return None
+    refuse_existing(out, overwrite)
+    if kept.lines and not resume:
+        raise Fault(
+            f"{out} was begun, and what the first {kept.lines:,} lines became is kept; "
+            "give --resume to go on from there, or --overwrite to begin anew."
+        )
+    return kept
+
+
+def _is_device(out: Path) -> bool:
+    """Whether this is there to be written to, like /dev/stdout or a pipe, and no file may take its place."""
+    return out.exists() and not out.is_file() and not out.is_dir()
+
+
+def _said(model: Path, asked: Asked, wishes: WishesByLine) -> dict[str, Any]:
+    """All that decides the translations but the lines, as a record can hold it: options, and checksums of files."""
+    from regard.engines.ctranslate2_folder import FOLDER, RECORD
+
+    paths = {"vocabulary", "ensemble", "channel", "sampling"}
+    values = {field.name: getattr(asked, field.name) for field in fields(asked) if field.name not in paths}
+    values |= asked.sampling | {
+        "prefixes": wishes.prefixes.path is not None,
+        "required": wishes.required.path is not None,
+    }
+    said = {_FLAGS.get(name, f"--{name.replace('_', '-')}"): value for name, value in values.items()}
+    export = model / FOLDER / RECORD
+    return said | {
+        "the model": _contents(model),
+        "its export": _checksum_of(export) if asked.engine != "torch" else None,
+        "the model of --channel": _contents(asked.channel) if asked.channel else None,
+        "a model of --with": [_contents(folder) for folder in asked.ensemble],
+        "the text of --vocabulary": _checksum_of(asked.vocabulary),
+    }
+
+
+def _checksum_of(path: Path | None) -> str | None:
+    """That of a file, if there is one; a pipe can be read but once, and not here."""
+    return checksum(path.read_bytes()) if path is not None and path.is_file() else None
+
+
+def _contents(folder: Path) -> str:
+    """One checksum for all that decides what a model writes."""
+    files = {name: made for name, made in read_manifest(folder).items() if name != SCORES}
+    return checksum(json.dumps(files, sort_keys=True).encode())
 
 
 def refuse_same(source: Path | None, out: Path) -> None:
@@ -122,23 +224,23 @@ def _typed(from_file: Path | None) -> bool:
     return from_file is None and sys.stdin.isatty()
 
 
-@contextmanager
-def _lines(path: Path | None) -> Iterator[Iterator[str]]:
+def _lines(path: Path | None) -> Iterator[str]:
     from regard.data.text import read_lines, read_stream
 
-    yield read_lines(path) if path is not None else read_stream(sys.stdin.buffer, "standard input")
+    return read_lines(path) if path is not None else read_stream(sys.stdin.buffer, "standard input")
 
 
 @contextmanager
-def _output(path: Path | None) -> Iterator[TextIO]:
-    """Standard output, or a file that appears under its name when it is whole."""
+def _output(path: Path | None, said: dict[str, Any], begun: Kept) -> Iterator[Stream | GrowingFile]:
+    """Standard output, a device, or a file that appears under its name when it is whole."""
     if path is None:
-        yield sys.stdout
-        return
-    with whole_file(path) as file:
-        text = TextIOWrapper(file, encoding="utf-8", newline="\n")
-        yield text
-        text.detach()  # flushes, and leaves the file open, for it has still to be forced to disk
+        yield Stream(sys.stdout)
+    elif _is_device(path):
+        with path.open("w", encoding="utf-8", newline="\n") as device:
+            yield Stream(device)
+    else:
+        with Unfinished(path).growing(said, begun) as file:
+            yield file
 
 
 def _written(translated: "Translated", translator: Translator, as_json: bool) -> Iterator[str]:

@@ -30,6 +30,7 @@ from regard.engines.ctranslate2_search import (
 from regard.faults import Fault, TooLong
 from regard.folder import WEIGHTS, read_folder, read_recipe
 from regard.recipe import check
+from regard.translated import Translated
 
 ROWS = 32  # texts in a batch
 
@@ -145,6 +146,23 @@ class CTranslate2Engine:
         if explained:
             self._explain(rows, [hypotheses[0] for hypotheses in best], outputs)
         return outputs
+
+    def translations(
+        self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
+    ) -> list[Translated]:
+        """The same as any engine tells it: the best output of each text, and its other candidates."""
+        return [self._told(outputs) for outputs in self.translate(texts, options, scored, explained)]
+
+    def _told(self, outputs: Sequence[Written]) -> Translated:
+        best = outputs[0]
+        return Translated(
+            self.target.decode(best.tokens),
+            best.score,
+            self.target.pieces(best.tokens),
+            best.token_scores,
+            [(self.target.decode(each.tokens), each.score) for each in outputs],
+            lambda: best.alignment,
+        )
 
     def _read(self, texts: Sequence[str], options: DecodingOptions) -> list[_Row]:
         """The texts that are not blank, each with its limit."""

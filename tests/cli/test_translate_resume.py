@@ -1,0 +1,326 @@
+"""Translations into a file outlive a kill: nothing is lost, nothing is repeated, and the bytes are those of one run."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from small import write_corpus
+
+from regard.cli import lines, main
+from regard.cli.lines import Kept, LineWishes, Unfinished, number_of_lines
+from regard.faults import Fault
+
+LINES, PORTION = 52, 8
+SHORT = ("--set", "longest_ratio=1", "--set", "longest_extra=2")  # outputs, so that the tests are
+NO_WISHES = LineWishes([], [], [])
+
+# Runs a command line with small portions, and kills itself in the middle of its n-th write to a disk.
+KILLED = """
+import os, signal, sys
+from regard.cli import lines, main, translate
+
+lines.PORTION = translate.PORTION = int(sys.argv[1])
+left, force = int(sys.argv[2]), lines._force
+
+def dying(file):
+    global left
+    left -= 1
+    if left == 0:
+        file.flush()
+        os.truncate(file.fileno(), os.fstat(file.fileno()).st_size - 3)  # what the disk had taken of it
+        os.kill(os.getpid(), signal.SIGKILL)
+    force(file)
+
+lines._force = dying
+sys.exit(main(sys.argv[3:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("resumed") / "run"
+    shutil.copytree(trained, folder)
+    assert main(["export", str(folder), "--to", "ctranslate2"]) == 0
+    return folder
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    return write_corpus(tmp_path, LINES)[0]
+
+
+@pytest.fixture
+def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.cli.translate.PORTION", PORTION)
+    monkeypatch.setattr("regard.cli.lines.PORTION", PORTION)
+
+
+def run(killed_at: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", KILLED, str(PORTION), str(killed_at), "translate", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def hidden(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+
+
+@pytest.mark.usefixtures("small_portions")
+@pytest.mark.parametrize(
+    ("more", "kills"),
+    [
+        (("--beam", "1"), 3),
+        (("--json", "--n-best", "2"), 2),
+        (("--engine", "torch", "--sample", "--seed", "5", "--n-best", "2", *SHORT), 1),
+    ],
+)
+def test_killed_and_resumed_is_never_killed(
+    exported: Path, text: Path, tmp_path: Path, more: tuple[str, ...], kills: int
+) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    assert main(["translate", str(exported), str(text), "-o", str(whole), *more]) == 0
+    asked = (str(exported), str(text), "-o", str(out), "--resume", *more)
+    for _ in range(kills):
+        assert run(random.randint(2, 5), *asked).returncode == -signal.SIGKILL
+        assert not out.exists()
+    assert main(["translate", *asked]) == 0
+    assert out.read_bytes() == whole.read_bytes()
+    assert hidden(tmp_path) == []
+
+
+EVERY_MOMENT = """
+import os, signal, sys
+from pathlib import Path
+from regard.cli import lines
+
+lines.PORTION, force, left = 2, lines._force, 0
+nothing = lines.LineWishes([], [], [])
+
+def dying(file):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)  # before anything of it is on the disk
+    force(file)
+
+def write(out):
+    unfinished = lines.Unfinished(out)
+    kept = unfinished.kept()
+    with unfinished.growing({"--beam": 4}, kept) as file:
+        for first in range(0, 9, 2):
+            portion = [f"line {number}" for number in range(first, min(9, first + 2))]
+            if not file.covers(portion, nothing):
+                for line in portion:
+                    file.write(line.upper())
+                file.keep()
+
+lines._force, moment, folder = dying, 0, Path(sys.argv[1])
+while True:
+    moment += 1
+    for again in (0, 1):  # killed at this moment, and so once more, before it may end
+        child = os.fork()
+        if child == 0:
+            left = moment
+            write(folder / "out")
+            os._exit(0)
+        died = os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        assert (folder / "out").exists() != died
+        if not died:
+            break
+    left = 0
+    if died:
+        write(folder / "out")
+    print(moment, (folder / "out").read_text().split("\\n"), sorted(path.name for path in folder.iterdir()))
+    (folder / "out").unlink()
+    if not died and not again:
+        break
+"""
+
+
+def test_no_moment_of_a_kill_loses_or_repeats_a_line(tmp_path: Path) -> None:
+    found = subprocess.run([sys.executable, "-c", EVERY_MOMENT, str(tmp_path)], capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "")
+    right = [f"LINE {number}" for number in range(9)] + [""]
+    moments = found.stdout.splitlines()
+    assert moments == [f"{number} {right} ['out']" for number in range(1, len(moments) + 1)]
+    assert len(moments) == 1 + 2 * 4 + 1 + 1  # what is asked, four portions and their records, the end; then none
+
+
+@pytest.mark.usefixtures("small_portions")
+def test_what_is_asked_must_be_the_same(
+    exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    asked = (str(exported), str(text), "-o", str(out))
+    assert run(7, *asked, "--beam", "2").returncode == -signal.SIGKILL
+    before = {name: (tmp_path / name).read_bytes() for name in hidden(tmp_path)}
+    assert sorted(before) == [".out.unfinished", ".out.unfinished.jsonl"]
+    shorter, other = tmp_path / "shorter.en", tmp_path / "other.en"
+    every = text.read_text(encoding="utf-8").splitlines(keepends=True)
+    shorter.write_text("".join(every[:5]), encoding="utf-8")
+    other.write_text("".join(["Other.\n", *every[1:]]), encoding="utf-8")
+    cases = [
+        ((*asked, "--beam", "2"), "out was begun, and what the first 16 lines became is kept; give --resume"),
+        ((*asked, "--beam", "3", "--resume"), "out cannot be resumed, for --beam was 2 and is now 3"),
+        ((*asked, "--resume"), "for --beam was 2 and is now not given"),
+        ((*asked, "--beam", "2", "--json", "--resume"), "for --json was not given and is now True"),
+        (
+            (*asked, "--beam", "2", "--set", "stop=first", "--resume"),
+            "for --set was not given and is now ['stop=first']",
+        ),
+        ((*asked, "--beam", "2", "--engine", "torch", "--resume"), "for --engine was 'auto' and is now 'torch'"),
+        ((*asked, "--beam", "2", "--vocabulary", str(text), "--resume"), "the text of --vocabulary has changed"),
+        ((*asked, "--beam", "2", "--prefixes", str(text), "--resume"), "for --prefixes was not given and is now True"),
+        ((str(exported), str(other), *asked[2:], "--beam", "2", "--resume"), "the first 16 lines of the input are not"),
+        ((str(exported), str(shorter), *asked[2:], "--beam", "2", "--resume"), "the first 16 lines of the input are"),
+    ]
+    for arguments, words in cases:
+        assert main(["translate", *arguments]) == 2, arguments
+        said = capsys.readouterr().err
+        assert words in said, said
+        assert "is kept; the same" not in said
+        assert {name: (tmp_path / name).stat().st_size >= 100 for name in hidden(tmp_path)} == dict.fromkeys(
+            before, True
+        )
+    assert main(["translate", *asked, "--beam", "2", "--resume"]) == 0
+    assert hidden(tmp_path) == []
+
+
+@pytest.mark.usefixtures("small_portions")
+def test_another_model_is_refused(
+    exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "copied"
+    shutil.copytree(exported, folder)
+    asked = ("translate", str(folder), str(text), "-o", str(tmp_path / "out"))
+    assert run(7, *asked[1:]).returncode == -signal.SIGKILL
+    assert main(["export", str(folder), "--to", "ctranslate2", "--quantisation", "float32", "--overwrite"]) == 0
+    assert main([*asked, "--resume"]) == 2
+    assert "for its export has changed" in capsys.readouterr().err
+    manifest = folder / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"tokeniser.model"', '"renamed.model"'))
+    assert main([*asked, "--resume"]) == 2
+    assert "for the model has changed" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("small_portions")
+def test_after_a_fault_the_input_can_be_mended(
+    exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only what was translated must be the same: a line that stopped a long run is put right, and the run goes on."""
+    good, out, whole = text.read_text(encoding="utf-8"), tmp_path / "out", tmp_path / "whole"
+    every = good.splitlines(keepends=True)
+    text.write_text("".join([*every[:20], "the red house " * 700 + "\n", *every[21:]]), encoding="utf-8")
+    assert main(["translate", str(exported), str(text), "-o", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "Line 21: " in said
+    assert "What the first 16 lines became is kept; the same with --resume goes on from there." in said
+    text.write_text(good, encoding="utf-8")
+    assert main(["translate", str(exported), str(text), "-o", str(out), "--resume"]) == 0
+    assert main(["translate", str(exported), str(text), "-o", str(whole)]) == 0
+    assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.usefixtures("small_portions")
+def test_what_resuming_and_overwriting_mean(
+    exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    asked = ["translate", str(exported), str(text), "-o", str(out)]
+    assert main([*asked, "--resume"]) == 0  # there is nothing to go on with, so it begins
+    content = out.read_bytes()
+    capsys.readouterr()
+    assert main([*asked, "--resume"]) == 0
+    assert "out is finished; there is nothing to resume." in capsys.readouterr().err
+    assert main([*asked, "--overwrite", "--resume"]) == 0
+    assert out.read_bytes() == content
+    out.write_text("old\n")
+    assert run(7, *asked[1:], "--overwrite").returncode == -signal.SIGKILL
+    assert out.read_text() == "old\n"
+    assert main([*asked, "--resume"]) == 2
+    assert "exists already; give --overwrite" in capsys.readouterr().err
+    assert main([*asked, "--overwrite", "--resume"]) == 0
+    assert out.read_bytes() == content
+    out.unlink()
+    assert run(7, *asked[1:]).returncode == -signal.SIGKILL
+    assert main([*asked, "--overwrite"]) == 0  # begins anew
+    assert out.read_bytes() == content
+    assert main(["translate", str(exported), str(text), "--resume"]) == 2
+    assert "--resume goes on with a file; name it with -o." in capsys.readouterr().err
+    assert main(["translate", str(exported), str(text), "-o", "/dev/null", "--resume"]) == 2
+
+
+def begun(out: Path) -> Unfinished:
+    """An output of one portion that was never ended."""
+    unfinished = Unfinished(out)
+    with suppress(KeyboardInterrupt), unfinished.growing({}, Kept()) as file:
+        portion = [str(number) for number in range(lines.PORTION)]
+        assert not file.covers(portion, NO_WISHES)
+        for line in portion:
+            file.write(line)
+        file.keep()
+        raise KeyboardInterrupt
+    return unfinished
+
+
+def test_damaged_records_are_refused(tmp_path: Path) -> None:
+    unfinished = begun(tmp_path / "out")
+    assert unfinished.kept().lines == lines.PORTION
+    whole = unfinished.record.read_bytes()
+    unfinished.record.write_bytes(whole + b'{"lines": 20')  # torn, and never vouched for
+    assert unfinished.kept().lines == lines.PORTION
+    for damage in (b"[\n[\n", b'{}\n{"rows": 3}\n'):
+        unfinished.record.write_bytes(damage)
+        with pytest.raises(Fault, match="is damaged; give --overwrite without --resume to begin anew"):
+            unfinished.kept()
+    unfinished.record.write_bytes(whole)
+    os.truncate(unfinished.text, 10)
+    with pytest.raises(Fault, match="is shorter than its record says"):
+        unfinished.kept()
+
+
+def test_two_cannot_write_one_file(tmp_path: Path) -> None:
+    unfinished = begun(tmp_path / "out")
+    taken = "Another process is writing .*out; wait for it, or name another file"
+    kept = unfinished.kept()
+    with suppress(KeyboardInterrupt), unfinished.growing({}, kept):
+        with pytest.raises(Fault, match=taken):
+            unfinished.growing({}, Kept()).__enter__()
+        raise KeyboardInterrupt
+    assert unfinished.kept() == kept
+
+
+def test_lines_are_counted_without_reading_them(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    for content, count in ((b"", 0), (b"a", 1), (b"a\n", 1), (b"a\n\nb\r", 3)):
+        path.write_bytes(content)
+        assert number_of_lines(path) == count
+    (tmp_path / "broken.gz").write_bytes(b"no")
+    os.mkfifo(tmp_path / "pipe")
+    assert [number_of_lines(tmp_path / name) for name in ("none", "broken.gz", "pipe")] == [None] * 3
+
+
+MEASURED = """
+import resource, sys
+from regard.cli import lines, main, translate
+lines.PORTION = translate.PORTION = 128
+assert main(sys.argv[1:]) == 0
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_memory_does_not_grow_with_the_input(exported: Path, tmp_path: Path) -> None:
+    def peak(count: int) -> int:
+        text = tmp_path / f"{count}.en"
+        text.write_text("".join(f"I see {number} red houses.\n" for number in range(count)), encoding="utf-8")
+        asked = ["translate", str(exported), str(text), "-o", str(tmp_path / f"{count}.pt"), "--beam", "1", *SHORT]
+        found = subprocess.run([sys.executable, "-c", MEASURED, *asked], capture_output=True, text=True, check=True)
+        assert found.stderr.endswith(f"translating {count:,} of {count:,}\n")
+        return int(found.stdout)
+
+    assert peak(40 * 128) < peak(8 * 128) + 4096  # in KiB
