@@ -96,6 +96,33 @@ def next_choices(
     )
 
 
+@torch.no_grad()
+def choices_along(model: Model, text: str, written: Sequence[int], shown: int = 50) -> list[Choices]:
+    """The next token at each place of an output, that of its end included: the model's own distributions."""
+    task, target = model.task, model.task.target
+    with unwatched():
+        (every,) = task.forced_distributions(task.force_batch([text], [written]))
+    names = target.pieces(range(target.size))
+    found = []
+    for place, (distribution_there, coming) in enumerate(zip(every.double().cpu(), [*written, task.end], strict=True)):
+        own, order = distribution_there.sort(descending=True, stable=True)
+        numbers = order[:shown].tolist()
+        before = written[:place]
+        found.append(
+            Choices(
+                text,
+                [names[token] for token in before],
+                task.write(before),
+                [names[token] for token in numbers],
+                numbers,
+                [_panel(own, OWN, 0, {})],
+                [0],
+                numbers.index(coming) if coming in numbers else None,
+            )
+        )
+    return found
+
+
 def _check_text(model: Model, text: str) -> None:
     if not text.strip():
         raise Fault("There is no text to look at; give a sentence with --text.")

@@ -209,7 +209,7 @@ def test_no_sentence_mentions_what_does_not_exist(path: Path) -> None:
 @pytest.mark.parametrize(
     "span",
     [
-        "regard serve",
+        "regard fly",
         "regard train --gpus 2",
         "regard data fetch",
         "--engines",

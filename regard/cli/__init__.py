@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "heads": ("regard.cli.heads", "command", "Rank the heads of a model by what their looks are like."),
     "info": ("regard.cli.info", "command", "Say what a model folder holds."),
     "average": ("regard.cli.average", "command", "Average the last checkpoints of a run."),
+    "serve": ("regard.cli.serve", "command", "Serve models: a page and a REST interface."),
     "export": ("regard.cli.export", "command", "Write a model for CTranslate2, ONNX or Marian."),
     "import": ("regard.cli.import_", "app", "Bring in a model of another tool."),
     "recipes": ("regard.cli.recipes", "command", "List the recipes, or print one."),

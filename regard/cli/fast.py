@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from regard.cli.lines import LineWishes, Translator
 
 if TYPE_CHECKING:
-    from regard.engines.ctranslate2 import CTranslate2Engine, Written
     from regard.translated import Translated
 
 
@@ -33,21 +32,6 @@ def fast_translator(
         return len(engine.source.encode(text)) + 1
 
     def translate(texts: list[str], keys: list[int], wishes: LineWishes) -> "list[Translated]":
-        found = engine.translate(texts, options, scored=explained, explained=explained)
-        return [_translated(engine, outputs) for outputs in found]
+        return engine.translations(texts, options, scored=explained, explained=explained)
 
     return Translator(options.n_best, False, Cutting(engine.language, measure, engine.longest, **cutting), translate)
-
-
-def _translated(engine: "CTranslate2Engine", outputs: "list[Written]") -> "Translated":
-    from regard.translated import Translated
-
-    best = outputs[0]
-    return Translated(
-        engine.target.decode(best.tokens),
-        best.score,
-        engine.target.pieces(best.tokens),
-        best.token_scores,
-        [(engine.target.decode(each.tokens), each.score) for each in outputs],
-        lambda: best.alignment,
-    )

@@ -207,13 +207,28 @@ def _tell_missing(characters: set[str]) -> None:
 
 
 def write_sight(sight: "Sight", start: "Start", out: Path) -> None:
-    """The page of all that was looked at, without the tokens where it would grow too large with them."""
+    """The page of all that can be seen of a sentence, without what would make it too large."""
+    from regard.foresight import beam_tree, choices_along
     from regard.viewing.page import MOST_WEIGHTS, Scene, fits, write_page
+    from regard.viewing.tree_page import MOST_NODES
 
-    data = sight.model.recipe.data
+    data, target = sight.model.recipe.data, sight.model.task.target
     words, tokens = (sight.every(by_word) for by_word in (True, False))
     if fits(words) and not fits([*words, *tokens]):
         remark(f"The page shows words alone: with the tokens it would have more than {MOST_WEIGHTS:,} weights.")
         tokens = []
-    languages = (data.source_language, data.target_language)
-    write_page(Scene(sight.text, sight.output, words, tokens, languages, start), out)
+    tree = beam_tree(sight.model, sight.text)
+    if len(tree.nodes) > MOST_NODES:
+        remark(f"The page leaves the beam away: it has more than {MOST_NODES:,} hypotheses.")
+    scene = Scene(
+        sight.text,
+        sight.output,
+        words,
+        tokens,
+        (data.source_language, data.target_language),
+        start,
+        target.pieces([*sight.written, sight.model.task.end]),
+        choices_along(sight.model, sight.text, sight.written),
+        tree if len(tree.nodes) <= MOST_NODES else None,
+    )
+    write_page(scene, out)

@@ -14,10 +14,10 @@ from regard.viewing.choices import Choices
 from regard.viewing.sealed import named_language, sealed
 from regard.viewing.written import visible
 
-FRAME = "foresight/next.html"
-STYLES = ("page/page.css", "foresight/next.css")
-SCRIPTS = ("foresight/common.js", "foresight/filters.js", "foresight/next.js")
+STYLES = ("page.css", "next.css")
+SCRIPT = "next-page.js"
 _DIGITS = 6  # of a log-probability
+KEPT = 400  # tokens with a probability of their own at each place of an output
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,12 @@ def write_choices_page(
     """
     if path.suffix.lower() != ".html":
         raise Fault(f"{path} does not end in .html, which is what a page is.")
-    write_file(path, sealed(FRAME, STYLES, SCRIPTS, _data(choices, languages, start or Start())).encode())
+    write_file(path, sealed(SCRIPT, STYLES, _data(choices, languages, start or Start())).encode())
 
 
 def _data(choices: Choices, languages: tuple[str, str], start: Start) -> dict[str, Any]:
     source, target = map(named_language, languages)
-    own = choices.panels[0].probabilities
-    own = own[own > 0]  # what the model never writes stands last
+    own = _possible(choices)
     return {
         "source": {"text": shown(choices.source), "language": source},
         "target": {"text": shown(choices.written) if choices.written else "", "language": target},
@@ -56,3 +55,20 @@ def _data(choices: Choices, languages: tuple[str, str], start: Start) -> dict[st
         "examples": [dict(example) for example in start.examples],
         "shown": min(start.shown, len(choices.tokens), len(own)),
     }
+
+
+def place_data(choices: Choices, kept: int = KEPT) -> dict[str, Any]:
+    """One place of an output as its view takes it: the likeliest tokens each, and all others together."""
+    own = _possible(choices)
+    return {
+        "tokens": [visible(token) for token in choices.tokens[: len(own)]],
+        "log_probabilities": np.log(own[:kept]).round(_DIGITS).tolist(),
+        "rest": {"count": len(own[kept:]), "probability": round(float(own[kept:].sum()), 2 * _DIGITS)},
+        "taken": choices.taken,
+    }
+
+
+def _possible(choices: Choices) -> np.ndarray:
+    """The model's own probabilities, without the tokens that it never writes, which stand last."""
+    own = choices.panels[0].probabilities
+    return own[own > 0]

@@ -1,6 +1,8 @@
-"""All that a model looked at as one HTML page: complete in itself, offline, in any browser.
+"""All that can be seen of one sentence as one HTML page: complete in itself, offline, in any browser.
 
-The page is put together from the files in the folder `page` and sealed, so that nothing can get in (`sealed.py`).
+What was looked at, what else could have been written at each place, and what the search tried. The views are those of
+the folder `page`, which the page of `regard serve` shows too; here they are sealed, so that nothing can get in
+(`sealed.py`).
 """
 
 from collections.abc import Sequence
@@ -13,11 +15,17 @@ import numpy as np
 from regard.faults import Fault
 from regard.files import write_file
 from regard.viewing.canvas import shown
+from regard.viewing.choices import Choices
+from regard.viewing.choices_page import place_data
 from regard.viewing.matrix import entropy
 from regard.viewing.sealed import named_language, sealed
 from regard.viewing.seen import Joining, Seen
+from regard.viewing.tree import Tree
+from regard.viewing.tree_page import tree_data
+from regard.viewing.written import visible
 
-SCRIPTS = ("state.js", "lines.js", "matrix.js", "sheet.js", "page.js")  # one module, in this order
+STYLES = ("page.css", "next.css", "tree.css")
+SCRIPT = "look-page.js"
 MOST_WEIGHTS = 4_000_000  # of all matrices together; such a page has about ten megabytes
 _STEPS = 10_000  # weights are written as whole ten-thousandths
 
@@ -34,7 +42,10 @@ class Start:
 
 @dataclass(frozen=True)
 class Scene:
-    """One pair of texts and all that was looked at between them, side by side, in words and perhaps in tokens."""
+    """One pair of texts and all that was looked at between them, side by side, in words and perhaps in tokens.
+
+    Beside it what may be written at each place of the target, its end included, and the search as a tree, if given.
+    """
 
     source: str
     target: str
@@ -42,6 +53,9 @@ class Scene:
     tokens: Sequence[Seen] = ()
     languages: tuple[str, str] = ("", "")  # of source and target, so that a browser shapes and reads them right
     start: Start = field(default_factory=Start)
+    written: Sequence[str] = ()  # the tokens of the target and its end
+    choices: Sequence[Choices] = ()  # one for each of them
+    tree: Tree | None = None
 
 
 def fits(seen: Sequence[Seen]) -> bool:
@@ -64,22 +78,28 @@ def write_page(scene: Scene, path: Path) -> None:
 
 def page_of(scene: Scene) -> str:
     """The whole page."""
-    scripts = ["foresight/common.js", *(f"page/{name}" for name in SCRIPTS)]
-    return sealed("page/page.html", ["page/page.css"], scripts, _data(scene))
+    return sealed(SCRIPT, STYLES, _data(scene))
 
 
 def _data(scene: Scene) -> dict[str, Any]:
     source, target = map(named_language, scene.languages)
     modes = {"words": scene.words, "tokens": scene.tokens}
-    return {
+    data: dict[str, Any] = {
         "source": {"text": shown(scene.source), "language": source},
         "target": {"text": shown(scene.target), "language": target},
         "start": vars(scene.start),
-        "modes": {mode: {each.side: _side(each) for each in seen} for mode, seen in modes.items() if seen},
+        "modes": {mode: {each.side: side_data(each) for each in seen} for mode, seen in modes.items() if seen},
     }
+    if scene.choices:
+        tokens = [visible(token) for token in scene.written]
+        data["next"] = {"tokens": tokens, "places": [place_data(each) for each in scene.choices]}
+    if scene.tree:
+        data["beam"] = tree_data(scene.tree, scene.languages)
+    return data
 
 
-def _side(seen: Seen) -> dict[str, Any]:
+def side_data(seen: Seen) -> dict[str, Any]:
+    """What was seen on one side as its views take it: weights as whole ten-thousandths, row after row."""
     return {
         "rows": [shown(word) for word in seen.rows],
         "columns": [shown(word) for word in seen.columns],

@@ -9,30 +9,25 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
-from importlib import resources
 from string import Template
 from typing import Any
 
+from regard.viewing.modules import joined, read_part
+
+FRAME = "page.html"
 _UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named them
 # Characters that could end the element the data stands in, or a line of script; in JSON they have other spellings.
 _SPELLED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def sealed(frame: str, styles: Sequence[str], scripts: Sequence[str], data: Any) -> str:
-    """The page of a frame with these styles, scripts (one module, in this order) and data, all but the data as files.
-
-    The files are named from the folder of this module on. The frame has the places $policy, $style, $data and $script.
-    """
-    style, script = ("\n".join(map(_read, names)) for names in (styles, scripts))
+def sealed(entry: str, styles: Sequence[str], data: Any) -> str:
+    """The page that a script of the folder `page` draws of the data, with these styles of it."""
+    style, script = "\n".join(map(read_part, styles)), joined(entry)
     policy = (
         f"default-src 'none'; style-src {_checksum(style)}; script-src {_checksum(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
-    return Template(_read(frame)).substitute(policy=policy, style=style, script=script, data=_escaped(data))
-
-
-def _read(name: str) -> str:
-    return (resources.files("regard.viewing") / name).read_text(encoding="utf-8")
+    return Template(read_part(FRAME)).substitute(policy=policy, style=style, script=script, data=_escaped(data))
 
 
 def _checksum(text: str) -> str:

@@ -12,9 +12,8 @@ from regard.viewing.sealed import named_language, sealed
 from regard.viewing.tree import Tree
 from regard.viewing.written import visible
 
-FRAME = "foresight/tree.html"
-STYLES = ("page/page.css", "foresight/tree.css")
-SCRIPTS = ("foresight/common.js", "foresight/tree.js", "foresight/pointing.js")
+STYLES = ("page.css", "tree.css")
+SCRIPT = "tree-page.js"
 MOST_NODES = 5000  # which a browser still lays out in a second
 
 
@@ -30,10 +29,11 @@ def write_tree_page(tree: Tree, path: Path, languages: tuple[str, str] = ("", ""
             f"A page of this beam would hold {len(tree.nodes):,} hypotheses, and {MOST_NODES:,} are the most; give a "
             "shorter sentence or a narrower beam, or write a .json."
         )
-    write_file(path, sealed(FRAME, STYLES, SCRIPTS, _data(tree, languages)).encode())
+    write_file(path, sealed(SCRIPT, STYLES, tree_data(tree, languages)).encode())
 
 
-def _data(tree: Tree, languages: tuple[str, str]) -> dict[str, Any]:
+def tree_data(tree: Tree, languages: tuple[str, str]) -> dict[str, Any]:
+    """A tree as its view takes it: every hypothesis with its lane and its fate."""
     source, target = map(named_language, languages)
     best = [shown(tree.nodes[place].text) for place in tree.outputs]
     return {

@@ -36,11 +36,11 @@ class Browser:
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
-    def open(self, path: Path, fragment: str = "") -> None:
-        """Open a file afresh, forgetting what was said and asked for before."""
+    def open(self, place: Path | str, fragment: str = "") -> None:
+        """Open a file or an address afresh, forgetting what was said and asked for before."""
         self.driver.get("about:blank")
         self.said(), self.requests()
-        self.driver.get(path.as_uri() + fragment)
+        self.driver.get((place if isinstance(place, str) else place.as_uri()) + fragment)
 
     def appear(self, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
         """Be a window of this size that prefers light or dark."""
@@ -95,6 +95,16 @@ class Browser:
     def settle(self) -> None:
         """Wait until the page has been drawn twice: then it has heard of its new size or colours and acted on it."""
         self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
+    def wait(self, script: str, *arguments: Any, wanted: Any = True) -> None:
+        """Wait until a script gives what is wanted; say what it gave if that never comes."""
+        from selenium.common.exceptions import TimeoutException
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        try:
+            WebDriverWait(self.driver, 10, poll_frequency=0.05).until(lambda _: self.run(script, *arguments) == wanted)
+        except TimeoutException:
+            raise AssertionError(f"{script} gave {self.run(script, *arguments)!r}, not {wanted!r}") from None
 
     def press(self, *keys: str) -> None:
         """Press keys, whatever has the focus."""

@@ -110,7 +110,7 @@ def test_what_was_typed_stays_text(name: str, request: pytest.FixtureRequest) ->
     assert all(text in seen for text in HOSTILE[:3])
     if name == "tree":
         page.point(node(page, 9))
-        assert HOSTILE[0] in page.text("#readout")
+        assert HOSTILE[0] in page.text("#tree-readout")
     assert page.run("return window.hacked ?? null") is None
     assert page.run("return [document.scripts.length, document.images.length]") == [2, 0]
     assert page.said() == []
@@ -142,20 +142,20 @@ def test_everything_that_can_be_used_has_a_name(name: str, request: pytest.Fixtu
 def test_pointing_at_a_token_shows_all_that_was_written_up_to_it(tree: Opened) -> None:
     page = tree()
     assert page.driver.title == "x y → ad"
-    assert page.text("#caption").startswith("A beam of 3, 3 steps.")
+    assert page.text("#tree-caption").startswith("A beam of 3, 3 steps.")
     assert places(page, ".node") == list(range(10))
     page.point(node(page, 4))
-    assert page.text("#readout .whole") == "ae"
-    facts = page.text("#readout .facts").replace("\u202f", " ")
+    assert page.text("#tree-readout .whole") == "ae"
+    facts = page.text("#tree-readout .facts").replace("\u202f", " ")
     assert facts == "Step 2: e 37 % (log-probability −1.00), sum −1.10. Went on."
     assert places(page, ".node.on") == [0, 4]
     page.point(node(page, 7))
-    assert "score −0.70. Finished, one of the best (output 2 of 2)." in page.text("#readout .facts")
+    assert "score −0.70. Finished, one of the best (output 2 of 2)." in page.text("#tree-readout .facts")
     page.point(node(page, 2))
-    assert "Dropped, as others were more probable." in page.text("#readout .facts")
+    assert "Dropped, as others were more probable." in page.text("#tree-readout .facts")
     page.point(page.find("h1"))
     assert places(page, ".node.on") == []
-    assert "Point at a token" in page.text("#readout")
+    assert "Point at a token" in page.text("#tree-readout")
 
 
 def test_columns_are_steps_and_lanes_are_branches(tree: Opened) -> None:
@@ -176,19 +176,19 @@ def test_arrow_keys_walk_the_tree(tree: Opened) -> None:
     page = tree()
     page.run("document.querySelector('.node').focus()")
     page.press("ARROW_RIGHT")
-    assert page.text("#readout .whole") == "ad"
+    assert page.text("#tree-readout .whole") == "ad"
     page.press("ARROW_DOWN")
-    assert page.text("#readout .whole") == "ae"
+    assert page.text("#tree-readout .whole") == "ae"
     page.press("ARROW_DOWN", "ARROW_LEFT")
-    assert page.text("#readout .whole") == "b"
+    assert page.text("#tree-readout .whole") == "b"
     page.press("ARROW_UP", "ARROW_UP", "END")
-    assert "The best output (output 1 of 2)" in page.text("#readout .facts")
+    assert "The best output (output 1 of 2)" in page.text("#tree-readout .facts")
     page.press("ENTER")
     assert page.find("[aria-pressed=true]").get_attribute("data-place") == "6"
     assert fragment(page) == "#node=6"
     page.press("ESCAPE", "HOME")
     assert page.run("return document.querySelector('[aria-pressed=true]')") is None
-    assert page.text("#readout .whole") == "a"
+    assert page.text("#tree-readout .whole") == "a"
     assert page.run("return document.querySelectorAll('.node[tabindex=\"0\"]').length") == 1
 
 
@@ -196,10 +196,10 @@ def test_a_click_keeps_a_hypothesis_and_the_address_leads_back_to_it(tree: Opene
     page = tree()
     node(page, 5).click()
     page.point(node(page, 0))
-    assert page.text("#readout .whole") == "bd"
+    assert page.text("#tree-readout .whole") == "bd"
     assert fragment(page) == "#node=5"
     page.driver.refresh()
-    assert page.text("#readout .whole") == "bd"
+    assert page.text("#tree-readout .whole") == "bd"
     assert places(page, ".node.on") == [1, 5]
     node(page, 5).click()
     assert fragment(page) in ("", "#")
@@ -239,7 +239,7 @@ def test_what_is_read_from_the_right_grows_from_the_right(tree: Opened) -> None:
     assert node(page, 0).rect["x"] > node(page, 3).rect["x"] > node(page, 6).rect["x"]
     page.run("document.querySelector('.node').focus()")
     page.press("ARROW_LEFT")
-    assert page.text("#readout .whole") == "אד"
+    assert page.text("#tree-readout .whole") == "אד"
 
 
 # The next token

@@ -1,6 +1,8 @@
 """The page in a real browser: it opens alone, shows what it is asked, by pointer and by keyboard, in any script."""
 
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,10 @@ from chromium import Browser
 from scenes import ARABIC, CROSSING, HEBREW, HOSTILE, LONG, SOURCE, TARGET, recurrent, scene
 
 from regard.viewing.page import Scene, write_page
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
+from next_tokens import choices
+from trees import small_tree
 
 pytestmark = pytest.mark.browser
 
@@ -153,7 +159,7 @@ def test_arrow_keys_go_from_word_to_word(opened: Opened) -> None:
 def test_tab_reaches_every_part_once(opened: Opened) -> None:
     page = opened()
     places = []
-    for _ in range(10):
+    for _ in range(14):
         page.press("TAB")
         focused = page.focused()
         places.append(focused["id"] or focused["holder"] or focused["class"])
@@ -253,6 +259,28 @@ def test_a_single_attention_offers_no_choice(opened: Opened) -> None:
     page = opened(recurrent())
     assert [each.is_displayed() for each in page.all("fieldset")] == [False] * 4
     assert page.text("#matrix-title") == "Matrix: cross"
+    assert page.said() == []
+
+
+# All views in one file
+
+
+def test_the_page_shows_what_else_could_be_written_and_the_beam(opened: Opened) -> None:
+    places = [choices(), choices(tokens=["▁casa", "▁o", "▁um"], taken=0)]
+    page = opened(replace(scene(), written=["▁o", "▁casa"], choices=places, tree=small_tree()), "#node=4&head=1")
+    assert page.text("#before .place") == "▁o"
+    page.all("#before button")[1].click()
+    assert page.text("#before .place") == "▁casa"
+    assert page.text("#summary").endswith("What the output has here is ▁casa.")
+    assert page.text("#tree-readout .whole") == "ae"
+    choose(page, "show", "outputs")
+    choose(page, "head", "2")
+    wanted = "#node=4&head=2&at=1&show=outputs&side=cross&layer=1&mode=words"
+    assert fragment(page) == wanted
+    page.driver.refresh()
+    assert page.text("#before .place") == "▁casa"
+    assert len(page.all(".node:not([hidden])")) == 5
+    assert page.text("#matrix-title") == "Matrix: cross, block 1, head 2"
     assert page.said() == []
 
 

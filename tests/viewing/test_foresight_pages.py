@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from regard.faults import Fault
-from regard.viewing import choices_page, tree_page
+from regard.viewing import tree_page
 from regard.viewing.choices_page import Start, write_choices_page
 from regard.viewing.tree_page import write_tree_page
 
@@ -95,12 +95,6 @@ def test_the_page_refers_to_nothing_outside_itself(page: Callable[[str], str]) -
 
 def test_the_same_is_the_same_page(page: Callable[[str], str]) -> None:
     assert page("a") == page("a")
-
-
-def test_every_part_is_used() -> None:
-    folder = Path(tree_page.__file__).with_name("foresight")
-    used = {Path(name).name for each in (tree_page, choices_page) for name in (each.FRAME, *each.STYLES, *each.SCRIPTS)}
-    assert used == {path.name for path in folder.iterdir()} | {"page.css"}
 
 
 # The tree

@@ -71,6 +71,32 @@ def test_a_page_has_all_sides_and_opens_where_it_was_told(look: Any) -> None:
     assert page_data(look("max.html", "--heads", "max"))["start"]["head"] == "max"
 
 
+def test_a_page_has_every_place_of_the_output_and_the_beam(look: Any, trained: Path) -> None:
+    import regard
+    from regard.foresight import next_choices
+
+    found = page_data(look("page.html"))
+    tokens, places = found["next"]["tokens"], found["next"]["places"]
+    assert "".join(tokens[:-1]).replace("▁", " ").strip() == TARGET
+    assert len(tokens) == len(places)
+    own = next_choices(regard.load(trained), TEXT, prefix="Eu vejo")
+    there = places[len(own.before)]
+    assert there["tokens"][:12] == list(own.tokens)
+    assert np.exp(there["log_probabilities"][:12]) == pytest.approx(own.panels[0].probabilities[:12], rel=1e-3)
+    assert all(tokens[at] == place["tokens"][place["taken"]] for at, place in enumerate(places) if place["taken"])
+    assert found["beam"]["nodes"][found["beam"]["outputs"][0]]["fate"] == "won"
+
+
+def test_a_beam_too_large_for_the_page_is_left_away_with_a_word(
+    look: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from regard.viewing import tree_page
+
+    monkeypatch.setattr(tree_page, "MOST_NODES", 3)
+    assert "beam" not in page_data(look("page.html"))
+    assert "The page leaves the beam away: it has more than 3 hypotheses" in capsys.readouterr().err
+
+
 def test_a_page_too_large_with_its_tokens_has_words_alone(
     look: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

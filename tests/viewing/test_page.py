@@ -18,7 +18,9 @@ from regard.viewing.page import Scene, Start, fits, page_of, write_page
 from regard.viewing.seen import Block, Seen
 
 sys.path.insert(0, str(Path(__file__).parent))
+from next_tokens import choices
 from pages import HOSTILE, Reader
+from trees import small_tree
 
 
 def one_side(words: list[str], weights: np.ndarray, side: str = "cross") -> Seen:
@@ -143,6 +145,22 @@ def test_a_page_is_html(tmp_path: Path) -> None:
         write_page(scene(), tmp_path / "page.txt")
 
 
-def test_every_part_of_the_page_is_used() -> None:
-    folder = Path(page.__file__).with_suffix("")
-    assert {path.name for path in folder.iterdir()} == {"page.html", "page.css", *page.SCRIPTS}
+def test_the_page_has_what_else_could_be_written_and_the_beam_if_they_are_given() -> None:
+    shown = scene(written=["▁Eu", "</s>"], choices=[choices(), choices(taken=None)], tree=small_tree())
+    found = data_of(page_of(shown))
+    assert found["next"]["tokens"] == ["▁Eu", "</s>"]
+    first, second = found["next"]["places"]
+    assert (first["tokens"], first["taken"], second["taken"]) == (["▁a", "▁o", "▁um"], 1, None)
+    assert np.exp(first["log_probabilities"]) == pytest.approx([0.4, 0.3, 0.2, 0.06, 0.04], rel=1e-5)
+    assert first["rest"] == {"count": 0, "probability": 0.0}
+    assert found["beam"]["outputs"] == [6, 7]
+    assert not {"next", "beam"} & set(data_of(page_of(scene())))
+
+
+def test_tokens_beyond_the_likeliest_go_along_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    from regard.viewing import choices_page
+
+    monkeypatch.setattr(choices_page, "_KEPT", 3)
+    place = choices_page.place_data(choices())
+    assert len(place["log_probabilities"]) == 3
+    assert place["rest"] == {"count": 2, "probability": pytest.approx(0.1)}

@@ -1,23 +1,25 @@
 // Two lines of words with links between them: what is looked at above, who looks below. Pointing at a word shows what
 // it looks at and who looks at it; in self-attention a word is both at once.
 
+import { byId, drawing, element, reachable, section } from "./common.js";
+import { SIDES, shown, sight, state, weightAt, wordOf } from "./state.js";
+
 const FAINTEST = 0.03; // a link that carries less is not drawn
 const MOST_TOLD = 6; // shares named in a sentence
 
 let active = null; // the word that is pointed at: { line: "rows" or "columns", place }
 let pinned = false; // it stays when the pointer leaves
-let linesShown = "";
+let linesShown = null; // the words that stand in the lines, and whose side they are
 let strands = []; // the links: { row, column, weight, path }, the strongest last
 
-const buttons = (line) => [...byId(line).children];
+const wordsIn = (line) => [...byId(line).children];
 const isSelf = () => SIDES[state.side][0] === SIDES[state.side][1];
 const isBeside = () => byId("lines").classList.contains("beside");
 const same = (one, other) => one?.line === other?.line && one?.place === other?.place;
 
-function showLines() {
-  const key = `${state.mode} ${state.side}`;
-  if (linesShown !== key) {
-    linesShown = key;
+export function showLines() {
+  if (linesShown?.words !== shown() || linesShown.side !== state.side) {
+    linesShown = { words: shown(), side: state.side };
     [active, pinned] = [null, false];
     const [looksFrom, looksAt] = SIDES[state.side];
     fillLine("columns", looksAt, "looked at");
@@ -27,15 +29,24 @@ function showLines() {
 }
 
 function fillLine(line, side, what) {
-  const common = { type: "button", class: "word", dir: "auto", lang: data[side].language };
+  const common = { type: "button", class: "word", dir: "auto", lang: sight[side].language };
   const words = shown()[line].map((text, place) => element("button", { ...common, tabindex: place ? -1 : 0 }, text));
   byId(line).replaceChildren(...words);
   byId(line).setAttribute("aria-label", `Words of the ${side}, ${what}`);
-  byId(line).dir = getComputedStyle(byId(side)).direction;
+  byId(line).dir = directionOf(sight[side].text);
+}
+
+/** From where a text is read, as a browser finds it. */
+function directionOf(text) {
+  const probe = element("bdi", {}, text);
+  byId("lines").append(probe);
+  const { direction } = getComputedStyle(probe);
+  probe.remove();
+  return direction;
 }
 
 /** Above each other where both lines fit and run the same way, otherwise beside each other. */
-function layOutLines() {
+export function layOutLines() {
   const holder = byId("lines");
   holder.classList.remove("beside");
   const tooWide = ["rows", "columns"].some((line) => byId(line).scrollWidth > holder.clientWidth + 1);
@@ -56,11 +67,12 @@ function point(at) {
   if (looks) sentences.push(told("rows", "looks at", "columns", (column) => weightAt(at.place, column)));
   if (looked) sentences.push(told("columns", "is looked at by", "rows", (row) => weightAt(row, at.place)));
   const hint = "Point at a word, or reach it with the arrow keys, to see what it looks at and who looks at it.";
-  byId("readout").replaceChildren(...(at ? sentences : [`${hint} A click or Enter keeps it.`]));
+  const howTo = element("span", { class: "unsaved" }, `${hint} A click or Enter keeps it.`);
+  byId("readout").replaceChildren(...(at ? sentences : [howTo]));
 }
 
 function tint(line, name, weightOf) {
-  buttons(line).forEach((button, place) => {
+  wordsIn(line).forEach((button, place) => {
     const weight = weightOf(place);
     const isActive = same(active, { line, place });
     button.classList.toggle(name, weight >= FAINTEST);
@@ -79,12 +91,12 @@ function told(line, verb, otherLine, weightOf) {
     .filter(([, weight]) => weight >= 0.01)
     .sort(([, one], [, other]) => other - one);
   const shares = most.slice(0, MOST_TOLD).flatMap(([text, weight]) => {
-    const share = element("span", { class: "share" }, word(text, otherSide), ` ${Math.round(weight * 100)}\u202f%`);
+    const share = element("span", { class: "share" }, wordOf(text, otherSide), ` ${Math.round(weight * 100)}\u202f%`);
     share.style.setProperty("--weight", weight.toFixed(3));
     return [" ", share];
   });
   const rest = most.length > MOST_TOLD ? ` and ${most.length - MOST_TOLD} more` : "";
-  const subject = element("b", {}, word(shown()[line][active.place], side));
+  const subject = element("b", {}, wordOf(shown()[line][active.place], side));
   const ends = shares.length ? shares : [" nothing"];
   return element("p", { class: line === "rows" ? "out" : "in" }, subject, ` ${verb}`, ...ends, rest);
 }
@@ -113,11 +125,9 @@ function drawLinks() {
 function strand([x1, y1], [x2, y2], row, column) {
   const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2];
   const bends = isBeside() ? `${x},${y1} ${x},${y2}` : `${x1},${y} ${x2},${y}`;
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", `M${x1},${y1} C${bends} ${x2},${y2}`);
-  path.setAttribute("stroke-width", (1 + 2.5 * weightAt(row, column)).toFixed(2));
-  Object.assign(path.dataset, { row, column });
-  return path;
+  const width = (1 + 2.5 * weightAt(row, column)).toFixed(2);
+  const curve = `M${x1},${y1} C${bends} ${x2},${y2}`;
+  return drawing("path", { d: curve, "stroke-width": width, "data-row": row, "data-column": column });
 }
 
 /** The links of the active word as dark as they are strong and on top of all others, which fade. */
@@ -135,7 +145,7 @@ function shadeLinks() {
 /** Where the links of a line's words end: at one edge of each word, in the middle. */
 function linkEnds(line, edgeBeside, edgeAbove) {
   const origin = byId("lines").getBoundingClientRect();
-  return buttons(line).map((button) => {
+  return wordsIn(line).map((button) => {
     const box = button.getBoundingClientRect();
     const x = isBeside() ? box[edgeBeside] : box.left + box.width / 2;
     const y = isBeside() ? box.top + box.height / 2 : box[edgeAbove];
@@ -145,7 +155,7 @@ function linkEnds(line, edgeBeside, edgeAbove) {
 
 const placeOf = (target) => {
   const button = target?.closest?.(".word");
-  return button ? { line: button.parentElement.id, place: buttons(button.parentElement.id).indexOf(button) } : null;
+  return button ? { line: button.parentElement.id, place: wordsIn(button.parentElement.id).indexOf(button) } : null;
 };
 
 /** Where a key leads from a word: along its line, to the line's ends, or across to the other line. */
@@ -160,14 +170,25 @@ function stepFrom({ line, place }, key) {
   return { line: other, place: Math.round((place / Math.max(last, 1)) * (shown()[other].length - 1)) };
 }
 
-function listenToLines() {
-  const holder = byId("lines");
+/** The lines as a part of a page. */
+export function mountLines(holder) {
+  const line = (id) => element("div", { class: "line", id, role: "toolbar" });
+  const strands = drawing("svg", { id: "strands", "aria-hidden": true });
+  const lines = element("div", { id: "lines" }, strands, line("columns"), line("rows"));
+  const readout = element("div", { id: "readout", class: "readout", role: "status" });
+  const made = section("links", "Who looks at whom", readout, lines);
+  listenTo(lines);
+  holder.append(made);
+  return made;
+}
+
+function listenTo(holder) {
   holder.addEventListener("pointerover", ({ target, pointerType }) => {
     if (!pinned && pointerType !== "touch") point(placeOf(target) ?? placeOf(document.activeElement));
   });
   holder.addEventListener("pointerleave", () => pinned || point(placeOf(document.activeElement)));
   holder.addEventListener("focusin", ({ target }) => {
-    buttons(target.parentElement.id).forEach((button) => (button.tabIndex = button === target ? 0 : -1));
+    reachable(wordsIn(target.parentElement.id), target);
     if (!pinned) point(placeOf(target));
   });
   holder.addEventListener("focusout", () => pinned || point(null));
@@ -183,7 +204,7 @@ function listenToLines() {
     if (!to) return;
     event.preventDefault();
     pinned = false;
-    buttons(to.line)[to.place].focus();
+    wordsIn(to.line)[to.place].focus();
     point(to);
   });
 }

@@ -1,19 +1,22 @@
 // The matrix: cells on a canvas, words around it as text that the browser shapes, and its numbers as a table.
 
+import { byId, element, section } from "./common.js";
+import { SIDES, shown, sight, state, title, weightAt, wordOf } from "./state.js";
+
 const WORTH_A_NUMBER = 0.1;
 const SLANT = (50 * Math.PI) / 180;
 const UPRIGHT = Math.PI / 2;
 
-let colours = ramp();
+export let colours = []; // from no weight to all of it
 let cell = 0; // pixels
 let corner = [0, 0]; // where the cells begin
 let cursor = null; // the cell that is pointed at: [row, column]
 
-/** 256 colours from no weight to all of it, as the style has them for light and for dark. */
-function ramp() {
+/** 256 colours as the style has them for light and for dark. */
+export function mixColours() {
   const style = getComputedStyle(document.documentElement);
   const stops = [0, 1, 2].map((stop) => style.getPropertyValue(`--ramp-${stop}`).trim().split(" ").map(Number));
-  return Array.from({ length: 256 }, (_, step) => {
+  colours = Array.from({ length: 256 }, (_, step) => {
     const place = (step / 255) ** 0.8 * 2; // small weights are told apart a little better than large ones
     const half = Math.min(Math.floor(place), 1);
     return stops[half].map((from, channel) => Math.round(from + (stops[half + 1][channel] - from) * (place - half)));
@@ -23,7 +26,7 @@ function ramp() {
 const colourOf = (weight) => colours[Math.min(255, Math.round(weight * 255))];
 
 /** Fill a canvas with weights, a pixel each. */
-function paint(canvas, columns, values) {
+export function paint(canvas, columns, values) {
   const picture = new ImageData(columns, values.length / columns);
   values.forEach((weight, place) => picture.data.set([...colourOf(weight), 255], place * 4));
   [canvas.width, canvas.height] = [picture.width, picture.height];
@@ -33,11 +36,11 @@ function paint(canvas, columns, values) {
 const labels = (kind) => [...byId("frame").querySelectorAll(`.label.${kind}`)];
 const widest = (words) => Math.max(...words.map((label) => label.offsetWidth));
 
-function showMatrix() {
+export function showMatrix() {
   const [looksFrom, looksAt] = SIDES[state.side];
   const { rows, columns } = shown();
   const label = (kind, side) => (text) =>
-    element("div", { class: `label ${kind}`, title: text, lang: data[side].language, dir: "auto" }, text);
+    element("div", { class: `label ${kind}`, title: text, lang: sight[side].language, dir: "auto" }, text);
   byId("frame").querySelectorAll(".label").forEach((old) => old.remove());
   byId("frame").append(...rows.map(label("row", looksFrom)), ...columns.map(label("column", looksAt)));
   byId("matrix-title").textContent = `Matrix: ${title()}`;
@@ -48,7 +51,7 @@ function showMatrix() {
 }
 
 /** Cells as large as the room allows; the words above them level if they fit, else slanted, else upright. */
-function layOutMatrix() {
+export function layOutMatrix() {
   const [rows, columns] = [labels("row"), labels("column")];
   const write = (size) => [...rows, ...columns].forEach((label) => (label.style.fontSize = `${size}px`));
   const fitting = (spare) => Math.floor((byId("matrix").clientWidth - widest(rows) - 12 - spare) / columns.length);
@@ -128,7 +131,7 @@ function moveCursor(to) {
   const place = { left: `${left}px`, top: `${top}px`, width: `${cell + 3}px`, height: `${cell + 3}px` };
   Object.assign(byId("cursor").style, place);
   const [looksFrom, looksAt] = SIDES[state.side];
-  const [looking, looked] = [word(shown().rows[row], looksFrom), word(shown().columns[column], looksAt)];
+  const [looking, looked] = [wordOf(shown().rows[row], looksFrom), wordOf(shown().columns[column], looksAt)];
   byId("value").replaceChildren(looking, " → ", looked, ` ${weightAt(row, column).toFixed(4)}`);
 }
 
@@ -138,8 +141,22 @@ function cellAt(row, column) {
   return [kept(row, shown().rows.length), kept(column, shown().columns.length)];
 }
 
-function listenToMatrix() {
-  const canvas = byId("cells");
+/** The matrix as a part of a page. */
+export function mountMatrix(holder) {
+  const canvas = element("canvas", { id: "cells", role: "application", "aria-roledescription": "matrix", tabindex: 0 });
+  const frame = element("div", { id: "frame" }, canvas, element("div", { id: "cursor", hidden: "" }));
+  const scale = element("span", { class: "scale", "aria-hidden": true }, "0", element("canvas", { id: "scale" }), "1");
+  const below = element("p", { class: "below" }, scale, element("output", { id: "value", for: "cells" }));
+  const numbers = element("details", { id: "numbers" }, element("summary", {}, "The numbers"));
+  numbers.append(element("div", { id: "table" }));
+  const made = section("matrix", "Matrix", element("div", { id: "matrix" }, frame), below, numbers);
+  numbers.addEventListener("toggle", showNumbers);
+  listenToCells(canvas);
+  holder.append(made);
+  return made;
+}
+
+function listenToCells(canvas) {
   canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
     moveCursor(cellAt(Math.floor(offsetY / cell), Math.floor(offsetX / cell)));
   });
@@ -153,7 +170,6 @@ function listenToMatrix() {
     const [row, column] = cursor ?? [0, 0];
     moveCursor(cellAt(row + step[0], column + step[1]));
   });
-  byId("numbers").addEventListener("toggle", showNumbers);
 }
 
 /** The matrix as a table, filled when someone opens it. */
@@ -161,7 +177,7 @@ function showNumbers() {
   if (!byId("numbers").open) return;
   const { rows, columns } = shown();
   const [looksFrom, looksAt] = SIDES[state.side];
-  const heading = (scope, side) => (text) => element("th", { scope }, word(text, side));
+  const heading = (scope, side) => (text) => element("th", { scope }, wordOf(text, side));
   const line = (text, row) => {
     const numbers = columns.map((_, column) => element("td", {}, weightAt(row, column).toFixed(4)));
     return element("tr", {}, heading("row", looksFrom)(text), ...numbers);

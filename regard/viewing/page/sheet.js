@@ -1,21 +1,21 @@
 // The sheet: every block and head of a side as a small matrix; one that is clicked is shown large.
 
-let sheetShown = "";
+import { byId, button, element, reachable, section } from "./common.js";
+import { colours, paint } from "./matrix.js";
+import { changeAttention, shown, state, weightsOf } from "./state.js";
+
+let sheetShown = null; // the blocks on the sheet, and in which colours
 
 const thumbs = () => [...byId("sheet").querySelectorAll(".thumb")];
 
-function showSheet() {
-  const key = `${state.mode} ${state.side} ${colours[255]}`;
-  if (sheetShown !== key) {
-    sheetShown = key;
+export function showSheet() {
+  if (sheetShown?.blocks !== shown().blocks || sheetShown.colours !== colours) {
+    sheetShown = { blocks: shown().blocks, colours };
     byId("sheet").replaceChildren(...shown().blocks.map(thumbLine));
   }
   const isChosen = ({ dataset }) => dataset.layer === String(state.layer) && dataset.head === String(state.head);
-  const reachable = thumbs().find(isChosen) ?? thumbs()[0];
-  thumbs().forEach((thumb) => {
-    thumb.setAttribute("aria-pressed", isChosen(thumb));
-    thumb.tabIndex = thumb === reachable ? 0 : -1;
-  });
+  thumbs().forEach((thumb) => thumb.setAttribute("aria-pressed", isChosen(thumb)));
+  reachable(thumbs(), thumbs().find(isChosen) ?? thumbs()[0]);
   layOutSheet();
 }
 
@@ -30,14 +30,13 @@ function thumb(each, number, head, name) {
   paint(canvas, shown().columns.length, weightsOf(each, head + 1));
   const entropy = each.entropy[head].toFixed(2);
   const label = [name, `head ${head + 1}`, `entropy ${entropy} nats`].filter(Boolean).join(", ");
-  const attributes = { type: "button", class: "thumb", title: label, "aria-label": label };
-  const made = element("button", attributes, canvas, element("span", {}, `${head + 1} · ${entropy}`));
-  Object.assign(made.dataset, { layer: number + 1, head: head + 1 });
-  return made;
+  const place = { "data-layer": number + 1, "data-head": head + 1 };
+  const attributes = { class: "thumb", title: label, "aria-label": label, ...place };
+  return button(attributes, canvas, element("span", {}, `${head + 1} · ${entropy}`));
 }
 
 /** Thumbs as large as lets all heads of a block stand in one line, within reason. */
-function layOutSheet() {
+export function layOutSheet() {
   const { blocks, rows, columns } = shown();
   const most = Math.max(...blocks.map(({ heads }) => heads.length));
   const room = byId("sheet").querySelector(".heads").clientWidth / most - 18;
@@ -48,22 +47,32 @@ function layOutSheet() {
   });
 }
 
-function listenToSheet() {
-  byId("sheet").addEventListener("click", ({ target }) => {
+/** The sheet as a part of a page. */
+export function mountSheet(holder) {
+  const hint = element("p", { class: "hint" }, "Under each its number and its entropy: how widely it looks.");
+  const sheet = element("div", { id: "sheet" });
+  const made = section("sheet", "All blocks and heads", hint, sheet);
+  listenToThumbs(sheet);
+  holder.append(made);
+  return made;
+}
+
+function listenToThumbs(sheet) {
+  sheet.addEventListener("click", ({ target }) => {
     const chosen = target.closest(".thumb");
     if (!chosen) return;
-    change({ layer: chosen.dataset.layer, head: chosen.dataset.head });
+    changeAttention({ layer: chosen.dataset.layer, head: chosen.dataset.head });
     const { top, bottom } = byId("matrix").getBoundingClientRect();
     if (bottom < 0 || top > innerHeight) byId("matrix-title").scrollIntoView();
   });
-  byId("sheet").addEventListener("keydown", (event) => {
+  sheet.addEventListener("keydown", (event) => {
     const from = thumbs().indexOf(event.target);
     const across = event.target.parentElement.children.length;
     const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[event.key];
     const to = step && thumbs()[from + step];
     if (!to) return;
     event.preventDefault();
-    thumbs().forEach((each) => (each.tabIndex = each === to ? 0 : -1));
+    reachable(thumbs(), to);
     to.focus();
   });
 }

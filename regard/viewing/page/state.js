@@ -1,27 +1,33 @@
-// One page shows one pair of texts. The scripts are joined to one module: common.js has what all pages use, this one says
-// what is shown, the next three draw it, and page.js brings them together. Words become text nodes, never markup.
+// Which attention is shown of one pair of texts: side, layer, head and mode, as the fragment of the address has them.
+
+import { remember } from "./address.js";
+import { byId, element, offer, word } from "./common.js";
 
 const STEPS = 10_000; // weights come as whole ten-thousandths
-const SIDES = {
+export const SIDES = {
   cross: ["target", "source", "Each word of the target, as it is written, looks at the words of the source."],
   encoder: ["source", "source", "Each word of the source looks at all words of the source."],
   decoder: ["target", "target", "Each word of the target, as it is read, looks at itself and the words before it."],
 };
 const JOININGS = { mean: "mean", max: "maximum" };
 
-// What is shown: side, layer, head and mode, as they stand in the fragment of the address.
-
-let state = settled({ ...data.start, ...wished() });
+export let sight = null; // the texts, and all that was looked at between them
+export let state = {};
 let weights; // of the matrix that is shown, row after row
+let redraw; // what draws it
+let lacking; // what is told of a mode that is offered but not here yet
 
-const shown = () => data.modes[state.mode][state.side];
-const block = () => shown().blocks[state.layer - 1];
-const weightAt = (row, column) => weights[row * shown().columns.length + column];
+export const shown = () => sight.modes[state.mode][state.side];
+export const block = () => shown().blocks[state.layer - 1];
+export const weightAt = (row, column) => weights[row * shown().columns.length + column];
+
+/** A word of one side inside a sentence of ours. */
+export const wordOf = (text, side) => word(text, sight[side].language);
 
 /** The nearest state that exists to what was asked for. */
 function settled({ mode, side, layer, head }) {
-  if (!Object.hasOwn(data.modes, mode)) mode = Object.keys(data.modes)[0];
-  const sides = data.modes[mode];
+  if (!Object.hasOwn(sight.modes, mode)) mode = Object.keys(sight.modes)[0];
+  const sides = sight.modes[mode];
   if (!Object.hasOwn(sides, side)) side = Object.keys(sides)[0];
   const { blocks, usual } = sides[side];
   layer = blocks[layer - 1] ? Number(layer) : usual;
@@ -29,14 +35,30 @@ function settled({ mode, side, layer, head }) {
   return { side, layer, head, mode };
 }
 
-function change(wish) {
+/** Take what was seen, and show of it what is wished for. */
+export function take(seen, wish) {
+  sight = seen;
+  state = settled(wish);
+  draw();
+}
+
+export function changeAttention(wish) {
+  const { mode } = wish;
+  if (mode !== undefined && !Object.hasOwn(sight.modes, mode) && sight.offered?.includes(mode)) return lacking(mode);
   state = settled({ ...state, ...wish });
-  history.replaceState(null, "", `#${new URLSearchParams(state)}`);
-  show();
+  remember(state);
+  draw();
+}
+
+function draw() {
+  weights = weightsOf(block(), state.head);
+  showControls();
+  showCaption();
+  redraw();
 }
 
 /** The weights of one head, or of the mean or the maximum of all heads. */
-function weightsOf({ heads }, head) {
+export function weightsOf({ heads }, head) {
   if (!Object.hasOwn(JOININGS, head)) return Float32Array.from(heads[head - 1], (weight) => weight / STEPS);
   const joined = new Float32Array(heads[0].length);
   for (const each of heads) {
@@ -49,7 +71,7 @@ function weightsOf({ heads }, head) {
 }
 
 /** What is shown, in words: only what there is more than one of is named. */
-function title() {
+export function title() {
   const heads = block().heads.length;
   const joining = Object.hasOwn(JOININGS, state.head) && `${JOININGS[state.head]} of ${heads} heads`;
   const number = shown().blocks.length > 1 && `block ${state.layer}`;
@@ -65,33 +87,22 @@ function showCaption() {
   byId("caption").replaceChildren(sentence, element("code", {}, where), `). ${spread}`);
 }
 
-// The controls: groups of radio buttons, made anew only when there is something else to choose from.
-
 function showControls() {
   const numbers = (count) => Array.from({ length: count }, (_, place) => String(place + 1));
   const heads = block().heads.length;
-  offer("mode", Object.keys(data.modes));
-  offer("side", Object.keys(data.modes[state.mode]));
-  offer("layer", numbers(shown().blocks.length));
-  offer("head", heads > 1 ? [...Object.keys(JOININGS), ...numbers(heads)] : []);
+  offer(byId("mode"), sight.offered ?? Object.keys(sight.modes), state.mode);
+  offer(byId("side"), Object.keys(sight.modes[state.mode]), state.side);
+  offer(byId("layer"), numbers(shown().blocks.length), state.layer);
+  offer(byId("head"), heads > 1 ? [...Object.keys(JOININGS), ...numbers(heads)] : [], state.head);
 }
 
-function offer(name, options) {
-  const group = byId(name);
-  group.hidden = options.length < 2;
-  if (group.dataset.options !== String(options)) {
-    group.dataset.options = String(options);
-    group.querySelectorAll("label").forEach((label) => label.remove());
-    for (const value of options) {
-      const button = element("input", { type: "radio", name, value });
-      group.append(element("label", {}, button, element("span", {}, value)));
-    }
-  }
-  group.querySelectorAll("input").forEach((button) => (button.checked = button.value === String(state[name])));
-}
-
-function listenToControls() {
-  byId("controls").addEventListener("change", ({ target }) => change({ [target.name]: target.value }));
-  byId("controls").addEventListener("submit", (event) => event.preventDefault());
-  addEventListener("hashchange", () => change(wished()));
+/** The controls, and what there is to know of what they choose. */
+export function mountControls(holder, drawing, asking) {
+  [redraw, lacking] = [drawing, asking];
+  const group = (id, legend) => element("fieldset", { id }, element("legend", {}, legend));
+  const groups = [group("side", "Side"), group("layer", "Block"), group("head", "Heads"), group("mode", "Between")];
+  const controls = element("form", { id: "controls", class: "controls", "aria-label": "What to show" }, ...groups);
+  controls.addEventListener("change", ({ target }) => changeAttention({ [target.name]: target.value }));
+  controls.addEventListener("submit", (event) => event.preventDefault());
+  holder.append(controls, element("p", { id: "caption", class: "caption", role: "status" }));
 }

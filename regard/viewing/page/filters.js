@@ -4,7 +4,7 @@
 const ROUNDING = 1e-12; // a sum of probabilities this close below a bound has reached it
 
 /** The log-probabilities that are kept, with all of the probability. */
-function normalised(values) {
+export function normalised(values) {
   const best = values.reduce((most, value) => Math.max(most, value), -Infinity);
   const sum = values.reduce((total, value) => total + Math.exp(value - best), 0);
   return values.map((value) => value - best - Math.log(sum));
@@ -23,13 +23,13 @@ function fewest(values, order, mass) {
 
 const places = (values) => Array.from(values, (_, place) => place);
 
-function entropy(values) {
+export function entropyOf(values) {
   return values.reduce((sum, value) => (value === -Infinity ? sum : sum - value * Math.exp(value)), 0);
 }
 
-const STEPS = {
+const CUTS = {
   temperature: (values, by) => {
-    if (by === 0) return STEPS.top_k(values, 1);
+    if (by === 0) return CUTS.top_k(values, 1);
     const best = values[0];
     return normalised(values.map((value) => (value - best) / by));
   },
@@ -40,17 +40,17 @@ const STEPS = {
     return normalised(values.map((value) => (Math.exp(value - best) < fraction * (1 - ROUNDING) ? -Infinity : value)));
   },
   typical: (values, mass) => {
-    const middle = entropy(values);
+    const middle = entropyOf(values);
     const distance = values.map((value) => Math.abs(-value - middle));
     return fewest(values, places(values).sort((one, other) => distance[one] - distance[other] || one - other), mass);
   },
 };
 
 /** All steps that are asked for, one after the other in their order. */
-function distribution(values, options) {
-  return Object.entries(STEPS).reduce((kept, [name, step]) => {
+export function distribution(values, options) {
+  return Object.entries(CUTS).reduce((kept, [name, step]) => {
     return options[name] === OFF[name] ? kept : step(kept, options[name]);
   }, normalised(values));
 }
 
-const OFF = { temperature: 1, top_k: 0, top_p: 1, min_p: 0, typical: 1 }; // what changes nothing
+export const OFF = { temperature: 1, top_k: 0, top_p: 1, min_p: 0, typical: 1 }; // what changes nothing

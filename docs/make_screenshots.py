@@ -1,0 +1,116 @@
+"""Writes the screenshots of docs/pictures: `.venv/bin/python docs/make_screenshots.py [MODEL]`, by default runs/demo.
+
+It serves the model on loopback, opens the page and a page of `regard look` in a Chromium without a window, and takes
+pictures of the main views. `make screenshots` trains the demo first, if it is not there.
+"""
+
+import base64
+import io
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlencode
+
+from PIL import Image
+
+if TYPE_CHECKING:
+    from chromium import Browser  # of the tests in tests/browser
+
+ROOT = Path(__file__).parents[1]
+PICTURES = ROOT / "docs" / "pictures"
+TEXT = "Ana doesn't eat the green apples. How many delicious cakes did he eat?"
+APPLES = "Ana doesn't eat the green apples."
+COLOURS = 192  # of a picture; so few keep the files small
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: what the page shows, in what kind of window, and down to which part of it."""
+
+    name: str
+    fragment: dict[str, str]
+    last: str
+    pointed: str = ""  # a word of the translation
+    width: int = 1100
+    scheme: Literal["light", "dark"] = "light"
+
+
+SERVED = (
+    Picture("serve", {"text": TEXT}, "#pictures", pointed="maçãs"),
+    Picture("serve-next", {"text": TEXT, "view": "next", "sentence": "2", "at": "4", "top_p": "0.9"}, "#next-view"),
+    Picture("serve-others", {"text": TEXT, "view": "others", "sentence": "2"}, "#others-view"),
+    Picture("serve-beam", {"text": "Were the bridges long?", "view": "beam"}, "#beam-view", scheme="dark"),
+    Picture("serve-phone", {"text": APPLES}, "#links-part", pointed="verdes", width=390),
+)
+LOOKED = Picture("page", {"head": "mean"}, "#pictures", pointed="maçãs")
+
+
+@contextmanager
+def served(model: Path) -> Iterator[str]:
+    """The address of a server for as long as it is wanted."""
+    command = [sys.executable, "-m", "regard", "serve", str(model), "--port", "0", "--quiet"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            said += line
+            if found := re.search(r"http://\S+", line):
+                yield found[0]
+                return
+        sys.exit(f"The server did not start:\n{said}")
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def take(browser: "Browser", address: str, picture: Picture) -> None:
+    """Open the page, wait until it is at rest, point where that is asked for, and keep what is seen."""
+    browser.appear(picture.width, 900, picture.scheme)
+    browser.open(address, f"#{urlencode(picture.fragment)}")
+    browser.wait("return Boolean(document.querySelector(arguments[0])?.offsetHeight)", picture.last)
+    browser.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
+    browser.run("document.activeElement.blur()")
+    if picture.pointed:
+        words = [word for word in browser.all(".written, #rows .word") if word.text == picture.pointed]
+        browser.point(words[0])
+    browser.settle()
+    script = "return document.querySelector(arguments[0]).getBoundingClientRect().bottom + scrollY + 24"
+    clip = {"x": 0, "y": 0, "width": picture.width, "height": browser.run(script, picture.last), "scale": 1}
+    options = {"captureBeyondViewport": True, "clip": clip}
+    content = browser.driver.execute_cdp_cmd("Page.captureScreenshot", options)["data"]
+    image = Image.open(io.BytesIO(base64.b64decode(content))).convert("RGB")
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(PICTURES / f"{picture.name}.png", optimize=True)
+
+
+def main(model: Path) -> None:
+    """All pictures of one model."""
+    sys.path.insert(0, str(ROOT / "tests" / "browser"))
+    from chromium import find_browser, start_browser
+
+    found = find_browser()
+    if found is None:
+        sys.exit("There is no Chromium with its driver here (on Debian: apt-get install chromium chromium-driver).")
+    browser = start_browser(*found)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "apples.html"
+            subprocess.run(
+                [sys.executable, "-m", "regard", "look", str(model), "--text", APPLES, "-o", str(page)], check=True
+            )
+            take(browser, page.as_uri(), LOOKED)
+        with served(model) as address:
+            for picture in SERVED:
+                take(browser, f"{address}/", picture)
+    finally:
+        browser.driver.quit()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "runs" / "demo")

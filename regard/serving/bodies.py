@@ -1,0 +1,85 @@
+"""Reading requests: JSON and forms within a limit, and nothing in them that is not Unicode text."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect, Request
+
+from regard.serving.refusals import Refusal
+
+_JSON = "application/json"
+_FORM = "application/x-www-form-urlencoded"
+_MOST_FIELDS = 100
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """The bytes of a body, refused as soon as they are too many."""
+    parts, size = [], 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise Refusal(413, f"The request is larger than {most:,} bytes.")
+            parts.append(part)
+    except ClientDisconnect:
+        raise Refusal(400, "The request ended before its body was complete.") from None
+    return b"".join(parts)
+
+
+def kind_of(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def read_json(request: Request, most: int) -> dict[str, Any]:
+    """The object in a JSON body."""
+    if kind_of(request) not in (_JSON, ""):
+        raise Refusal(415, f"The body must be {_JSON}.")
+    return parse_json(await read_body(request, most))
+
+
+async def read_values(request: Request, most: int) -> dict[str, Any]:
+    """The parameters of a request: of its JSON or form, and of its query where these do not name them."""
+    body, kind = await read_body(request, most), kind_of(request)
+    query = dict(_pairs(request.url.query.encode()))
+    if kind == _JSON:
+        return query | parse_json(body)
+    if body and kind not in (_FORM, ""):
+        raise Refusal(415, f"The body must be {_JSON} or {_FORM}.")
+    form = {name: value.replace("\r\n", "\n") for name, value in _pairs(body)}
+    return query | form
+
+
+def _pairs(form: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(form.decode(errors="replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise Refusal(400, f"Invalid request: a form has {_MOST_FIELDS} fields at most.") from None
+
+
+def parse_json(body: bytes) -> dict[str, Any]:
+    """The object that a body holds, its lone surrogates made U+FFFD, which is text."""
+    try:
+        found = json.loads(body.decode(), parse_constant=_refuse_constant)
+        table = _clean(found)
+    except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError
+        raise Refusal(400, "Invalid JSON format") from None
+    if not isinstance(table, dict):
+        raise Refusal(400, "Invalid request: the body must be a JSON object.")
+    return table
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_clean(each) for each in value]
+    if isinstance(value, dict):
+        return {_clean(name): _clean(each) for name, each in value.items()}
+    return value

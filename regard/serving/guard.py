@@ -1,0 +1,186 @@
+"""What stands before every request and behind every answer: who may ask, what a browser may do, what is noted of it.
+
+Noted are counts and times, never what a user wrote: no body, and of an address neither the query nor a path that is not
+one of ours.
+"""
+
+import ipaddress
+import json
+import sys
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from regard.serving.metrics import Metrics
+from regard.serving.options import Access, ServingOptions
+from regard.serving.refusals import Refusal
+from regard.serving.replies import error_response
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+GONE = 499  # the status noted for a client that did not wait; it is never sent
+_CLIENTS = 10_000  # whose requests are remembered
+_UNCOUNTED = ("/health", "/metrics")
+
+Note = Callable[[dict[str, Any]], None]
+
+
+def write_line(note: dict[str, Any]) -> None:
+    """A line of the log on standard error."""
+    print(json.dumps(note, ensure_ascii=True), file=sys.stderr, flush=True)
+
+
+class Guard:
+    """An application with its guard around it."""
+
+    def __init__(self, app: ASGIApp, options: ServingOptions, metrics: Metrics, note: Note | None) -> None:
+        self._app, self._options, self._metrics, self._note = app, options, metrics, note
+        self._pace = Pace(options.limits.requests)
+        self.closing = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, sent = time.monotonic(), {"status": 0, "bytes": 0}
+        scope.setdefault("state", {})
+        facts: dict[str, Any] = {}
+        scope["state"]["note"] = facts
+
+        async def watched_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                sent["status"] = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            elif message["type"] == "http.response.body":
+                sent["bytes"] += len(message.get("body", b""))
+            await send(message)
+
+        self._metrics.open.inc()
+        try:
+            await self._answer(scope, receive, watched_send)
+        finally:
+            self._metrics.open.dec()
+            self._write_down(scope, sent, time.monotonic() - began, facts)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._admit(scope)
+        except Refusal as refusal:
+            await error_response(refusal)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _admit(self, scope: Scope) -> None:
+        headers, access = Headers(scope=scope), self._options.access
+        if not is_allowed_host(headers.get("host", ""), access):
+            raise Refusal(421, "This server is not called by that name; its operator can allow it with --allow-host.")
+        if not is_allowed_origin(headers, access):
+            raise Refusal(403, "Pages of other sites may not ask here; the operator can allow it with --allow-origin.")
+        if self.closing:
+            raise Refusal(503, "The server is shutting down; ask again when it is back.", 5)
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and int(length[:20]) > self._options.limits.body:
+            raise Refusal(413, f"The request is larger than {self._options.limits.body:,} bytes.")
+        if scope["path"] not in _UNCOUNTED:
+            self._pace.count((scope.get("client") or ("",))[0])
+
+    def _write_down(self, scope: Scope, sent: dict[str, int], seconds: float, facts: dict[str, Any]) -> None:
+        route = scope.get("route")
+        path = getattr(route, "path", "other")
+        status = facts.pop("status", None) or sent["status"] or GONE
+        if status == GONE:
+            self._metrics.cancelled.inc()
+        method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "OPTIONS") else "other"
+        self._metrics.requests.labels(path, method, str(status)).inc()
+        self._metrics.seconds.labels(path).observe(seconds)
+        if self._note is not None:
+            self._note(
+                {
+                    "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                    "client": (scope.get("client") or ("",))[0],
+                    "method": method,
+                    "path": path,
+                    "status": status,
+                    "seconds": round(seconds, 4),
+                    "bytes": sent["bytes"],
+                    **facts,
+                }
+            )
+
+
+class Pace:
+    """How many requests each client made in the last minute."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._times: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def count(self, client: str) -> None:
+        """Count a request, or refuse it."""
+        if not self._most:
+            return
+        now = time.monotonic()
+        times = self._times.setdefault(client, deque())
+        self._times.move_to_end(client)
+        while times and times[0] <= now - 60:
+            times.popleft()
+        if len(times) >= self._most:
+            raise Refusal(429, f"Slowdown: {self._most} per 1 minute", times[0] + 60 - now)
+        times.append(now)
+        if len(self._times) > _CLIENTS:
+            self._times.popitem(last=False)
+
+
+def is_allowed_host(host: str, access: Access) -> bool:
+    """Whether a Host header names this server: a page of another site that resolves to it does not."""
+    name = _name_in(f"//{host}")
+    if name is None:
+        return False
+    if access.any_address and _is_address(name):
+        return True
+    return "*" in access.hosts or name in {own.lower().rstrip(".") for own in access.hosts}
+
+
+def is_allowed_origin(headers: Headers, access: Access) -> bool:
+    """Whether a request comes from our own page, from no page, or from one of a site that is allowed."""
+    origin = headers.get("origin")
+    if origin is None:
+        return headers.get("sec-fetch-site") != "cross-site" or headers.get("sec-fetch-mode") == "navigate"
+    if origin in access.origins or "*" in access.origins:
+        return True
+    return origin.partition("//")[2].lower() == headers.get("host", "").lower() != ""
+
+
+def _name_in(address: str) -> str | None:
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # raises for what is no number
+    except ValueError:
+        return None
+    extra = parts.path or parts.query or parts.fragment or parts.username is not None
+    return None if extra or not parts.hostname else parts.hostname.rstrip(".")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,231 @@
+"""The interface of LibreTranslate over the models that are served, so that its clients work unchanged.
+
+Bodies are JSON or forms, and the query's values count too; errors are `{"error": "a sentence"}`.
+"""
+
+import asyncio
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from regard.decoding.options import changed
+from regard.engines.ctranslate2_search import unsupported
+from regard.serving.catalogue import AUTO, Catalogue
+from regard.serving.languages import Detected, has_words, name_of
+from regard.serving.markup import Run, read_html, unchanged
+from regard.serving.placing import put_back
+from regard.serving.planning import check_amount
+from regard.serving.refusals import Refusal
+from regard.serving.served import Piece, Plan, Served
+from regard.serving.translating import Job, all_finished, cut_all, untouched, whole
+from regard.translated import Translated
+
+_FORMATS = ("text", "html")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What /translate was asked for, its parameters checked."""
+
+    texts: list[str]
+    source: str  # a language that is served, or auto
+    target: str
+    as_html: bool
+    alternatives: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """One text translated, and the other candidates for it."""
+
+    text: str
+    others: list[str]
+
+
+def parameter(values: dict[str, Any], name: str) -> Any:
+    """A parameter that must be there."""
+    value = values.get(name)
+    if value is None or value in ("", []):
+        raise Refusal(400, f"Invalid request: missing {name} parameter")
+    return value
+
+
+def texts_of(values: dict[str, Any]) -> list[str]:
+    """The texts in `q`, one or several."""
+    q = parameter(values, "q")
+    texts = q if isinstance(q, list) else [q]
+    if not all(isinstance(text, str) for text in texts):
+        raise Refusal(400, "Invalid request: q is neither a text nor a list of texts")
+    return texts
+
+
+def wanted(catalogue: Catalogue, values: dict[str, Any]) -> Wanted:
+    """What a request asks for, or a refusal in the words that clients know."""
+    texts = texts_of(values)
+    source, target = (parameter(values, name) for name in ("source", "target"))
+    if not isinstance(source, str) or not isinstance(target, str):
+        raise Refusal(400, "Invalid request: source and target are codes of languages")
+    form = values.get("format") or "text"
+    if form not in _FORMATS:
+        raise Refusal(400, f"{str(form)[:40]} format is not supported")
+    check_amount(texts, catalogue.options.limits)
+    source = source if source.lower() == AUTO else catalogue.language(source)
+    alternatives = _count(values.get("alternatives") or 0, catalogue.options.limits.n_best - 1)
+    target = catalogue.language(target)
+    if source.lower() != AUTO and source != target:
+        catalogue.between(source, target)
+    return Wanted(texts, source if source.lower() != AUTO else AUTO, target, form == "html", alternatives)
+
+
+def _count(value: Any, most: int) -> int:
+    try:
+        count = int(value) if not isinstance(value, bool | float) else -1
+    except (TypeError, ValueError):
+        count = -1
+    if count < 0:
+        raise Refusal(400, "Invalid request: alternatives is not a number of alternatives")
+    if count > most:
+        raise Refusal(400, f"Invalid request: alternatives ({count}) exceeds the limit ({most})")
+    return count
+
+
+async def translate(catalogue: Catalogue, values: dict[str, Any]) -> dict[str, Any]:
+    """The answer of /translate."""
+    ask = wanted(catalogue, values)
+    detected: list[Detected] = []
+    if ask.source == AUTO:  # in another thread, for the first time takes a second
+        detected = await asyncio.to_thread(lambda: [_detected(catalogue, text, ask) for text in ask.texts])
+    sources = [each.language for each in detected] or [ask.source] * len(ask.texts)
+    found: list[Given | None] = [None] * len(ask.texts)
+    for source in dict.fromkeys(sources):
+        numbers = [number for number, own in enumerate(sources) if own == source]
+        given = await _translated(catalogue, ask, source, [ask.texts[number] for number in numbers])
+        for number, each in zip(numbers, given, strict=True):
+            found[number] = each
+    return _answer(ask, isinstance(values["q"], list), [each for each in found if each is not None], detected)
+
+
+def _answer(ask: Wanted, is_list: bool, given: Sequence[Given], detected: Sequence[Detected]) -> dict[str, Any]:
+    def one_or_all(values: list[Any]) -> Any:
+        return values if is_list else values[0]
+
+    answer: dict[str, Any] = {"translatedText": one_or_all([each.text for each in given])}
+    if detected:
+        answer["detectedLanguage"] = one_or_all([vars(each) for each in detected])
+    if ask.alternatives:
+        answer["alternatives"] = one_or_all([each.others for each in given])
+    return answer
+
+
+def _detected(catalogue: Catalogue, text: str, ask: Wanted) -> Detected:
+    plain = text
+    if ask.as_html:
+        plain = " ".join(part.text for part in read_html(text) if isinstance(part, Run))
+    among = [*catalogue.sources(ask.target), ask.target]
+    found = catalogue.detector(plain, among)
+    return found[0] if found else Detected(among[0], 0.0)
+
+
+async def _translated(catalogue: Catalogue, ask: Wanted, source: str, texts: list[str]) -> list[Given]:
+    if source == ask.target:
+        return [Given(text, []) for text in texts]
+    model = catalogue.between(source, ask.target)
+    catalogue.metrics.characters.labels(model.name).inc(sum(map(len, texts)))
+    if ask.as_html:
+        return await _html_translated(catalogue, model, texts)
+    found = await _whole(catalogue, model, texts, _plan(model, ask.alternatives))
+    return [_given(text, each, ask.alternatives) for text, each in zip(texts, found, strict=True)]
+
+
+def _given(text: str, translated: Translated, alternatives: int) -> Given:
+    others = dict.fromkeys(candidate for candidate, _ in translated.n_best)
+    others.pop(translated.text, None)
+    return Given(translated.text, list(others)[:alternatives])
+
+
+def _plan(model: Served, alternatives: int = 0, explained: bool = False) -> Plan:
+    """The search of the recipe, as wide as the alternatives ask for."""
+    count = alternatives + 1
+    options = changed(model.decoding, {"n_best": count, "beam": max(count, model.decoding.beam)}, None)
+    engine: Any = "torch" if model.fast is None or unsupported(options) else "ctranslate2"
+    return Plan(engine, options, explained=explained, scored=explained)
+
+
+async def _whole(catalogue: Catalogue, model: Served, texts: Sequence[str], plan: Plan) -> list[Translated]:
+    """The translation of each text; one without a word comes back unchanged."""
+    cut = await cut_all(model.cutting(True, True, catalogue.options.limits.sentence), texts)
+    places = [
+        (index, place)
+        for index, sentences in enumerate(cut)
+        for place, sentence in enumerate(sentences)
+        if has_words(sentence.text)
+    ]
+    pieces = [Piece(cut[index][place].text) for index, place in places]
+    told = await all_finished(catalogue, Job(model, plan, cut, places, pieces, partial(model.translate, plan), plan))
+    return [
+        whole(sentences, own) if has_words(text) else replace(untouched(text), text=text)
+        for text, sentences, own in zip(texts, cut, told, strict=True)
+    ]
+
+
+async def _html_translated(catalogue: Catalogue, model: Served, texts: Sequence[str]) -> list[Given]:
+    """Pages, read and put together in another thread, for a page may be nothing but tags."""
+    pages = await asyncio.to_thread(lambda: [read_html(text) for text in texts])
+    runs = [part for page in pages for part in page if isinstance(part, Run) and has_words(part.text)]
+    plan = _plan(model, explained=any(run.marks for run in runs))
+    found = await _whole(catalogue, model, [run.parts[1] for run in runs], plan)
+    return await asyncio.to_thread(_put_together, pages, dict(zip(map(id, runs), found, strict=True)))
+
+
+def _put_together(pages: Sequence[Sequence[str | Run]], found: Mapping[int, Translated]) -> list[Given]:
+    return [Given("".join(_written(part, found) for part in page), []) for page in pages]
+
+
+def _written(part: str | Run, found: Mapping[int, Translated]) -> str:
+    if isinstance(part, str):
+        return part
+    return _put_back(part, found[id(part)]) if id(part) in found else unchanged(part)
+
+
+def _put_back(run: Run, translated: Translated) -> str:
+    if not run.marks:
+        before, _, behind = run.parts
+        return f"{before}{html.escape(translated.text, quote=False)}{behind}"
+    return put_back(run, translated.text, translated.alignment)
+
+
+def detect(catalogue: Catalogue, values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answer of /detect."""
+    texts = texts_of(values)
+    check_amount(texts, catalogue.options.limits)
+    found = catalogue.detector("\n".join(texts)) or [Detected(catalogue.codes[0], 0.0)]
+    return [{"confidence": each.confidence, "language": each.language} for each in found]
+
+
+def languages(catalogue: Catalogue) -> list[dict[str, Any]]:
+    """The answer of /languages; each is among its own targets, as text that is in the target already stays."""
+    return [
+        {"code": code, "name": name_of(code) or code, "targets": [code, *catalogue.targets(code)]}
+        for code in catalogue.codes
+    ]
+
+
+def settings(catalogue: Catalogue) -> dict[str, Any]:
+    """The answer of /frontend/settings."""
+    first = next(iter(catalogue.models.values()))
+    limits, needs_key = catalogue.options.limits, catalogue.options.access.key is not None
+    return {
+        "charLimit": limits.characters,
+        "frontendTimeout": 500,
+        "apiKeys": needs_key,
+        "keyRequired": needs_key,
+        "suggestions": False,
+        "filesTranslation": False,
+        "supportedFilesFormat": [],
+        "language": {
+            "source": {"code": AUTO, "name": "Auto Detect"},
+            "target": {"code": first.target, "name": name_of(first.target) or first.target},
+        },
+    }

@@ -1,0 +1,172 @@
+"""HTML as what is kept and what is translated: a page is cut at tags that part text, and each run of text between them
+has the tags inside it (inline ones) taken out as marks. Where those go in a translation is found in `placing.py`.
+"""
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from regard.serving.tags import Piece, pieces_of
+
+# Elements within a line of text; every other tag parts text.
+_INLINE = {
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
+    "img", "ins", "kbd", "label", "mark", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong",
+    "sub", "sup", "time", "tt", "u", "var", "wbr",
+}  # fmt: skip
+_VOID = {
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+}  # fmt: skip
+# What is inside is no text to translate.
+_VERBATIM = {"script", "style", "textarea", "code", "kbd", "samp", "var", "noscript", "template", "svg", "math"}
+_DEEPEST = 50  # elements inside each other; what is deeper stands beside
+SPACES = " \t\r\n\f"
+_SPACE = re.compile(f"[{SPACES}]+")
+
+
+@dataclass
+class Mark:
+    """An element inside a run of text, by places in the text; without a closing tag it stands at one place."""
+
+    opening: str
+    start: int
+    closing: str = ""
+    end: int = 0
+    inner: "list[Mark]" = field(default_factory=list)
+    alone: bool = False  # with white space on either side of it, and none inside
+
+
+@dataclass
+class Run:
+    """Text between two blocks, and the marks in it."""
+
+    text: str = ""
+    marks: list[Mark] = field(default_factory=list)
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """The white space before it, its text with one space for every white space, and the white space behind it."""
+        inner = self.text.strip(SPACES)
+        if not inner:
+            return self.text, "", ""
+        before, behind = self.text.partition(inner)[::2]
+        return before, _SPACE.sub(" ", inner), behind
+
+
+class _Reader:
+    """Takes the pieces of a page one by one."""
+
+    def __init__(self) -> None:
+        self.parts: list[str | Run] = []
+        self._open: list[tuple[str, Mark]] = []  # elements of this run that are not closed yet
+        self._kept: list[str] = []  # the names of open elements inside which all is kept as it is
+        self._literal, self._is_block = "", False  # the whole of the outermost one so far, and whether it parts text
+
+    def take(self, piece: Piece) -> None:
+        if self._kept:
+            self._take_literally(piece)
+        elif piece.is_text:
+            self._run.text += html.unescape(piece.raw)
+        elif not piece.name:
+            self._put(piece.raw)
+        elif piece.name not in _VOID and not piece.is_whole and not piece.is_end and _is_verbatim(piece):
+            self._kept, self._literal, self._is_block = [piece.name], piece.raw, piece.name not in _INLINE
+        elif piece.name not in _INLINE:
+            self._part(piece.raw)
+        elif piece.is_end and any(name == piece.name for name, _ in self._open):
+            self._end_element(piece)
+        else:
+            mark = self._put(piece.raw)
+            begins = not (piece.is_end or piece.is_whole or piece.name in _VOID)
+            self._open += [(piece.name, mark)] if begins and len(self._open) < _DEEPEST else []
+
+    def finish(self) -> list[str | Run]:
+        """All parts, in order."""
+        if self._literal:
+            self._end_literal()
+        self._close_run()
+        return self.parts
+
+    def _take_literally(self, piece: Piece) -> None:
+        self._literal += piece.raw
+        if piece.is_end and piece.name in self._kept:
+            del self._kept[len(self._kept) - 1 - self._kept[::-1].index(piece.name) :]
+        elif piece.name not in ("", "!", *_VOID) and not piece.is_end and not piece.is_whole:
+            self._kept += [piece.name] if len(self._kept) < _DEEPEST else []
+        if not self._kept:
+            self._end_literal()
+
+    @property
+    def _run(self) -> Run:
+        """The run that the page is in."""
+        if not self.parts or not isinstance(self.parts[-1], Run):
+            self.parts.append(Run())
+        last = self.parts[-1]
+        assert isinstance(last, Run)
+        return last
+
+    def _part(self, whole: str) -> None:
+        """A tag that parts text."""
+        self._close_run()
+        self.parts.append(whole)
+
+    def _put(self, whole: str) -> Mark:
+        """A mark at this place."""
+        here = len(self._run.text)
+        mark = Mark(whole, here, end=here)
+        (self._open[-1][1].inner if self._open else self._run.marks).append(mark)
+        return mark
+
+    def _end_literal(self) -> None:
+        literal, self._literal, self._kept = self._literal, "", []
+        if self._is_block:
+            self._part(literal)
+        else:
+            self._put(literal)
+
+    def _end_element(self, piece: Piece) -> None:
+        while self._open:
+            name, mark = self._open[-1]
+            if name == piece.name:
+                self._open.pop()
+                mark.closing, mark.end = piece.raw, len(self._run.text)
+                return
+            self._leave_open()
+
+    def _leave_open(self) -> None:
+        """An element that is never closed stands at one place, and what was inside it stands behind it."""
+        _, mark = self._open.pop()
+        (self._open[-1][1].inner if self._open else self._run.marks).extend(mark.inner)
+        mark.inner = []
+
+    def _close_run(self) -> None:
+        while self._open:
+            self._leave_open()
+
+
+def _is_verbatim(piece: Piece) -> bool:
+    return piece.name in _VERBATIM or piece.is_untranslated
+
+
+def read_html(text: str) -> list[str | Run]:
+    """A page as what is kept and what is translated, in order."""
+    reader = _Reader()
+    for piece in pieces_of(text):
+        reader.take(piece)
+    return reader.finish()
+
+
+def unchanged(run: Run) -> str:
+    """A run as it was."""
+    return written(run.text, run.marks, 0, len(run.text))
+
+
+def written(text: str, marks: Sequence[Mark], start: int, end: int) -> str:
+    """Some of a text with the marks that stand in it."""
+    parts = []
+    for mark in marks:
+        inside = written(text, mark.inner, mark.start, mark.end)
+        parts += [html.escape(text[start : mark.start], quote=False), mark.opening, inside, mark.closing]
+        start = mark.end
+    return "".join([*parts, html.escape(text[start:end], quote=False)])

@@ -1,0 +1,73 @@
+"""What a server counts of itself, in the words of Prometheus; no label ever holds what a user wrote."""
+
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from regard import __version__
+from regard.serving.queue import Done
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_ROWS = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+class Metrics:
+    """The counts of one server."""
+
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry()
+        self.requests = Counter(
+            "regard_requests", "Requests that were answered.", ["path", "method", "status"], registry=registry
+        )
+        self.seconds = Histogram(
+            "regard_request_seconds", "From a request to the end of its answer.", ["path"],
+            buckets=_SECONDS, registry=registry,
+        )  # fmt: skip
+        self.open = Gauge("regard_requests_open", "Requests that are being answered.", registry=registry)
+        self.characters = Counter(
+            "regard_characters", "Characters that were to be translated.", ["model"], registry=registry
+        )
+        self.sentences = Counter("regard_sentences", "Sentences that were translated.", ["model"], registry=registry)
+        self.cancelled = Counter("regard_cancelled", "Requests whose client went away.", registry=registry)
+        self._batches = Histogram(
+            "regard_batch_rows", "Sentences in a batch.", ["model"], buckets=_ROWS, registry=registry
+        )
+        self._busy = Counter("regard_busy_seconds", "Time a model worked.", ["model"], registry=registry)
+        self._waited = Histogram(
+            "regard_waited_seconds", "From an order to its batch.", ["model"], buckets=_SECONDS, registry=registry
+        )
+        self._waiting = Gauge("regard_waiting", "Sentences that wait.", ["model"], registry=registry)
+        memory = Gauge("regard_resident_bytes", "Memory of the process.", registry=registry)
+        memory.set_function(resident_bytes)
+        Gauge("regard_version", "The version that runs.", ["version"], registry=registry).labels(__version__).set(1)
+
+    def watch(self, model: str, waiting: Callable[[], int]) -> Callable[[Done], None]:
+        """Count the sentences that wait for a model; what is returned is to be told of its batches."""
+        self._waiting.labels(model).set_function(waiting)
+        sentences, rows = self.sentences.labels(model), self._batches.labels(model)
+        busy, waited = self._busy.labels(model), self._waited.labels(model)
+
+        def tell(done: Done) -> None:
+            sentences.inc(done.rows)
+            rows.observe(done.rows)
+            busy.inc(done.seconds)
+            waited.observe(max(done.waited, 0.0))
+
+        return tell
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+def resident_bytes() -> float:
+    """The memory this process has now; where the system does not say, the most it ever had."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+    except OSError:
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

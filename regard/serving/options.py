@@ -1,0 +1,59 @@
+"""What a server grants: how much may be asked of it, how long sentences wait for company, and who may come."""
+
+from pydantic import Field
+
+from regard.recipe import Options
+
+
+class Limits(Options):
+    """The most that one request may ask for, and that may wait at one time."""
+
+    body: int = Field(default=2**21, ge=1024, description="Bytes of a request's body.")
+    characters: int = Field(default=50_000, ge=1, description="Characters of all texts of a request together.")
+    texts: int = Field(default=1000, ge=1, description="Texts of a request.")
+    sentence: int = Field(default=256, ge=8, description="Tokens of a sentence; longer ones are cut, or refused.")
+    beam: int = Field(default=16, ge=1, le=64, description="Width of a beam.")
+    n_best: int = Field(default=16, ge=1, le=64, description="Candidates of a sentence.")
+    samples: int = Field(default=64, ge=2, le=1024, description="Samples that minimum Bayes risk chooses among.")
+    weights: int = Field(default=2_000_000, ge=1, description="Weights of attention in one answer.")
+    nodes: int = Field(default=5000, ge=1, description="Hypotheses of a beam in one answer.")
+    seconds: float = Field(default=60.0, gt=0, le=3600, description="Time for a request, waiting included.")
+    waiting: int = Field(default=4096, ge=1, description="Sentences that may wait for one model.")
+    requests: int = Field(default=0, ge=0, description="Requests a minute of one client; 0 is as many as it likes.")
+
+
+class Batching(Options):
+    """How sentences of several requests come to be translated together."""
+
+    rows: int = Field(default=0, ge=0, description="Sentences in a batch at most; 0 is 32 for each core.")
+    words: int = Field(
+        default=40,
+        ge=1,
+        description="Words of a sentence, as a mean over a full batch; longer ones make smaller batches.",
+    )
+    patience: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Seconds that a batch waits at most to become as large as the last one, or a tenth of its time.",
+    )
+
+
+class Access(Options):
+    """Who may come, and from where."""
+
+    hosts: tuple[str, ...] = Field(
+        default=("localhost", "127.0.0.1", "::1"), description="Names under which the server may be called."
+    )
+    any_address: bool = Field(default=False, description="Whether any bare address is such a name too.")
+    origins: tuple[str, ...] = Field(default=(), description="Other sites whose pages may ask.")
+    key: str | None = Field(default=None, min_length=8, description="What a request must know.")
+    log_texts: bool = Field(default=False, description="Whether the log has the texts of requests.")
+
+
+class ServingOptions(Options):
+    """All that decides how a server behaves."""
+
+    limits: Limits = Field(default_factory=Limits, description="The most that may be asked for.")
+    batching: Batching = Field(default_factory=Batching, description="How requests share batches.")
+    access: Access = Field(default_factory=Access, description="Who may come.")

@@ -1,0 +1,27 @@
+"""What a server answers when it will not: a status, one sentence, and when to come again."""
+
+import math
+from typing import Any
+
+from regard.faults import Fault
+from regard.recipe import Kind, check
+
+
+class Refusal(Exception):
+    """An answer that is a refusal: its status, its sentence, and the seconds after which it may be another."""
+
+    def __init__(self, status: int, sentence: str, retry_after: float | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.retry_after = status, sentence, retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.retry_after is None else {"Retry-After": str(max(1, math.ceil(self.retry_after)))}
+
+
+def asked(kind: type[Kind], table: dict[str, Any]) -> Kind:
+    """What a request asks for, or a refusal that names everything wrong with it."""
+    try:
+        return check(kind, table, "the request")
+    except Fault as fault:
+        raise Refusal(400, f"Invalid request: {'; '.join(fault.sentences)}.") from None

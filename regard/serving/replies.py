@@ -1,0 +1,120 @@
+"""Sending answers: JSON, errors as one sentence, events one by one; and noticing that a client has gone."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing, suppress
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from regard.faults import Fault
+from regard.files import finite
+from regard.serving.refusals import Refusal
+
+Event = tuple[str, Any]  # its name, and a record or a table
+
+
+def json_bytes(value: Any) -> bytes:
+    """A record or plain values as JSON."""
+    if isinstance(value, BaseModel):
+        return value.model_dump_json().encode()
+    return json.dumps(finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(json_bytes(value), status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
+
+
+def refusal_of(error: BaseException) -> Refusal:
+    """What to tell about anything that went wrong."""
+    match error:
+        case Refusal():
+            return error
+        case Fault():
+            return Refusal(400, " ".join(error.sentences))
+        case TimeoutError():
+            return Refusal(504, "This took too long and was given up; ask for less at a time.")
+    return Refusal(500, "This is a fault of the server's own; its log says more.")
+
+
+def error_response(error: BaseException) -> Response:
+    refusal = refusal_of(error)
+    return json_response({"error": refusal.sentence}, refusal.status, refusal.headers)
+
+
+class Gone(Exception):
+    """The client does not wait any more."""
+
+
+async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
+    """What work gives; it is cancelled when the client goes away. The body must have been read."""
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_disconnected(request.receive))
+    try:
+        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise Gone
+        return task.result()
+    finally:
+        await _cancel(gone)
+        await _cancel(task)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _cancel(task: "asyncio.Future[Any]") -> None:
+    if not task.done():
+        task.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await task
+
+
+class EventStream(Response):
+    """Server-sent events as they come; the stream ends when they do, or when nobody listens."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncGenerator[Event, None], failed: Callable[[BaseException], None]) -> None:
+        super().__init__(None, 200, {"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._events, self._failed = events, failed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        writing = asyncio.ensure_future(self._write(send))
+        gone = asyncio.ensure_future(_disconnected(receive))
+        try:
+            await asyncio.wait((writing, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not writing.done():
+                self._failed(Gone())
+            else:
+                writing.result()
+        finally:
+            await _cancel(gone)
+            await _cancel(writing)
+
+    async def _write(self, send: Send) -> None:
+        async def put(data: bytes, more: bool = True) -> None:
+            await send({"type": "http.response.body", "body": data, "more_body": more})
+
+        try:
+            async with aclosing(self._events) as events:
+                async for name, value in events:
+                    await put(event_bytes(name, value))
+        except Exception as error:
+            self._failed(error)
+            refusal = refusal_of(error)
+            await put(event_bytes("error", {"error": refusal.sentence, "status": refusal.status}))
+        await put(b"", more=False)
+
+
+def event_bytes(name: str, value: Any) -> bytes:
+    """One event; JSON has no line breaks, so its data is one line."""
+    return b"event: " + name.encode() + b"\ndata: " + json_bytes(value) + b"\n\n"

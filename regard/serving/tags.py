@@ -1,0 +1,75 @@
+"""HTML cut into tags and text, in one pass and without ever failing: what is no whole tag is text.
+
+Python's own parser takes a time that grows with the square of a page's length on some pages, and fails on others.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_LONGEST = 10_000  # characters of a tag; what is longer is text
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*+)((?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+)>")
+_DECLARATION = re.compile(r"<[!?][^>]*+>")
+_UNREAD = ("script", "style")  # inside them is neither text nor tag
+_NO = re.compile(
+    r"""\stranslate\s*=\s*["']?no\b|\sclass\s*=\s*(?:"[^"]*\bnotranslate\b|'[^']*\bnotranslate\b|notranslate\b)""", re.I
+)
+
+
+class Piece(NamedTuple):
+    """A tag with its name, or text or a comment, which have none, as they are written in the page."""
+
+    raw: str
+    name: str = ""
+    is_end: bool = False
+    attributes: str = ""
+
+    @property
+    def is_text(self) -> bool:
+        return not self.name and not self.raw.startswith(("<!", "<?"))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a tag begins and ends an element."""
+        return self.attributes.endswith("/")
+
+    @property
+    def is_untranslated(self) -> bool:
+        """Whether it says that what is inside is not to be translated."""
+        return bool(_NO.search(self.attributes))
+
+
+def pieces_of(page: str) -> Iterator[Piece]:
+    """All pieces of a page; put together they are the page."""
+    text = place = 0  # where text begins that was not given yet, and where to look on
+    while (start := page.find("<", place)) >= 0:
+        piece = _markup(page, start)
+        if piece is None:
+            place = start + 1
+            continue
+        yield from _texts(page[text:start])
+        yield piece
+        text = place = start + len(piece.raw)
+        if piece.name in _UNREAD and not piece.is_end and not piece.is_whole:
+            end = re.compile(f"</{piece.name}(?![a-z0-9])", re.I).search(page, place)
+            place = end.start() if end else len(page)
+            yield from [Piece(page[text:place], "!")] if place > text else []
+            text = place
+    yield from _texts(page[text:])
+
+
+def _texts(text: str) -> Iterator[Piece]:
+    if text:
+        yield Piece(text)
+
+
+def _markup(page: str, start: int) -> Piece | None:
+    """The tag, comment or declaration that begins at a place, if it is whole."""
+    if page.startswith("<!--", start):
+        end = page.find("-->", start + 4)
+        return None if end < 0 else Piece(page[start : end + 3])
+    found = _TAG.match(page, start, start + _LONGEST)
+    if found:
+        return Piece(found[0], found[2].lower(), bool(found[1]), found[3].rstrip())
+    declaration = _DECLARATION.match(page, start, start + _LONGEST)
+    return Piece(declaration[0]) if declaration else None

@@ -1,0 +1,237 @@
+"""Texts in, translations out: cut into sentences, worked on by the model's thread, put together again."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Hashable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import accumulate
+from typing import Any
+
+from regard.data.sentences import Sentence
+from regard.serving.catalogue import Catalogue
+from regard.serving.languages import Detected
+from regard.serving.planning import check_amount, pieces_for, plan_for, splits
+from regard.serving.queue import Work
+from regard.serving.records import (
+    Answer,
+    Begun,
+    Candidate,
+    Detection,
+    Over,
+    SentenceAnswer,
+    SourceSpan,
+    Span,
+    Told,
+    TranslateAnswer,
+    TranslateQuestion,
+    TranslationAnswer,
+)
+from regard.serving.served import Piece, Plan, Served
+from regard.translated import Cutting, Translated, joined, line_key
+
+_AT_ONCE = 2000  # characters that are cut into sentences without leaving the event loop
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A sentence that is finished: its text and its place in it, its translation, and the seconds it took."""
+
+    index: int
+    sentence: int
+    translated: Translated
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Job:
+    """The sentences of some texts, and all that decides what becomes of them."""
+
+    model: Served
+    plan: Plan
+    cut: list[list[Sentence]]
+    places: list[tuple[int, int]]  # of the sentences that are not blank: which text, which of its sentences
+    pieces: list[Piece]
+    work: Work
+    key: Hashable | None  # what may share a batch with it; nothing, if there is none
+    detected: Detected | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        return round(time.monotonic() - self.began, 6)
+
+    @cached_property
+    def spans(self) -> list[list[SourceSpan]]:
+        """Where each sentence stands in its text."""
+        return [source_spans(sentences) for sentences in self.cut]
+
+
+async def cut_all(cutting: Cutting, texts: Sequence[str]) -> list[list[Sentence]]:
+    """The sentences of each text; much text is cut in another thread, so that others are not kept waiting."""
+    if sum(map(len, texts)) <= _AT_ONCE:
+        return [cutting(text) for text in texts]
+    return await asyncio.to_thread(lambda: [cutting(text) for text in texts])
+
+
+async def prepare(catalogue: Catalogue, question: TranslateQuestion) -> Job:
+    """What a question of /v1/translate comes to."""
+    began, limits = time.monotonic(), catalogue.options.limits
+    check_amount(question.text, limits)
+    # In another thread, for to find out a language takes a second the first time.
+    model, detected = await asyncio.to_thread(catalogue.chosen, question, "\n".join(question.text))
+    plan = plan_for(question, model, limits)
+    cutting = model.cutting(splits(question), question.too_long == "split" and question.forced is None, limits.sentence)
+    if question.before is not None or question.prefix or question.required:
+        cutting = model.cutting(False, False, limits.sentence)
+    cut = await cut_all(cutting, question.text)
+    pieces, places = [], []
+    for index, sentences in enumerate(cut):
+        texts = [sentence.text for sentence in sentences]
+        keys = [line_key(index, place) for place in range(len(texts))]
+        own = pieces_for(question, index, texts, keys)
+        places += [(index, place) for place, piece in enumerate(own) if piece.text.strip()]
+        pieces += [piece for piece in own if piece.text.strip()]
+    catalogue.metrics.characters.labels(model.name).inc(sum(map(len, question.text)))
+    work, key = _work(model, plan, question.before)
+    return Job(model, plan, cut, places, pieces, work, key, detected, began)
+
+
+def _work(model: Served, plan: Plan, before: list[str] | None) -> tuple[Work, Plan | None]:
+    """What to do with sentences, and what they must have in common to have it done together."""
+    if before is None:
+        return partial(model.translate, plan), plan
+    tokens = model.target_tokens(before)
+
+    def go_on(pieces: Sequence[Piece]) -> list[Translated]:
+        return [model.go_on(piece.text, tokens, plan.options) for piece in pieces]
+
+    return go_on, None
+
+
+async def finished(catalogue: Catalogue, job: Job) -> AsyncGenerator[Finished, None]:
+    """Each sentence when it is finished; those that nobody works on stay as they are, and come at once."""
+    waiting = set(job.places)
+    for index, sentences in enumerate(job.cut):
+        for place, sentence in enumerate(sentences):
+            if (index, place) not in waiting:
+                yield Finished(index, place, untouched(sentence.text), 0.0)
+    if not job.pieces:
+        return
+    answers = catalogue.workers[job.model.name].each(job.key, job.work, job.pieces)
+    async with aclosing(answers):
+        async for number, translated in answers:
+            yield Finished(*job.places[number], translated, job.seconds)
+
+
+async def all_finished(catalogue: Catalogue, job: Job) -> list[list[Finished]]:
+    """All sentences of each text, in their order."""
+    found: list[list[Finished | None]] = [[None] * len(sentences) for sentences in job.cut]
+    async with aclosing(finished(catalogue, job)) as coming:
+        async for each in coming:
+            found[each.index][each.sentence] = each
+    return [[each for each in own if each is not None] for own in found]
+
+
+def untouched(text: str) -> Translated:
+    """The translation of what no model was asked about; white space alone becomes nothing."""
+    text = text if text.strip() else ""
+    return Translated(text, 0.0, [], [0.0], [(text, 0.0)], list)
+
+
+def whole(sentences: Sequence[Sentence], told: Sequence[Finished]) -> Translated:
+    """The translation of a text."""
+    return joined(sentences, [each.translated for each in told])
+
+
+# Answers
+
+
+async def events(catalogue: Catalogue, job: Job) -> AsyncGenerator[tuple[str, Answer], None]:
+    """A translation as it comes about: how the texts were cut, each sentence, each text, the end."""
+    yield "start", Begun(**headline(job), texts=job.spans)
+    found: list[dict[int, Finished]] = [{} for _ in job.cut]
+    async with aclosing(finished(catalogue, job)) as coming:
+        async for told in coming:
+            yield "sentence", sentence_answer(job, told)
+            own = found[told.index]
+            own[told.sentence] = told
+            if len(own) == len(job.cut[told.index]):
+                yield "translation", _told(job, told.index, [own[place] for place in sorted(own)])
+    yield "done", Over(seconds=job.seconds)
+
+
+def _told(job: Job, index: int, found: Sequence[Finished]) -> Told:
+    translated = whole(job.cut[index], found)
+    spans = spans_in(translated.text, [each.translated.text for each in found])
+    return Told(**_explained(job.plan, translated), index=index, spans=spans)
+
+
+def translate_answer(job: Job, told: Sequence[Sequence[Finished]]) -> TranslateAnswer:
+    """The whole answer to a question of /v1/translate."""
+    translations = [translation_answer(job, index, own) for index, own in enumerate(told)]
+    return TranslateAnswer(**headline(job), seconds=job.seconds, translations=translations)
+
+
+def headline(job: Job) -> dict[str, Any]:
+    """What every answer begins with."""
+    detected = job.detected and Detection(language=job.detected.language, confidence=job.detected.confidence)
+    return {
+        "model": job.model.name,
+        "source": job.model.source,
+        "target": job.model.target,
+        "engine": job.plan.engine,
+        "detected": detected,
+    }
+
+
+def translation_answer(job: Job, index: int, told: Sequence[Finished]) -> TranslationAnswer:
+    """One text of an answer."""
+    translated = whole(job.cut[index], told)
+    spans = spans_in(translated.text, [each.translated.text for each in told])
+    sentences = [sentence_answer(job, each, span) for each, span in zip(told, spans, strict=True)]
+    return TranslationAnswer(**_explained(job.plan, translated), sentences=sentences)
+
+
+def sentence_answer(job: Job, told: Finished, span: Span | None = None) -> SentenceAnswer:
+    """One sentence of an answer."""
+    return SentenceAnswer(
+        **_explained(job.plan, told.translated),
+        index=told.index,
+        sentence=told.sentence,
+        source=job.spans[told.index][told.sentence],
+        span=span,
+        seconds=told.seconds,
+    )
+
+
+def _explained(plan: Plan, translated: Translated) -> dict[str, Any]:
+    return {
+        "text": translated.text,
+        "score": translated.score,
+        "tokens": translated.tokens,
+        "token_scores": translated.token_scores,
+        "alignment": translated.alignment if plan.explained else [],
+        "n_best": [Candidate(text=text, score=score) for text, score in translated.n_best],
+    }
+
+
+def source_spans(sentences: Sequence[Sentence]) -> list[SourceSpan]:
+    """Where each sentence stands in its text."""
+    ends = list(accumulate(len(before) + len(text) + len(after) for before, text, after in sentences))
+    begins = [0, *ends[:-1]]
+    return [
+        SourceSpan(start=begin + len(each.before), end=begin + len(each.before) + len(each.text), text=each.text)
+        for begin, each in zip(begins, sentences, strict=True)
+    ]
+
+
+def spans_in(text: str, parts: Sequence[str]) -> list[Span]:
+    """Where each of some texts stands in the one they were put together to, with white space between them."""
+    spans, place = [], 0
+    for part in parts:
+        start = max(text.find(part, place), place) if part else place
+        place = start + len(part)
+        spans.append(Span(start=start, end=place))
+    return spans

@@ -1,0 +1,199 @@
+"""What a page shows beside translations: attention, the next token, the beam; each for one sentence, by torch.
+
+The answers are what `regard look` writes into its pages. All of this runs in the thread that owns the model.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from regard.attention.watch import unwatched, watching
+from regard.faults import Fault
+from regard.foresight import beam_tree
+from regard.looking import Sight, see
+from regard.serving.options import Limits
+from regard.serving.records import (
+    AttentionAnswer,
+    AttentionQuestion,
+    BeamAnswer,
+    BeamQuestion,
+    NextAnswer,
+    NextQuestion,
+    Rest,
+    SideAnswer,
+    Text,
+    TokenAnswer,
+)
+from regard.serving.refusals import Refusal
+from regard.serving.served import Served
+from regard.viewing.canvas import shown
+from regard.viewing.choices import Choices, Panel
+from regard.viewing.choices_page import place_data
+from regard.viewing.page import side_data
+from regard.viewing.sealed import named_language
+from regard.viewing.seen import JOININGS, Block, Seen
+from regard.viewing.tree_page import tree_data
+
+
+def attention(model: Served, question: AttentionQuestion, limits: Limits) -> AttentionAnswer:
+    """What every block and head looked at."""
+    began = time.monotonic()
+    if question.output is not None and question.tokens is not None:
+        raise Fault("'output' and 'tokens' both say what is written; give one of the two.")
+    sight = _sight(model, question, limits)
+    sides = question.sides or sight.sides
+    if not sides:
+        raise Fault("This model has no attention, so there is nothing to look at; it can translate.")
+    seen = [_narrowed(sight.seen(side, question.mode == "words"), question) for side in dict.fromkeys(sides)]
+    count = sum(block.weights.size for each in seen for block in each.blocks)
+    if count > limits.weights:
+        raise Refusal(
+            413,
+            f"These are {count:,} weights, and {limits.weights:,} are the most; ask for fewer sides, layers or heads.",
+        )
+    score = float(model.model.force([question.text], [sight.written])[0])
+    return AttentionAnswer(
+        model=model.name,
+        source=_text(model, question.text, 0),
+        target=_text(model, sight.output, 1),
+        score=score,
+        seconds=time.monotonic() - began,
+        modes={question.mode: {each.side: _side_answer(each, question) for each in seen}},
+    )
+
+
+def _sight(model: Served, question: AttentionQuestion, limits: Limits) -> Sight:
+    _check_sentence(model, question.text, limits)
+    if question.tokens is None:
+        return see(model.model, question.text, question.output)
+    tokens = model.target_tokens(question.tokens)
+    if model.model.task.end in tokens:
+        raise Fault("An output's end is not one of its tokens; leave it away.")
+    with watching(model.model) as gazes:
+        model.model.force([question.text], [tokens])
+    return Sight(model.model, question.text, tokens, gazes)
+
+
+def _narrowed(seen: Seen, question: AttentionQuestion) -> Seen:
+    """Only the blocks that are asked for, their heads joined if that is asked for."""
+    numbers = question.layers or range(1, len(seen.blocks) + 1)
+    if max(numbers) > len(seen.blocks):
+        raise Fault(f"There is no layer {max(numbers)}; on the side {seen.side} are {len(seen.blocks)}.")
+    blocks = [seen.blocks[number - 1] for number in numbers]
+    if question.heads != "all":
+        join = JOININGS[question.heads][0]
+        blocks = [Block(block.where, join(block.weights)[None]) for block in blocks]
+    return replace(seen, blocks=blocks)
+
+
+def _side_answer(seen: Seen, question: AttentionQuestion) -> SideAnswer:
+    data = side_data(seen)
+    numbers = question.layers or range(1, len(seen.blocks) + 1)
+    blocks = [{**block, "layer": number} for number, block in zip(numbers, data["blocks"], strict=True)]
+    return SideAnswer.model_validate({**data, "blocks": blocks})
+
+
+def next_token(model: Served, question: NextQuestion, limits: Limits) -> NextAnswer:
+    """The distribution of the token at one place of an output."""
+    began = time.monotonic()
+    _check_sentence(model, question.text, limits)
+    task = model.model.task
+    choices = _choices(model, question)
+    place = place_data(choices, question.kept)
+    likeliest = zip(choices.numbers, choices.tokens, place["tokens"], choices.panels[0].probabilities, strict=False)
+    return NextAnswer(
+        model=model.name,
+        source=_text(model, question.text, 0),
+        target=_text(model, choices.written, 1),
+        seconds=time.monotonic() - began,
+        before=list(choices.before),
+        vocabulary=choices.vocabulary,
+        tokens=[
+            TokenAnswer(
+                token=token, text=text, probability=probability, taken=rank == choices.taken, end=number == task.end
+            )
+            for rank, (number, token, text, probability) in enumerate(likeliest)
+        ],
+        log_probabilities=place["log_probabilities"],
+        rest=Rest(**place["rest"]),
+    )
+
+
+def _choices(model: Served, question: NextQuestion) -> Choices:
+    task = model.model.task
+    before, coming = _place(model, question)
+    own = _next_log_probabilities(model, question.text, before)
+    order = np.argsort(-own, kind="stable")
+    numbers = order[: min(question.shown, question.kept)].tolist()
+    return Choices(
+        question.text,
+        task.target.pieces(before),
+        task.write(before),
+        task.target.pieces(numbers),
+        numbers,
+        [Panel("", "", {}, np.exp(own[order]))],
+        [0],
+        numbers.index(coming) if coming in numbers else None,
+    )
+
+
+def _place(model: Served, question: NextQuestion) -> tuple[list[int], int | None]:
+    """The tokens before the place, and what the best output has there, if it is asked along it."""
+    if sum(given is not None for given in (question.before, question.prefix, question.at)) > 1:
+        raise Fault("'before', 'prefix' and 'at' each say where; give one of them.")
+    task = model.model.task
+    if question.before is not None:
+        tokens = model.target_tokens(question.before)
+        if task.end in tokens:
+            raise Fault("An output is over at its end; no token follows it.")
+        return tokens, None
+    if question.prefix is not None:
+        return task.target_tokens(question.prefix, "prefix"), None
+    best, at = model.model.search_tokens(question.text), question.at or 0
+    if at > len(best):
+        raise Fault(f"The best output has {len(best)} tokens; {at} lies beyond its end.")
+    return best[:at], [*best, task.end][at]
+
+
+def _next_log_probabilities(model: Served, text: str, before: Sequence[int]) -> np.ndarray:
+    """The log-probabilities (token) of what follows these tokens, in one forced pass."""
+    import torch
+
+    task = model.model.task
+    with torch.no_grad(), unwatched():
+        (found,) = task.forced_distributions(task.force_batch([text], [before]))
+    return found[-1].double().cpu().numpy()
+
+
+def beam(model: Served, question: BeamQuestion, limits: Limits) -> BeamAnswer:
+    """The beam as a tree."""
+    began = time.monotonic()
+    _check_sentence(model, question.text, limits)
+    width = question.beam or model.decoding.beam
+    if width > limits.beam:
+        raise Fault(f"The beam is {width} wide; here it may be {limits.beam}.")
+    tree = beam_tree(model.model, question.text, width, question.length_penalty)
+    if len(tree.nodes) > limits.nodes:
+        raise Refusal(
+            413, f"These are {len(tree.nodes):,} hypotheses, and {limits.nodes:,} are the most; narrow the beam."
+        )
+    data = tree_data(tree, (model.source, model.target))
+    nodes = [{**node, "group": own.group} for node, own in zip(data["nodes"], tree.nodes, strict=True)]
+    seconds = time.monotonic() - began
+    return BeamAnswer.model_validate({**data, "model": model.name, "seconds": seconds, "nodes": nodes})
+
+
+def _check_sentence(model: Served, text: str, limits: Limits) -> None:
+    if not text.strip():
+        raise Fault("There is no text to look at; give a sentence.")
+    source, _ = model.tokenisers
+    length = len(source.encode(text)) + 1 if len(text) <= limits.characters else limits.sentence + 1
+    if length > limits.sentence:
+        raise Fault(f"The sentence is longer than {limits.sentence} tokens; give a shorter one.")
+
+
+def _text(model: Served, text: str, side: int) -> Text:
+    language = (model.source, model.target)[side]
+    return Text(text=shown(text) if text else "", language=named_language(language))

@@ -1,0 +1,26 @@
+// What is shown stands in the fragment of the address, which no server is ever told.
+
+const written = () => new URLSearchParams(location.hash.slice(1));
+
+/** What the fragment asks for; of what is named twice, the last. */
+export const wished = () => Object.fromEntries(written());
+
+/** All values that the fragment has under a name. */
+export const wishedAll = (name) => written().getAll(name);
+
+/** Put values into the fragment: a list under one name, null for none; what else stands there stays. */
+export function remember(values) {
+  const fragment = written();
+  for (const [name, value] of Object.entries(values)) {
+    const [first, ...more] = Array.isArray(value) ? value : [value];
+    if (first === null || first === undefined) fragment.delete(name);
+    else fragment.set(name, first);
+    more.forEach((each) => fragment.append(name, each));
+  }
+  if (String(fragment) === String(written())) return;
+  try {
+    history.replaceState(null, "", `#${fragment}`);
+  } catch {
+    // Some browsers allow only so many changes in a while; the next one takes this along.
+  }
+}

@@ -1,0 +1,73 @@
+// What all views use. Words become text nodes, never markup.
+
+export const byId = (id) => document.getElementById(id);
+
+/** A new element with attributes, holding texts and other elements. */
+export function element(name, attributes = {}, ...children) {
+  return filled(document.createElement(name), attributes, children);
+}
+
+/** The same of a drawing. */
+export function drawing(name, attributes = {}, ...children) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+}
+
+function filled(made, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/** A button that does no more than it is told to. */
+export const button = (attributes, ...children) => element("button", { type: "button", ...attributes }, ...children);
+
+/** A part of a page under a heading. */
+export function section(name, title, ...children) {
+  const heading = element("h2", { id: `${name}-title` }, title);
+  return element("section", { id: `${name}-part`, "aria-labelledby": `${name}-title` }, heading, ...children);
+}
+
+/** Text in another language inside a sentence of ours, kept from turning that sentence about. */
+export const word = (text, language) => element("bdi", { lang: language }, text);
+
+export const signed = (value) => value.toFixed(2).replace("-0.00", "0.00").replace("-", "−");
+
+/** A probability in percent, as exactly as one reads it. */
+export function percent(probability) {
+  if (probability > 0 && probability < 0.001) return "<0.1\u202f%";
+  return `${(probability * 100).toFixed(probability >= 0.0995 || !probability ? 0 : 1)}\u202f%`;
+}
+
+/** A group of radio buttons that look like segments; made anew only when there is something else to choose from. */
+export function offer(group, options, chosen) {
+  group.hidden = options.length < 2;
+  if (group.dataset.options !== String(options)) {
+    group.dataset.options = String(options);
+    group.querySelectorAll("label").forEach((label) => label.remove());
+    for (const value of options) {
+      const radio = element("input", { type: "radio", name: group.id, value });
+      group.append(element("label", {}, radio, element("span", {}, value)));
+    }
+  }
+  group.querySelectorAll("input").forEach((radio) => (radio.checked = radio.value === String(chosen)));
+}
+
+/** Of several things that Tab reaches as one, make this the one it leads to. */
+export function reachable(things, chosen) {
+  things.forEach((each) => (each.tabIndex = each === chosen ? 0 : -1));
+}
+
+/** Let arrow keys, Home and End lead along the things inside of a holder. */
+export function walkable(holder, selector) {
+  holder.addEventListener("keydown", (event) => {
+    const things = [...holder.querySelectorAll(selector)];
+    const from = things.indexOf(event.target);
+    const onward = getComputedStyle(holder).direction === "rtl" ? -1 : 1;
+    const step = { ArrowRight: from + onward, ArrowLeft: from - onward, Home: 0, End: things.length - 1 }[event.key];
+    const to = from < 0 ? undefined : things[step];
+    if (!to) return;
+    event.preventDefault();
+    reachable(things, to);
+    to.focus();
+  });
+}

@@ -1,0 +1,58 @@
+// The page of `regard look`: all that can be seen of one sentence, in one file.
+
+import { remember, wished } from "./address.js";
+import { layOutAttention, mountAttention, showAttention } from "./attention.js";
+import { byId, element } from "./common.js";
+import { mountNext, showNext } from "./next.js";
+import { enclosed, followAddress, followWidth, openPage } from "./opening.js";
+import { changeTree, mountTree, showTree } from "./pointing.js";
+import { changeAttention } from "./state.js";
+
+const data = enclosed();
+const followers = [];
+
+/** Room for one more view, under a heading where there are several. */
+function room(name, title, about) {
+  const heading = element("h2", { class: "view-title", id: `${name}-view-title` }, title);
+  const holder = element("div", { id: `${name}-view`, class: "view" });
+  byId("views").append(heading, element("p", { class: "caption" }, about), holder);
+  return holder;
+}
+
+function beginAttention() {
+  mountAttention(byId("views"));
+  showAttention(data, { ...data.start, ...wished() });
+  followWidth(layOutAttention);
+  followers.push(changeAttention);
+}
+
+/** What could have been written at each place of the output; the fragment says at which. */
+function beginNext() {
+  const { places, tokens } = data.next;
+  const show = (wish) => {
+    const at = places[wish.at] ? Number(wish.at) : 0;
+    const outputs = "the output has here";
+    const around = { before: tokens.slice(0, at), after: tokens.slice(at), language: data.target.language, outputs };
+    showNext({ ...places[at], ...around }, wish);
+  };
+  const about = "How likely the model finds each token. Choose one of the output to see what else could stand there.";
+  const go = (at) => {
+    remember({ at: at || null });
+    show(wished());
+  };
+  mountNext(room("next", "What else could be written", about), { go });
+  show(wished());
+  followers.push(show);
+}
+
+function beginTree() {
+  mountTree(room("beam", "What the search tried", "The hypotheses that the beam search of the model kept."));
+  showTree({ source: data.source, ...data.beam }, wished());
+  followers.push(changeTree);
+}
+
+openPage("What the model looks at", data);
+beginAttention();
+if (data.next) beginNext();
+if (data.beam) beginTree();
+followAddress((wish) => followers.forEach((change) => change(wish)));

@@ -1,0 +1,35 @@
+// How a page that is one file begins: its data lie in it, its heading tells the texts, and it follows its address.
+
+import { wished } from "./address.js";
+import { byId, element, word } from "./common.js";
+
+/** What the page was made with. */
+export const enclosed = () => JSON.parse(byId("data").textContent);
+
+/** The heading: what is read, and what is written or was so far. */
+export function openPage(title, { source, target }, ending = "") {
+  const line = (name, { text, language }) => {
+    const shown = word(text, language);
+    shown.id = name;
+    return element("div", {}, element("dt", {}, name), element("dd", {}, shown));
+  };
+  const pair = element("dl", { class: "pair" }, line("source", source), ...(ending ? [] : [line("target", target)]));
+  byId("heading").append(element("h1", {}, title), pair);
+  document.title = `${source.text} → ${target.text}${ending}`;
+  byId("views").hidden = false;
+}
+
+/** Follow the fragment when someone changes it by hand. */
+export function followAddress(change) {
+  addEventListener("hashchange", () => change(wished()));
+}
+
+/** Lay out anew when the window has another width; the height changes with what is shown. */
+export function followWidth(layOut) {
+  let width = document.body.clientWidth;
+  new ResizeObserver(() => {
+    if (width === document.body.clientWidth) return;
+    width = document.body.clientWidth;
+    layOut();
+  }).observe(document.body);
+}

@@ -1,0 +1,10 @@
+// Outputs, best first: the list beside a tree, and the n-best list of a sentence.
+
+import { button, element, signed, word } from "./common.js";
+
+/** A line of the list as a button: its rank, its score and its text. */
+export function outputLine({ rank, score, text }, language, place) {
+  const value = element("span", { class: "score" }, score === null ? "" : signed(score));
+  const parts = [element("b", {}, String(rank)), value, word(text, language)];
+  return element("li", {}, button({ class: "output", "data-place": place }, ...parts));
+}

@@ -1,0 +1,12 @@
+// The page of `regard look --beam`: one search as a tree.
+
+import { wished } from "./address.js";
+import { byId } from "./common.js";
+import { enclosed, followAddress, openPage } from "./opening.js";
+import { changeTree, mountTree, showTree } from "./pointing.js";
+
+const data = enclosed();
+openPage("The beam as a tree", data);
+mountTree(byId("views"));
+showTree(data, wished());
+followAddress(changeTree);

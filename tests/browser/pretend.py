@@ -1,0 +1,266 @@
+"""A server that pretends: the real page files under the real policy, and answers that a person can check.
+
+Its models translate word by word from a small dictionary. A token is a word with its space; the next token is the
+right word with 0.7, one that any word could be replaced by with 0.2, and the end with 0.1.
+"""
+
+import json
+import math
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from regard.serving.guard import HEADERS
+from regard.serving.static import page_files
+
+WORDS = {"I": "Eu", "see": "vejo", "the": "a", "house": "casa", "cat": "gata", "sleeps": "dorme"}
+INSTEAD, END = "▁talvez", "</s>"
+LIMITS = {"characters": 200, "beam": 8, "n_best": 8, "weights": 10_000, "nodes": 500, "seconds": 10}
+
+
+def _described(name: str, source: str, target: str) -> dict[str, Any]:
+    names = {"en": "English", "pt": "Portuguese"}
+    return {
+        "name": name,
+        "source": {"code": source, "name": names[source]},
+        "target": {"code": target, "name": names[target]},
+        "engine": "torch",
+        "decoding": {"beam": 2},
+        "can": ["translate", "attention", "next", "beam"],
+    }
+
+
+MODELS = [_described("plain", "en", "pt"), _described("loud", "en", "pt"), _described("back", "pt", "en")]
+
+
+def translated(text: str, model: str = "plain") -> str:
+    """Each word by the dictionary, its full stop kept; `loud` writes capitals."""
+    table = {target: source for source, target in WORDS.items()} if model == "back" else WORDS
+    found = re.sub(r"\w+", lambda match: table.get(match[0], match[0]), text)
+    return found.upper() if model == "loud" else found
+
+
+def tokens_of(text: str) -> list[str]:
+    return [f"▁{word}" for word in text.split()]
+
+
+def sentences_of(text: str) -> list[dict[str, Any]]:
+    return [
+        {"start": match.start(), "end": match.end(), "text": match[0]}
+        for match in re.finditer(r"[^\s.][^.\n]*\.?", text)
+    ]
+
+
+def explained(source: str, text: str) -> dict[str, Any]:
+    """An output with its tokens and an alignment of each word with that at its place."""
+    tokens, last = tokens_of(text), len(source.split()) - 1
+    return {
+        "text": text,
+        "score": -0.1 * len(tokens),
+        "tokens": tokens,
+        "token_scores": [-0.1] * (len(tokens) + 1),
+        "alignment": [[min(place, last), place] for place in range(len(tokens))],
+        "n_best": [{"text": text, "score": -0.1 * len(tokens)}],
+    }
+
+
+class Pretending:
+    """What it was asked and what it is to do wrong."""
+
+    def __init__(self) -> None:
+        self.address = ""
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.refusals: list[tuple[int, str, dict[str, str]]] = []  # given once each, in turn, to questions of a path
+        self.refused_path = "/v1/translate"
+        self.key: str | None = None  # that questions must know
+        self.held: dict[str, threading.Event] = {}  # texts that wait for a sign before they are answered
+
+    def questions(self, path: str) -> list[dict[str, Any]]:
+        return [question for name, question in self.asked if name == path]
+
+    def answer(self, path: str, question: dict[str, Any]) -> Any:
+        return {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}[path](question)
+
+
+def translation(question: dict[str, Any]) -> dict[str, Any]:
+    source, model = question["text"], question.get("model", "plain")
+    best = translated(source, model)
+    if question.get("forced"):
+        best = question["forced"]
+    elif before := question.get("before"):
+        rest = tokens_of(best)[len(before) :]
+        best = "".join([*(token for token in before if token != END), *rest]).replace("▁", " ").strip()
+    found = explained(source, best)
+    others = [f"{best} {'e ' * place}tal" for place in range(1, question.get("n_best", 1))]
+    found["n_best"] += [{"text": text, "score": -1.0 - place} for place, text in enumerate(others)]
+    return found
+
+
+def _languages(model: str) -> tuple[str, str]:
+    (found,) = [each for each in MODELS if each["name"] == model]
+    return found["source"]["code"], found["target"]["code"]
+
+
+def _attention(question: dict[str, Any]) -> dict[str, Any]:
+    """Two blocks of two heads: the first looks straight at the word at its place, the second at all alike."""
+    source, target = _languages(question["model"])
+    mark = "▁" if question["mode"] == "tokens" else ""
+    columns = [f"{mark}{word}" for word in question["text"].split()]
+    rows = [f"{mark}{token.removeprefix('▁')}" for token in question["tokens"]]
+
+    def side(rows: list[str], columns: list[str]) -> dict[str, Any]:
+        straight = [10_000 * (row == column) for row in range(len(rows)) for column in range(len(columns))]
+        even = [10_000 // len(columns)] * (len(rows) * len(columns))
+        block = {"heads": [straight, even], "entropy": [0.0, round(math.log(len(columns)), 3)]}
+        blocks = [{"where": f"decoder.{place}.cross", "layer": place + 1, **block} for place in range(2)]
+        return {"rows": rows, "columns": columns, "usual": 1, "blocks": blocks}
+
+    sides = {"cross": side(rows, columns), "encoder": side(columns, columns), "decoder": side(rows, rows)}
+    return {
+        "model": question["model"],
+        "source": {"text": question["text"], "language": source},
+        "target": {"text": " ".join(rows), "language": target},
+        "modes": {question["mode"]: sides},
+    }
+
+
+def _next(question: dict[str, Any]) -> dict[str, Any]:
+    right = [*tokens_of(translated(question["text"], question["model"])), END]
+    before = question["before"]
+    names = [right[min(len(before), len(right) - 1)], INSTEAD, END]
+    shares = [0.7, 0.2, 0.05]
+    tokens = [
+        {"token": name, "text": name, "probability": share, "taken": False, "end": name == END}
+        for name, share in zip(names, shares, strict=True)
+    ]
+    source, target = _languages(question["model"])
+    return {
+        "source": {"text": question["text"], "language": source},
+        "target": {"text": "", "language": target},
+        "before": before,
+        "vocabulary": 13,
+        "tokens": tokens,
+        "log_probabilities": [math.log(share) for share in shares],
+        "rest": {"count": 10, "probability": 0.05},
+    }
+
+
+def _beam(question: dict[str, Any]) -> dict[str, Any]:
+    """The best output alone, and beside its first token as many that were dropped as the beam is wide."""
+    tokens = [*tokens_of(translated(question["text"], question["model"])), END]
+    common = {"log_probability": -0.1, "score": None, "rank": None, "group": 0}
+    nodes = [
+        {
+            **common,
+            "token": token,
+            "parent": place - 1 if place else None,
+            "step": place + 1,
+            "total": -0.1 * (place + 1),
+            "fate": "continued",
+            "text": "".join(tokens[: place + 1]).replace("▁", " ").replace(END, "").strip(),
+        }
+        for place, token in enumerate(tokens)
+    ]
+    nodes[-1] |= {"score": -0.5, "rank": 1, "fate": "won"}
+    dropped = [{**nodes[0], "token": f"▁x{n}", "text": f"x{n}", "fate": "dropped"} for n in range(question["beam"] - 1)]
+    source, target = _languages(question["model"])
+    lanes = [0] * len(nodes)
+    return {
+        "source": {"text": question["text"], "language": source},
+        "target": {"text": nodes[-1]["text"], "language": target},
+        "width": question["beam"],
+        "leftwards": False,
+        "outputs": [len(nodes) - 1],
+        "lanes": {
+            "all": [*lanes, *range(1, len(dropped) + 1)],
+            "outputs": [*lanes, *[None] * len(dropped)],
+        },
+        "nodes": [*nodes, *dropped],
+    }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    pretending: Pretending
+    files = page_files()
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        name = {"/": "index.html"}.get(self.path, self.path.removeprefix("/page/"))
+        if self.path == "/v1/models":
+            self._send({"version": "0", "limits": LIMITS, "models": MODELS})
+        elif self.path == "/frontend/settings":
+            self._send({"keyRequired": self.pretending.key is not None})
+        elif file := self.files.get(name):
+            self._write(200, file.content, file.kind, {"Cache-Control": "max-age=600"})  # saves the tests some seconds
+        else:
+            self._send({"error": "There is no such page."}, 404)
+
+    def do_POST(self) -> None:
+        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        pretending = self.pretending
+        pretending.asked.append((self.path, question))
+        if question.get("api_key") != pretending.key:
+            return self._send({"error": "This key is not known here."}, 403)
+        if pretending.refusals and self.path == pretending.refused_path:
+            status, sentence, headers = pretending.refusals.pop(0)
+            return self._send({"error": sentence}, status, headers)
+        if self.path != "/v1/translate":
+            return self._send(pretending.answer(self.path, question))
+        if held := pretending.held.get(question["text"]):
+            held.wait(10)
+        if question.get("stream"):
+            return self._stream(question)
+        return self._send({"translations": [translation(question)], "seconds": 0.01})
+
+    def _stream(self, question: dict[str, Any]) -> None:
+        """All events of a translation, its sentences from the last to the first: the order of completion."""
+        spans = sentences_of(question["text"])
+        events: list[tuple[str, Any]] = [("start", {"texts": [spans]})]
+        for place in reversed(range(len(spans))):
+            sentence = translation({**question, "text": spans[place]["text"]})
+            events.append(("sentence", {"index": 0, "sentence": place, "source": spans[place], **sentence}))
+        whole = explained(question["text"], translated(question["text"], question["model"]))
+        events += [("translation", {"index": 0, **whole}), ("done", {"seconds": 0.042})]
+        text = ": \n\n" + "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in events)
+        self._write(200, text.encode(), "text/event-stream")
+
+    def _send(self, value: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        self._write(status, json.dumps(value).encode(), "application/json", headers)
+
+    def _write(self, status: int, content: bytes, kind: str, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {**HEADERS, **(headers or {}), "Content-Type": kind}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        try:
+            self.wfile.write(content)
+        except OSError:  # the page did not want it any more
+            self.close_connection = True
+
+
+@contextmanager
+def pretending() -> Iterator[Pretending]:
+    """A server on loopback for as long as it is wanted."""
+    state = Pretending()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"pretending": state}))
+    server.daemon_threads = True
+    state.address = f"http://127.0.0.1:{server.server_address[1]}/"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

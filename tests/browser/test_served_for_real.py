@@ -1,0 +1,67 @@
+"""The page with the server it is made for: what a person sees is what the model gives."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import Browser
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "serving"))
+from loopback import on_loopback
+from toy import make_model
+
+from regard.serving.app import make_app
+from regard.serving.options import ServingOptions
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("served") / "toy", export=False)
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with on_loopback(make_app([folder], ServingOptions())) as found:
+        yield found
+
+
+def settle(page: Browser) -> None:
+    page.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
+
+
+def test_every_view_of_a_real_model(browser: Browser, address: str, folder: Path) -> None:
+    import regard
+    from regard.foresight import next_choices
+
+    model = regard.load(folder)
+    texts = ["Ana sees the red house.", "two dogs run."]
+    wanted = [model.translate([text])[0] for text in texts]
+    browser.open(f"{address}/")
+    browser.wait("return !document.getElementById('desk').hidden")
+    browser.find("#text").send_keys("\n".join(texts))
+    browser.wait(
+        "return [...document.querySelectorAll('.sentence')].map((each) => each.textContent)",
+        wanted=[each.text for each in wanted],
+    )
+    browser.wait("return document.getElementById('why').hidden", wanted=False)
+    settle(browser)
+    assert len(browser.all("#sheet .thumb")) == 4
+    browser.find("input[name=side][value=encoder]").click()
+    assert browser.text("#matrix-title") == "Matrix: encoder, block 1, mean of 2 heads"
+    browser.find("#next-tab").click()
+    browser.wait("return document.querySelectorAll('#tokens tbody tr').length", wanted=13)
+    names = browser.run("return [...document.querySelectorAll('#tokens tbody th')].map((each) => each.textContent)")
+    assert names[:-1] == list(next_choices(model, texts[0]).tokens)
+    browser.find(".pick").click()
+    browser.wait("return document.getElementById('picked').hidden", wanted=False)
+    settle(browser)
+    assert browser.text("#before .place") in names
+    for tab, part in (("others", "#n-best .output"), ("beam", ".node")):
+        browser.find(f"#{tab}-tab").click()
+        browser.wait("return document.querySelectorAll(arguments[0]).length > 0", part)
+        settle(browser)
+        assert not browser.find(f"#{tab}-trouble").is_displayed()
+    assert browser.said() == []

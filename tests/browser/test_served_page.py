@@ -1,0 +1,425 @@
+"""The page of the server in a real browser: typing, pointing, choosing, refusals, two tabs; nothing typed is markup."""
+
+import base64
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from chromium import Browser
+from pretend import END, INSTEAD, Pretending, pretending
+from scenes import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+Opened = Callable[..., Browser]
+TEXT = "I see the house. the cat sleeps."
+OUTPUT = "Eu vejo a casa. a gata dorme."
+
+
+@pytest.fixture(scope="module")
+def one_server() -> Iterator[Pretending]:
+    with pretending() as state:
+        yield state
+
+
+@pytest.fixture
+def server(one_server: Pretending) -> Pretending:
+    one_server.forget()
+    return one_server
+
+
+@pytest.fixture
+def opened(browser: Browser, server: Pretending) -> Opened:
+    """Open the page with this in its fragment; wait for the translations there will be."""
+
+    def show(**wishes: Any) -> Browser:
+        browser.open(server.address, f"#{urlencode({'models': 'plain', **wishes}, doseq=True)}")
+        browser.wait("return !document.getElementById('desk').hidden")
+        if wishes.get("text"):
+            browser.wait("return document.getElementById('why').hidden", wanted=False)
+            settle(browser)
+        return browser
+
+    return show
+
+
+def settle(page: Browser) -> None:
+    """Wait until nothing is under way."""
+    page.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
+
+
+def type_text(page: Browser, text: str) -> None:
+    page.find("#text").send_keys(text)
+
+
+def outputs(page: Browser) -> list[str]:
+    return page.run("return [...document.querySelectorAll('.output-text')].map((each) => each.textContent)")
+
+
+def wait_for_outputs(page: Browser, *texts: str) -> None:
+    page.wait("return [...document.querySelectorAll('.output-text')].map((each) => each.textContent)", wanted=[*texts])
+
+
+def lit(page: Browser, kind: str = "lit") -> dict[str, list[str]]:
+    """The words that are lit, on each side."""
+    found = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
+    sides = {"source": "#mirror", "target": ".output-text"}
+    return {side: page.run(found, f"{holder} .{kind}") for side, holder in sides.items()}
+
+
+def written(page: Browser, text: str) -> Any:
+    (found,) = [each for each in page.all(".written") if each.text == text]
+    return found
+
+
+def wished(page: Browser) -> dict[str, str]:
+    return page.run("return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
+
+
+# Translating
+
+
+def test_translations_appear_as_one_types(opened: Opened, server: Pretending) -> None:
+    page = opened()
+    type_text(page, "I see")
+    wait_for_outputs(page, "Eu vejo")
+    type_text(page, " the house. the cat sleeps.")
+    wait_for_outputs(page, OUTPUT)
+    settle(page)
+    assert page.text(".facts").startswith("42 ms · score −0.70 · torch")
+    assert page.said() == []
+    asked = [question["text"] for question in server.questions("/v1/translate")]
+    assert len(asked) < len(TEXT)  # not for every key
+    page.find("#clear").click()
+    wait_for_outputs(page, "")
+    assert not page.find("#why").is_displayed()
+
+
+def test_an_answer_that_comes_late_is_dropped(opened: Opened, server: Pretending) -> None:
+    server.held["the cat"] = threading.Event()
+    page = opened()
+    type_text(page, "the cat")
+    page.wait("return document.querySelector('.translation').getAttribute('aria-busy')", wanted="true")
+    type_text(page, " sleeps")
+    wait_for_outputs(page, "a gata dorme")
+    server.held["the cat"].set()
+    page.settle()
+    assert outputs(page) == ["a gata dorme"]
+    assert page.said() == []
+
+
+def test_models_stand_side_by_side_and_pairs_are_what_is_loaded(opened: Opened) -> None:
+    page = opened(text="the cat", models=["plain", "loud"])
+    wait_for_outputs(page, "a gata", "A GATA")
+    left, right = (panel.rect for panel in page.all(".translation"))
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] < right["x"]
+    page.find("#models input[value=plain]").click()
+    wait_for_outputs(page, "A GATA")
+    assert [option.text for option in page.all("#from option")] == ["English", "Portuguese"]
+    assert [option.text for option in page.all("#to option")] == ["Portuguese"]
+    page.find("#swap").click()
+    assert [option.text for option in page.all("#to option")] == ["English"]
+    assert page.text("#source-title") == "Portuguese"
+    assert not page.find("#models").is_displayed()
+
+
+# Words that belong together
+
+
+def test_pointing_at_a_word_lights_up_its_links_on_both_sides(opened: Opened) -> None:
+    page = opened(text=TEXT)
+    page.point(written(page, "gata"))
+    assert lit(page) == {"source": ["cat"], "target": ["gata"]}
+    assert page.text("#link-readout") == "gata comes from cat"
+    box = page.run(
+        'return document.querySelector(\'.mirrored[data-sentence="0"][data-word="1"]\').getBoundingClientRect()'
+    )
+    field = page.find("#text")
+    middle = [field.rect["x"] + field.rect["width"] / 2, field.rect["y"] + field.rect["height"] / 2]
+    page.point(field, int(box["x"] + 5 - middle[0]), int(box["y"] + 8 - middle[1]))
+    assert lit(page) == {"source": ["see"], "target": ["vejo"]}
+    assert page.text("#link-readout") == "see becomes vejo"
+
+
+def test_the_caret_and_the_arrow_keys_light_up_links_too(opened: Opened) -> None:
+    page = opened(text=TEXT)
+    page.find("#text").send_keys("")
+    page.press("HOME", "ARROW_RIGHT", "ARROW_RIGHT", "ARROW_RIGHT")
+    assert lit(page)["target"] == ["vejo"]
+    page.run("document.querySelector('.written').focus()")
+    page.press("ARROW_RIGHT", "ARROW_RIGHT")
+    assert lit(page) == {"source": ["the"], "target": ["a"]}
+    assert page.focused()["text"] == "a"
+    assert page.run("return document.activeElement.getAttribute('aria-label')") == "a, from the"
+    page.press("ARROW_RIGHT", "ENTER")
+    page.wait("return document.activeElement.textContent", wanted="▁casa.")  # a key goes on from there
+    assert page.focused()["holder"] == "before"
+    page.run("document.querySelector('.pick').focus()")
+    page.press("ENTER")
+    page.wait("return document.activeElement.textContent", wanted=INSTEAD)
+
+
+# Why
+
+
+def test_choosing_heads_and_tokens(opened: Opened, server: Pretending) -> None:
+    page = opened(text="the cat sleeps", layer=1)
+    assert page.text("#matrix-title") == "Matrix: cross, block 1, mean of 2 heads"
+    page.find("input[name=head][value='2']").click()
+    assert page.text("#matrix-title") == "Matrix: cross, block 1, head 2"
+    assert "Entropy 1.10 nats" in page.text("#caption")
+    page.find("#matrix-part input[type=range], #sheet .thumb:first-child").click()
+    assert page.text("#matrix-title") == "Matrix: cross, block 1, head 1"
+    page.find("input[name=mode][value=tokens]").click()
+    page.wait("return document.querySelector('#rows .word').textContent", wanted="▁a")
+    assert [question["mode"] for question in server.questions("/v1/attention")] == ["words", "tokens"]
+    assert wished(page)["mode"] == "tokens"
+
+
+def test_the_sentence_that_is_explained_can_be_chosen(opened: Opened) -> None:
+    page = opened(text=TEXT)
+    assert page.text("#subject") == "I see the house. → Eu vejo a casa."
+    page.find("#sentence-after").click()
+    page.wait("return document.querySelector('#rows .word').textContent", wanted="a")
+    assert page.text("#subject") == "the cat sleeps. → a gata dorme."
+    assert wished(page)["sentence"] == "2"
+
+
+def test_picking_an_alternative_continues_from_there(opened: Opened, server: Pretending) -> None:
+    page = opened(text=TEXT)
+    written(page, "gata").click()
+    page.wait("return document.querySelector('#before .place')?.textContent", wanted="▁gata")
+    names = page.run("return [...document.querySelectorAll('#tokens tbody th')].map((each) => each.textContent)")
+    assert names == ["▁gata", INSTEAD, END, "10 others"]
+    assert server.questions("/v1/next")[-1]["before"] == ["▁a"]
+    page.find(".pick").click()
+    wait_for_outputs(page, "Eu vejo a casa. a talvez dorme.")
+    assert server.questions("/v1/translate")[-1]["before"] == ["▁a", INSTEAD]
+    settle(page)
+    assert page.text("#before .place") == INSTEAD
+    page.driver.refresh()  # the choice stands in the address
+    wait_for_outputs(page, "Eu vejo a casa. a talvez dorme.")
+    page.wait("return document.getElementById('picked').hidden", wanted=False)
+    page.find("#picked button").click()
+    wait_for_outputs(page, OUTPUT)
+    assert "pick" not in wished(page)
+
+
+def test_sliders_redraw_without_the_server(opened: Opened, server: Pretending) -> None:
+    page = opened(text="the cat", view="next")
+    before = len(server.asked)
+    page.run(
+        "const slider = document.getElementById('top_k'); slider.value = 2;"
+        "slider.dispatchEvent(new Event('input', { bubbles: true }))"
+    )
+    drawn = page.run("return [...document.querySelectorAll('.drawn .bar')].map((each) => each.textContent)")
+    assert [share.replace("\u202f", " ") for share in drawn] == ["78 %", "22 %", "cut", "cut"]
+    assert page.text("#summary").startswith("2 of 13 tokens may be drawn.")
+    assert len(server.asked) == before
+    assert wished(page)["top_k"] == "2"
+
+
+def test_other_translations_and_the_beam(opened: Opened, server: Pretending) -> None:
+    page = opened(text="the cat", view="others", n=3)
+    lines = page.run("return [...document.querySelectorAll('#n-best bdi')].map((each) => each.textContent)")
+    assert lines == ["a gata", "a gata e tal", "a gata e e tal"]
+    assert page.run("return [...document.querySelectorAll('#n-best mark')].map((each) => each.textContent)")[:2] == [
+        "e",
+        "tal",
+    ]
+    page.all("#n-best .output")[1].click()
+    wait_for_outputs(page, "a gata e tal")
+    page.find("#beam-tab").click()
+    page.wait("return document.querySelectorAll('.node').length", wanted=4)
+    assert page.text("#tree-caption").startswith("A beam of 2, 3 steps.")
+    assert page.text("#key") == "best outputdropped"
+    page.run(
+        "const width = document.getElementById('beam-width'); width.value = 5; width.dispatchEvent(new Event('input'))"
+    )
+    page.wait("return document.querySelectorAll('.node').length", wanted=7)
+    assert wished(page)["beam"] == "5"
+
+
+def test_tabs_are_walked_by_arrow_keys(opened: Opened) -> None:
+    page = opened(text="the cat")
+    page.run("document.getElementById('attention-tab').focus()")
+    page.press("ARROW_RIGHT")
+    assert page.find("[aria-selected=true]").text == "Next word"
+    page.wait("return document.querySelector('#before .place')?.textContent", wanted="▁a")
+    assert page.find("#next-panel").is_displayed()
+    assert not page.find("#attention-panel").is_displayed()
+
+
+# The address, and what can be kept
+
+
+def test_the_address_leads_to_the_same_view_and_no_text_to_the_server_s_log(opened: Opened) -> None:
+    page = opened(text=TEXT, view="next", sentence=2, at=1, temperature=0.5)
+    assert page.text("#before .place") == "▁gata"
+    assert page.find(".slider.set output").text == "0.5"
+    assert all("cat" not in address for address in page.requests())
+    page.run("location.hash = '#models=plain&text=the+house&view=attention'")
+    wait_for_outputs(page, "a casa")
+    assert page.find("[aria-selected=true]").text == "Attention"
+
+
+def test_what_is_shown_can_be_saved(opened: Opened) -> None:
+    page = opened(text="the cat")
+    page.run(
+        "window.kept = []; HTMLAnchorElement.prototype.click = function () { kept.at(-1).name = this.download };"
+        "URL.createObjectURL = (blob) => { kept.push({ blob }); return 'blob:none' }"
+    )
+    read = (
+        "const kept = window.kept.at(-1), reader = new FileReader();"
+        "reader.onload = () => arguments[0]([kept.name, reader.result]); reader.readAsDataURL(kept.blob)"
+    )
+
+    def saved(part: str, kind: str) -> tuple[str, bytes]:
+        count = page.run("return kept.length")
+        page.run(
+            "[...document.querySelectorAll(`${arguments[0]} .save`)].find((each) => each.textContent === arguments[1])"
+            ".dispatchEvent(new MouseEvent('click', { bubbles: true }))",
+            part,
+            kind,
+        )
+        page.wait("return kept.length === arguments[0] + 1 && 'name' in kept.at(-1)", count)
+        name, address = page.driver.execute_async_script(read)
+        return name, base64.b64decode(address.split(",", 1)[1])
+
+    name, content = saved("#matrix-part", "JSON")
+    assert (name, json.loads(content)["columns"]) == ("regard-attention-matrix.json", ["the", "cat"])
+    name, content = saved("#links-part", "SVG")
+    drawing = content.decode()
+    assert name == "regard-attention-lines.svg"
+    assert drawing.startswith("<svg")
+    assert ">gata</text>" in drawing
+    assert drawing.count("<path") == 4
+    name, content = saved("#sheet-part", "PNG")
+    assert name == "regard-attention-heads.png"
+    assert content.startswith(b"\x89PNG")
+    assert json.loads(saved(".translation", "JSON")[1])["text"] == "a gata"
+    assert page.said() == []
+
+
+# When something is wrong
+
+
+def test_a_refusal_is_shown_kindly_and_can_be_tried_again(opened: Opened, server: Pretending) -> None:
+    server.refusals = [(413, "The text has 201 characters, and 200 are the most.", {})]
+    page = opened()
+    type_text(page, "the cat")
+    page.wait("return document.querySelector('.translation .trouble').hidden", wanted=False)
+    trouble = page.find(".translation .trouble")
+    assert trouble.text == "The text has 201 characters, and 200 are the most. Try again"
+    assert trouble.get_attribute("role") == "alert"
+    trouble.find_element("css selector", "button").click()
+    wait_for_outputs(page, "a gata")
+    assert not trouble.is_displayed()
+
+
+def test_a_busy_server_is_waited_for(opened: Opened, server: Pretending) -> None:
+    server.refusals = [(429, "Slowdown: too many at once.", {"Retry-After": "1"})]
+    page = opened()
+    type_text(page, "the cat")
+    page.wait("return document.querySelector('.translation .trouble').textContent.includes('Trying again in 1')")
+    wait_for_outputs(page, "a gata")
+
+
+def test_a_view_that_is_refused_leaves_the_translation_alone(opened: Opened, server: Pretending) -> None:
+    server.refusals, server.refused_path = [(413, "These are too many weights.", {})], "/v1/attention"
+    page = opened(text="the cat")
+    assert page.find("#attention-trouble").text == "These are too many weights. Try again"
+    assert outputs(page) == ["a gata"]
+    page.find("#attention-trouble button").click()
+    page.wait("return document.querySelectorAll('#rows .word').length", wanted=2)
+
+
+def test_a_server_that_is_gone_is_told_as_that(opened: Opened, server: Pretending) -> None:
+    page = opened()
+    page.driver.execute_cdp_cmd("Network.enable", {})
+    page.driver.execute_cdp_cmd(
+        "Network.emulateNetworkConditions",
+        {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0},
+    )
+    try:
+        type_text(page, "the cat")
+        page.wait("return document.querySelector('.translation .trouble').hidden", wanted=False)
+        assert "The server does not answer." in page.text(".translation .trouble")
+    finally:
+        page.driver.execute_cdp_cmd(
+            "Network.emulateNetworkConditions",
+            {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
+        )
+
+
+def test_where_a_key_is_needed_the_page_asks_for_it(opened: Opened, server: Pretending) -> None:
+    server.key = "open sesame"
+    page = opened()
+    type_text(page, "the cat")
+    page.wait("return document.querySelector('.translation .trouble').textContent.startsWith('This key is not known')")
+    page.find("#key-field").send_keys("open sesame")
+    page.find("#key-form button").click()
+    wait_for_outputs(page, "a gata")
+    page.driver.refresh()  # a tab remembers it
+    wait_for_outputs(page, "a gata")
+    page.run("sessionStorage.clear()")
+
+
+def test_two_tabs_know_nothing_of_each_other(opened: Opened, server: Pretending) -> None:
+    page = opened(text="the cat")
+    first = page.driver.current_window_handle
+    page.driver.switch_to.new_window("tab")
+    try:
+        page.driver.get(f"{server.address}#models=loud&text=the+house")
+        wait_for_outputs(page, "A CASA")
+        page.driver.switch_to.window(first)
+        assert outputs(page) == ["a gata"]
+        type_text(page, " sleeps")
+        wait_for_outputs(page, "a gata dorme")
+        page.driver.switch_to.window(page.driver.window_handles[-1])
+        assert outputs(page) == ["A CASA"]
+    finally:
+        page.driver.switch_to.window(page.driver.window_handles[-1])
+        page.driver.close()
+        page.driver.switch_to.window(first)
+
+
+# Any text, any window, any person
+
+
+def test_what_was_typed_stays_text(opened: Opened) -> None:
+    typed = " ".join(HOSTILE[:3])
+    page = opened(text=typed, view="others")
+    assert page.text("#mirror").strip() == typed
+    assert page.find("#text").get_attribute("value") == typed
+    assert "<img" in page.text(".output-text") + page.text("#n-best")
+    assert page.run("return window.hacked ?? null") is None
+    assert page.run("return [document.scripts.length, document.images.length]") == [1, 0]
+    assert page.said() == []
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_nothing_sticks_out_and_dark_is_dark(opened: Opened, browser: Browser, width: int) -> None:
+    browser.appear(width=width, height=740, scheme="dark")
+    page = opened(text=f"{'Rindfleischetikettierungsgesetz' * 3}. the cat", models=["plain", "loud"])
+    for view in ("attention", "next", "others", "beam"):
+        page.find(f"#{view}-tab").click()
+        settle(page)
+        assert page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    assert max(page.run("return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")) < 60
+    assert page.said() == []
+
+
+def test_everything_that_can_be_used_has_a_name(opened: Opened) -> None:
+    page = opened(text=TEXT, models=["plain", "loud"])
+    names = page.names("button", "radio", "checkbox", "combobox", "textbox", "tab", "toolbar", more_than=30)
+    assert all(names)
+    for view in ("next", "others", "beam"):
+        page.find(f"#{view}-tab").click()
+        settle(page)
+    ids = page.run("return [...document.querySelectorAll('[id]')].map((each) => each.id)")
+    assert sorted(set(ids)) == sorted(ids)

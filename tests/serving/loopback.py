@@ -1,0 +1,36 @@
+"""A server of its own on loopback, in a thread of the test."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from regard.serving.guard import Guard
+from regard.serving.server import Server, address_of, bound, configured
+
+WAIT = 20.0  # seconds, for what takes a moment
+
+
+@contextmanager
+def on_loopback(app: Guard) -> Iterator[str]:
+    """Its address; at the end it finishes what it accepted."""
+    listening = bound("127.0.0.1", 0)
+    ready = threading.Event()
+    server = Server(configured(app, 60), app, ready.set)
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    assert ready.wait(30)
+    try:
+        yield address_of(listening)
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        listening.close()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Come back when something has come about."""
+    end = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.005)

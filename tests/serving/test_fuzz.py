@@ -1,0 +1,162 @@
+"""Whatever is thrown at it, the server answers in its own words, and lives."""
+
+import json
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from regard.serving.openapi import OPERATIONS, Operation
+
+POSTS = ("/translate", "/detect", "/v1/translate", "/v1/attention", "/v1/next", "/v1/beam")
+QUIET = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def answered(client: httpx.Client, path: str, content: bytes, kind: str = "application/json") -> Any:
+    """The answer, which is a good one, or an error in one sentence."""
+    answer = client.post(path, content=content, headers={"Content-Type": kind})
+    assert answer.status_code in (200, 400, 413, 415), answer.text
+    found = answer.json()
+    if answer.status_code != 200:
+        assert list(found) == ["error"]
+        assert found["error"]
+    assert client.get("/health").status_code == 200
+    return found
+
+
+def test_the_description_is_whole(client: httpx.Client) -> None:
+    described = client.get("/openapi.json").json()
+    assert set(POSTS) <= set(described["paths"])
+    text = json.dumps(described)
+    for reference in {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}:
+        assert reference in described["components"]["schemas"]
+
+
+@pytest.fixture(scope="module")
+def described(running: str) -> Any:
+    return schemathesis.openapi.from_url(f"{running}/openapi.json")
+
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.path)
+@settings(parent=QUIET, max_examples=15)
+@given(data=st.data())
+def test_answers_are_as_described(described: Any, operation: Operation, data: st.DataObject) -> None:
+    case = data.draw(described[operation.path][operation.method.upper()].as_strategy())
+    case.validate_response(case.call(), checks=CHECKS)
+
+
+MALFORMED = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b"3",
+    b'"text"',
+    b"{'q': 1}",
+    b'{"q": NaN}',
+    b'{"q": 1e999, "text": Infinity}',
+    b"\xff\xfe{}",
+    b'{"text": "\xc3"}',
+    b'{"q": "a"' + b" " * 1000,
+    b"[" * 20_000,
+    b'{"text": ' * 5000,
+    b'{"a": ' + b"9" * 5000 + b"}",
+    b"\x00",
+]
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_malformed_json_is_refused(client: httpx.Client, path: str) -> None:
+    for content in MALFORMED:
+        assert "error" in answered(client, path, content)
+
+
+@pytest.mark.parametrize("path", ["/translate", "/detect"])
+def test_malformed_forms_are_answered(client: httpx.Client, path: str) -> None:
+    for content in (b"", b"&&&", b"q=%", b"q=%ff%fe", b"=&=", b"q" * 5000, b"a=1&" * 500, b"q=a;b&q=c", b"%00=%00"):
+        assert "error" in answered(client, path, content, "application/x-www-form-urlencoded") or path == "/detect"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ud800",
+        "Ana \udfff reads",
+        "\x00\x01\x02\x1b[31m",
+        "Ana\u202ereads\u2066",
+        "\ufeffAna",
+        "e\u0301" * 50,
+        "🏳️‍🌈" * 20,
+        "\u200b" * 100,
+        "<script>alert(1)</script>",
+        "ا" * 50,
+        "a" * 2000,
+        "\n" * 2000,
+        ". " * 1000,
+    ],
+    ids=ascii,
+)
+def test_odd_texts_are_translated(client: httpx.Client, text: str) -> None:
+    content = json.dumps({"q": text, "source": "en", "target": "pt"}).encode()
+    assert "translatedText" in answered(client, "/translate", content)
+    content = json.dumps({"q": text, "source": "auto", "target": "pt", "format": "html"}).encode()
+    assert "translatedText" in answered(client, "/translate", content)
+    assert "translations" in answered(client, "/v1/translate", json.dumps({"text": text, "model": "forth"}).encode())
+    assert isinstance(answered(client, "/detect", json.dumps({"q": text}).encode()), list)
+
+
+@pytest.mark.parametrize("view", ["attention", "next", "beam"])
+@pytest.mark.parametrize("text", ["Ana \udfff\x00 reads", "\u200b", "<b>🙂", "a" * 2000], ids=ascii)
+def test_odd_texts_are_looked_at(client: httpx.Client, view: str, text: str) -> None:
+    answered(client, f"/v1/{view}", json.dumps({"text": text, "model": "forth"}).encode())
+
+
+def test_ten_thousand_empty_sentences(client: httpx.Client) -> None:
+    for nothing in ("", " ", "\n", "."):
+        texts = [nothing] * 10_000
+        for path, name in (("/translate", "q"), ("/v1/translate", "text")):
+            content = json.dumps({name: texts, "source": "en", "target": "pt"}).encode()
+            assert "limit" in answered(client, path, content)["error"]
+    found = answered(client, "/v1/translate", json.dumps({"text": "\n" * 2000, "model": "forth"}).encode())
+    assert found["translations"][0]["text"].strip() == ""
+
+
+def test_a_huge_body_is_refused(client: httpx.Client) -> None:
+    assert "larger" in answered(client, "/translate", b'{"q": "' + b"a" * 10_000_000 + b'"}')["error"]
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+names = st.sampled_from(
+    ["q", "source", "target", "format", "alternatives", "text", "model", "beam", "n_best", "search", "sample", "mbr",
+     "prefix", "before", "required", "forbidden", "forced", "with", "stream", "sides", "layers", "at", "kept"]
+)  # fmt: skip
+
+
+@QUIET
+@given(path=st.sampled_from(POSTS), table=st.dictionaries(names, values, max_size=5))
+def test_any_values_are_answered(client: httpx.Client, path: str, table: dict[str, Any]) -> None:
+    content = json.dumps({"text": "Ana", "q": "Ana", "source": "en", "target": "pt", **table}).encode()
+    answer = client.post(path, content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (200, 400), answer.text
+
+
+@QUIET
+@given(path=st.sampled_from(POSTS), content=st.binary(max_size=60))
+def test_any_bytes_are_answered(client: httpx.Client, path: str, content: bytes) -> None:
+    assert client.post(path, content=content, headers={"Content-Type": "application/json"}).status_code == 400

@@ -1,0 +1,294 @@
+"""Orders of several requests in one thread: nothing lost, nothing swapped, nobody starved, nothing done in vain."""
+
+import asyncio
+import contextvars
+import random
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from regard.faults import Fault
+from regard.serving.options import Batching
+from regard.serving.queue import Done, Worker
+from regard.serving.refusals import Refusal
+
+WAIT = 20.0
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    found = Worker("test", Batching(rows=4, patience=0.05), waiting=50)
+    yield found
+    found.close(WAIT)
+
+
+async def all_of(worker: Worker, key: Any, work: Any, items: list[Any]) -> list[Any]:
+    """The answers in the order of the items."""
+    found = dict([answer async for answer in worker.each(key, work, items)])
+    return [found[place] for place in range(len(items))]
+
+
+class Gate:
+    """Work that waits until it may go on, and remembers its batches."""
+
+    def __init__(self) -> None:
+        self.open, self.begun = threading.Event(), threading.Event()
+        self.batches: list[list[Any]] = []
+
+    def __call__(self, items: list[Any]) -> list[Any]:
+        self.batches.append(list(items))
+        self.begun.set()
+        assert self.open.wait(WAIT)
+        return [item * 10 for item in items]
+
+    async def entered(self) -> None:
+        assert await asyncio.to_thread(self.begun.wait, WAIT)
+
+
+async def settled(worker: Worker, waiting: int) -> None:
+    """Come back when so many items wait."""
+    while worker.waiting != waiting:
+        await asyncio.sleep(0.001)
+
+
+def test_every_item_is_answered_in_its_place(worker: Worker) -> None:
+    answers = asyncio.run(all_of(worker, "a", lambda items: [item * 10 for item in items], list(range(11))))
+    assert answers == [number * 10 for number in range(11)]
+
+
+def test_orders_of_one_key_share_a_batch_and_others_do_not(worker: Worker) -> None:
+    gate = Gate()
+
+    async def main() -> None:
+        first = asyncio.create_task(all_of(worker, None, gate, [0]))
+        await gate.entered()
+        others = [asyncio.create_task(all_of(worker, key, gate, [number])) for number, key in enumerate("aba", 1)]
+        await settled(worker, 3)
+        gate.open.set()
+        assert [await each for each in (first, *others)] == [[0], [10], [20], [30]]
+
+    asyncio.run(main())
+    assert gate.batches == [[0], [1, 3], [2]]
+
+
+def test_a_long_order_does_not_keep_a_short_one_waiting(worker: Worker) -> None:
+    gate = Gate()
+
+    async def main() -> None:
+        first = asyncio.create_task(all_of(worker, None, gate, [0]))
+        await gate.entered()
+        book = asyncio.create_task(all_of(worker, "a", gate, list(range(10, 30))))
+        await settled(worker, 20)
+        word = asyncio.create_task(all_of(worker, "a", gate, [99]))
+        other = asyncio.create_task(all_of(worker, "b", gate, [77]))
+        await settled(worker, 22)
+        gate.open.set()
+        await asyncio.gather(first, book, word, other)
+
+    asyncio.run(main())
+    assert 99 in gate.batches[1]  # an item of each, in turn
+    assert gate.batches[2] == [77]  # then who waits behind
+    assert sorted(item for batch in gate.batches for item in batch) == sorted([0, 99, 77, *range(10, 30)])
+
+
+def test_one_who_fails_does_not_spoil_the_others(worker: Worker) -> None:
+    gate = Gate()
+
+    def work(items: list[int]) -> list[int]:
+        if 13 in items:
+            raise Fault("Not this one.")
+        return [item * 10 for item in items]
+
+    async def main() -> list[Any]:
+        first = asyncio.create_task(all_of(worker, None, gate, [0]))
+        await gate.entered()
+        orders = [asyncio.create_task(all_of(worker, "a", work, [number])) for number in (12, 13, 14)]
+        await settled(worker, 3)
+        gate.open.set()
+        await first
+        return await asyncio.gather(*orders, return_exceptions=True)
+
+    good, bad, also_good = asyncio.run(main())
+    assert (good, also_good) == ([120], [140])
+    assert isinstance(bad, Fault)
+
+
+def test_answers_that_are_too_few_are_a_fault_of_ours(worker: Worker) -> None:
+    with pytest.raises(AssertionError, match="3 items were given and 1 came back"):
+        asyncio.run(all_of(worker, "a", lambda items: items[:1], [1, 2, 3]))
+
+
+def test_a_cancelled_order_is_not_worked_on(worker: Worker) -> None:
+    gate = Gate()
+
+    async def main() -> None:
+        first = asyncio.create_task(all_of(worker, None, gate, [0]))
+        await gate.entered()
+        unwanted = asyncio.create_task(all_of(worker, "a", gate, [1, 2, 3]))
+        await settled(worker, 3)
+        unwanted.cancel()
+        await settled(worker, 0)
+        gate.open.set()
+        await first
+
+    asyncio.run(main())
+    worker.close(WAIT)
+    assert gate.batches == [[0]]
+
+
+def test_what_nobody_waits_for_is_known_to_be_abandoned(worker: Worker) -> None:
+    seen: list[bool] = []
+    begun, gone = threading.Event(), threading.Event()
+
+    def work(items: list[int]) -> list[int]:
+        seen.append(worker.abandoned())
+        begun.set()
+        assert gone.wait(WAIT)
+        seen.append(worker.abandoned())
+        return items
+
+    async def main() -> None:
+        task = asyncio.create_task(all_of(worker, "a", work, [1]))
+        assert await asyncio.to_thread(begun.wait, WAIT)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        gone.set()
+
+    asyncio.run(main())
+    worker.close(WAIT)
+    assert seen == [False, True]
+
+
+def test_a_full_queue_refuses_and_says_when_to_come_again() -> None:
+    worker, gate = Worker("test", Batching(rows=4), waiting=5), Gate()
+
+    async def main() -> None:
+        first = asyncio.create_task(all_of(worker, None, gate, [0]))
+        await gate.entered()
+        second = asyncio.create_task(all_of(worker, "a", gate, [1, 2, 3, 4]))
+        await settled(worker, 4)
+        with pytest.raises(Refusal, match="too much to do") as refusal:
+            await all_of(worker, "a", gate, [5, 6])
+        assert (refusal.value.status, int(refusal.value.headers["Retry-After"]) >= 1) == (503, True)
+        gate.open.set()
+        await asyncio.gather(first, second)
+
+    asyncio.run(main())
+    worker.close(WAIT)
+
+
+def test_an_order_longer_than_the_queue_is_taken_when_nobody_waits() -> None:
+    worker = Worker("test", Batching(rows=4), waiting=5)
+    assert asyncio.run(all_of(worker, "a", lambda items: items, list(range(9)))) == list(range(9))
+    worker.close(WAIT)
+
+
+def test_closing_finishes_what_was_accepted_and_accepts_no_more() -> None:
+    worker, gate = Worker("test", Batching(rows=4), waiting=50), Gate()
+
+    async def main() -> list[int]:
+        accepted = asyncio.create_task(all_of(worker, "a", gate, list(range(10))))
+        await gate.entered()
+        closing = asyncio.create_task(asyncio.to_thread(worker.close, WAIT))
+        while not worker._closing:
+            await asyncio.sleep(0.001)
+        with pytest.raises(Refusal, match="shutting down"):
+            await all_of(worker, "a", gate, [1])
+        gate.open.set()
+        await closing
+        return await accepted
+
+    assert asyncio.run(main()) == [number * 10 for number in range(10)]
+
+
+@pytest.mark.parametrize(("patience", "last"), [(1.0, 2), (0.0, 1)])
+def test_who_was_just_answered_is_waited_for(patience: float, last: int) -> None:
+    """Two share a batch that takes long. Then both ask again, one after the other."""
+    batches: list[int] = []
+    worker, gate, begun = Worker("test", Batching(rows=8, patience=patience), waiting=50), Gate(), threading.Event()
+
+    def work(items: list[int]) -> list[int]:
+        batches.append(len(items))
+        begun.set()
+        if len(batches) == 1:
+            time.sleep(0.5)  # a tenth of which is the patience
+        return items
+
+    async def main() -> None:
+        first = asyncio.create_task(all_of(worker, None, gate, [0]))
+        await gate.entered()
+        both = asyncio.create_task(all_of(worker, "a", work, [1, 2]))
+        await settled(worker, 2)
+        gate.open.set()
+        await asyncio.gather(first, both)
+        begun.clear()
+        one = asyncio.create_task(all_of(worker, "a", work, [1]))
+        if patience:
+            await settled(worker, 1)
+        else:
+            assert await asyncio.to_thread(begun.wait, WAIT)
+        await asyncio.gather(one, all_of(worker, "a", work, [2]))
+
+    asyncio.run(main())
+    worker.close(WAIT)
+    assert batches[:2] == [2, last]
+
+
+def test_work_sees_the_context_of_who_asked(worker: Worker) -> None:
+    who = contextvars.ContextVar("who", default="nobody")
+
+    async def main() -> str:
+        who.set("Ana")
+        return await worker.one(who.get)
+
+    assert asyncio.run(main()) == "Ana"
+    assert who.get() == "nobody"
+
+
+def test_batches_are_told_of(worker: Worker) -> None:
+    told: list[Done] = []
+    worker.tell = told.append
+    asyncio.run(all_of(worker, "a", lambda items: items, [1, 2, 3, 4, 5]))
+    worker.close(WAIT)
+    assert [done.rows for done in told] == [4, 1]
+    assert all(done.seconds >= 0 and done.waited >= 0 for done in told)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_lost_or_swapped_whatever_comes_together(seed: int) -> None:
+    worker, draw = Worker("test", Batching(rows=5, patience=0.002), waiting=10_000), random.Random(seed)
+
+    async def client(number: int) -> None:
+        for turn in range(20):
+            items = [(number, turn, place) for place in range(draw.randint(1, 7))]
+            task = asyncio.create_task(
+                all_of(worker, draw.choice("ab"), lambda own: [("done", *i) for i in own], items)
+            )
+            if draw.random() < 0.1:
+                await asyncio.sleep(0)
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+            else:
+                assert await task == [("done", *item) for item in items]
+
+    async def main() -> None:
+        await asyncio.gather(*(client(number) for number in range(16)))
+
+    asyncio.run(main())
+    worker.close(WAIT)
+
+
+def test_long_items_make_smaller_batches() -> None:
+    worker, batches = Worker("test", Batching(rows=4, words=10), waiting=50, size=len), []
+
+    def work(items: list[str]) -> list[str]:
+        batches.append([len(item) for item in items])
+        return items
+
+    items = ["a" * 100, "a" * 20, "a" * 19, "a", "a", "a", "a", "a"]
+    assert asyncio.run(all_of(worker, "a", work, items)) == items
+    worker.close(WAIT)
+    assert batches == [[100], [20, 19, 1], [1, 1, 1, 1]]

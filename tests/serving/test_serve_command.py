@@ -1,0 +1,130 @@
+"""`regard serve`: what it refuses, what it prints, and how it ends."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from loopback import WAIT, until
+
+from regard.cli import main
+from regard.serving.server import address_of, bound
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert main(["serve", *arguments]) == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
+def test_beyond_this_machine_a_key_or_a_word_is_needed(capsys: pytest.CaptureFixture[str], host: str) -> None:
+    sentence = refused(capsys, "model", "--host", host)
+    assert f"At {host} other machines can reach the server" in sentence
+    assert "--key-file" in sentence
+    assert "--public" in sentence
+
+
+def test_options_that_contradict_each_other_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = tmp_path / "key"
+    assert "cannot be read" in refused(capsys, "model", "--key-file", str(key))
+    key.write_text("\n", encoding="utf-8")
+    assert "is empty" in refused(capsys, "model", "--key-file", str(key))
+    key.write_text("short\n", encoding="utf-8")
+    assert "access.key" in refused(capsys, "model", "--key-file", str(key))
+    key.write_text("long enough\n", encoding="utf-8")
+    assert "give one of the two" in refused(capsys, "model", "--key-file", str(key), "--public")
+    monkeypatch.setenv("REGARD_API_KEY", "short")
+    assert "access.key" in refused(capsys, "model")
+
+
+def test_settings_are_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "limits has no 'beem'; did you mean 'beam'?" in refused(capsys, "model", "--set", "limits.beem=3")
+    assert "Who may come is said with" in refused(capsys, "model", "--set", "access.key=anyone")
+    assert "limits holds several settings" in refused(capsys, "model", "--set", "limits=3")
+    assert "limits.beam is 100, expected 64 or less" in refused(capsys, "model", "--set", "limits.beam=100")
+
+
+def test_a_folder_that_is_no_model_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert "There is no model folder" in refused(capsys, str(tmp_path / "none"), "--port", "0")
+
+
+def test_a_port_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        assert f"Nobody can be served at 127.0.0.1, port {port}" in refused(capsys, "model", "--port", port)
+    assert "Nobody can be served at no.such.host.invalid" in refused(
+        capsys, "model", "--host", "no.such.host.invalid", "--public"
+    )
+
+
+def test_the_application_is_there_before_torch_is() -> None:
+    program = "import sys, regard.serving.app, regard.serving.server; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_an_address_is_written_as_browsers_take_it() -> None:
+    for host, expected in (("127.0.0.1", "http://127.0.0.1:"), ("localhost", "http://")):
+        with bound(host, 0) as listening:
+            assert address_of(listening).startswith(expected)
+            assert listening.proto == socket.IPPROTO_TCP  # else each answer would wait 40 ms for a packet to be full
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """The real command, and the address that it prints."""
+    environment = {name: value for name, value in os.environ.items() if name != "REGARD_API_KEY"}
+    command = [sys.executable, "-m", "regard", "serve", *arguments, "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            assert line.startswith("regard: serving on http://127.0.0.1:"), line
+            yield process, line.split()[-1]
+        finally:
+            process.kill()
+
+
+def is_listening(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((host, port)) == 0
+
+
+@pytest.mark.parametrize(("end", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_it_serves_on_loopback_and_ends_when_it_has_finished(forth: Path, end: signal.Signals, status: int) -> None:
+    """What was accepted is told by the interim answer to `Expect`; its body comes when nobody else can connect."""
+    body = b"q=I+love+books.&source=en&target=pt"
+    with served(str(forth), "--requests", "2") as (process, address):
+        with urllib.request.urlopen(f"{address}/translate", body) as answer:
+            translation = json.load(answer)
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=WAIT) as connection:
+            head = f"POST /translate HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(body)}\r\n"
+            connection.sendall(f"{head}Expect: 100-continue\r\n\r\n".encode())
+            assert connection.recv(100).startswith(b"HTTP/1.1 100")
+            with pytest.raises(urllib.error.HTTPError, match="429"):
+                urllib.request.urlopen(f"{address}/languages")
+            process.send_signal(end)
+            until(lambda: not is_listening(host, int(port)))
+            assert process.poll() is None
+            connection.sendall(body)
+            received = b"".join(iter(lambda: connection.recv(4096), b""))
+        assert received.startswith(b"HTTP/1.1 200")
+        assert json.loads(received.partition(b"\r\n\r\n")[2]) == translation
+        _, rest = process.communicate(timeout=WAIT)
+    assert process.returncode == status
+    assert '"path": "/translate"' in rest
+    assert "Traceback" not in rest
+    assert "books" not in rest

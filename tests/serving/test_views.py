@@ -1,0 +1,164 @@
+"""/v1/attention, /v1/next, /v1/beam and /v1/models: what `regard look` shows, as the page asks for it."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+
+import regard
+from regard.foresight import beam_tree, next_choices
+from regard.looking import look
+
+TEXT = "Ana sees the red house."
+
+
+@pytest.fixture(scope="module")
+def model(forth: Path) -> regard.model.Model:
+    return regard.load(forth)
+
+
+def asked(client: httpx.Client, view: str, **question: Any) -> dict[str, Any]:
+    answer = client.post(f"/v1/{view}", json={"model": "forth", "text": TEXT, **question})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["model"] == "forth"
+    return dict(answer.json())
+
+
+def refused(client: httpx.Client, view: str, status: int = 400, **question: Any) -> str:
+    answer = client.post(f"/v1/{view}", json={"model": "forth", "text": TEXT, **question})
+    assert answer.status_code == status, answer.text
+    return str(answer.json()["error"])
+
+
+# Attention
+
+
+def test_attention_is_what_look_sees(client: httpx.Client, model: regard.model.Model) -> None:
+    found = asked(client, "attention")
+    assert found["source"] == {"text": TEXT, "language": "en"}
+    assert found["target"]["language"] == "pt"
+    assert list(found["modes"]) == ["words"]
+    for side in ("cross", "encoder", "decoder"):
+        seen, own = look(model, TEXT, side=side), found["modes"]["words"][side]
+        assert (own["rows"], own["columns"], own["usual"]) == (seen.rows, seen.columns, seen.usual)
+        assert [block["layer"] for block in own["blocks"]] == [1, 2]
+        for block, expected in zip(own["blocks"], seen.blocks, strict=True):
+            assert block["where"] == expected.where
+            for head, weights in zip(block["heads"], expected.weights, strict=True):
+                assert head == pytest.approx((10_000 * weights).ravel().tolist(), abs=0.51)
+            size = math.log(len(own["columns"]))
+            assert all(0 <= each <= size + 1e-3 for each in block["entropy"])
+
+
+def test_attention_can_be_narrowed(client: httpx.Client) -> None:
+    whole = asked(client, "attention")["modes"]["words"]
+    one = asked(client, "attention", sides=["cross"], layers=[2], heads="max")["modes"]["words"]
+    assert list(one) == ["cross"]
+    (block,) = one["cross"]["blocks"]
+    assert block["layer"] == 2
+    heads = whole["cross"]["blocks"][1]["heads"]
+    assert block["heads"] == [[max(pair) for pair in zip(*heads, strict=True)]]
+    mean = asked(client, "attention", sides=["cross"], heads="mean")["modes"]["words"]["cross"]["blocks"][0]
+    assert len(mean["heads"]) == 1
+
+
+def test_attention_between_tokens_and_of_a_given_output(client: httpx.Client) -> None:
+    found = asked(client, "attention", mode="tokens", output="Eu amo livros.")
+    assert found["target"]["text"] == "Eu amo livros."
+    assert found["modes"]["tokens"]["cross"]["rows"] == ["Eu", "amo", "livros", ".", "</s>"]
+    exact = asked(client, "attention", mode="tokens", tokens=["Eu", "amo", "livros", "."])
+    assert {**exact, "seconds": 0} == {**found, "seconds": 0}
+
+
+def test_attention_is_refused_in_words(client: httpx.Client) -> None:
+    assert "no layer 3" in refused(client, "attention", layers=[3])
+    assert "give one of the two" in refused(client, "attention", output="a", tokens=["Eu"])
+    assert "leave it away" in refused(client, "attention", tokens=["Eu", "</s>"])
+    assert "no text to look at" in refused(client, "attention", text=" ")
+    assert "longer than" in refused(client, "attention", text="books " * 300)
+    assert "sides[0] is 'across'" in refused(client, "attention", sides=["across"])
+
+
+def test_a_model_without_attention_says_so(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.looking.Sight.sides", [])
+    assert "has no attention" in refused(client, "attention")
+
+
+# The next token
+
+
+def test_the_next_token_is_what_look_foresees(client: httpx.Client, model: regard.model.Model) -> None:
+    found, choices = asked(client, "next", prefix="Eu amo", shown=5), next_choices(model, TEXT, "Eu amo", shown=5)
+    own = choices.panels[0].probabilities
+    assert found["before"] == ["Eu", "amo"]
+    assert found["target"]["text"] == "Eu amo"
+    assert [each["token"] for each in found["tokens"]] == list(choices.tokens)
+    assert [each["probability"] for each in found["tokens"]] == pytest.approx(own[:5].tolist(), rel=1e-4)
+    assert found["vocabulary"] == choices.vocabulary == len(found["log_probabilities"])
+    assert sum(map(math.exp, found["log_probabilities"])) == pytest.approx(1, abs=1e-4)
+    assert found["rest"] == {"count": 0, "probability": 0}
+    assert asked(client, "next", before=["Eu", "amo"], shown=5)["tokens"] == found["tokens"]
+
+
+def test_what_is_not_kept_is_counted_together(client: httpx.Client) -> None:
+    found = asked(client, "next", kept=10, shown=3)
+    assert (len(found["log_probabilities"]), len(found["tokens"])) == (10, 3)
+    assert found["rest"]["count"] == found["vocabulary"] - 10
+    total = sum(map(math.exp, found["log_probabilities"])) + found["rest"]["probability"]
+    assert total == pytest.approx(1, abs=1e-4)
+
+
+def test_along_the_best_output_the_token_taken_is_marked(client: httpx.Client) -> None:
+    tokens = client.post("/v1/translate", json={"model": "forth", "text": TEXT, "engine": "torch"}).json()
+    best = tokens["translations"][0]["tokens"]
+    for place, expected in enumerate([*best, "</s>"]):
+        found = asked(client, "next", at=place, shown=200)
+        assert [each["token"] for each in found["tokens"] if each["taken"]] == [expected]
+        assert found["before"] == best[:place]
+    assert [each["token"] for each in found["tokens"] if each["end"]] == ["</s>"]
+
+
+def test_the_next_token_is_refused_in_words(client: httpx.Client) -> None:
+    assert "give one of them" in refused(client, "next", at=1, prefix="Eu")
+    assert "lies beyond its end" in refused(client, "next", at=60)
+    assert "no token follows" in refused(client, "next", before=["</s>"])
+    assert "shown is 201, expected 200 or less" in refused(client, "next", shown=201)
+
+
+# The beam
+
+
+def test_the_beam_is_what_look_draws(client: httpx.Client, model: regard.model.Model) -> None:
+    found, tree = asked(client, "beam", beam=3), beam_tree(model, TEXT, 3)
+    assert (found["width"], found["outputs"], len(found["nodes"])) == (3, tree.outputs, len(tree.nodes))
+    assert [node["fate"] for node in found["nodes"]] == tree.fates
+    assert [node["parent"] for node in found["nodes"]] == [node.parent for node in tree.nodes]
+    assert found["target"]["text"] == tree.nodes[tree.outputs[0]].text
+    assert len(found["lanes"]["all"]) == len(found["lanes"]["outputs"]) == len(tree.nodes)
+    lasting = [place for place, lane in enumerate(found["lanes"]["outputs"]) if lane is not None]
+    assert lasting == sorted(tree.lasting)
+    assert asked(client, "beam", beam=3, length_penalty=5.0)["nodes"] != found["nodes"]
+
+
+def test_the_beam_is_refused_in_words(client: httpx.Client) -> None:
+    assert "here it may be 8" in refused(client, "beam", beam=9)
+    assert "no text to look at" in refused(client, "beam", text="")
+
+
+# Models
+
+
+def test_models_are_described(client: httpx.Client) -> None:
+    found = client.get("/v1/models").json()
+    assert found["version"] == regard.__version__
+    assert found["limits"]["beam"] == 8
+    forth, back = found["models"]
+    assert (forth["name"], forth["source"], forth["target"]["name"]) == (
+        "forth", {"code": "en", "name": "English"}, "Portuguese",
+    )  # fmt: skip
+    assert (forth["engine"], forth["engines"], back["engines"]) == ("ctranslate2", ["ctranslate2", "torch"], ["torch"])
+    assert forth["blocks"] == {"encoder": [2, 2], "decoder": [2, 2], "cross": [2, 2]}
+    assert (forth["longest"], forth["family"], forth["decoding"]["beam"]) == (64, "transformer", 4)
+    assert {"translate", "attention", "next", "beam"} <= set(forth["can"])

@@ -1,0 +1,55 @@
+"""A translator of random weights that is made in no time, always ends soon, and writes something else for each text."""
+
+from pathlib import Path
+
+import torch
+
+from regard import checkpoint
+from regard.attention.positions import Learned
+from regard.data.words import WordTokeniser
+from regard.engines.ctranslate2_export import export_ctranslate2
+from regard.engines.ctranslate2_folder import FOLDER
+from regard.families import check_recipe
+from regard.model import build_task
+from regard.models.transformer import Transformer
+from regard.recipe import write
+from regard.training.snapshot import named_weights
+
+OUTPUT = 6  # tokens that an output has at most
+LONGEST = 64
+ENGLISH = """. , ! ? I love books Ana reads sees the red house boys new at home a man two dogs run and"""
+PORTUGUESE = """Eu amo livros lê vê casa vermelha os meninos novos em um homem dois cachorros correm não é água"""
+WORDS = [*f"{ENGLISH} {PORTUGUESE}".split(), *(f"w{number}" for number in range(120))]
+SIZES = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 32, "heads": 2, "longest": LONGEST}
+
+
+def make_model(folder: Path, source: str = "en", target: str = "pt", export: bool = True, seed: int = 1) -> Path:
+    """A model folder, with an export for CTranslate2 if that is wanted."""
+    recipe = check_recipe(
+        {
+            "seed": seed,
+            "data": {
+                "train": "demo:train",
+                "source_language": source,
+                "target_language": target,
+                "cleaning": {"longest": LONGEST - 1},
+                "tokeniser": {"kind": "words", "vocabulary": len(WORDS) + 4},
+            },
+            "model": {**SIZES, "norm": "before", "positions": "learned"},
+        }
+    )
+    tokeniser = WordTokeniser(WORDS)
+    task = build_task(recipe, tokeniser, tokeniser)
+    assert isinstance(task.model, Transformer)
+    assert isinstance(task.model.target_places, Learned)
+    with torch.no_grad():
+        for name, weight in task.model.named_parameters():
+            weight.mul_(4.0 if "cross" in name else 1.0)
+        end = task.model.out.weight[tokeniser.end]
+        task.model.target_places.places.weight[OUTPUT:] += 1000 * end / end.norm()
+    files = {checkpoint.RECIPE: write(recipe, "random").encode(), **tokeniser.files("tokeniser")}
+    files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
+    checkpoint.update_folder(folder, files)
+    if export:
+        export_ctranslate2(folder, folder / FOLDER, "float32")
+    return folder
