@@ -1,11 +1,13 @@
 """A model loaded in another precision than it was trained in."""
 
+import json
 from pathlib import Path
 
 import pytest
 import torch
 
 import regard
+from regard.cli import main
 from regard.faults import Fault
 
 
@@ -23,3 +25,20 @@ def test_bf16_halves_the_weights_and_still_translates(trained: Path) -> None:
 def test_an_unknown_precision_is_refused(trained: Path) -> None:
     with pytest.raises(Fault, match=r"There is no precision 'fp8'; give float32 or bf16\."):
         regard.load(trained, precision="fp8")
+
+
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")
+def test_the_command_computes_in_bf16(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = tmp_path / "in.en"
+    text.write_text("I see the house.\n", encoding="utf-8")
+    scores = []
+    for precision in ("float32", "bf16"):
+        assert main(["translate", str(trained), str(text), "--json", "--precision", precision]) == 0
+        scores.append(json.loads(capsys.readouterr().out)["score"])
+    assert scores[0] != scores[1]
+
+
+def test_the_export_has_a_precision_of_its_own(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--engine", "ctranslate2", "--precision", "bf16"]
+    assert main(["translate", str(trained), str(trained / "recipe.toml"), *asked]) == 2
+    assert "CTranslate2 cannot do --precision bf16" in capsys.readouterr().err

@@ -38,6 +38,7 @@ class Asked:
     split_long: bool
     forced: bool
     engine: str
+    precision: str
     explained: bool  # whether tokens, their scores and the alignment are wanted too
 
     def check(self, wishes: WishesByLine) -> None:
@@ -63,7 +64,7 @@ class Asked:
     @property
     def _unasked(self) -> bool:
         """Whether nothing was said about a search."""
-        others = {"sampling", "forced", "engine", "explained"}
+        others = {"sampling", "forced", "engine", "precision", "explained"}
         said = [getattr(self, field.name) for field in fields(self) if field.name not in others]
         return all(value is None or value is False or value == [] for value in (*said, *self.sampling.values()))
 
@@ -107,6 +108,7 @@ class Asked:
             "--with": self.ensemble,
             "--channel": self.channel,
             "--force": self.forced,
+            "--precision bf16": self.precision == "bf16",
         }
         return next((name for name, is_so in asked.items() if is_so), None)
 
@@ -114,9 +116,9 @@ class Asked:
         from regard.model import load
         from regard.translated import Cutting
 
-        model = load(folder)
+        model = load(folder, precision=self.precision)
         if self.ensemble:
-            model = model.together([load(other) for other in self.ensemble])
+            model = model.together([load(other, precision=self.precision) for other in self.ensemble])
         task, data = model.task, model.recipe.data
         cutting = Cutting(
             data.source_language,
@@ -150,7 +152,7 @@ class Asked:
             if count > candidates:
                 raise Fault(f"A beam of {candidates} cannot give the {count} best; widen it.")
             weight = 1.0 if self.channel_weight is None else self.channel_weight
-            rank = by_channel(model, load(self.channel), weight, count)
+            rank = by_channel(model, load(self.channel, precision=self.precision), weight, count)
         sample: dict[str, Any] | None = None
         if self._samples_drawn:
             sample = {name: value for name, value in self.sampling.items() if value is not None}

@@ -52,6 +52,10 @@ SplitSentences = Annotated[bool, typer.Option("--split-sentences", help="Transla
 TooLong = Annotated[
     Literal["refuse", "split"], typer.Option(help="What to do with sentences longer than the model takes.")
 ]
+Precision = Annotated[
+    Literal["float32", "bf16"],
+    typer.Option(help="In which torch computes; on a GPU bf16 is faster, and a close choice may fall otherwise."),
+]
 Engine = Annotated[
     Literal["auto", "torch", "ctranslate2"],
     typer.Option(help="What computes the translations; auto is the export in the model folder, if there is one."),

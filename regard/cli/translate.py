@@ -69,6 +69,7 @@ def command(
     split_sentences: options.SplitSentences = False,
     too_long: options.TooLong = "refuse",
     engine: options.Engine = "auto",
+    precision: options.Precision = "float32",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each line.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where the same command was stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
@@ -92,6 +93,7 @@ def command(
         split_long=too_long == "split",
         forced=forced is not None,
         engine=engine,
+        precision=precision,
         explained=as_json,
     )
     from_file = None if source is None or str(source) == "-" else source
