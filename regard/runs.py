@@ -173,6 +173,7 @@ def describe(run: Run) -> list[str]:
         ),
         f"{run.recipe.family} of {parameters:,} parameters on {run.task.device}",
         f"{plan.count(seed, 0):,} batches an epoch, {100 * plan.padding_share(seed, 0):.1f}% of them padding",
+        *([run.task.path] if run.task.path else []),
     ]
 
 

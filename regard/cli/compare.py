@@ -95,7 +95,7 @@ def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> N
             return
         if done:
             comparison = replace(_judge(plan, done, split, manner.jobs), failures=failures)
-            _say(comparison, folder, manner.as_json)
+            _say(comparison, done, folder, manner.as_json)
     if failures:
         raise Fault(f"{len(failures)} of {len(planned)} runs failed; --resume tries them again.", *map(str, failures))
 
@@ -191,12 +191,12 @@ def _judge(plan: "Plan", done: Sequence["PlannedRun"], split: str, jobs: int) ->
     return Comparison(plan.name, plan.differ_in, split, len(data.sources), jobs, found, variants)
 
 
-def _say(comparison: "Comparison", folder: Path, as_json: bool) -> None:
+def _say(comparison: "Comparison", done: Sequence["PlannedRun"], folder: Path, as_json: bool) -> None:
     """Print the table, and leave it in the folder as JSON, as a page and as pictures."""
     from regard.comparing import page
-    from regard.comparing.keep import keep
+    from regard.comparing.keep import keep, keep_losses
 
-    if missing := keep(comparison, folder):
+    if missing := keep(comparison, folder) | keep_losses(done, folder, comparison.name):
         remark(f"No font here can draw {' '.join(sorted(missing))}.")
     if as_json:
         print_json(comparison.as_dict())
@@ -207,4 +207,5 @@ def _say(comparison: "Comparison", folder: Path, as_json: bool) -> None:
         say_table(*page.length_table(comparison, place))
     for note in page.notes(comparison):
         remark(note)
-    remark(f"The table is in {folder / 'comparison.md'}, the picture in {folder / 'comparison.png'}.")
+    pictures = f"the pictures in {folder / 'comparison.png'} and {folder / 'losses.png'}"
+    remark(f"The table is in {folder / 'comparison.md'}, {pictures}.")

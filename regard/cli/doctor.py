@@ -81,7 +81,9 @@ def _torch() -> dict[str, Any]:
     except (ImportError, OSError) as error:
         return {"fault": str(error)}
     cuda = [torch.cuda.get_device_name(place) for place in range(torch.cuda.device_count())]
-    return {"version": torch.__version__, "cuda": cuda, "threads": torch.get_num_threads()}
+    from regard.kernels import obstacle
+
+    return {"version": torch.__version__, "cuda": cuda, "threads": torch.get_num_threads(), "kernels": obstacle()}
 
 
 def _data() -> dict[str, Any] | None:
@@ -120,6 +122,7 @@ def report_lines(found: dict[str, Any]) -> list[str]:
         ("python", f"{found['python']} on {found['system']}"),
         *((dependency["name"], _finding(dependency)) for dependency in found["dependencies"]),
         ("computes on", _computes_on(found["torch"])),
+        *([("fast kernels", found["torch"]["kernels"] or "work")] if found["torch"].get("cuda") else []),
         *(_data_rows(found["data"]) if found["data"] else []),
         ("chromium", found["chromium"] or "not found; only the browser tests need it"),
         ("encoding", found["encoding"]),

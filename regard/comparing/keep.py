@@ -1,13 +1,17 @@
 """What a comparison leaves in its folder: the numbers, a page, and pictures."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+from regard.checkpoint import RunFolder
 from regard.comparing.page import page
+from regard.comparing.plan import PlannedRun
 from regard.comparing.report import Comparison
 from regard.files import finite, write_file
 from regard.training.snapshot import LOWER_IS_BETTER
 from regard.viewing.comparison import draw_by_length, draw_comparison
+from regard.viewing.curves import draw_curves
 
 
 def keep(comparison: Comparison, folder: Path) -> set[str]:
@@ -30,6 +34,16 @@ def keep(comparison: Comparison, folder: Path) -> set[str]:
         ticks = [(bucket.label, len(bucket.sentences)) for bucket in comparison.buckets]
         missing |= draw_by_length(ticks, names, lines, folder / "by-length.png", title)
     return missing
+
+
+def keep_losses(runs: Sequence[PlannedRun], folder: Path, title: str) -> set[str]:
+    """Draw how the training loss fell, of the first seed of each variant, all in one picture; the same is given."""
+    first = {run.variant: run for run in reversed(runs)}
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for run in reversed(first.values()):
+        if (facts := RunFolder(run.folder).facts()) is not None and facts.losses:
+            curves[f"training loss, {run.title}"] = list(facts.losses)
+    return draw_curves(curves, folder / "losses.png", title) if curves else set()
 
 
 def _label(metric: str) -> str:

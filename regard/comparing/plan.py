@@ -15,7 +15,15 @@ from regard.faults import Fault
 from regard.recipe import Options, check
 
 COMPARE = "compare"  # the table of a recipe that makes it a comparison
-RESERVED = ("corpora", "comparison.json", "comparison.md", "comparison.png", "comparison.toml", "by-length.png")
+RESERVED = (
+    "corpora",
+    "comparison.json",
+    "comparison.md",
+    "comparison.png",
+    "comparison.toml",
+    "by-length.png",
+    "losses.png",
+)
 _LONGEST_NAME = 60  # characters of a folder's name
 
 

@@ -7,8 +7,30 @@ and Triton, and tests hold each to plain torch, in Triton's interpreter where th
 from functools import cache
 from importlib.util import find_spec
 
+import torch
+
+OLDEST = (8, 0)  # the first GPUs that multiply in bf16
+
 
 @cache
+def obstacle() -> str | None:
+    """Why no kernel can run here, in a few words; None where they can."""
+    if not torch.cuda.is_available():
+        return "there is no GPU"
+    if find_spec("triton") is None:
+        return "Triton is not installed"
+    if torch.cuda.get_device_capability() < OLDEST:
+        return "the GPU is too old for them"
+    from regard.kernels.cross_entropy import losses_and_gradients
+
+    device = torch.device("cuda")
+    try:
+        losses_and_gradients(torch.zeros(1, 2, device=device), torch.zeros(1, dtype=torch.long, device=device), 0.0)
+    except Exception as error:  # Triton needs a C compiler and more, and says so in many ways
+        return f"Triton cannot compile them ({str(error).strip().partition(chr(10))[0]})"
+    return None
+
+
 def available() -> bool:
-    """Whether kernels can be compiled here; torch brings Triton along where it is built for a GPU."""
-    return find_spec("triton") is not None
+    """Whether kernels can run here."""
+    return obstacle() is None

@@ -10,8 +10,10 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.attention.watch import watched
-from regard.kernels import available
+from regard.kernels import available, obstacle
 from regard.models.transformer import Transformer, TransformerOptions
+
+__all__ = ["LONGEST", "Sentences", "obstacle", "serves"]
 
 LONGEST = 128  # tokens of a sentence whose attention one program of the kernel can hold
 

@@ -45,7 +45,7 @@ class Service:
         if self.access.key is None:
             return
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        key = given or (token if scheme.lower() == "bearer" else "")
+        key = given or (_as_text(token) if scheme.lower() == "bearer" else "")
         if not key:
             raise Refusal(400, "Please contact the server operator to get an API key")
         if not isinstance(key, str) or not hmac.compare_digest(key.encode(), self.access.key.encode()):
@@ -70,6 +70,11 @@ class Service:
                 return await work
 
         return await unless_gone(request, limited())
+
+
+def _as_text(header: str) -> str:
+    """What stands in a header as UTF-8; all headers are read as Latin-1."""
+    return header.strip().encode("latin-1").decode(errors="replace")
 
 
 # LibreTranslate's interface
@@ -188,6 +193,7 @@ async def favicon(service: Service, request: Request) -> Response:
 
 
 async def metrics(service: Service, request: Request) -> Response:
+    service.authorise(request, None)
     return Response(service.metrics.text(), 200, {"Cache-Control": "no-store"}, CONTENT_TYPE)
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,8 +42,9 @@ Note = Callable[[dict[str, Any]], None]
 
 
 def write_line(note: dict[str, Any]) -> None:
-    """A line of the log on standard error."""
-    print(json.dumps(note, ensure_ascii=True), file=sys.stderr, flush=True)
+    """A line of the log on standard error; where nobody reads that any more, requests are answered all the same."""
+    with suppress(OSError):
+        print(json.dumps(note, ensure_ascii=True), file=sys.stderr, flush=True)
 
 
 class Guard:
@@ -89,7 +91,7 @@ class Guard:
 
     def _admit(self, scope: Scope) -> None:
         headers, access = Headers(scope=scope), self._options.access
-        if not is_allowed_host(headers.get("host", ""), access):
+        if not is_allowed_host(",".join(headers.getlist("host")), access):
             raise Refusal(421, "This server is not called by that name; its operator can allow it with --allow-host.")
         if not is_allowed_origin(headers, access):
             raise Refusal(403, "Pages of other sites may not ask here; the operator can allow it with --allow-origin.")
@@ -160,9 +162,9 @@ def is_allowed_host(host: str, access: Access) -> bool:
 
 def is_allowed_origin(headers: Headers, access: Access) -> bool:
     """Whether a request comes from our own page, from no page, or from one of a site that is allowed."""
-    origin = headers.get("origin")
-    if origin is None:
+    if "origin" not in headers:
         return headers.get("sec-fetch-site") != "cross-site" or headers.get("sec-fetch-mode") == "navigate"
+    origin = ",".join(headers.getlist("origin"))  # two of them are none of ours
     if origin in access.origins or "*" in access.origins:
         return True
     return origin.partition("//")[2].lower() == headers.get("host", "").lower() != ""

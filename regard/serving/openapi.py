@@ -113,6 +113,7 @@ class Operation:
     question: type[BaseModel] | None = None
     bodies: tuple[str, ...] = (JSON,)
     also: tuple[str, ...] = ()  # other kinds of answers
+    may_fail: tuple[int, ...] = ()  # in what other ways than all do
 
 
 OPERATIONS = (
@@ -137,7 +138,7 @@ OPERATIONS = (
         "post", "/v1/next", "The distribution of the next token.", records.NextAnswer, question=records.NextQuestion
     ),
     Operation("post", "/v1/beam", "The beam as a tree.", records.BeamAnswer, question=records.BeamQuestion),
-    Operation("get", "/metrics", "Counts for Prometheus.", also=(TEXT,)),
+    Operation("get", "/metrics", "Counts for Prometheus.", also=(TEXT,), may_fail=(400,)),
 )  # fmt: skip
 
 
@@ -162,7 +163,7 @@ def document() -> dict[str, Any]:
 
 
 def _described(operation: Operation, references: Any) -> dict[str, Any]:
-    statuses = [*_OF_ALL, *(_OF_QUESTIONS if operation.question else ())]
+    statuses = [*_OF_ALL, *(_OF_QUESTIONS if operation.question else ()), *operation.may_fail]
     error = {JSON: {"schema": references[records.Error, "serialization"]}}
     responses: dict[str, Any] = {"200": {"description": "The answer.", "content": _content(operation, references)}}
     responses |= {str(status): {"description": _WRONG[status], "content": error} for status in sorted(statuses)}

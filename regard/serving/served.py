@@ -126,8 +126,8 @@ class Served:
         """The heads of each block on each side that has attention."""
         built = self.recipe["model"]
         if self.recipe["family"] == "transformer":
-            encoder, decoder = ([built["heads"]] * built[f"{side}_layers"] for side in ("encoder", "decoder"))
-            return {"encoder": encoder, "decoder": decoder, "cross": decoder}
+            decoder = [built.get("decoder_heads") or built["heads"]] * built["decoder_layers"]
+            return {"encoder": [built["heads"]] * built["encoder_layers"], "decoder": decoder, "cross": decoder}
         return {} if built.get("decoder") == "bottleneck" else {"cross": [1]}
 
     def scores(self) -> list[dict[str, Any]]:

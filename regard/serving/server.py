@@ -8,6 +8,7 @@ from typing import Any
 import uvicorn
 
 from regard.faults import Fault
+from regard.serving.connections import Connection
 from regard.serving.guard import Guard
 
 _BACKLOG = 1024
@@ -70,6 +71,7 @@ def configured(guard: Guard, seconds: float) -> uvicorn.Config:
         log_level="error",
         access_log=False,
         lifespan="on",
+        http=Connection,
         ws="none",
         server_header=False,
         date_header=False,

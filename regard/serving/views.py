@@ -44,8 +44,10 @@ def attention(model: Served, question: AttentionQuestion, limits: Limits) -> Att
         raise Fault("'output' and 'tokens' both say what is written; give one of the two.")
     sight = _sight(model, question, limits)
     sides = question.sides or sight.sides
-    if not sides:
+    if not sight.sides:
         raise Fault("This model has no attention, so there is nothing to look at; it can translate.")
+    if lacking := [side for side in sides if side not in sight.sides]:
+        raise Fault(f"This model has no attention on the side {lacking[0]}; it has {', '.join(sight.sides)}.")
     seen = [_narrowed(sight.seen(side, question.mode == "words"), question) for side in dict.fromkeys(sides)]
     count = sum(block.weights.size for each in seen for block in each.blocks)
     if count > limits.weights:

@@ -15,7 +15,8 @@ from regard.data.sampled import PairCutter, SampledPairs, workers_beside_gpu
 from regard.data.shards import Pairs
 from regard.data.tokenisers import Tokeniser
 from regard.faults import Fault, TooLong
-from regard.models.packing import serves
+from regard.models.packing import obstacle, serves
+from regard.models.transformer import Transformer
 from regard.protocols import Loss, State, Tally, mean
 from regard.tasks.objectives import CrossEntropy, Objective, forced
 from regard.tasks.packs import PackedBatch, pack
@@ -54,6 +55,17 @@ class Translation(nn.Module):
         self._sampled = SampledPairs(PairCutter(pairs, self.source, self.target), workers) if sampling else None
         self._capacity = batch_tokens if fast else 0
         self._corpus = corpus, Plan(pairs.source_lengths, pairs.target_lengths, batch_tokens, pairs.corpora)
+
+    @property
+    def path(self) -> str:
+        """Which path training takes on a GPU, and if it is the slower one, why; nothing where there is no choice."""
+        if self.device.type != "cuda" or not isinstance(self.model, Transformer):
+            return ""
+        if not self._capacity:
+            return "by the plain path, as training.fast says"
+        if serves(self.model, longest=1):
+            return "on packed sentences, by fused kernels and captured passes"
+        return f"by the plain path: {obstacle() or 'the kernels have other heads, positions or activations'}"
 
     @property
     def sampling_workers(self) -> int:

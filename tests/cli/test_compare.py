@@ -126,7 +126,8 @@ def test_one_table_and_all_files(compared: Path, recipe: Path, capsys: pytest.Ca
     assert "the mean of 2 seeds ± their spread, the largest minus the smallest" in said.err
     assert weights(compared) == before
     assert (compared / "comparison.md").read_text(encoding="utf-8").startswith("# norms\n\n| model.norm | bleu |")
-    assert all((compared / name).is_file() for name in ("comparison.json", "comparison.png", "by-length.png"))
+    pictures = ("comparison.png", "by-length.png", "losses.png")
+    assert all((compared / name).is_file() for name in ("comparison.json", *pictures))
 
 
 def test_json_alone_is_printed_and_holds_what_is_kept(

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regard.comparing.keep import keep
+from regard.checkpoint import RunFolder
+from regard.comparing import keep as keeping
+from regard.comparing.keep import keep, keep_losses
 from regard.comparing.lengths import MOST_BUCKETS, buckets
 from regard.comparing.outcomes import Outcome
 from regard.comparing.page import length_table, notes, page, table
@@ -17,6 +19,7 @@ from regard.comparing.plan import CompareOptions, Plan
 from regard.comparing.report import Comparison, Failure, find
 from regard.metrics import Score
 from regard.metrics.significance import Sums
+from regard.training.snapshot import Facts
 
 
 def test_buckets_on_paper() -> None:
@@ -109,6 +112,19 @@ def test_everything_is_kept_as_numbers_as_a_page_and_as_pictures(comparison: Com
     assert "- exact: `by hand`" in text
     for name in ("comparison.png", "by-length.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_losses_of_first_seeds_are_drawn_together(
+    small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: dict[str, list[tuple[int, float]]] = {}
+    monkeypatch.setattr(RunFolder, "facts", lambda run: Facts(losses=[(1, 2.0), (2, float(run.folder.name[-1]))]))
+    monkeypatch.setattr(keeping, "draw_curves", lambda series, path, title: drawn.update(series) or {path.name})
+    assert keep_losses(small.runs(tmp_path), tmp_path, "small") == {"losses.png"}
+    assert drawn == {
+        "training loss, before, seed 1": [(1, 2.0), (2, 1.0)],
+        "training loss, after, seed 1": [(1, 2.0), (2, 1.0)],
+    }
 
 
 def test_the_notes_say_how_many_ran_at_once(comparison: Comparison) -> None:

@@ -1,5 +1,6 @@
 """Who may ask, what a browser is told, what is noted, and that no text of a user's is."""
 
+import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +9,11 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 from regard.serving.app import make_app
-from regard.serving.guard import HEADERS, is_allowed_host
+from regard.serving.guard import HEADERS, is_allowed_host, is_allowed_origin, write_line
 from regard.serving.options import Access, ServingOptions
 
 SECRET = "Ana sees the red house"
@@ -96,6 +98,12 @@ def test_pages_of_other_sites_may_not_ask(client: httpx.Client, headers: dict[st
     assert client.get("/languages", headers=sent).status_code == status
 
 
+def test_two_origins_are_none() -> None:
+    own = (b"host", b"localhost"), (b"origin", b"http://localhost")
+    assert is_allowed_origin(Headers(raw=[*own]), Access())
+    assert not is_allowed_origin(Headers(raw=[*own, (b"origin", b"http://evil.example")]), Access())
+
+
 def test_a_site_can_be_allowed(forth: Path) -> None:
     with server(forth, access={"origins": ("https://good.example",)}) as client:
         answer = client.get("/languages", headers={"Origin": "https://good.example"})
@@ -126,6 +134,25 @@ def test_a_key_is_asked_for_where_there_is_one(forth: Path) -> None:
         assert client.post("/detect", json={"q": "Ana", "api_key": 7}).status_code == 403
         settings = client.get("/frontend/settings").json()
         assert (settings["apiKeys"], settings["keyRequired"]) == (True, True)
+
+
+def test_a_key_may_have_any_letters(forth: Path) -> None:
+    key = "chave-ключ-ß"
+    with server(forth, access={"key": key}) as client:
+        bearer = {b"Authorization": f"Bearer {key}".encode()}
+        assert client.post("/v1/translate", json={"text": "Ana"}, headers=bearer).status_code == 200
+        assert client.post("/v1/translate", json={"text": "Ana", "api_key": key}).status_code == 200
+        wrong = {b"Authorization": b"Bearer \xff\xfe"}
+        assert client.post("/v1/translate", json={"text": "Ana"}, headers=wrong).status_code == 403
+
+
+def test_what_a_server_counts_is_for_those_who_know_the_key(forth: Path) -> None:
+    with server(forth, access={"key": "open sesame"}) as client:
+        assert client.get("/metrics").status_code == 400
+        assert client.get("/metrics", headers={"Authorization": "Bearer open barley"}).status_code == 403
+        assert client.get("/metrics", headers={"Authorization": "Bearer open sesame"}).status_code == 200
+        for path in ("/", "/health", "/languages", "/frontend/settings", "/v1/models", "/openapi.json"):
+            assert client.get(path).status_code == 200
 
 
 def test_a_client_that_asks_too_often_is_slowed_down(forth: Path) -> None:
@@ -181,6 +208,15 @@ def test_the_log_has_texts_where_that_was_asked_for(forth: Path) -> None:
     with server(forth, notes, access={"log_texts": True}) as client:
         client.post("/translate", data={"q": SECRET, "source": "en", "target": "pt"})
     assert notes[0]["q"] == [SECRET]
+
+
+def test_a_log_that_nobody_reads_any_more_is_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr("sys.stderr", Gone())
+    write_line({"status": 200})
 
 
 def test_the_server_counts_what_it_does(forth: Path) -> None:

@@ -1,6 +1,7 @@
 """A translator of random weights that is made in no time, always ends soon, and writes something else for each text."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -9,10 +10,11 @@ from regard.attention.positions import Learned
 from regard.data.words import WordTokeniser
 from regard.engines.ctranslate2_export import export_ctranslate2
 from regard.engines.ctranslate2_folder import FOLDER
-from regard.families import check_recipe
+from regard.families import Recipe, check_recipe
 from regard.model import build_task
 from regard.models.transformer import Transformer
 from regard.recipe import write
+from regard.tasks.translation import Translation
 from regard.training.snapshot import named_weights
 
 OUTPUT = 6  # tokens that an output has at most
@@ -20,6 +22,7 @@ LONGEST = 64
 ENGLISH = """. , ! ? I love books Ana reads sees the red house boys new at home a man two dogs run and"""
 PORTUGUESE = """Eu amo livros lê vê casa vermelha os meninos novos em um homem dois cachorros correm não é água"""
 WORDS = [*f"{ENGLISH} {PORTUGUESE}".split(), *(f"w{number}" for number in range(120))]
+TOKENISER = WordTokeniser(WORDS)
 SIZES = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 32, "heads": 2, "longest": LONGEST}
 
 
@@ -28,28 +31,43 @@ def make_model(folder: Path, source: str = "en", target: str = "pt", export: boo
     recipe = check_recipe(
         {
             "seed": seed,
-            "data": {
-                "train": "demo:train",
-                "source_language": source,
-                "target_language": target,
-                "cleaning": {"longest": LONGEST - 1},
-                "tokeniser": {"kind": "words", "vocabulary": len(WORDS) + 4},
-            },
+            "data": _data(source, target),
             "model": {**SIZES, "norm": "before", "positions": "learned"},
         }
     )
-    tokeniser = WordTokeniser(WORDS)
-    task = build_task(recipe, tokeniser, tokeniser)
+    task = build_task(recipe, TOKENISER, TOKENISER)
     assert isinstance(task.model, Transformer)
     assert isinstance(task.model.target_places, Learned)
     with torch.no_grad():
         for name, weight in task.model.named_parameters():
             weight.mul_(4.0 if "cross" in name else 1.0)
-        end = task.model.out.weight[tokeniser.end]
+        end = task.model.out.weight[TOKENISER.end]
         task.model.target_places.places.weight[OUTPUT:] += 1000 * end / end.norm()
-    files = {checkpoint.RECIPE: write(recipe, "random").encode(), **tokeniser.files("tokeniser")}
-    files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
-    checkpoint.update_folder(folder, files)
+    _save(folder, recipe, task)
     if export:
         export_ctranslate2(folder, folder / FOLDER, "float32")
     return folder
+
+
+def make_recurrent(folder: Path, decoder: str, source: str = "en", target: str = "ru") -> Path:
+    """A recurrent one of the same words."""
+    sizes = {"embedding": 12, "width": 16, "longest": LONGEST}
+    recipe = check_recipe({"family": "seq2seq", "data": _data(source, target), "model": {**sizes, "decoder": decoder}})
+    _save(folder, recipe, build_task(recipe, TOKENISER, TOKENISER))
+    return folder
+
+
+def _data(source: str, target: str) -> dict[str, Any]:
+    return {
+        "train": "demo:train",
+        "source_language": source,
+        "target_language": target,
+        "cleaning": {"longest": LONGEST - 1},
+        "tokeniser": {"kind": "words", "vocabulary": len(WORDS) + 4},
+    }
+
+
+def _save(folder: Path, recipe: Recipe[Any], task: Translation) -> None:
+    files = {checkpoint.RECIPE: write(recipe, "random").encode(), **TOKENISER.files("tokeniser")}
+    files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
+    checkpoint.update_folder(folder, files)

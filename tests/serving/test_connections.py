@@ -1,0 +1,101 @@
+"""Over a bare socket: what is no HTTP is refused like anything else, and no connection is held for nothing."""
+
+import json
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from loopback import WAIT
+
+from regard.serving.guard import HEADERS
+
+
+@contextmanager
+def connected(address: str) -> Iterator[socket.socket]:
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=WAIT) as connection:
+        yield connection
+
+
+def rest_of(connection: socket.socket) -> bytes:
+    """All that comes until the server closes the connection."""
+    return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def told(received: bytes) -> tuple[int, dict[str, str], bytes]:
+    """The status, the headers and the body of an answer."""
+    head, _, body = received.partition(b"\r\n\r\n")
+    status, *lines = head.decode().split("\r\n")
+    pairs = (line.partition(": ") for line in lines)
+    return int(status.split()[1]), {name.lower(): value for name, _, value in pairs}, body
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"hello\r\n\r\n",
+        b"GET /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"<script> / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",  # no host
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n X: folded\r\nBad Header: x\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n",
+        b"POST /translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ],
+)
+def test_what_is_no_http_is_refused_like_anything_else(running: str, sent: bytes) -> None:
+    with connected(running) as connection:
+        connection.sendall(sent)
+        status, headers, body = told(rest_of(connection))
+    assert status == 400
+    assert json.loads(body) == {"error": "This is no request that HTTP knows."}
+    assert headers["content-type"] == "application/json"
+    for name, value in HEADERS.items():
+        assert headers[name.lower()] == value
+
+
+def test_what_comes_behind_an_answer_and_is_no_http_is_refused(running: str) -> None:
+    with connected(running) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nnonsense\r\n\r\n")
+        first, _, second = rest_of(connection).partition(b'{"status":"ok"}')
+    assert (told(first)[0], told(second)[0]) == (200, 400)
+
+
+def test_a_body_that_breaks_after_its_answer_ends_the_connection(
+    running: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR), connected(running) as connection:
+        head = b"POST /translate_file HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall(head)  # whose answer does not wait for the body
+        first = connection.recv(65536)
+        connection.sendall(b"zz\r\n")
+        rest = rest_of(connection)
+    assert told(first + rest)[0] == 403
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("answered", [b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+def test_who_never_ends_a_head_is_not_waited_for(
+    running: str, monkeypatch: pytest.MonkeyPatch, answered: bytes
+) -> None:
+    monkeypatch.setattr("regard.serving.connections.HEAD_SECONDS", 0.1)
+    with connected(running) as connection:
+        connection.sendall(answered + b"GET /health HTTP/1.1\r\nX: ")
+        assert rest_of(connection).count(b"HTTP/1.1") == (1 if answered else 0)
+
+
+def test_who_ended_a_head_has_the_time_of_a_request(running: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.serving.connections.HEAD_SECONDS", 0.05)
+    with connected(running) as connection:
+        head = b"POST /detect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+        connection.sendall(head)
+        assert connection.recv(100).startswith(b"HTTP/1.1 100")
+        connection.settimeout(0.2)
+        with pytest.raises(TimeoutError):  # nothing comes, and it stays open
+            connection.recv(1)
+        connection.settimeout(WAIT)
+        connection.sendall(b"q=Ana")
+        assert told(connection.recv(65536))[0] == 200

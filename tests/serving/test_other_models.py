@@ -1,0 +1,128 @@
+"""Models of other makes: imported from OPUS-MT's format, and recurrent; all that the page asks for works with them."""
+
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from loopback import on_loopback
+from toy import make_recurrent
+
+import regard
+from regard.cli import main
+from regard.foresight import beam_tree, next_choices
+from regard.serving.app import make_app
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))
+from marian_models import make
+
+TEXT = "Ana sees the red house."
+HEADS = {  # of each block, on each side that has attention
+    "opus": {"encoder": [4, 4], "decoder": [4, 4, 4], "cross": [4, 4, 4]},
+    "uneven": {"encoder": [2], "decoder": [8, 8, 8], "cross": [8, 8, 8]},
+    "luong": {"cross": [1]},
+    "bottleneck": {},
+}
+LOOKING = [name for name, heads in HEADS.items() if heads]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("others")
+    uneven = {"encoder_attention_heads": 2, "decoder_attention_heads": 8, "encoder_layers": 1}
+    made = {"opus": {}, "uneven": {"separate": True, **uneven}}
+    for name, shape in made.items():
+        make(folder / "marian" / name, **shape)
+        assert main(["import", "marian", str(folder / "marian" / name), "-o", str(folder / name)]) == 0
+    for name in ("luong", "bottleneck"):
+        make_recurrent(folder / name, name)
+    return {name: folder / name for name in HEADS}
+
+
+@pytest.fixture(scope="module")
+def others(folders: dict[str, Path]) -> Iterator[httpx.Client]:
+    with on_loopback(make_app(list(folders.values()))) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def models(folders: dict[str, Path]) -> dict[str, regard.model.Model]:
+    return {name: regard.load(folder) for name, folder in folders.items()}
+
+
+def asked(client: httpx.Client, view: str, name: str, **question: Any) -> dict[str, Any]:
+    answer = client.post(f"/v1/{view}", json={"model": name, "text": TEXT, **question})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+@pytest.mark.parametrize(("name", "target"), [("opus", "pt"), ("luong", "ru")])
+def test_clients_translate_with_them(others: httpx.Client, models: Any, name: str, target: str) -> None:
+    (expected,) = models[name].translate([TEXT])
+    answer = others.post("/translate", data={"q": TEXT, "source": "en", "target": target})
+    assert answer.json() == {"translatedText": expected.text}
+    page = f"<p>{TEXT.replace('red', '<b>red</b>')}</p>"
+    answer = others.post("/translate", data={"q": page, "source": "auto", "target": target, "format": "html"})
+    assert answer.status_code == 200
+    assert [answer.json()["translatedText"].count(tag) for tag in ("<p>", "<b>", "</b>", "</p>")] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_translations_are_explained(others: httpx.Client, models: Any, name: str) -> None:
+    (expected,) = models[name].translate([TEXT], n_best=2)
+    (found,) = asked(others, "translate", name, n_best=2)["translations"]
+    assert (found["text"], found["tokens"]) == (expected.text, expected.tokens)
+    assert found["score"] == pytest.approx(expected.score, abs=1e-5)
+    assert [tuple(link) for link in found["alignment"]] == expected.alignment
+    assert [each["text"] for each in found["n_best"]] == [text for text, _ in expected.n_best]
+
+
+@pytest.mark.parametrize("name", LOOKING)
+def test_attention_has_every_head(others: httpx.Client, name: str) -> None:
+    described = {each["name"]: each for each in others.get("/v1/models").json()["models"]}[name]
+    assert described["blocks"] == HEADS[name]
+    assert "attention" in described["can"]
+    for mode in ("words", "tokens"):
+        sides = asked(others, "attention", name, mode=mode)["modes"][mode]
+        assert {side: [len(block["heads"]) for block in own["blocks"]] for side, own in sides.items()} == HEADS[name]
+        for own in sides.values():
+            width = len(own["columns"])
+            for head in (head for block in own["blocks"] for head in block["heads"]):
+                rows = [sum(head[first : first + width]) for first in range(0, len(head), width)]
+                assert rows == pytest.approx([10_000] * len(own["rows"]), abs=width)  # each weight is rounded
+
+
+def test_a_side_that_is_not_there_is_refused(others: httpx.Client) -> None:
+    def refused(name: str, **question: Any) -> str:
+        answer = others.post("/v1/attention", json={"model": name, "text": TEXT, **question})
+        assert answer.status_code == 400
+        return str(answer.json()["error"])
+
+    assert refused("luong", sides=["encoder"]) == "This model has no attention on the side encoder; it has cross."
+    assert "has no attention" in refused("bottleneck")
+    assert "has no attention" in refused("bottleneck", sides=["cross"])
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_the_next_token_and_going_on_from_another(others: httpx.Client, models: Any, name: str) -> None:
+    found = asked(others, "next", name, at=1, shown=5)
+    choices = next_choices(models[name], TEXT, at=1, shown=5)
+    assert [each["token"] for each in found["tokens"]] == list(choices.tokens)
+    assert [each["probability"] for each in found["tokens"]] == pytest.approx(
+        choices.panels[0].probabilities[:5].tolist(), rel=1e-4
+    )
+    total = sum(map(math.exp, found["log_probabilities"])) + found["rest"]["probability"]
+    assert total == pytest.approx(1, abs=1e-4)
+    other = next(each["token"] for each in found["tokens"] if not each["taken"] and not each["end"])
+    (went_on,) = asked(others, "translate", name, before=[*found["before"], other])["translations"]
+    assert went_on["tokens"][:2] == [*found["before"], other]
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_the_beam(others: httpx.Client, models: Any, name: str) -> None:
+    found, tree = asked(others, "beam", name, beam=3), beam_tree(models[name], TEXT, 3)
+    assert (found["outputs"], len(found["nodes"])) == (tree.outputs, len(tree.nodes))
+    assert found["target"]["text"] == tree.nodes[tree.outputs[0]].text
