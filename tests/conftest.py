@@ -7,6 +7,9 @@ from pathlib import Path
 
 # Tests run side by side; threads inside each would only fight for the cores. Set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Without a GPU, kernels run in Triton's interpreter; it is asked for before anybody imports Triton.
+if not Path("/dev/nvidiactl").exists():
+    os.environ["TRITON_INTERPRET"] = "1"
 sys.path.insert(0, str(Path(__file__).parent))
 
 import jaxtyping

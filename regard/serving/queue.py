@@ -134,8 +134,9 @@ class Worker:
     # In the thread
 
     def abandoned(self) -> bool:
-        """Whether nobody waits any more for what is being worked on."""
-        return bool(self._working) and all(order.cancelled for order in self._working)
+        """Whether nobody waits any more for what this thread works on; another that uses the model too works on."""
+        own = threading.current_thread() is self._thread
+        return own and bool(self._working) and all(order.cancelled for order in self._working)
 
     def _run(self) -> None:
         while batch := self._take():

@@ -6,6 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+# A script is tried until it gives what is wanted, or for ten seconds.
+_WAITING = """
+const given = [...arguments], done = given.pop(), wanted = JSON.stringify(given.pop());
+const end = performance.now() + 10_000;
+const look = function () { %s };
+const tried = () => { try { return look(...given) ?? null } catch { return null } };
+const poll = () => {
+  const found = tried();
+  if (JSON.stringify(found) === wanted || performance.now() > end) done(found);
+  else setTimeout(poll, 5);
+};
+poll();
+"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -97,14 +110,13 @@ class Browser:
         self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def wait(self, script: str, *arguments: Any, wanted: Any = True) -> None:
-        """Wait until a script gives what is wanted; say what it gave if that never comes."""
-        from selenium.common.exceptions import TimeoutException
-        from selenium.webdriver.support.wait import WebDriverWait
+        """Wait until a script gives what is wanted; say what it gave if that never comes.
 
-        try:
-            WebDriverWait(self.driver, 10, poll_frequency=0.05).until(lambda _: self.run(script, *arguments) == wanted)
-        except TimeoutException:
-            raise AssertionError(f"{script} gave {self.run(script, *arguments)!r}, not {wanted!r}") from None
+        The page itself looks every few milliseconds, so that it is asked once and no time is slept away. What cannot
+        be looked at yet, for it is not there, gives nothing.
+        """
+        found = self.driver.execute_async_script(_WAITING % script, *arguments, wanted)
+        assert found == wanted, f"{script} gave {found!r}, not {wanted!r}"
 
     def press(self, *keys: str) -> None:
         """Press keys, whatever has the focus."""

@@ -2,9 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from chromium import Browser, find_browser, start_browser
+from desk import Opened, settle
+from pretend import Pretending, pretending
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +29,32 @@ def browser(chromium: Browser) -> Browser:
     """The browser as a window of usual size that prefers light."""
     chromium.appear()
     return chromium
+
+
+@pytest.fixture(scope="session")
+def one_server() -> Iterator[Pretending]:
+    """A server that pretends, for all tests of the served page."""
+    with pretending() as state:
+        yield state
+
+
+@pytest.fixture
+def server(one_server: Pretending) -> Pretending:
+    """The same as if it had just begun."""
+    one_server.forget()
+    return one_server
+
+
+@pytest.fixture
+def opened(browser: Browser, server: Pretending) -> Opened:
+    """Open the page with this in its fragment; wait for the translations there will be."""
+
+    def show(**wishes: Any) -> Browser:
+        browser.open(server.address, f"#{urlencode({'models': 'plain', **wishes}, doseq=True)}")
+        browser.wait("return !document.getElementById('desk').hidden")
+        if wishes.get("text"):
+            browser.wait("return document.getElementById('why').hidden", wanted=False)
+            settle(browser)
+        return browser
+
+    return show

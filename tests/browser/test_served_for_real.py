@@ -1,11 +1,14 @@
 """The page with the server it is made for: what a person sees is what the model gives."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from chromium import Browser
+from desk import settle
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "serving"))
 from loopback import on_loopback
@@ -15,6 +18,8 @@ from regard.serving.app import make_app
 from regard.serving.options import ServingOptions
 
 pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=window.hacked=5>"
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +31,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(folder: Path) -> Iterator[str]:
     with on_loopback(make_app([folder], ServingOptions())) as found:
         yield found
-
-
-def settle(page: Browser) -> None:
-    page.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
 
 
 def test_every_view_of_a_real_model(browser: Browser, address: str, folder: Path) -> None:
@@ -65,3 +66,23 @@ def test_every_view_of_a_real_model(browser: Browser, address: str, folder: Path
         settle(browser)
         assert not browser.find(f"#{tab}-trouble").is_displayed()
     assert browser.said() == []
+
+
+def test_no_name_of_a_model_or_a_language_is_markup(browser: Browser, tmp_path: Path) -> None:
+    names = [f"<img src=x onerror=window.hacked={number}>" for number in (1, 2)]
+    source, target = "<svg onload=window.hacked=3>", "\"'><script>window.hacked=4</script>"
+    folders = [make_model(tmp_path / name, source, target, export=False) for name in names]
+    with on_loopback(make_app(folders)) as place:
+        pick = json.dumps([names[0], "Ana reads.", [HOSTILE]])
+        browser.open(f"{place}/", f"#{urlencode({'text': 'Ana reads.', 'pick': pick})}")
+        browser.wait("return document.querySelectorAll('.translation').length", wanted=2)
+        browser.wait("return document.getElementById('why').hidden", wanted=False)
+        settle(browser)
+        assert [each.text for each in browser.all("#models span")] == names
+        assert browser.text("#from option") == source
+        assert browser.text("#to option") == target
+        assert HOSTILE in browser.text(".translation .trouble")  # the server's sentence has it
+        browser.find("#picked button").click()  # back to what the model has
+        browser.wait("return document.querySelector('.translation .trouble').hidden")
+        assert browser.run("return window.hacked ?? null") is None
+        assert browser.run("return [document.scripts.length, document.images.length]") == [1, 0]

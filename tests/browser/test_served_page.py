@@ -1,82 +1,16 @@
-"""The page of the server in a real browser: typing, pointing, choosing, refusals, two tabs; nothing typed is markup."""
+"""The page of the server in a real browser: typing, pointing, choosing, keeping, two tabs."""
 
 import base64
 import json
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
-from urllib.parse import urlencode
 
 import pytest
-from chromium import Browser
-from pretend import END, INSTEAD, Pretending, pretending
-from scenes import HOSTILE
+from desk import TEXT, Opened, lit, outputs, settle, type_text, wait_for_outputs, wished, written
+from pretend import END, INSTEAD, Pretending
 
 pytestmark = pytest.mark.browser
 
-Opened = Callable[..., Browser]
-TEXT = "I see the house. the cat sleeps."
 OUTPUT = "Eu vejo a casa. a gata dorme."
-
-
-@pytest.fixture(scope="module")
-def one_server() -> Iterator[Pretending]:
-    with pretending() as state:
-        yield state
-
-
-@pytest.fixture
-def server(one_server: Pretending) -> Pretending:
-    one_server.forget()
-    return one_server
-
-
-@pytest.fixture
-def opened(browser: Browser, server: Pretending) -> Opened:
-    """Open the page with this in its fragment; wait for the translations there will be."""
-
-    def show(**wishes: Any) -> Browser:
-        browser.open(server.address, f"#{urlencode({'models': 'plain', **wishes}, doseq=True)}")
-        browser.wait("return !document.getElementById('desk').hidden")
-        if wishes.get("text"):
-            browser.wait("return document.getElementById('why').hidden", wanted=False)
-            settle(browser)
-        return browser
-
-    return show
-
-
-def settle(page: Browser) -> None:
-    """Wait until nothing is under way."""
-    page.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
-
-
-def type_text(page: Browser, text: str) -> None:
-    page.find("#text").send_keys(text)
-
-
-def outputs(page: Browser) -> list[str]:
-    return page.run("return [...document.querySelectorAll('.output-text')].map((each) => each.textContent)")
-
-
-def wait_for_outputs(page: Browser, *texts: str) -> None:
-    page.wait("return [...document.querySelectorAll('.output-text')].map((each) => each.textContent)", wanted=[*texts])
-
-
-def lit(page: Browser, kind: str = "lit") -> dict[str, list[str]]:
-    """The words that are lit, on each side."""
-    found = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
-    sides = {"source": "#mirror", "target": ".output-text"}
-    return {side: page.run(found, f"{holder} .{kind}") for side, holder in sides.items()}
-
-
-def written(page: Browser, text: str) -> Any:
-    (found,) = [each for each in page.all(".written") if each.text == text]
-    return found
-
-
-def wished(page: Browser) -> dict[str, str]:
-    return page.run("return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
 
 
 # Translating
@@ -305,68 +239,7 @@ def test_what_is_shown_can_be_saved(opened: Opened) -> None:
     assert page.said() == []
 
 
-# When something is wrong
-
-
-def test_a_refusal_is_shown_kindly_and_can_be_tried_again(opened: Opened, server: Pretending) -> None:
-    server.refusals = [(413, "The text has 201 characters, and 200 are the most.", {})]
-    page = opened()
-    type_text(page, "the cat")
-    page.wait("return document.querySelector('.translation .trouble').hidden", wanted=False)
-    trouble = page.find(".translation .trouble")
-    assert trouble.text == "The text has 201 characters, and 200 are the most. Try again"
-    assert trouble.get_attribute("role") == "alert"
-    trouble.find_element("css selector", "button").click()
-    wait_for_outputs(page, "a gata")
-    assert not trouble.is_displayed()
-
-
-def test_a_busy_server_is_waited_for(opened: Opened, server: Pretending) -> None:
-    server.refusals = [(429, "Slowdown: too many at once.", {"Retry-After": "1"})]
-    page = opened()
-    type_text(page, "the cat")
-    page.wait("return document.querySelector('.translation .trouble').textContent.includes('Trying again in 1')")
-    wait_for_outputs(page, "a gata")
-
-
-def test_a_view_that_is_refused_leaves_the_translation_alone(opened: Opened, server: Pretending) -> None:
-    server.refusals, server.refused_path = [(413, "These are too many weights.", {})], "/v1/attention"
-    page = opened(text="the cat")
-    assert page.find("#attention-trouble").text == "These are too many weights. Try again"
-    assert outputs(page) == ["a gata"]
-    page.find("#attention-trouble button").click()
-    page.wait("return document.querySelectorAll('#rows .word').length", wanted=2)
-
-
-def test_a_server_that_is_gone_is_told_as_that(opened: Opened, server: Pretending) -> None:
-    page = opened()
-    page.driver.execute_cdp_cmd("Network.enable", {})
-    page.driver.execute_cdp_cmd(
-        "Network.emulateNetworkConditions",
-        {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0},
-    )
-    try:
-        type_text(page, "the cat")
-        page.wait("return document.querySelector('.translation .trouble').hidden", wanted=False)
-        assert "The server does not answer." in page.text(".translation .trouble")
-    finally:
-        page.driver.execute_cdp_cmd(
-            "Network.emulateNetworkConditions",
-            {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
-        )
-
-
-def test_where_a_key_is_needed_the_page_asks_for_it(opened: Opened, server: Pretending) -> None:
-    server.key = "open sesame"
-    page = opened()
-    type_text(page, "the cat")
-    page.wait("return document.querySelector('.translation .trouble').textContent.startsWith('This key is not known')")
-    page.find("#key-field").send_keys("open sesame")
-    page.find("#key-form button").click()
-    wait_for_outputs(page, "a gata")
-    page.driver.refresh()  # a tab remembers it
-    wait_for_outputs(page, "a gata")
-    page.run("sessionStorage.clear()")
+# Several at once
 
 
 def test_two_tabs_know_nothing_of_each_other(opened: Opened, server: Pretending) -> None:
@@ -386,40 +259,3 @@ def test_two_tabs_know_nothing_of_each_other(opened: Opened, server: Pretending)
         page.driver.switch_to.window(page.driver.window_handles[-1])
         page.driver.close()
         page.driver.switch_to.window(first)
-
-
-# Any text, any window, any person
-
-
-def test_what_was_typed_stays_text(opened: Opened) -> None:
-    typed = " ".join(HOSTILE[:3])
-    page = opened(text=typed, view="others")
-    assert page.text("#mirror").strip() == typed
-    assert page.find("#text").get_attribute("value") == typed
-    assert "<img" in page.text(".output-text") + page.text("#n-best")
-    assert page.run("return window.hacked ?? null") is None
-    assert page.run("return [document.scripts.length, document.images.length]") == [1, 0]
-    assert page.said() == []
-
-
-@pytest.mark.parametrize("width", [320, 1280])
-def test_nothing_sticks_out_and_dark_is_dark(opened: Opened, browser: Browser, width: int) -> None:
-    browser.appear(width=width, height=740, scheme="dark")
-    page = opened(text=f"{'Rindfleischetikettierungsgesetz' * 3}. the cat", models=["plain", "loud"])
-    for view in ("attention", "next", "others", "beam"):
-        page.find(f"#{view}-tab").click()
-        settle(page)
-        assert page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
-    assert max(page.run("return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")) < 60
-    assert page.said() == []
-
-
-def test_everything_that_can_be_used_has_a_name(opened: Opened) -> None:
-    page = opened(text=TEXT, models=["plain", "loud"])
-    names = page.names("button", "radio", "checkbox", "combobox", "textbox", "tab", "toolbar", more_than=30)
-    assert all(names)
-    for view in ("next", "others", "beam"):
-        page.find(f"#{view}-tab").click()
-        settle(page)
-    ids = page.run("return [...document.querySelectorAll('[id]')].map((each) => each.id)")
-    assert sorted(set(ids)) == sorted(ids)

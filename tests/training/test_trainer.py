@@ -17,7 +17,7 @@ from regard.training.snapshot import Validation
 from regard.training.trainer import Trainer
 
 sys.path.insert(0, str(Path(__file__).parent))
-from toy import Line, Log, Memory, Rows
+from toy_task import Line, Log, Memory, Rows
 
 OPTIMIZER = {"learning_rate": 0.05, "warmup": 5}
 

@@ -13,6 +13,7 @@ import pytest
 
 from regard.faults import Fault
 from regard.viewing import page
+from regard.viewing.choices_page import place_data
 from regard.viewing.matrix import entropy
 from regard.viewing.page import Scene, Start, fits, page_of, write_page
 from regard.viewing.seen import Block, Seen
@@ -157,10 +158,7 @@ def test_the_page_has_what_else_could_be_written_and_the_beam_if_they_are_given(
     assert not {"next", "beam"} & set(data_of(page_of(scene())))
 
 
-def test_tokens_beyond_the_likeliest_go_along_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    from regard.viewing import choices_page
-
-    monkeypatch.setattr(choices_page, "_KEPT", 3)
-    place = choices_page.place_data(choices())
+def test_tokens_beyond_the_likeliest_go_along_together() -> None:
+    place = place_data(choices(), kept=3)
     assert len(place["log_probabilities"]) == 3
     assert place["rest"] == {"count": 2, "probability": pytest.approx(0.1)}

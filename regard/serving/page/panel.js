@@ -50,8 +50,11 @@ export async function translate(panel, text) {
       sentence: (sentence) => receive(panel, sentence, signal),
       done: ({ seconds }) => (panel.seconds = seconds),
     });
-    await Promise.all(panel.coming);
-    if (!signal.aborted) finish(panel);
+    const followed = await Promise.allSettled(panel.coming);
+    if (signal.aborted) return;
+    finish(panel);
+    const refused = followed.find(({ status }) => status === "rejected");
+    if (refused) throw refused.reason;
   } catch (error) {
     if (!signal.aborted) fail(panel, error, () => translate(panel, text));
   }

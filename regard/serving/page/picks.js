@@ -7,13 +7,15 @@ let picks = new Map();
 
 const nameFor = (model, sentence) => JSON.stringify([model, sentence]);
 
+const isText = (values) => values.every((value) => typeof value === "string");
+
 /** Take the choices from the address. */
 export function readPicks() {
   picks = new Map();
   for (const written of wishedAll("pick")) {
     try {
       const [model, sentence, choice] = JSON.parse(written);
-      picks.set(nameFor(model, sentence), choice);
+      if (isText([choice].flat())) picks.set(nameFor(model, sentence), choice);
     } catch {
       // Not one of ours: someone has changed the address by hand.
     }

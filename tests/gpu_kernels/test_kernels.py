@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 import torch
 import torch.nn.functional as F
-from kernels.masks import factors
+from gpu_kernels.masks import factors
 from torch import Tensor, nn
 
 from regard.kernels import attention, cross_entropy, embedding, linear, norm
