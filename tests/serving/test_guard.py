@@ -10,7 +10,9 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
 from regard.serving.app import make_app
 from regard.serving.guard import HEADERS, is_allowed_host, is_allowed_origin, write_line
@@ -244,6 +246,22 @@ def test_a_fault_of_our_own_is_told_without_its_text(forth: Path, monkeypatch: p
     assert answer.json() == {"error": "This is a fault of the server's own; its log says more."}
     assert (notes[0]["fault"], SECRET in json.dumps(notes)) == ("ZeroDivisionError", False)
     assert any("test_guard.py" in place for place in notes[0]["where"])
+
+
+def test_an_answer_that_cannot_be_sent_is_told_without_its_text(forth: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes: list[dict[str, Any]] = []
+
+    class Broken(Response):
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            raise ZeroDivisionError(SECRET)
+
+    with server(forth, notes) as client:
+        monkeypatch.setattr("regard.serving.app.json_response", lambda _: Broken())
+        answer = client.get("/languages")
+    assert (answer.status_code, list(answer.json())) == (500, ["error"])
+    assert answer.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
+    assert (notes[0]["fault"], notes[0]["status"]) == ("ZeroDivisionError", 500)
+    assert SECRET not in json.dumps(notes)
 
 
 # Files

@@ -155,6 +155,7 @@ def test_what_nobody_waits_for_is_known_to_be_abandoned(worker: Worker) -> None:
         assert await asyncio.to_thread(begun.wait, WAIT)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        assert not worker.abandoned()  # a thread that borrows the model does not give up its own work
         gone.set()
 
     asyncio.run(main())
