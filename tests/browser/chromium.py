@@ -55,6 +55,11 @@ class Browser:
         self.said(), self.requests()
         self.driver.get((place if isinstance(place, str) else place.as_uri()) + fragment)
 
+    def lead(self, fragment: str) -> None:
+        """Give the page that is open another fragment, forgetting what was said and asked for before."""
+        self.said(), self.requests()
+        self.run("location.hash = arguments[0]", fragment)
+
     def appear(self, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
         """Be a window of this size that prefers light or dark."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}

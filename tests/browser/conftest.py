@@ -47,11 +47,20 @@ def server(one_server: Pretending) -> Pretending:
 
 @pytest.fixture
 def opened(browser: Browser, server: Pretending) -> Opened:
-    """Open the page with this in its fragment; wait for the translations there will be."""
+    """Show the page with this in its fragment; wait for the translations there will be.
 
-    def show(**wishes: Any) -> Browser:
-        browser.open(server.address, f"#{urlencode({'models': 'plain', **wishes}, doseq=True)}")
-        browser.wait("return !document.getElementById('desk').hidden")
+    It is loaded anew, or, where a test only looks and does not count what the server is asked, led to its address.
+    """
+
+    def show(anew: bool = True, **wishes: Any) -> Browser:
+        fragment = f"#{urlencode({'models': 'plain', **wishes}, doseq=True)}"
+        if anew or not browser.driver.current_url.startswith(server.address):
+            browser.open(server.address, fragment)
+            browser.wait("return !document.getElementById('desk').hidden")
+        else:
+            browser.lead("#")
+            browser.wait("return document.getElementById('why').hidden")
+            browser.lead(fragment)
         if wishes.get("text"):
             browser.wait("return document.getElementById('why').hidden", wanted=False)
             settle(browser)

@@ -46,7 +46,7 @@ def test_an_answer_that_comes_late_is_dropped(opened: Opened, server: Pretending
 
 
 def test_models_stand_side_by_side_and_pairs_are_what_is_loaded(opened: Opened) -> None:
-    page = opened(text="the cat", models=["plain", "loud"])
+    page = opened(anew=False, text="the cat", models=["plain", "loud"])
     wait_for_outputs(page, "a gata", "A GATA")
     left, right = (panel.rect for panel in page.all(".translation"))
     assert left["y"] == right["y"]
@@ -65,7 +65,7 @@ def test_models_stand_side_by_side_and_pairs_are_what_is_loaded(opened: Opened) 
 
 
 def test_pointing_at_a_word_lights_up_its_links_on_both_sides(opened: Opened) -> None:
-    page = opened(text=TEXT)
+    page = opened(anew=False, text=TEXT)
     page.point(written(page, "gata"))
     assert lit(page) == {"source": ["cat"], "target": ["gata"]}
     assert page.text("#link-readout") == "gata comes from cat"
@@ -80,7 +80,7 @@ def test_pointing_at_a_word_lights_up_its_links_on_both_sides(opened: Opened) ->
 
 
 def test_the_caret_and_the_arrow_keys_light_up_links_too(opened: Opened) -> None:
-    page = opened(text=TEXT)
+    page = opened(anew=False, text=TEXT)
     page.find("#text").send_keys("")
     page.press("HOME", "ARROW_RIGHT", "ARROW_RIGHT", "ARROW_RIGHT")
     assert lit(page)["target"] == ["vejo"]
@@ -115,7 +115,7 @@ def test_choosing_heads_and_tokens(opened: Opened, server: Pretending) -> None:
 
 
 def test_the_sentence_that_is_explained_can_be_chosen(opened: Opened) -> None:
-    page = opened(text=TEXT)
+    page = opened(anew=False, text=TEXT)
     assert page.text("#subject") == "I see the house. → Eu vejo a casa."
     page.find("#sentence-after").click()
     page.wait("return document.querySelector('#rows .word').textContent", wanted="a")
@@ -144,7 +144,7 @@ def test_picking_an_alternative_continues_from_there(opened: Opened, server: Pre
 
 
 def test_sliders_redraw_without_the_server(opened: Opened, server: Pretending) -> None:
-    page = opened(text="the cat", view="next")
+    page = opened(anew=False, text="the cat", view="next")
     before = len(server.asked)
     page.run(
         "const slider = document.getElementById('top_k'); slider.value = 2;"
@@ -158,7 +158,7 @@ def test_sliders_redraw_without_the_server(opened: Opened, server: Pretending) -
 
 
 def test_other_translations_and_the_beam(opened: Opened, server: Pretending) -> None:
-    page = opened(text="the cat", view="others", n=3)
+    page = opened(anew=False, text="the cat", view="others", n=3)
     lines = page.run("return [...document.querySelectorAll('#n-best bdi')].map((each) => each.textContent)")
     assert lines == ["a gata", "a gata e tal", "a gata e e tal"]
     assert page.run("return [...document.querySelectorAll('#n-best mark')].map((each) => each.textContent)")[:2] == [
@@ -179,7 +179,7 @@ def test_other_translations_and_the_beam(opened: Opened, server: Pretending) -> 
 
 
 def test_tabs_are_walked_by_arrow_keys(opened: Opened) -> None:
-    page = opened(text="the cat")
+    page = opened(anew=False, text="the cat")
     page.run("document.getElementById('attention-tab').focus()")
     page.press("ARROW_RIGHT")
     assert page.find("[aria-selected=true]").text == "Next word"

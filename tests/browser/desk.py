@@ -1,0 +1,42 @@
+"""What a person does at the page of the server, and sees there."""
+
+from collections.abc import Callable
+from typing import Any
+
+from chromium import Browser
+
+Opened = Callable[..., Browser]
+TEXT = "I see the house. the cat sleeps."
+
+
+def settle(page: Browser) -> None:
+    """Wait until nothing is under way."""
+    page.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
+
+
+def type_text(page: Browser, text: str) -> None:
+    page.find("#text").send_keys(text)
+
+
+def outputs(page: Browser) -> list[str]:
+    return page.run("return [...document.querySelectorAll('.output-text')].map((each) => each.textContent)")
+
+
+def wait_for_outputs(page: Browser, *texts: str) -> None:
+    page.wait("return [...document.querySelectorAll('.output-text')].map((each) => each.textContent)", wanted=[*texts])
+
+
+def lit(page: Browser, kind: str = "lit") -> dict[str, list[str]]:
+    """The words that are lit, on each side."""
+    found = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
+    sides = {"source": "#mirror", "target": ".output-text"}
+    return {side: page.run(found, f"{holder} .{kind}") for side, holder in sides.items()}
+
+
+def written(page: Browser, text: str) -> Any:
+    (found,) = [each for each in page.all(".written") if each.text == text]
+    return found
+
+
+def wished(page: Browser) -> dict[str, str]:
+    return page.run("return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
