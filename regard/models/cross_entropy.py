@@ -58,23 +58,21 @@ def _without_padding(states: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
 class _Projected(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, rows: int) -> Tensor:
-        total = torch.zeros((), dtype=torch.promote_types(states.dtype, torch.float32), device=states.device)
-        of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight)
         fused = _fused(states)
         score = _score_fused if fused else _score
         inputs, matrix = _multiplied(states, weight)
-        for first in range(0, len(states), rows):
+        sums = _Sums(weight.dtype)
+        for first in range(0, max(1, len(states)), rows):
             portion = inputs[first : first + rows]
-            losses, gradient = score(portion @ matrix.T, wanted[first : first + rows], smoothing, total.dtype)
-            total += losses
-            of_states[first : first + rows] = gradient @ matrix
-            _add_product(of_weight, gradient.T, portion)
+            loss, gradient = score(portion @ matrix.T, wanted[first : first + rows], smoothing, _exact(states))
+            sums.add(loss, gradient @ matrix, gradient.T, portion)
+        of_states, of_weight = sums.gradients(states)
         if smoothing and not fused:  # − ε/V is the same everywhere, so it is not worth a pass over every portion
             share = smoothing / len(weight)
             of_states.sub_(weight.sum(0), alpha=share)
             of_weight.sub_(states.sum(0), alpha=share)
         ctx.save_for_backward(of_states, of_weight)
-        return total
+        return sums.loss
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
@@ -88,18 +86,15 @@ class _Consistent(torch.autograd.Function):
     def forward(
         ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, consistency: float, rows: int
     ) -> Tensor:
-        total = torch.zeros((), dtype=torch.promote_types(states.dtype, torch.float32), device=states.device)
-        of_states, of_weight = torch.empty_like(states), torch.zeros_like(weight)
         score = _score_both_fused if _fused(states) else _score_both
         inputs, matrix = _multiplied(states, weight)
-        for first in range(0, len(wanted), rows):
+        sums = _Sums(weight.dtype)
+        for first in range(0, max(1, len(wanted)), rows):
             portion, right = inputs[:, first : first + rows], wanted[first : first + rows]
-            losses, gradient = score(portion @ matrix.T, right, smoothing, consistency, total.dtype)
-            total += losses
-            of_states[:, first : first + rows] = gradient @ matrix
-            of_weight += gradient.flatten(0, 1).T @ portion.flatten(0, 1)
-        ctx.save_for_backward(of_states, of_weight)
-        return total
+            loss, gradient = score(portion @ matrix.T, right, smoothing, consistency, _exact(states))
+            sums.add(loss, gradient @ matrix, gradient.flatten(0, 1).T, portion.flatten(0, 1))
+        ctx.save_for_backward(*sums.gradients(states))
+        return sums.loss
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
@@ -115,12 +110,36 @@ def _multiplied(states: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     return states.to(dtype), weight.to(dtype)
 
 
-def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
-    """total += left · right, without another matrix in between where the precision is the same."""
-    if total.dtype == left.dtype:
-        total.addmm_(left, right)
-    else:
-        total += left @ right
+def _exact(states: Tensor) -> torch.dtype:
+    """What losses are computed in."""
+    return torch.promote_types(states.dtype, torch.float32)
+
+
+class _Sums:
+    """The losses of all portions and their gradients; a single portion is neither copied nor added to anything."""
+
+    loss: Tensor
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        self._dtype = dtype
+        self._of_states: list[Tensor] = []
+        self._of_weight: Tensor | None = None
+
+    def add(self, loss: Tensor, of_states: Tensor, left: Tensor, right: Tensor) -> None:
+        """One more portion; the gradient of the weight is left · right."""
+        self.loss = self.loss + loss if self._of_states else loss
+        self._of_states.append(of_states)
+        if self._of_weight is None:
+            self._of_weight = (left @ right).to(self._dtype)
+        elif self._of_weight.dtype == left.dtype:
+            self._of_weight.addmm_(left, right)
+        else:
+            self._of_weight += left @ right
+
+    def gradients(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        assert self._of_weight is not None
+        whole = self._of_states[0] if len(self._of_states) == 1 else torch.cat(self._of_states, dim=-2)
+        return whole.to(states.dtype), self._of_weight
 
 
 def _fused(states: Tensor) -> bool:

@@ -57,3 +57,15 @@ def test_uniform_logits_on_paper() -> None:
     for smoothing in (0.0, 0.3):
         loss = projected_cross_entropy(torch.zeros(4, 2), torch.ones(8, 2), torch.tensor([0, 1, 2, 7]), smoothing)
         assert loss.item() == pytest.approx(4 * torch.log(torch.tensor(8.0)).item())
+
+
+def test_nothing_but_padding_costs_nothing() -> None:
+    states, weight = torch.randn(3, 2, requires_grad=True), torch.randn(8, 2, requires_grad=True)
+    nothing = torch.full((3,), -1)
+    for loss in (
+        projected_cross_entropy(states, weight, nothing, 0.1),
+        consistent_cross_entropy(torch.stack([states, states]), weight, nothing, 0.1, 1.0),
+    ):
+        assert loss.item() == 0
+        for gradient in torch.autograd.grad(loss, (states, weight)):
+            assert (gradient == 0).all()
