@@ -40,6 +40,7 @@ def command(
     print("\nTry next:")
     print(f"  echo 'We read the old books.' | {tool} translate {out}")
     print(f"  {tool} look {out} --text 'The black cats sleep in the kitchen.' -o cats.png")
+    print(f"  {tool} serve {out}     # a page where translations appear as you type")
     print(f"  {tool} train --source mine.en --target mine.pt --out runs/mine")
 
 
