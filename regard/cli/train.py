@@ -137,16 +137,18 @@ def train_recipe(
 
 @contextmanager
 def quick_products() -> Iterator[None]:
-    """Inside this block matrix products on ARM without SVE are torch's plain ones, not those of oneDNN.
+    """Inside this block matrix products on ARM without SVE are torch's plain ones if they have several threads.
 
-    Where both were measured, on Neoverse-N1, the plain ones of a forward pass are 4 to 41% faster (docs/speed.md).
+    Where both were measured, on Neoverse-N1, a step on two threads is then 3 to 7% faster than with those of oneDNN; on
+    one thread it would be 5 to 12% slower (docs/speed.md).
     """
     import torch
 
     # Typed as the property that stands behind it, though one sets it to a bool.
     backend: Any = torch.backends.mkldnn
     before = backend.enabled
-    if platform.machine() == "aarch64" and not torch.backends.cpu.get_cpu_capability().startswith("SVE"):
+    plain = platform.machine() == "aarch64" and not torch.backends.cpu.get_cpu_capability().startswith("SVE")
+    if plain and torch.get_num_threads() > 1:
         backend.enabled = False
     try:
         yield

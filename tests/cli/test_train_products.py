@@ -9,12 +9,18 @@ from regard.cli.train import quick_products
 
 
 @pytest.mark.parametrize(
-    ("machine", "capability", "by_onednn"),
-    [("aarch64", "DEFAULT", False), ("aarch64", "SVE256", True), ("x86_64", "AVX2", True)],
+    ("machine", "capability", "threads", "by_onednn"),
+    [
+        ("aarch64", "DEFAULT", 2, False),
+        ("aarch64", "DEFAULT", 1, True),
+        ("aarch64", "SVE256", 2, True),
+        ("x86_64", "AVX2", 2, True),
+    ],
 )
-def test_plain_products_on_arm_without_sve(
-    machine: str, capability: str, by_onednn: bool, monkeypatch: pytest.MonkeyPatch
+def test_plain_products_on_arm_without_sve_by_several_threads(
+    machine: str, capability: str, threads: int, by_onednn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", True)
