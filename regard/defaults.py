@@ -29,9 +29,9 @@ class Scale:
 
 # Small corpora overfit: they get small models, strong dropout and small vocabularies, and are read often.
 SCALES = (
-    Scale(3_000, "tiny", "tiny", 1_000, 0.3, 120, 300, 10),
-    Scale(15_000, "tiny", "small", 3_000, 0.3, 100, 200, 10),
-    Scale(80_000, "tiny", "small", 8_000, 0.3, 60, 115, 10),
+    Scale(3_000, "tiny", "tiny", 1_000, 0.3, 120, 300, 5),
+    Scale(15_000, "tiny", "small", 3_000, 0.3, 100, 200, 5),
+    Scale(80_000, "tiny", "small", 8_000, 0.3, 60, 115, 5),
     Scale(500_000, "small", "iwslt", 16_000, 0.3, 40, 40, 5),
     Scale(2_000_000, "small", "base", 24_000, 0.1, 25, 25, 0),
     Scale(float("inf"), "base", "base", 32_000, 0.1, 15, 15, 0),

@@ -196,7 +196,7 @@ def _say(comparison: "Comparison", done: Sequence["PlannedRun"], folder: Path, a
     from regard.comparing import page
     from regard.comparing.keep import keep, keep_losses
 
-    if missing := keep(comparison, folder) | keep_losses(done, folder, comparison.name):
+    if missing := keep(comparison, folder) | keep_losses(done, folder, comparison.title):
         remark(f"No font here can draw {' '.join(sorted(missing))}.")
     if as_json:
         print_json(comparison.as_dict())

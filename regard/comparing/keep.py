@@ -19,20 +19,19 @@ def keep(comparison: Comparison, folder: Path) -> set[str]:
     text = json.dumps(finite(comparison.as_dict()), ensure_ascii=False, indent=1, allow_nan=False)
     write_file(folder / "comparison.json", f"{text}\n".encode())
     write_file(folder / "comparison.md", page(comparison).encode())
-    title = comparison.name if comparison.differ_in == "variant" else f"{comparison.name}: {comparison.differ_in}"
     names = [found.variant for found in comparison.variants]
     metrics = {place: _label(each.metric) for place, each in enumerate(comparison.variants[0].measures)}
     values = {
         label: [found.measures[place].values for found in comparison.variants] for place, label in metrics.items()
     }
-    missing = draw_comparison(names, values, folder / "comparison.png", title)
+    missing = draw_comparison(names, values, folder / "comparison.png", comparison.title)
     if comparison.buckets:
         lines = {
             label: [found.measures[place].by_length for found in comparison.variants]
             for place, label in metrics.items()
         }
         ticks = [(bucket.label, len(bucket.sentences)) for bucket in comparison.buckets]
-        missing |= draw_by_length(ticks, names, lines, folder / "by-length.png", title)
+        missing |= draw_by_length(ticks, names, lines, folder / "by-length.png", comparison.title)
     return missing
 
 

@@ -118,6 +118,10 @@ class Comparison:
     variants: list[Found]
     failures: list[Failure] = field(default_factory=list)
 
+    @property
+    def title(self) -> str:
+        return self.name if self.differ_in == "variant" else f"{self.name}: {self.differ_in}"
+
     def as_dict(self) -> dict[str, Any]:
         """As it stands in comparison.json."""
         return {

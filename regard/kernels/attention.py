@@ -14,6 +14,8 @@ from torch import Tensor
 
 from regard.kernels.dropping import Dropping, dropped
 
+WARPS = {16: 1, 32: 2, 64: 4}  # by the room of a program
+
 
 @triton.jit
 def _weights(queries, keys, key_count, scale, room: tl.constexpr, causal: tl.constexpr):
@@ -189,7 +191,7 @@ def _launch(kernel: Any, tensors: tuple[Tensor, ...], parts: tuple[Tensor, ...],
         room=shape.room,
         causal=shape.causal,
         drops=drop.share > 0,
-        num_warps={16: 1, 32: 2, 64: 4}.get(shape.room, 8),
+        num_warps=WARPS.get(shape.room, 8),
     )
 
 

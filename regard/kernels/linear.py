@@ -7,7 +7,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-ROWS, COLUMNS, PROGRAMS = 32, 128, 64  # of the piece that a program works on at once; that share out the rows
+PROGRAMS = 64  # that share out the rows
+PIECE, RECTIFIED_PIECE = (32, 64), (16, 128)  # rows and columns that a program works on at once
 
 
 @triton.jit
@@ -40,11 +41,12 @@ def _column_sums_kernel(
 def _column_sums(upstream: Tensor, active: Tensor | None) -> tuple[Tensor, Tensor]:
     """The gradient before a ReLU whose output was `active`, or the same if there was none, and its sum over rows."""
     rows, width = upstream.shape
-    programs = min(triton.cdiv(rows, ROWS), PROGRAMS)
+    height, breadth = PIECE if active is None else RECTIFIED_PIECE
+    programs = min(triton.cdiv(rows, height), PROGRAMS)
     of_states = upstream if active is None else torch.empty_like(upstream)
     sums = torch.empty(programs, width, dtype=torch.float32, device=upstream.device)
-    grid = programs, triton.cdiv(width, COLUMNS)
-    sizes = {"width": width, "height": ROWS, "breadth": COLUMNS}
+    grid = programs, triton.cdiv(width, breadth)
+    sizes = {"width": width, "height": height, "breadth": breadth}
     _column_sums_kernel[grid](upstream, active, of_states, sums, rows, **sizes, rectified=active is not None)
     return of_states, sums.sum(0)
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.kernels.dropping import Dropping, dropped
 
-PROGRAMS = 1024  # that share out the rows of a backward pass, each with its own sums for the weights
+PROGRAMS, SUMS = 2048, 2**20  # that share out the rows of a backward pass; columns that all of them sum up together
 
 
 @triton.jit(do_not_specialize=["site", "threshold"])
@@ -103,7 +103,7 @@ def _add_norm_gradient_kernel(
 
 def _block(width: int) -> dict[str, int]:
     block = triton.next_power_of_2(width)
-    return {"width": width, "block": block, "num_warps": min(8, max(1, block // 256))}
+    return {"width": width, "block": block, "num_warps": min(8, max(1, block // 1024))}
 
 
 class _AddNorm(torch.autograd.Function):
@@ -137,7 +137,7 @@ class _AddNorm(torch.autograd.Function):
         summed, gain = ctx.saved_tensors
         epsilon, branch_dtype = ctx.settings
         rows, width = summed.shape
-        programs = min(rows, PROGRAMS)
+        programs = min(rows, PROGRAMS, max(1, SUMS // width))
         of_residual = torch.empty_like(summed)
         of_branch = torch.empty_like(summed, dtype=branch_dtype) if ctx.flags["branched"] else None
         sums = gain.new_empty(programs, 3, width)

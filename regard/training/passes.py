@@ -4,7 +4,7 @@ On a GPU a batch of fixed shape goes by a captured pass, which is replayed for e
 instead of a thousand, for the GPU computes faster than Python can tell it what.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -61,7 +61,8 @@ class Passes:
         for parameter in self._parameters:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
-        before = [parameter.grad.clone() for parameter in self._parameters if parameter.grad is not None]
+        gradients = [parameter.grad for parameter in self._parameters if parameter.grad is not None]
+        before = [gradient.clone() for gradient in gradients]
         on_gpu = self.device.type == "cuda"
         chance = torch.cuda.get_rng_state(self.device) if on_gpu else torch.get_rng_state()
         if on_gpu and self._pool is None:
@@ -70,14 +71,12 @@ class Passes:
         def step(tree: dict[str, Any]) -> dict[str, Any]:
             with self._precision():
                 total = self._task.loss(batch.holding(tree["batch"])).total
-            total.backward()
+            _add(gradients, torch.autograd.grad(total, self._parameters, allow_unused=True))
             return {"batch": tree["batch"], "total": total.detach()}
 
         total = torch.zeros((), dtype=torch.float32, device=self.device)
         captured = Captured(step, {"batch": batch.tensors, "total": total}, self._pool)
-        for parameter, gradient in zip(self._parameters, before, strict=True):
-            assert parameter.grad is not None
-            parameter.grad.copy_(gradient)
+        torch._foreach_copy_(gradients, before)
         if on_gpu:
             torch.cuda.set_rng_state(chance, self.device)
         else:
@@ -86,3 +85,9 @@ class Passes:
 
     def _precision(self) -> AbstractContextManager:
         return torch.autocast(self.device.type, torch.bfloat16) if self._bf16 else nullcontext()
+
+
+def _add(sums: list[Tensor], found: Sequence[Tensor | None]) -> None:
+    """Add to the sums what was found, all in a few launches; `backward` would take one for each parameter."""
+    pairs = [(total, part) for total, part in zip(sums, found, strict=True) if part is not None]
+    torch._foreach_add_([total for total, _ in pairs], [part for _, part in pairs])

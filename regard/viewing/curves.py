@@ -38,8 +38,9 @@ def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
         grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)
         colours = cycle(_PALETTE)
         for axes, panel in zip(grid.flat, panels, strict=True):
-            for name, points in panel.items():
-                _draw_series(axes, name, points, next(colours))
+            for after, (name, points) in zip(reversed(range(len(panel))), panel.items(), strict=True):
+                # A line is a little wider than the next, so that it can be seen even where that one covers it.
+                _draw_series(axes, name, points, next(colours), 1.4 * min(1 + 0.8 * after, 3))
             _dress(axes, "loss" if panel is losses else "measure")
         grid.flat[0].set_title(title, fontsize=11, color=INK, pad=8, loc="left", parse_math=False)
         grid.flat[-1].set_xlabel("step", fontsize=9, color=INK)
@@ -81,13 +82,13 @@ def _dress(axes: "Axes", what: str) -> None:
         text.set_parse_math(False)
 
 
-def _draw_series(axes: "Axes", name: str, points: Points, colour: str) -> None:
+def _draw_series(axes: "Axes", name: str, points: Points, colour: str, width: float) -> None:
     steps, values = zip(*points, strict=True)
     if len(points) >= _MANY:
         axes.plot(steps, values, color=colour, alpha=0.22, linewidth=0.8)
-        axes.plot(steps, smoothed(list(values)), color=colour, linewidth=1.6, label=name)
+        axes.plot(steps, smoothed(list(values)), color=colour, linewidth=width, label=name)
     else:
-        axes.plot(steps, values, color=colour, linewidth=1.4, marker="o", markersize=3, label=name)
+        axes.plot(steps, values, color=colour, linewidth=width, marker="o", markersize=3, label=name)
 
 
 def smoothed(values: list[float]) -> list[float]:
