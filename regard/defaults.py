@@ -1,12 +1,17 @@
 """What to train when someone gives two text files and nothing else, chosen from their size and the hardware."""
 
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from regard.budget import CPU_TOKENS
 from regard.data.options import Corpus
 from regard.data.text import read_pairs
 from regard.faults import Fault
+from regard.models.transformer import TransformerOptions
+from regard.recipe import check
 
 
 @dataclass(frozen=True)
@@ -29,15 +34,24 @@ class Scale:
 
 # Small corpora overfit: they get small models, strong dropout and small vocabularies, and are read often.
 SCALES = (
-    Scale(3_000, "tiny", "tiny", 1_000, 0.3, 120, 300, 5),
-    Scale(15_000, "tiny", "small", 3_000, 0.3, 100, 200, 5),
-    Scale(80_000, "tiny", "small", 8_000, 0.3, 60, 115, 5),
-    Scale(500_000, "small", "iwslt", 16_000, 0.3, 40, 40, 5),
+    Scale(3_000, "tiny", "tiny", 1_000, 0.3, 180, 460, 5),
+    Scale(15_000, "tiny", "small", 3_000, 0.3, 150, 300, 5),
+    Scale(80_000, "tiny", "small", 8_000, 0.3, 90, 170, 5),
+    Scale(500_000, "small", "iwslt", 16_000, 0.3, 40, 50, 5),
     Scale(2_000_000, "small", "base", 24_000, 0.1, 25, 25, 0),
     Scale(float("inf"), "base", "base", 32_000, 0.1, 15, 15, 0),
 )
 PATIENCE = 8  # validations
-TYPICAL_LENGTH = 20  # tokens of a sentence, to turn passes over the data into steps
+LOOKED_AT = 16  # of so many pairs one is measured
+NARROW, WIDE = 4.5, 1.5  # characters of a token: of most scripts, and of Chinese, Japanese and Korean
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much there is to learn from: pairs, and about how many tokens the longer side of one has."""
+
+    pairs: int
+    tokens: float
 
 
 @dataclass(frozen=True)
@@ -90,12 +104,13 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     files.check()
     source, target = files.pair_of_languages()
     corpora = files.corpora()
-    pairs = sum(1 for _ in read_pairs(Corpus(source=corpora["train"]["source"], target=corpora["train"]["target"])))
-    if pairs == 0:
+    amount = _measured(read_pairs(Corpus(source=corpora["train"]["source"], target=corpora["train"]["target"])))
+    if amount.pairs == 0:
         raise Fault(f"{files.source} is empty; there is nothing to learn from.")
-    scale = next(scale for scale in SCALES if pairs <= scale.pairs)
+    scale = next(scale for scale in SCALES if amount.pairs <= scale.pairs)
     preset = scale.gpu_preset if gpu else scale.cpu_preset
-    training = _training(scale, pairs, gpu)
+    ample = check(TransformerOptions, {"preset": preset}).ample_tokens
+    training = _training(scale, amount, ample if gpu else CPU_TOKENS, gpu)
     training["optimizer"] |= {"learning_rate": 1e-3 if preset in ("iwslt", "base") else 2e-3}
     data: dict[str, Any] = {
         "source_language": source,
@@ -110,17 +125,33 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
         "training": training,
     }
     return table, [
-        f"{pairs:,} pairs of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
+        f"{amount.pairs:,} pairs of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
         f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout},",
         f"up to {scale.vocabulary:,} tokens shared by both languages,",
         _said(training),
     ]
 
 
-def _training(scale: Scale, pairs: int, gpu: bool) -> dict[str, Any]:
+def _measured(pairs: Iterable[tuple[str, str]]) -> Amount:
+    count, measured, tokens = 0, 0, 0.0
+    for pair in pairs:
+        if count % LOOKED_AT == 0:
+            measured += 1
+            tokens += max(map(_tokens, pair))
+        count += 1
+    return Amount(count, tokens / max(measured, 1))
+
+
+def _tokens(text: str) -> float:
+    """About how many tokens a text will be cut into, and one for its end."""
+    wide = 0 if text.isascii() else sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return 1 + wide / WIDE + (len(text) - wide) / NARROW
+
+
+def _training(scale: Scale, amount: Amount, batch_tokens: int, gpu: bool) -> dict[str, Any]:
     """How long to train, and by what to know that it is enough."""
-    passes, batch_tokens = (scale.gpu_passes, 8192) if gpu else (scale.cpu_passes, 4096)
-    steps = max(500, passes * pairs * TYPICAL_LENGTH // batch_tokens // 100 * 100)
+    passes = scale.gpu_passes if gpu else scale.cpu_passes
+    steps = max(500, int(passes * amount.pairs * amount.tokens) // batch_tokens // 100 * 100)
     every = max(100, min(2000, steps // 20 // 100 * 100))
     common = {"steps": steps, "validate_every": every, "best_by": "chrf"}
     optimizer: dict[str, Any] = {"warmup": min(1000, steps // 10)}
