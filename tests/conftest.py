@@ -34,3 +34,12 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained")
     assert main(train_arguments(*write_corpus(folder), folder / "run")) == 0
     return folder / "run"
+
+
+@pytest.fixture
+def no_curves() -> Iterator[None]:
+    """Trainings of this test draw no curves; those of fixtures with a wider scope do."""
+    from small import undrawn
+
+    with undrawn():
+        yield

@@ -1,6 +1,11 @@
 """A translator that is trained in a second or two, for tests of everything around it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from regard.data.generated import pairs
 
@@ -15,7 +20,10 @@ SETTINGS = {
     "training.batch_tokens": 256,
     "training.validate_every": 6,
     "training.save_every": 4,
+    "training.optimizer.learning_rate": 0.01,
     "training.optimizer.warmup": 4,
+    "decoding.longest_ratio": 0.5,  # after so few steps nothing ends of itself
+    "decoding.longest_extra": 8,
 }
 
 
@@ -45,13 +53,29 @@ def write_recurrent_recipe(folder: Path, **model: object) -> Path:
         "data": {"train": [str(source), str(target)], "tokeniser": {"vocabulary": 400}},
         "model": {"embedding": 12, "width": 16, **model},
         "training": {
-            "steps": 12,
+            "steps": 8,
             "batch_tokens": 256,
-            "validate_every": 6,
+            "validate_every": 8,
             "save_every": 4,
             "optimizer": {"warmup": 4},
         },
+        "decoding": {"longest_ratio": 0.5, "longest_extra": 8},
     }
     path = folder / "recurrent.toml"
     path.write_text(tomli_w.dumps(recipe), encoding="utf-8")
     return path
+
+
+@contextmanager
+def undrawn() -> Iterator[None]:
+    """In this block no training draws its curve, which takes as long as a small training itself."""
+    from regard.viewing import curves
+
+    draw = curves.draw_curves
+
+    def others(series: Any, path: Path, title: str) -> set[str]:
+        return set() if path.name == "curve.png" else draw(series, path, title)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(curves, "draw_curves", others)
+        yield

@@ -72,7 +72,7 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "straight-through": ("seq2seq", SEQ2SEQ | {"hard": "straight-through", "decoder": "bahdanau"}),
     "tied": ("seq2seq", SEQ2SEQ | {"tied": True, "embedding": 16}),
 }
-PAIRS = [("one two", "um dois"), ("a", "três"), ("longer than both", "x"), ("ы", "Привет, мир")]
+PAIRS = [("one two", "um dois"), ("a", "três"), ("longer than both", "x"), ("ы", "Да, мир")]
 
 
 def build(family: str, table: dict[str, Any]) -> Translation:
@@ -151,9 +151,9 @@ def test_a_beam_shares_its_sentence(task: Translation) -> None:
 def test_the_batched_search_is_the_plain_one(task: Translation) -> None:
     batch = task.pair_up(PAIRS)
     options = DecodingOptions(beam=3, n_best=3, length_penalty=0.6)
-    found = beam_search(task, batch, torch.full((len(PAIRS),), 6), options)
+    found = beam_search(task, batch, torch.full((len(PAIRS),), 5), options)
     for pair, hypotheses in zip(PAIRS, found, strict=True):
-        expected = plain_beam(task, task.pair_up([pair]), 6, 3, 0.6)
+        expected = plain_beam(task, task.pair_up([pair]), 5, 3, 0.6)
         assert [each.tokens for each in hypotheses] == [tokens for tokens, _ in expected]
         assert [each.score for each in hypotheses] == pytest.approx([score for _, score in expected])
         for one, two in pairwise(hypotheses):
@@ -201,10 +201,10 @@ def test_what_a_search_remembers_lies_where_the_model_does(name: str, monkeypatc
 
     monkeypatch.setattr("regard.models.recurrent.pad_packed_sequence", unpacked)
     task = build(*BUILDS[name])
-    batch, task = task.read([source for source, _ in PAIRS]), task.to("meta")
+    batch, task = task.read([source for source, _ in PAIRS[:2]]), task.to("meta")
     elsewhere = {field: tensor.to("meta") for field, tensor in vars(batch).items() if field != "source_lengths"}
     state = task.start(replace(batch, **elsewhere)).spread(2)
-    _, state = task.step(torch.full((2 * len(PAIRS),), task.begin, device="meta"), state)
+    _, state = task.step(torch.full((2 * 2,), task.begin, device="meta"), state)
     seen: list[str] = []
     map_tree(lambda leaf: (seen.append(leaf.device.type), leaf)[1], (state.sentence, state.row))
     assert set(seen) == {"meta"}

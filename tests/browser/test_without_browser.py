@@ -8,9 +8,9 @@ from pathlib import Path
 
 def run_without_browser(folder: Path, **settings: str) -> tuple[int, str]:
     one = f"{Path(__file__).with_name('test_page_in_browser.py')}::test_its_policy_is_in_force"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", one]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=-ra", one]
     environment = {name: value for name, value in os.environ.items() if name != "REGARD_BROWSER"}
-    environment |= {"PATH": str(folder), **settings}
+    environment |= {"PATH": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **settings}  # which take seconds
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout
 

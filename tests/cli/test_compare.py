@@ -5,16 +5,19 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from small import write_corpus
+from small import undrawn, write_corpus
 
 from regard import runs
 from regard.checkpoint import WEIGHTS, RunFolder
 from regard.cli import main
+from regard.metrics.significance import difference
 from regard.model import load
 
 RECIPE = """
@@ -41,14 +44,29 @@ validate_every = 3
 save_every = 3
 validation_beam = 0
 optimizer.warmup = 2
+optimizer.learning_rate = 0.02
 
 [decoding]
 beam = 1
-longest_ratio = 1
-longest_extra = 1
+longest_ratio = 0.5
+longest_extra = 2
 """
 NORMS = ["--vary", "model.norm=before,after"]
 NAMES = ["before/seed-1", "after/seed-1", "before/seed-2", "after/seed-2"]
+
+
+@contextmanager
+def hurried() -> Iterator[None]:
+    """In this block runs draw no curves, and luck is tried a hundred times instead of ten thousand."""
+    with undrawn(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("regard.comparing.report.difference", partial(difference, resamples=100, trials=100))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _hurried() -> Iterator[None]:
+    with hurried():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +84,8 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def compared(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a whole comparison; who changes it takes a copy."""
     out = tmp_path_factory.mktemp("compared") / "out"
-    assert main(["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(out)]) == 0
+    with hurried():
+        assert main(["compare", str(recipe), *NORMS, "--seeds", "2", "--by-length", "--out", str(out)]) == 0
     return out
 
 

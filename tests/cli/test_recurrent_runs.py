@@ -5,14 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small import write_recurrent_recipe
+from small import undrawn, write_recurrent_recipe
 
 from regard.cli import main
+
+pytestmark = pytest.mark.usefixtures("no_curves")
 
 KINDS: dict[str, dict[str, Any]] = {
     "bottleneck": {"decoder": "bottleneck"},
     "bahdanau": {"decoder": "bahdanau", "cell": "gru"},
-    "exploring": {"hard": "reinforce", "score": "mixed", "own_tokens": 0.5, "own_tokens_after": 8},
+    "exploring": {"hard": "reinforce", "score": "mixed", "own_tokens": 0.5, "own_tokens_after": 4},
 }
 
 
@@ -24,14 +26,15 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def run(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp(kind)
-    assert main(["train", str(write_recurrent_recipe(folder, **KINDS[kind])), "--out", str(folder / "run")]) == 0
+    with undrawn():
+        assert main(["train", str(write_recurrent_recipe(folder, **KINDS[kind])), "--out", str(folder / "run")]) == 0
     return folder / "run"
 
 
 def test_resumed_is_never_stopped(run: Path, tmp_path: Path) -> None:
     """Also where batches hand something on: a count of batches, a moving baseline."""
     recipe, again = run.parent / "recurrent.toml", tmp_path / "again"
-    assert main(["train", str(recipe), "--out", str(again), "--set", "training.steps=7"]) == 0
+    assert main(["train", str(recipe), "--out", str(again), "--set", "training.steps=5"]) == 0
     assert main(["train", str(recipe), "--out", str(again), "--resume"]) == 0
     assert (again / "weights.safetensors").read_bytes() == (run / "weights.safetensors").read_bytes()
 

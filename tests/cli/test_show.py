@@ -38,6 +38,14 @@ def lines_named(path: Path, panel: int = 0) -> dict[str, list[list[float]]]:
     return {line["name"]: line["points"] for line in numbers(path)["panels"][panel]["lines"]}
 
 
+@pytest.fixture(scope="module")
+def plain_gradients(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What the gradients are where nothing more is asked for."""
+    plain = tmp_path_factory.mktemp("gradients") / "plain.json"
+    assert main(["show", "gradients", *QUICK, "-o", str(plain)]) == 0
+    return numbers(plain)
+
+
 def test_gradients_as_text_numbers_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "gradients", *QUICK]) == 0
     said = capsys.readouterr().out
@@ -67,11 +75,12 @@ def test_gradients_as_text_numbers_and_picture(tmp_path: Path, capsys: pytest.Ca
     ],
     ids=lambda option: option[0] if isinstance(option, list) else "",
 )
-def test_every_option_of_gradients_changes_something(tmp_path: Path, options: list[str], panel: int) -> None:
-    plain, changed = tmp_path / "plain.json", tmp_path / "changed.json"
-    assert main(["show", "gradients", *QUICK, "-o", str(plain)]) == 0
+def test_every_option_of_gradients_changes_something(
+    plain_gradients: Any, tmp_path: Path, options: list[str], panel: int
+) -> None:
+    changed = tmp_path / "changed.json"
     assert main(["show", "gradients", *QUICK, *options, "-o", str(changed)]) == 0
-    assert numbers(plain)["panels"][panel]["lines"] != numbers(changed)["panels"][panel]["lines"]
+    assert plain_gradients["panels"][panel]["lines"] != numbers(changed)["panels"][panel]["lines"]
 
 
 def test_gradients_of_a_model(models: dict[str, str], tmp_path: Path) -> None:

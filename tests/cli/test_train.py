@@ -11,10 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-from small import train_arguments, write_corpus
+from small import train_arguments, undrawn, write_corpus
 
 from regard.checkpoint import WEIGHTS, RunFolder, update_folder
 from regard.cli import main
+
+pytestmark = pytest.mark.usefixtures("no_curves")
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +41,7 @@ EVERYTHING = {
     "training.validation_beam": 0,
     "training.best_by": "loss",
     "data.tokeniser.sampling": 0.3,
-    "training.steps": 30,
+    "training.steps": 20,
 }
 
 
@@ -49,9 +51,10 @@ def everything(corpus: tuple[Path, Path], out: Path) -> list[str]:
 
 @pytest.fixture(scope="session")
 def uninterrupted(corpus: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The run that was never stopped, trained in a process of its own like those it is compared with."""
+    """The run that was never stopped."""
     out = tmp_path_factory.mktemp("whole") / "run"
-    assert subprocess.run(_command(corpus, out), capture_output=True).returncode == 0
+    with undrawn():
+        assert main(everything(corpus, out)) == 0
     return out
 
 
@@ -60,7 +63,7 @@ def _command(corpus: tuple[Path, Path], out: Path, *more: str) -> list[str]:
 
 
 def _kill_and_resume(corpus: tuple[Path, Path], out: Path, moments: list[float]) -> int:
-    """Start, kill after each of these seconds, go on, and let the last one end; gives how many were really killed."""
+    """Start, kill after each of these seconds, go on, and come to the end here; gives how many were really killed."""
     killed = 0
     for seconds in moments:
         process = subprocess.Popen(_command(corpus, out, "--resume"), stderr=subprocess.DEVNULL)
@@ -70,8 +73,7 @@ def _kill_and_resume(corpus: tuple[Path, Path], out: Path, moments: list[float])
             process.send_signal(signal.SIGKILL)
             process.wait()
             killed += 1
-    done = subprocess.run(_command(corpus, out, "--resume"), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert main([*everything(corpus, out), "--resume"]) == 0
     return killed
 
 
@@ -82,14 +84,15 @@ def _same(one: Path, other: Path) -> None:
     assert facts[0] == facts[1]
 
 
-def test_killed_and_resumed_is_never_stopped(corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path) -> None:
+def test_killed_and_resumed_is_never_stopped(
+    corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Killed before there is anything, somewhere in the middle, and asked once more after the end."""
     chance = random.Random(os.getpid())
     assert _kill_and_resume(corpus, tmp_path / "run", [1.0, chance.uniform(3.0, 6.0)]) >= 1
     _same(uninterrupted, tmp_path / "run")
-    again = subprocess.run(_command(corpus, tmp_path / "run", "--resume"), capture_output=True, text=True)
-    assert again.returncode == 0
-    assert "is finished; there is nothing to resume" in again.stderr
+    assert main([*everything(corpus, tmp_path / "run"), "--resume"]) == 0
+    assert "is finished; there is nothing to resume" in say(capsys)
     _same(uninterrupted, tmp_path / "run")
 
 
@@ -132,7 +135,7 @@ def test_ctrl_c_stops_cleanly_and_resumably(corpus: tuple[Path, Path], uninterru
         assert process.wait() == 130
     assert "interrupted; --resume goes on from here" in rest
     assert "Traceback" not in rest
-    assert 0 < RunFolder(out).steps()[-1] < 30
+    assert 0 < RunFolder(out).steps()[-1] < 20
     assert _kill_and_resume(corpus, out, []) == 0
     _same(uninterrupted, out)
 

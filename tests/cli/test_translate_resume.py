@@ -17,7 +17,7 @@ from regard.cli.lines import Kept, LineWishes, Unfinished, number_of_lines
 from regard.faults import Fault
 
 LINES, PORTION = 52, 8
-SHORT = ("--set", "longest_ratio=1", "--set", "longest_extra=2")  # outputs, so that the tests are
+SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # outputs, so that the tests are
 NO_WISHES = LineWishes([], [], [])
 
 # Runs a command line with small portions, and kills itself in the middle of its n-th write to a disk.

@@ -2,6 +2,7 @@
 
 import random
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -90,13 +91,13 @@ def agree(seed: int, changes: dict[str, Any], asked: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_options_agree_with_the_definition(way: str) -> None:
-    for seed in range(15):
+    for seed in range(12):
         agree(seed, WAYS[way], "nothing")
 
 
 @pytest.mark.parametrize("asked", ASKED[1:])
 def test_demands_agree_with_the_definition(asked: str) -> None:
-    for seed in range(40):
+    for seed in range(24):
         agree(seed, {}, asked)
 
 
@@ -106,11 +107,12 @@ def test_required_phrases_agree_with_the_definition_under_every_rule(way: str) -
         agree(seed, WAYS[way], "required")
 
 
-@pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("way", ["none", "first", "shortest", "repetition", "unrepeated", "nested", "groups"])
+PROMISING = product(["none", "first", "shortest", "repetition"], ASKED)
+UNPROMISING = product(["unrepeated", "nested", "groups"], ASKED[:4])  # which take no required phrases
+
+
+@pytest.mark.parametrize(("way", "asked"), [*PROMISING, *UNPROMISING])
 def test_batch_and_order_change_nothing(way: str, asked: str) -> None:
-    if asked in ("required", "all") and way in ("nested", "groups", "unrepeated"):
-        asked = "prefixes"
     task, dice = random_table(11, 4, 7), random.Random(3)
     options, limits = DecodingOptions(beam=4, n_best=4, **WAYS[way]), [9, 14, 11, 10]
     demands = random_demands(dice, asked, 7, sentences=4)
@@ -184,7 +186,7 @@ def test_exhaustive_never_ends_worse_than_settled_nor_that_than_first() -> None:
 
 def test_required_phrases_occur_whenever_there_is_room() -> None:
     """Also where the limit leaves no token over."""
-    for seed in range(80):
+    for seed in range(50):
         dice = random.Random(seed)
         task, size = random_table(seed, SENTENCES, 7), dice.randint(1, 5)
         demands = random_demands(dice, "required", 7)
@@ -197,7 +199,7 @@ def test_required_phrases_occur_whenever_there_is_room() -> None:
 
 
 def test_demands_are_kept() -> None:
-    for seed in range(30):
+    for seed in range(20):
         dice = random.Random(seed)
         demands = random_demands(dice, "all", 7)
         options = DecodingOptions(beam=3, n_best=3)

@@ -21,7 +21,7 @@ TABLES = {
     "seq2seq": {"embedding": 12, "width": 16, "decoder": "bahdanau"},
 }
 TEXTS = ["one two", "a", "longer than both", "Привет, мир"]
-LIMITS = [9, 7, 10, 8]
+LIMITS = [6, 5, 7, 6]
 
 
 def build(family: str) -> Translation:

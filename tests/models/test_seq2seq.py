@@ -179,10 +179,9 @@ def _learn(task: Translation, pairs: list[tuple[str, str]], steps: int) -> float
     ],
     ids=lambda table: "-".join(map(str, table.values())),
 )
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_toy_is_learnt_in_seconds(table: dict[str, Any], seed: int) -> None:
+def test_a_toy_is_learnt_in_seconds(table: dict[str, Any]) -> None:
     """Words and their letters backwards."""
-    torch.manual_seed(seed)
+    torch.manual_seed(1)
     bytewise = ByteTokeniser()
     options = check(Seq2SeqOptions, {"embedding": 24, "width": 32, "dropout": 0.0} | table)
     task = Translation(Seq2Seq(options, 260, 260, False, 0), bytewise, bytewise, objective_for(options, 0.0))
