@@ -9,7 +9,6 @@ needs the package transformers and is passed over without it.
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -22,9 +21,11 @@ from regard.cli.train import quick_products
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.transformer import Transformer, TransformerOptions
 from regard.recipe import check
+from regard.training import optimizers
+from regard.training.options import OptimizerOptions
 
 VOCABULARY, DROPOUT, SMOOTHING, PAD = 32_000, 0.1, 0.1, 0
-ROUNDS = 3
+RATE, ROUNDS = 1e-4, 3
 TOKENS = {"tiny": (1024, 2), "base": (320, 1)}  # in a batch, and batches of a round
 IGNORED = -100
 
@@ -134,17 +135,32 @@ def with_marian(options: TransformerOptions) -> tuple[nn.Module, Loss]:
     return model.train(), loss
 
 
-def trainer(name: str, model: nn.Module, loss: Loss, data: list[Batch]) -> Contender:
+def trainer(model: nn.Module, loss: Loss, data: list[Batch]) -> Contender:
     """One round over the batches, a step for each; its work is the target tokens without padding."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.Adam(parameters, lr=1e-4, betas=(0.9, 0.98), fused=True)
+    optimizer = torch.optim.Adam(parameters, lr=RATE, betas=(0.9, 0.98), fused=True)
 
     def one_round() -> float:
-        with quick_products() if name == "ours" else nullcontext():  # as in `regard train`
+        for batch in data:
+            (loss(batch) / batch.tokens).backward()
+            nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+        return sum(batch.tokens for batch in data)
+
+    return one_round
+
+
+def our_trainer(model: nn.Module, loss: Loss, data: list[Batch]) -> Contender:
+    """The same as `regard train` does it: gradients become those of the mean when they are clipped."""
+    optimizer = optimizers.build(model, OptimizerOptions(clip=1.0))
+
+    def one_round() -> float:
+        with quick_products():
             for batch in data:
-                (loss(batch) / batch.tokens).backward()
-                nn.utils.clip_grad_norm_(parameters, 1.0)
-                optimizer.step()
+                loss(batch).backward()
+                optimizers.scale_gradients(model, batch.tokens, 1.0)
+                optimizers.step(optimizer, RATE)
                 optimizer.zero_grad()
         return sum(batch.tokens for batch in data)
 
@@ -153,10 +169,11 @@ def trainer(name: str, model: nn.Module, loss: Loss, data: list[Batch]) -> Conte
 
 def ratios(presets: tuple[str, ...] = ("tiny", "base")) -> Iterator[Ratio]:
     peers = {"HF MarianMT": with_marian} if find_spec("transformers") else {}
-    makers = {"ours": ours, **peers, "torch.nn.Transformer": with_torch}
+    peers["torch.nn.Transformer"] = with_torch
     for preset in presets:
         options, data = check(TransformerOptions, {"preset": preset, "dropout": DROPOUT}), batches(preset)
-        contenders = {name: trainer(name, *make(options), data) for name, make in makers.items()}
+        contenders = {"ours": our_trainer(*ours(options), data)}
+        contenders |= {name: trainer(*make(options), data) for name, make in peers.items()}
         for threads in (1, 2):
             torch.set_num_threads(threads)
             rates = in_turns(contenders, ROUNDS)

@@ -5,6 +5,7 @@ size between forward and backward. Here each portion of rows is projected, score
 so that no more than one portion's logits ever exist.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -58,27 +59,18 @@ def _without_padding(states: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
 class _Projected(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, rows: int) -> Tensor:
-        fused = _fused(states)
-        score = _score_fused if fused else _score
+        learn = _learn_fused if _fused(states) else _learn
         inputs, matrix = _multiplied(states, weight)
         sums = _Sums(weight.dtype)
         for first in range(0, max(1, len(states)), rows):
-            portion = inputs[first : first + rows]
-            loss, gradient = score(portion @ matrix.T, wanted[first : first + rows], smoothing, _exact(states))
-            sums.add(loss, gradient @ matrix, gradient.T, portion)
-        of_states, of_weight = sums.gradients(states)
-        if smoothing and not fused:  # − ε/V is the same everywhere, so it is not worth a pass over every portion
-            share = smoothing / len(weight)
-            of_states.sub_(weight.sum(0), alpha=share)
-            of_weight.sub_(states.sum(0), alpha=share)
-        ctx.save_for_backward(of_states, of_weight)
+            some = slice(first, first + rows)
+            sums.add(*learn(inputs[some], matrix, wanted[some], smoothing, _exact(states)))
+        ctx.save_for_backward(*sums.gradients(states))
         return sums.loss
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        of_states, of_weight = ctx.saved_tensors
-        (factor,) = upstream
-        return of_states * factor, of_weight * factor, None, None, None
+        return *_scaled(ctx.saved_tensors, upstream[0]), None, None, None
 
 
 class _Consistent(torch.autograd.Function):
@@ -98,9 +90,14 @@ class _Consistent(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        of_states, of_weight = ctx.saved_tensors
-        (factor,) = upstream
-        return of_states * factor, of_weight * factor, None, None, None, None
+        return *_scaled(ctx.saved_tensors, upstream[0]), None, None, None, None
+
+
+def _scaled(gradients: Sequence[Tensor], factor: Tensor) -> Iterable[Tensor]:
+    """The gradients times the factor, which is one in training; on the CPU it costs nothing to look."""
+    if factor.device.type == "cpu" and factor == 1:
+        return gradients
+    return (gradient * factor for gradient in gradients)
 
 
 def _multiplied(states: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -146,24 +143,36 @@ def _fused(states: Tensor) -> bool:
     return states.is_cuda and states.dtype != torch.float64 and available()
 
 
-def _score(logits: Tensor, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """The loss of all places together, and the gradient of the logits but for its − ε/V: p − (1−ε)·[wanted]."""
-    p, right = logits.softmax(-1, dtype=dtype), wanted[:, None]
+Learnt = tuple[Tensor, Tensor, Tensor, Tensor]  # as `_Sums.add` takes it
+
+
+def _learn(portion: Tensor, matrix: Tensor, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> Learnt:
+    """The loss of all places together, the gradient of their states, and the two factors of that of the weight.
+
+    The gradient of the logits is p − (1−ε)·[wanted] − ε/V. The last term, the same everywhere, gets no pass over all
+    logits: there is one row more, the sum of all others, whose logits are the sums of theirs. A gradient of − ε/V there
+    is one in every row.
+    """
+    extended = torch.cat([portion, portion.sum(0, keepdim=True)])
+    logits = extended @ matrix.T
+    p, right, share = logits.softmax(-1, dtype=dtype), wanted[:, None], smoothing / len(matrix)
     # log Σ exp(logit), found by the likeliest token: its probability never vanishes, as that of the wanted one can
-    highest, likeliest = logits.max(-1, keepdim=True)
-    normaliser = highest.to(dtype) - p.gather(1, likeliest).log()
-    of_right = logits.gather(1, right).to(dtype)
-    loss = normaliser.sum() - (1 - smoothing) * of_right.sum()
-    if smoothing:
-        loss -= smoothing / logits.shape[-1] * logits.sum(dtype=dtype)
-    gradient = p.scatter_add_(1, right, torch.full_like(of_right, smoothing - 1))
-    return loss, gradient.to(logits.dtype)
+    normaliser = logits[:-1].amax(-1).to(dtype) - p[:-1].amax(-1).log()
+    of_right = logits[:-1].gather(1, right).to(dtype)
+    loss = normaliser.sum() - (1 - smoothing) * of_right.sum() - share * logits[-1].sum(dtype=dtype)
+    p[:-1].scatter_add_(1, right, torch.full_like(of_right, smoothing - 1))
+    p[-1] = -share
+    gradient = p.to(logits.dtype)
+    of_extended = gradient @ matrix
+    return loss, of_extended[:-1] + of_extended[-1], gradient.T, extended
 
 
-def _score_fused(logits: Tensor, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def _learn_fused(portion: Tensor, matrix: Tensor, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> Learnt:
     from regard.kernels.cross_entropy import losses_and_gradients  # needs Triton
 
-    return losses_and_gradients(logits, wanted, smoothing).sum(), logits
+    logits = portion @ matrix.T
+    losses = losses_and_gradients(logits, wanted, smoothing)
+    return losses.sum(), logits @ matrix, logits.T, portion
 
 
 def _score_both(

@@ -52,6 +52,28 @@ def test_passes_that_agree_cost_the_plain_cross_entropy() -> None:
     torch.testing.assert_close(twice, projected_cross_entropy(states, weight, wanted, 0.1))
 
 
+@pytest.mark.parametrize("tied", [False, True])
+def test_gradients_are_the_same_every_time_they_are_asked_for(tied: bool) -> None:
+    """Those that are handed out as they were kept must not be written into while somebody may ask for them again."""
+    weight = torch.randn(8, 2, requires_grad=True)
+    states = weight[:4] * 2 if tied else torch.randn(4, 2)
+    loss = projected_cross_entropy(states, weight, torch.tensor([0, 1, 2, 7]), 0.1)
+    loss.backward(retain_graph=True)
+    assert weight.grad is not None
+    once = weight.grad.clone()
+    loss.backward(retain_graph=True)
+    torch.testing.assert_close(weight.grad, 2 * once)
+    (3 * loss).backward()
+    torch.testing.assert_close(weight.grad, 5 * once)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e4])
+def test_a_token_that_is_all_but_impossible_costs_what_it_should(far: float) -> None:
+    """Its probability is zero in any precision, and log Σ exp is the other token's logit."""
+    loss = projected_cross_entropy(torch.tensor([[far]]), torch.tensor([[1.0], [0.0]]), torch.tensor([1]), 0.0)
+    assert loss.item() == pytest.approx(far)
+
+
 def test_uniform_logits_on_paper() -> None:
     """Zero states make every token equally likely: the loss is log V a place, whatever the smoothing."""
     for smoothing in (0.0, 0.3):
