@@ -44,8 +44,11 @@ class Captured:
 
     def load(self, tree: Any) -> None:
         """Begin with these values."""
-        pairs = zip(leaves(self.held), leaves(tree), strict=True)
-        moved = [(own, given) for own, given in pairs if own is not given]
+        held = leaves(self.held)
+        moved = [(own, given) for own, given in zip(held, leaves(tree), strict=True) if own is not given]
+        # All are written at once, in no order, so what only changes its place is taken aside first.
+        places = {id(own) for own in held}
+        moved = [(own, given.clone() if id(given) in places else given) for own, given in moved]
         for kind in {own.dtype for own, _ in moved}:  # those of one kind in one launch
             of_kind = [(own, given) for own, given in moved if own.dtype == kind]
             torch._foreach_copy_([own for own, _ in of_kind], [given for _, given in of_kind])

@@ -64,7 +64,8 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
     _write_beginning(run_folder, recipe, corpus)
     assert recipe.training.batch_tokens is not None
     sampling = recipe.data.tokeniser.sampling > 0
-    task.learn_from(corpus, recipe.training.batch_tokens, sampling, recipe.training.fast)
+    fast = recipe.training.fast and recipe.training.precision != "float32"  # in which the kernels outgrow many GPUs
+    task.learn_from(corpus, recipe.training.batch_tokens, sampling, fast)
     if task.sampling_workers:
         remark(f"{task.sampling_workers} worker processes cut the text anew in every epoch")
     return Run(run_folder, recipe, corpus, task)

@@ -74,7 +74,7 @@ class Delayed:
         host = torch.empty(number.shape, dtype=number.dtype, pin_memory=True)
         host.copy_(number, non_blocking=True)
         event = torch.cuda.Event()
-        event.record()
+        event.record(torch.cuda.current_stream(number.device))
         self._coming.append((host, event))
 
     def read(self) -> int | None:

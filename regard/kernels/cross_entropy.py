@@ -12,6 +12,9 @@ BLOCK = 4096  # tokens of the vocabulary at once
 def _loss_kernel(logits, wanted, losses, tokens, smoothing, block: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     own = logits + row * tokens
+    # Looked up before the sums over all threads, behind which each writes gradients where others may still read.
+    right = tl.load(wanted + row)
+    of_right = tl.load(own + right, right >= 0, 0.0).to(tl.float32)
     highest, total, sum_of_logits = float("-inf"), 0.0, 0.0
     for first in range(0, tokens, block):
         column = first + tl.arange(0, block)
@@ -22,9 +25,7 @@ def _loss_kernel(logits, wanted, losses, tokens, smoothing, block: tl.constexpr)
         sum_of_logits += tl.sum(tl.where(inside, part, 0.0))
         highest = higher
     logarithm = highest + tl.log(total)
-    right = tl.load(wanted + row)
     real = tl.where(right >= 0, 1.0, 0.0)
-    of_right = tl.load(own + right, right >= 0, 0.0).to(tl.float32)
     tl.store(losses + row, real * (logarithm - (1 - smoothing) * of_right - smoothing / tokens * sum_of_logits))
     for first in range(0, tokens, block):
         column = first + tl.arange(0, block)
@@ -38,6 +39,9 @@ def _loss_kernel(logits, wanted, losses, tokens, smoothing, block: tl.constexpr)
 def _agreeing_loss_kernel(logits, wanted, losses, rows, tokens, smoothing, consistency, block: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     one, other = logits + row * tokens, logits + (rows + row) * tokens
+    right = tl.load(wanted + row)  # before the sums here too
+    of_right = tl.load(one + right, right >= 0, 0.0).to(tl.float32)
+    of_right += tl.load(other + right, right >= 0, 0.0).to(tl.float32)
     highest_p, total_p, highest_q, total_q, sum_of_logits = float("-inf"), 0.0, float("-inf"), 0.0, 0.0
     for first in range(0, tokens, block):
         column = first + tl.arange(0, block)
@@ -58,11 +62,7 @@ def _agreeing_loss_kernel(logits, wanted, losses, rows, tokens, smoothing, consi
         q = tl.load(other + column, inside, 0.0).to(tl.float32) - logarithm_q
         of_p += tl.sum(tl.where(inside, tl.exp(p) * (p - q), 0.0))
         of_q += tl.sum(tl.where(inside, tl.exp(q) * (q - p), 0.0))
-    right = tl.load(wanted + row)
     real = tl.where(right >= 0, 1.0, 0.0)
-    of_right = tl.load(one + right, right >= 0, 0.0).to(tl.float32) + tl.load(other + right, right >= 0, 0.0).to(
-        tl.float32
-    )
     plain = logarithm_p + logarithm_q - (1 - smoothing) * of_right - smoothing / tokens * sum_of_logits
     tl.store(losses + row, real * (0.5 * plain + 0.25 * consistency * (of_p + of_q)))
     for first in range(0, tokens, block):
@@ -86,7 +86,8 @@ def losses_and_gradients(logits: Tensor, wanted: Tensor, smoothing: float) -> Te
     """
     rows, tokens = logits.shape
     losses = torch.empty(rows, dtype=torch.float32, device=logits.device)
-    _loss_kernel[(rows,)](logits, wanted, losses, tokens, smoothing, **_block(tokens))
+    with torch.cuda.device_of(logits):  # Triton launches on the device that is current
+        _loss_kernel[(rows,)](logits, wanted, losses, tokens, smoothing, **_block(tokens))
     return losses
 
 
@@ -94,9 +95,10 @@ def agreeing_losses_and_gradients(logits: Tensor, wanted: Tensor, smoothing: flo
     """The same of two passes (2, row, token), with what they disagree by added as in R-Drop."""
     _, rows, tokens = logits.shape
     losses = torch.empty(rows, dtype=torch.float32, device=logits.device)
-    _agreeing_loss_kernel[(rows,)](
-        logits, wanted, losses, rows, tokens, smoothing, float(consistency), **_block(tokens)
-    )
+    with torch.cuda.device_of(logits):
+        _agreeing_loss_kernel[(rows,)](
+            logits, wanted, losses, rows, tokens, smoothing, float(consistency), **_block(tokens)
+        )
     return losses
 
 

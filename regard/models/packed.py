@@ -5,7 +5,6 @@ two together, and `packing` says where it can stand in.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -36,9 +35,8 @@ def forced_states(network: Transformer, source: Sentences, target: Sentences, ro
     `room` is a power of two that no sentence is longer than.
     """
     device = source.tokens.device
-    on: AbstractContextManager = torch.cuda.device(device) if device.type == "cuda" else nullcontext()
     dtype = torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else torch.float32
-    with on, torch.autocast(device.type, enabled=False):
+    with torch.cuda.device_of(source.tokens), torch.autocast(device.type, enabled=False):
         run = _Pass(network, room, dtype)
         memory = run.encode(source)
         return run.decode(target, memory, source)

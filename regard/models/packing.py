@@ -30,7 +30,7 @@ def serves(network: object, longest: int) -> bool:
     """Whether this network can take the packed path with sentences of at most so many tokens."""
     return (
         isinstance(network, Transformer)
-        and longest <= LONGEST
+        and longest <= min(LONGEST, network.options.longest)
         and not watched()
         and network.out.weight.is_cuda
         and available()
@@ -39,10 +39,11 @@ def serves(network: object, longest: int) -> bool:
 
 
 def _fits(options: TransformerOptions) -> bool:
-    depths = {options.width // heads for heads in (options.heads, options.decoder_heads or options.heads)}
+    counts = {options.heads, options.decoder_heads or options.heads}
+    depths = {options.width // heads for heads in counts}
     return (
         options.score == "scaled-dot"
-        and options.key_value_heads in (None, options.heads)
+        and (options.key_value_heads is None or counts == {options.key_value_heads})
         and not options.shared_key_value
         and options.join == "concatenated"
         and options.activation == "relu"

@@ -1,6 +1,6 @@
 """Pairs end to end in tensors of a fixed shape, so that a GPU can replay the pass over one batch with the next."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -13,6 +13,7 @@ from regard.tasks.pairs import PairBatch
 NOTHING = -1  # is wanted where there is only padding
 SMALLEST_ROOM = 16  # of the kernel's attention
 SIZES = 16  # up to the capacity, to which batches are filled up
+MOST = 2  # times the capacity that is packed; text that is cut anew in every epoch comes out longer than planned
 
 
 class PackedPairs(NamedTuple):
@@ -38,6 +39,7 @@ class PackedBatch:
     pairs: PairBatch
     packed: PackedPairs
     room: int  # a power of two that no sentence is longer than
+    capacity: int  # tokens of a side in a large batch, of which its sizes are sixteenths
 
     @property
     def rows(self) -> int:
@@ -54,22 +56,26 @@ class PackedBatch:
 
     def holding(self, tensors: PackedPairs) -> "PackedBatch":
         """The same batch with its tensors elsewhere."""
-        return PackedBatch(self.pairs, tensors, self.room)
+        return replace(self, packed=tensors)
 
     def twice(self) -> "PackedBatch":
         """Every pair two times, as `PairBatch.twice` has them."""
         return self.holding(self.packed.twice())
 
-    def split(self, parts: int) -> list[PairBatch]:
-        """The same rows in `parts` smaller batches, which are not packed."""
-        return [part.to(self.packed.wanted.device) for part in self.pairs.split(parts)]
+    def split(self, parts: int) -> list["PackedBatch"]:
+        """The same rows in `parts` smaller batches."""
+        return [_packed(part, self.capacity, self.packed.wanted.device) for part in self.pairs.split(parts)]
 
 
 def pack(pairs: PairBatch, capacity: int, device: torch.device) -> PackedBatch | None:
-    """These pairs, which are on the host, packed on a device; None where a side has more tokens than the capacity."""
-    counts = len(pairs.source_places), pairs.tokens
-    if max(counts) > capacity:
+    """These pairs, which are on the host, packed on a device; None where a side is far beyond the capacity."""
+    if max(len(pairs.source_places), pairs.tokens) > MOST * capacity:
         return None
+    return _packed(pairs, capacity, device)
+
+
+def _packed(pairs: PairBatch, capacity: int, device: torch.device) -> PackedBatch:
+    counts = len(pairs.source_places), pairs.tokens
     room = max(SMALLEST_ROOM, _power_of_two(max(pairs.source.shape[1], pairs.target.shape[1])))
     sizes = [_rounded(count, capacity) for count in counts]
     spare = [size - count for size, count in zip(sizes, counts, strict=True)]
@@ -78,7 +84,7 @@ def pack(pairs: PairBatch, capacity: int, device: torch.device) -> PackedBatch |
     target = _sentences(pairs.inputs, pairs.target_lengths, pairs.places, (sizes[1], sentences, room))
     wanted = torch.full((sizes[1],), NOTHING)
     wanted[: pairs.tokens] = pairs.target.flatten()[pairs.places]
-    return PackedBatch(pairs, _moved(PackedPairs(source, target, wanted), device), room)
+    return PackedBatch(pairs, _moved(PackedPairs(source, target, wanted), device), room, capacity)
 
 
 def _rounded(count: int, capacity: int) -> int:
@@ -106,7 +112,9 @@ def _sentences(table: Tensor, lengths: Tensor, places: Tensor, sizes: tuple[int,
     torch.cumsum(filled, 0, out=offsets[1:])
     tokens = torch.zeros(size, dtype=torch.long)
     tokens[: len(places)] = table.flatten()[places]
-    return Sentences(tokens, torch.arange(size) - offsets[:-1].repeat_interleave(filled), offsets)
+    found = torch.arange(size) - offsets[:-1].repeat_interleave(filled)
+    found[len(places) :] = 0  # a model may have learned fewer places than padding makes sentences long
+    return Sentences(tokens, found, offsets)
 
 
 def _twice(sentences: Sentences) -> Sentences:

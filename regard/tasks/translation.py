@@ -62,7 +62,7 @@ class Translation(nn.Module):
         if self.device.type != "cuda" or not isinstance(self.model, Transformer):
             return ""
         if not self._capacity:
-            return "by the plain path, as training.fast says"
+            return "by the plain path, as training.fast or training.precision says"
         if serves(self.model, longest=1):
             return "on packed sentences, by fused kernels and captured passes"
         return f"by the plain path: {obstacle() or 'the kernels have other heads, positions or activations'}"

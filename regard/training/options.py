@@ -45,7 +45,7 @@ class TrainingOptions(Options):
     )
     fast: bool = Field(
         default=True,
-        description="On a GPU, packed sentences, fused kernels and captured passes, for models that have them.",
+        description="On a GPU, packed sentences, fused kernels and captured passes in bf16, for models that have them.",
     )
     validate_every: int = Field(default=500, ge=1, description="Steps between validations.")
     save_every: int = Field(default=500, ge=1, description="Steps between checkpoints.")

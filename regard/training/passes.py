@@ -22,7 +22,7 @@ class Passes:
 
     def __init__(self, task: Trainable, module: nn.Module, precision: str) -> None:
         self.device = next(module.parameters()).device
-        self._task, self._parameters = task, list(module.parameters())
+        self._task, self._parameters = task, [each for each in module.parameters() if each.requires_grad]
         self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
         self._captured: dict[Hashable, Captured] = {}
         self._pool: Any = None

@@ -42,6 +42,14 @@ def test_what_is_held_is_what_came_out() -> None:
     assert captured.held["written"].tolist() == [1] + [0] * 7
 
 
+def test_what_is_held_can_change_places() -> None:
+    captured = Captured(lambda tree: [tree[1], tree[0]], [torch.tensor([1.0]), torch.tensor([2.0])])
+    captured()
+    assert [leaf.item() for leaf in captured.held] == [2, 1]
+    captured()
+    assert [leaf.item() for leaf in captured.held] == [1, 2]
+
+
 @pytest.mark.parametrize("device", ["cpu", *(["cuda"] if torch.cuda.is_available() else [])])
 def test_replayed_is_called(device: str) -> None:
     with Captures().taken() as captures:

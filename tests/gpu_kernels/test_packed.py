@@ -1,6 +1,7 @@
 """The packed pass of a Transformer against its plain one."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -96,15 +97,34 @@ def test_what_is_packed_can_be_read_off(device: torch.device) -> None:
     assert (batch.rows, batch.tokens) == (3, 13)
 
 
-def test_what_does_not_fit_is_not_packed(device: torch.device) -> None:
-    assert pack(some_pairs(), 12, device) is None
+def test_somewhat_more_than_the_capacity_is_packed_too(device: torch.device) -> None:
+    batch = packed(some_pairs(), device, 10)  # in sizes of 1 each, a sixteenth rounded up
+    assert (len(batch.packed.source.tokens), len(batch.packed.target.tokens)) == (9, 13)
 
 
-def test_a_packed_batch_splits_into_plain_ones(device: torch.device) -> None:
-    batch, pairs = packed(some_pairs(), device), some_pairs()
-    parts = batch.split(2)
-    assert sum(part.tokens for part in parts) == pairs.tokens
-    assert all(part.source.device.type == device.type for part in parts)
+def test_what_is_far_beyond_the_capacity_is_not_packed(device: torch.device) -> None:
+    assert pack(some_pairs(), 6, device) is None
+    assert pack(few_pairs(), 0, device) is None
+
+
+def test_padding_stands_where_every_model_has_a_place(device: torch.device) -> None:
+    batch = packed(some_pairs(), device, 400)  # with a sixteenth of 25 tokens, of which 9 and 13 are real
+    for side, real in ((batch.packed.source, 9), (batch.packed.target, 13)):
+        assert int(side.offsets[-1]) == 25
+        assert (side.places[real:] == 0).all()
+
+
+def test_a_packed_batch_splits_into_packed_ones(device: torch.device) -> None:
+    parts = packed(some_pairs(), device).split(2)
+    assert [(part.rows, part.tokens) for part in parts] == [(2, 9), (1, 4)]
+    assert [len(part.packed.source.tokens) for part in parts] == [6, 3]
+    assert all(part.packed.wanted.device.type == device.type for part in parts)
+
+
+def test_the_loss_of_the_parts_is_that_of_the_whole(device: torch.device) -> None:
+    network, batch = build(device, norm="before"), packed(few_pairs(), device)
+    whole, *parts = (CrossEntropy(0.1)(network, each, None).total for each in (batch, *batch.split(2)))
+    torch.testing.assert_close(parts[0] + parts[1], whole)
 
 
 @pytest.mark.parametrize("dropout", ["dropout", "attention_dropout", "feed_forward_dropout"])
@@ -138,6 +158,7 @@ def test_products_take_the_precision_of_autocast(device: torch.device) -> None:
     [
         {"score": "additive"},
         {"key_value_heads": 1},
+        {"key_value_heads": 1, "heads": 1, "decoder_heads": 2},
         {"shared_key_value": True},
         {"join": "averaged"},
         {"activation": "gelu"},
@@ -148,11 +169,24 @@ def test_products_take_the_precision_of_autocast(device: torch.device) -> None:
 def test_what_the_kernels_cannot_do_is_left_to_the_plain_path(chosen: dict[str, object], device: torch.device) -> None:
     assert not packing._fits(build(device, **chosen).options)
     assert packing._fits(build(device).options)
+    assert packing._fits(build(device, key_value_heads=2).options)
 
 
 def test_without_a_gpu_the_plain_path_is_taken() -> None:
     network = build(torch.device("cpu"))
     assert not packing.serves(network, 5)
+
+
+@pytest.mark.parametrize(("made_for", "longest"), [(20, 20), (1024, 128)])
+def test_sentences_too_long_for_the_kernels_or_the_model_are_left_to_the_plain_path(
+    made_for: int, longest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = build(torch.device("cpu"), longest=made_for)
+    del network.out
+    network.out = SimpleNamespace(weight=SimpleNamespace(is_cuda=True))  # as if it lay on a GPU
+    monkeypatch.setattr(packing, "available", lambda: True)
+    assert packing.serves(network, longest)
+    assert not packing.serves(network, longest + 1)
 
 
 def test_a_sentence_does_not_see_its_neighbours(device: torch.device) -> None:

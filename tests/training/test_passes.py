@@ -75,6 +75,14 @@ def test_gradients_that_are_there_survive_a_capture(task: Slope) -> None:
     assert task.slope.grad.data_ptr() == where
 
 
+def test_what_does_not_learn_gets_no_gradient(task: Slope) -> None:
+    task.frozen = nn.Parameter(torch.tensor(1.0), requires_grad=False)
+    Passes(task, task, "float32").replay(numbers(1, 2))
+    assert task.frozen.grad is None
+    assert task.slope.grad is not None
+    assert task.slope.grad.item() == 3
+
+
 def test_each_shape_and_room_has_a_pass_of_its_own(task: Slope) -> None:
     passes = Passes(task, task, "float32")
     for batch in (numbers(1), numbers(2), numbers(1, 2), Numbers([torch.tensor([1.0])], room=2)):
