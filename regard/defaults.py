@@ -79,6 +79,9 @@ class TwoFiles:
             raise Fault("--valid-source and --valid-target belong together; give both or neither.")
         if self.source.resolve() == self.target.resolve():
             raise Fault(f"--source and --target are the same file, {self.source}.")
+        for path in (self.source, self.target, self.valid_source, self.valid_target):
+            if path is not None and path.is_fifo():
+                raise Fault(f"{path} is a pipe, and training reads its text more than once; write it to a file first.")
 
     def pair_of_languages(self) -> tuple[str, str]:
         """As given; else the files' suffixes; else src and tgt."""
@@ -124,8 +127,9 @@ def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
         "model": {"preset": preset, "norm": "before", "dropout": scale.dropout},
         "training": training,
     }
+    counted = "1 pair" if amount.pairs == 1 else f"{amount.pairs:,} pairs"
     return table, [
-        f"{amount.pairs:,} pairs of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
+        f"{counted} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
         f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout},",
         f"up to {scale.vocabulary:,} tokens shared by both languages,",
         _said(training),

@@ -1,11 +1,13 @@
 """What is trained from two files and nothing else: sizes by the number of pairs, steps by how long they are."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from regard.defaults import TwoFiles, recipe_for
+from regard.faults import Fault
 
 
 def _made(folder: Path, pairs: int, source: str, target: str, gpu: bool = False) -> tuple[dict[str, Any], str]:
@@ -57,3 +59,18 @@ def test_only_a_gpu_has_the_time_for_two_passes(tmp_path: Path) -> None:
     assert "consistency" not in training
     assert training["patience"] == 8
     assert _made(tmp_path, 100, "a", "b", gpu=True)[0]["training"]["consistency"] == 5
+
+
+def test_one_pair_is_one(tmp_path: Path) -> None:
+    assert _made(tmp_path, 1, "a", "b")[1].startswith("1 pair of en and pt; training on the CPU.")
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_pipe_is_refused_for_it_can_be_read_only_once(tmp_path: Path, place: int) -> None:
+    paths = [tmp_path / name for name in ("a.en", "a.pt", "b.en", "b.pt")]
+    for path in paths:
+        path.write_text("a\n")
+    paths[place].unlink()
+    os.mkfifo(paths[place])
+    with pytest.raises(Fault, match=f"{paths[place].name} is a pipe, and training reads its text more than once"):
+        recipe_for(TwoFiles(*paths), gpu=False)

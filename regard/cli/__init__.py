@@ -9,6 +9,7 @@ import os
 import select
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -116,7 +117,10 @@ def _root() -> TyperGroup:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and give its exit status; nothing but the status comes out, whatever happens inside."""
     try:
-        status = _run(sys.argv[1:] if arguments is None else list(arguments))
+        with warnings.catch_warnings():
+            # On a CPU without bf16, torch computes it in another way, and says so with a page of its own frames.
+            warnings.filterwarnings("ignore", "mkldnn_matmul failed, switching to BLAS")
+            status = _run(sys.argv[1:] if arguments is None else list(arguments))
         if sys.stdout:
             sys.stdout.flush()  # here, where a full disk or a reader that left can still be told
     except (Exception, KeyboardInterrupt) as error:
@@ -168,7 +172,7 @@ def _explain(error: BaseException) -> int:
     return _own_fault(error)
 
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)  # what a write to standard output meets, which has no name
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a write to standard output meets, which has no name
 _OF_THE_DISK = {
     errno.EACCES: "{place} may not be read or written by you (permission denied).",
     errno.EPERM: "{place} may not be changed by you (operation not permitted).",
@@ -178,6 +182,7 @@ _OF_THE_DISK = {
     errno.EEXIST: "{place} exists already.",
     errno.ENOSPC: "No space is left on the device of {place}; make room and try again.",
     errno.EDQUOT: "Your quota on the device of {place} is used up; make room and try again.",
+    errno.EFBIG: "{place} would be larger than a file may be there (`ulimit -f` shows your own limit).",
     errno.EROFS: "{place} lies on a file system that can only be read.",
     errno.ENAMETOOLONG: "{place} is too long a name for the file system.",
 }

@@ -31,8 +31,8 @@ def command(
             f"--{'quantisation' if quantisation else 'shortlist'} is for ctranslate2 and does nothing for {to}."
         )
     place = _place(model, to, out)
-    if model.resolve() == place.resolve():
-        raise Fault(f"{place} is the model itself; write the export elsewhere.")
+    if model.resolve().is_relative_to(place.resolve()):
+        raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
     refuse_existing(place, overwrite)
     match to:
         case "ctranslate2":

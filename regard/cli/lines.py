@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from regard.cli.console import remark
-from regard.faults import Fault, OfText
+from regard.faults import Fault, OfText, TooLong
 
 if TYPE_CHECKING:
     from regard.translated import Cutting, Translated
@@ -56,9 +56,16 @@ class Translator:
         try:
             found = iter(self.translate([part.text for parts in cut for part in parts], keys, wishes))
         except OfText as fault:
-            raise Fault(f"Line {first + numbers[fault.number] + 1}: {fault.sentence}") from None
+            raise Fault(f"Line {first + numbers[fault.number] + 1}: {self._mendable(fault, wishes)}") from None
         for parts in cut:
             yield joined(parts, list(islice(found, len(parts))))
+
+    def _mendable(self, fault: OfText, wishes: LineWishes) -> str:
+        """What is wrong with a line, and the option that mends it, where there is one."""
+        whole_lines = wishes.prefixes or wishes.required or wishes.forced
+        if not isinstance(fault, TooLong) or self.cutting.long_ones or whole_lines:
+            return fault.sentence
+        return f"{fault.sentence.removesuffix('.')}, or give --too-long split."
 
 
 def number_of_lines(path: Path) -> int | None:
@@ -131,6 +138,10 @@ class Kept:
     size: int = 0
     digest: str = ""
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.lines, int) and isinstance(self.size, int) and self.lines >= 0 and self.size >= 0):
+            raise TypeError("lines and bytes are counted")
+
 
 class Stream:
     """Standard output, a device or a pipe: what is written is gone, and nothing of it is kept."""
@@ -197,6 +208,11 @@ class Unfinished:
         self.text = self.place.with_name(f".{self.place.name}.unfinished")
         self.record = self.place.with_name(f".{self.place.name}.unfinished.jsonl")
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether an earlier run was stopped on its way, even if nothing of it is kept."""
+        return self.text.exists()
+
     def kept(self) -> Kept:
         """How far an earlier run came."""
         *_, last = self._entries() or [{}]
@@ -248,9 +264,12 @@ class Unfinished:
             return []
         lines = self.record.read_bytes()[: _whole(self.record)].splitlines()
         try:
-            return [json.loads(line) for line in lines] if len(lines) > 1 else []
+            entries = [json.loads(line) for line in lines] if len(lines) > 1 else []
         except ValueError:
             raise self._damaged() from None
+        if not all(isinstance(entry, dict) for entry in entries):
+            raise self._damaged()
+        return entries
 
     def _damaged(self) -> Fault:
         return Fault(f"{self.record} is damaged; give --overwrite without --resume to begin anew.")

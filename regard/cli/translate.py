@@ -36,7 +36,6 @@ _FLAGS = {  # what was asked for -> the option by which it is, where that is not
     "risk": "--mbr",
     "forbidden": "--forbid",
     "forced": "--force",
-    "split_long": "--too-long split",
     "explained": "--json",
 }
 
@@ -114,6 +113,8 @@ def _translate(
         _check_output(out, [from_file, asked.vocabulary, *wishes.files])
     if from_file is None and sys.stdin is None:
         raise Fault("There is no standard input; name a file to translate.")
+    if out is None and sys.stdout is None:
+        raise Fault("There is no standard output; name a file for the translations with -o.")
     begun = _begun(out, resume, overwrite)
     if begun is None:
         remark(f"{out} is finished; there is nothing to resume.")
@@ -167,8 +168,9 @@ def _begun(out: Path | None, resume: bool, overwrite: bool) -> Kept | None:
         raise Fault(f"{out} is a folder; name a file to write to.")
     if overwrite and not resume:
         return Kept()
-    kept = Unfinished(out).kept()
-    if resume and not overwrite and not kept.lines and out.exists():
+    unfinished = Unfinished(out)
+    kept = unfinished.kept()
+    if resume and not overwrite and out.exists() and not unfinished.is_begun:
         return None
     refuse_existing(out, overwrite)
     if kept.lines and not resume:
@@ -185,11 +187,15 @@ def _is_device(out: Path) -> bool:
 
 
 def _said(model: Path, asked: Asked, wishes: WishesByLine) -> dict[str, Any]:
-    """All that decides the translations but the lines, as a record can hold it: options, and checksums of files."""
+    """All that decides the translations but the lines, as a record can hold it: options, and checksums of files.
+
+    Whether lines that are too long are split is no part of it: those that were kept are the same, so who was stopped by
+    such a line can go on with it split.
+    """
     from regard.engines.ctranslate2_folder import FOLDER, RECORD
 
-    paths = {"vocabulary", "ensemble", "channel", "sampling"}
-    values = {field.name: getattr(asked, field.name) for field in fields(asked) if field.name not in paths}
+    others = {"vocabulary", "ensemble", "channel", "sampling", "split_long"}
+    values = {field.name: getattr(asked, field.name) for field in fields(asked) if field.name not in others}
     values |= asked.sampling | {
         "prefixes": wishes.prefixes.path is not None,
         "required": wishes.required.path is not None,

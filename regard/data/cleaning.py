@@ -103,7 +103,7 @@ def _held_out(hashes: np.ndarray, kept: np.ndarray, wanted: int) -> np.ndarray:
     if len(sources) < 2:
         raise Fault(
             f"There are too few training pairs ({kept.sum()} after cleaning) to hold some out for validation; "
-            "give a validation set as data.valid."
+            "give a validation set (--valid-source and --valid-target, or data.valid in a recipe)."
         )
     _, target, repeats = np.unique(hashes["target"][kept], return_inverse=True, return_counts=True)
     is_shared = np.bincount(group, weights=repeats[target] > 1) > 0

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regard import checkpoint
+from regard.data.symbols import NAMES
 from regard.data.tokenisers import Tokeniser
 from regard.engines.ctranslate2_folder import RECORD, SHORTLIST, origins, write_record
 from regard.engines.ctranslate2_spec import transformer_spec
@@ -68,14 +69,19 @@ def token_names(source: Tokeniser, target: Tokeniser) -> tuple[list[str], list[s
     """A distinct name without spaces for each token of both sides, special tokens alike on both.
 
     The names are the pieces, so that the export can be used with the SentencePiece model alone; where these will not
-    do, they are the tokens' numbers.
+    do, they are the tokens' numbers, which may differ between the sides for the special ones, so these keep names.
     """
     sides = (source, target)
     names = [side.pieces(range(side.size)) for side in sides]
     special = [[own[token] for token in (side.unknown, side.end)] for own, side in zip(names, sides, strict=True)]
     if special[0] == special[1] and all(_are_suitable(own) for own in names):
         return names[0], names[1]
-    return [str(token) for token in range(source.size)], [str(token) for token in range(target.size)]
+    return _numbered(source), _numbered(target)
+
+
+def _numbered(side: Tokeniser) -> list[str]:
+    special = {side.unknown: NAMES[1], side.end: NAMES[3]}
+    return [special.get(token, str(token)) for token in range(side.size)]
 
 
 def _are_suitable(names: Sequence[str]) -> bool:

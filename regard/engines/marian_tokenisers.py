@@ -62,6 +62,8 @@ def _numbers(path: Path, most: int) -> dict[str, int]:
     table = read_json(path)
     if not all(type(number) is int and 0 <= number < most for number in table.values()):
         raise Fault(f"{path} is not the model's vocabulary: it does not give each piece a number below {most}.")
+    if len(set(table.values())) < len(table):
+        raise Fault(f"{path} is damaged: it gives several pieces the same number.")
     return table
 
 

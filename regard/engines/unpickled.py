@@ -73,7 +73,7 @@ def _unpickled(path: Path) -> StoredWeights:
         # A file of torch 1.5 or older is no archive and cannot be mapped into memory.
         table: Any = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except Exception as error:  # a damaged or hostile pickle may raise anything; it runs nothing
-        reason = str(error).partition("\n")[0].partition(". ")[0]
+        reason = str(error).partition("\n")[0].partition(". ")[0].rstrip(".") or type(error).__name__
         raise Fault(f"{path} is damaged, or holds more than weights and is not loaded: {reason}.") from None
     if not isinstance(table, dict) or not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in table.items()):
         raise Fault(f"{path} does not hold a table of tensors.")

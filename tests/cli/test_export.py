@@ -49,6 +49,24 @@ def test_export_elsewhere_leaves_the_model_as_it_was(copied: Path, tmp_path: Pat
     assert {path.name for path in out.parent.iterdir()} == {"export"}
 
 
+def test_export_goes_through_a_link_and_leaves_it_one(copied: Path, tmp_path: Path) -> None:
+    link, behind = tmp_path / "link", tmp_path / "behind"
+    link.symlink_to(behind)
+    for more in ((), ("--overwrite",)):
+        assert main(["export", str(copied), "--to", "ctranslate2", "-o", str(link), *more]) == 0
+        assert link.is_symlink()
+        assert ctranslate2.contains_model(str(behind))
+
+
+def test_a_folder_that_holds_the_model_is_not_replaced(
+    copied: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "encoder.onnx").touch()  # so that it looks like an earlier export
+    assert main(["export", str(copied), "--to", "onnx", "-o", str(tmp_path), "--overwrite"]) == 2
+    assert f"{tmp_path} is or holds the model itself; write the export elsewhere." in capsys.readouterr().err
+    load(copied, device="cpu")
+
+
 def test_export_replaces_an_export_only_when_told_to(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["export", str(copied), "--to", "ctranslate2"]
     assert main(arguments) == 0

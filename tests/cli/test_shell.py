@@ -190,6 +190,7 @@ def test_the_traceback_is_shown_when_asked_for(made):
         (errno.ENOENT, "There is no here.txt."),
         (errno.EISDIR, "here.txt is a folder, and a file is needed."),
         (errno.ENOSPC, "No space is left on the device of here.txt; make room and try again."),
+        (errno.EFBIG, "here.txt would be larger than a file may be there (`ulimit -f` shows your own limit)."),
         (errno.EROFS, "here.txt lies on a file system that can only be read."),
     ],
 )
@@ -222,6 +223,13 @@ def test_a_full_disk_under_the_output_is_told_once(tmp_path):
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=QUIET, timeout=60)
     assert done.returncode == 2
     assert done.stderr == "regard: No space is left on the device of the output; make room and try again.\n"
+
+
+def test_a_page_of_frames_from_torch_about_bf16_is_not_shown(made):
+    """Seen on an ARM CPU without bf16: torch falls back by itself, and warns with all its C++ frames."""
+    said = "mkldnn_matmul failed, switching to BLAS gemm: no bf16\\nframe #0: c10::Error"
+    assert made("made", body=f"import warnings; warnings.warn('{said}')").stderr == ""
+    assert "another" in made("made", body="import warnings; warnings.warn('another')").stderr
 
 
 @pytest.mark.parametrize("lines", [1, 100_000])

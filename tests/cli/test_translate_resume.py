@@ -240,10 +240,11 @@ def test_what_resuming_and_overwriting_mean(
     assert main([*asked, "--overwrite", "--resume"]) == 0
     assert out.read_bytes() == content
     out.write_text("old\n")
-    assert run(7, *asked[1:], "--overwrite").returncode == -signal.SIGKILL
-    assert out.read_text() == "old\n"
-    assert main([*asked, "--resume"]) == 2
-    assert "exists already; give --overwrite" in capsys.readouterr().err
+    for killed_at in (2, 7):  # before anything is kept, and after
+        assert run(killed_at, *asked[1:], "--overwrite").returncode == -signal.SIGKILL
+        assert out.read_text() == "old\n"
+        assert main([*asked, "--resume"]) == 2
+        assert "exists already; give --overwrite" in capsys.readouterr().err
     assert main([*asked, "--overwrite", "--resume"]) == 0
     assert out.read_bytes() == content
     out.unlink()
@@ -253,6 +254,24 @@ def test_what_resuming_and_overwriting_mean(
     assert main(["translate", str(exported), str(text), "--resume"]) == 2
     assert "--resume goes on with a file; name it with -o." in capsys.readouterr().err
     assert main(["translate", str(exported), str(text), "-o", "/dev/null", "--resume"]) == 2
+
+
+@pytest.mark.usefixtures("small_portions")
+def test_who_was_stopped_by_a_line_too_long_can_go_on_with_it_split(
+    exported: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with text.open("a", encoding="utf-8") as file:
+        file.write("the red house and " * 400 + "\n")
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    asked = ["translate", str(exported), str(text), "--beam", "1", *SHORT]
+    assert main([*asked, "-o", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert f"What the first {LINES - LINES % PORTION} lines became is kept" in said
+    assert f"Line {LINES + 1}: 'the red house" in said
+    assert "at most; split it, or give --too-long split." in said
+    assert main([*asked, "-o", str(out), "--resume", "--too-long", "split"]) == 0
+    assert main([*asked, "-o", str(whole), "--too-long", "split"]) == 0
+    assert out.read_bytes() == whole.read_bytes()
 
 
 def begun(out: Path) -> Unfinished:
@@ -274,7 +293,7 @@ def test_damaged_records_are_refused(tmp_path: Path) -> None:
     whole = unfinished.record.read_bytes()
     unfinished.record.write_bytes(whole + b'{"lines": 20')  # torn, and never vouched for
     assert unfinished.kept().lines == lines.PORTION
-    for damage in (b"[\n[\n", b'{}\n{"rows": 3}\n'):
+    for damage in (b"[\n[\n", b"[]\n{}\n", b'{}\n{"rows": 3}\n', b'{}\n{"lines": 8, "size": null}\n'):
         unfinished.record.write_bytes(damage)
         with pytest.raises(Fault, match="is damaged; give --overwrite without --resume to begin anew"):
             unfinished.kept()

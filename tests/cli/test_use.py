@@ -137,6 +137,19 @@ def test_bad_use_has_its_sentence(
     assert "standard input, line 2: not valid UTF-8" in capsys.readouterr().err
 
 
+def test_without_standard_output_a_file_is_asked_for(trained: Path) -> None:
+    command = [sys.executable, "-m", "regard", "translate", str(trained), "-"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command],
+        input="I love books.\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "regard: There is no standard output; name a file for the translations with -o.\n"
+
+
 def test_references_of_another_length_are_refused(
     trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

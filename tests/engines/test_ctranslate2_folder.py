@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from marian_models import make
@@ -67,8 +68,30 @@ def test_an_export_is_a_function_of_the_model(exported: Path, tmp_path: Path) ->
 def test_an_imported_marian_model_is_exported_too(tmp_path: Path, separate: bool) -> None:
     """Its tokens have other numbers, it begins with padding, and tokens that it never writes have a bias of -10⁹."""
     make(tmp_path / "marian", separate=separate)
-    folder = tmp_path / "model"
-    import_marian(tmp_path / "marian", folder)
+    check_same_translations(tmp_path / "marian", tmp_path / "model")
+
+
+def test_the_ends_of_source_and_target_may_have_other_numbers_even_where_numbers_are_names(tmp_path: Path) -> None:
+    make(tmp_path / "marian", separate=True)
+    change(tmp_path / "marian" / "config.json", lambda table: table | {"eos_token_id": 5})
+    change(tmp_path / "marian" / "generation_config.json", lambda table: table | {"eos_token_id": 5})
+    change(
+        tmp_path / "marian" / "target_vocab.json",
+        lambda table: {"a b" if number == 9 else piece: {0: 5, 5: 0}.get(number, number)
+                       for piece, number in table.items()},
+    )  # fmt: skip
+    check_same_translations(tmp_path / "marian", tmp_path / "model")
+    vocabularies = [tmp_path / "model" / "ctranslate2" / f"{side}_vocabulary.json" for side in ("source", "target")]
+    assert [json.loads(path.read_bytes()).index("</s>") for path in vocabularies] == [0, 5]
+
+
+def change(path: Path, new: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    path.write_text(json.dumps(new(json.loads(path.read_bytes()))))
+
+
+def check_same_translations(marian: Path, folder: Path) -> None:
+    """Import and export a Marian model; CTranslate2 writes what ours does, with the same scores."""
+    import_marian(marian, folder)
     export_ctranslate2(folder, folder / "ctranslate2", "float32")
     engine, model = load_engine(folder), load(folder, device="cpu")
     texts = ["I love books.", "Ana sees the red house."]

@@ -114,4 +114,4 @@ def test_tokens_are_named_by_their_pieces_where_these_are_names() -> None:
 @pytest.mark.parametrize("words", [["ice cream"], [""], ["</s>"]])
 def test_tokens_are_named_by_their_numbers_where_pieces_are_no_names(words: list[str]) -> None:
     plain, odd = WordTokeniser(["book"]), WordTokeniser(words)
-    assert token_names(plain, odd) == (["0", "1", "2", "3", "4"],) * 2
+    assert token_names(plain, odd) == (["0", "<unk>", "2", "</s>", "4"],) * 2
