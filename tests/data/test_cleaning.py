@@ -100,7 +100,7 @@ def test_pairs_whose_translation_is_common_are_not_held_out_if_others_will_do() 
 
 def test_too_little_to_hold_out() -> None:
     with pytest.raises(
-        Fault, match=r"too few training pairs \(1 after cleaning\).*give a validation set as data\.valid"
+        Fault, match=r"too few training pairs \(1 after cleaning\).*give a validation set \(--valid-source and"
     ):
         judged([("a", "b"), ("a", "b")], hold_out=10)
 
