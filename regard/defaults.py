@@ -37,7 +37,7 @@ SCALES = (
     Scale(3_000, "tiny", "tiny", 1_000, 0.3, 180, 460, 5),
     Scale(15_000, "tiny", "small", 3_000, 0.3, 150, 300, 5),
     Scale(80_000, "tiny", "small", 8_000, 0.3, 90, 170, 5),
-    Scale(500_000, "small", "iwslt", 16_000, 0.3, 40, 50, 5),
+    Scale(500_000, "small", "iwslt", 16_000, 0.3, 40, 40, 5),
     Scale(2_000_000, "small", "base", 24_000, 0.1, 25, 25, 0),
     Scale(float("inf"), "base", "base", 32_000, 0.1, 15, 15, 0),
 )
@@ -156,15 +156,15 @@ def _training(scale: Scale, amount: Amount, batch_tokens: int, gpu: bool) -> dic
     """How long to train, and by what to know that it is enough."""
     passes = scale.gpu_passes if gpu else scale.cpu_passes
     steps = max(500, int(passes * amount.pairs * amount.tokens) // batch_tokens // 100 * 100)
-    every = max(100, min(2000, steps // 20 // 100 * 100))
-    common = {"steps": steps, "validate_every": every, "best_by": "chrf"}
+    common = {"steps": steps, "best_by": "chrf"}
     optimizer: dict[str, Any] = {"warmup": min(1000, steps // 10)}
     if gpu and scale.consistency:
         # The rate falls to nothing at the end of a known number of steps, so the last weights are the ones to average.
         save_every = max(10, steps // 80)
-        again = {"consistency": scale.consistency, "save_every": save_every, "keep": 10, "final": "average"}
-        return common | again | {"optimizer": optimizer | {"schedule": "cosine"}}
-    return common | {"save_every": every, "patience": PATIENCE, "optimizer": optimizer}
+        kept = {"validate_every": max(100, steps // 10), "save_every": save_every, "keep": 10, "final": "average"}
+        return common | kept | {"consistency": scale.consistency, "optimizer": optimizer | {"schedule": "cosine"}}
+    every = max(100, min(2000, steps // 20 // 100 * 100))
+    return common | {"validate_every": every, "save_every": every, "patience": PATIENCE, "optimizer": optimizer}
 
 
 def _said(training: dict[str, Any]) -> str:
