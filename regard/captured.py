@@ -6,7 +6,7 @@ held to.
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -27,6 +27,12 @@ def leaves(tree: Any) -> list[Tensor]:
 
     map_tree(keep, tree)
     return found
+
+
+@cache
+def _aside(device: torch.device) -> torch.cuda.Stream:
+    """One stream for all rehearsals on a device: what memory the first has taken serves the next."""
+    return torch.cuda.Stream(device)
 
 
 class Captured:
@@ -61,9 +67,9 @@ class Captured:
         self.load(step(self.held))
 
     def _graph(self, step: Step, tree: Any, device: torch.device, pool: Any) -> torch.cuda.CUDAGraph:
-        """The launches of a step, recorded; it is run before, for what libraries set up at their first call."""
+        """The launches of a step, recorded; it is rehearsed first, for what libraries set up at their first call."""
         with torch.cuda.device(device):
-            aside = torch.cuda.Stream()
+            aside = _aside(device)
             aside.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(aside):
                 for _ in range(2):

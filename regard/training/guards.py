@@ -53,13 +53,17 @@ class Watchdog:
 
 
 class Splitter:
-    """Works through batches in one piece each, or, when the memory does not suffice, in as many as it takes."""
+    """Works through batches in one piece each, or, when the memory does not suffice, in as many as it takes.
 
-    def __init__(self, remark: Callable[[str], None]) -> None:
-        self.parts, self.remark = 1, remark
+    `make_room` lets go of what larger pieces had been given.
+    """
+
+    def __init__(self, remark: Callable[[str], None], make_room: Callable[[], None]) -> None:
+        self.parts, self.remark, self.make_room = 1, remark, make_room
 
     def run(self, batches: Sequence[Any], begin: Callable[[], None], work: Callable[[Any], Result]) -> list[Result]:
         """The results of `work` on the pieces of the batches; `begin` comes before every try and wipes the last."""
+        has_made_room = False
         while True:
             begin()
             try:
@@ -67,15 +71,21 @@ class Splitter:
             except torch.OutOfMemoryError:
                 rows = max(batch.rows if isinstance(batch, Divisible) else 1 for batch in batches)
             # Outside the except block, where the traceback no longer holds on to the tensors that did not fit.
-            if rows <= self.parts:
+            if rows <= self.parts and has_made_room:
                 raise Fault(
                     "There is too little memory for a single row of a batch; choose a smaller model or a smaller "
                     "data.cleaning.longest."
                 )
-            if torch.cuda.is_available():
-                torch.cuda.empty_cache()
-            self.parts *= 2
-            self.remark(f"out of memory: from here on each batch is worked through in {self.parts} pieces")
+            self._empty()
+            has_made_room = True
+            if rows > self.parts:
+                self.parts *= 2
+                self.remark(f"out of memory: from here on each batch is worked through in {self.parts} pieces")
+
+    def _empty(self) -> None:
+        self.make_room()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
     def _pieces(self, batch: Any) -> Sequence[Any]:
         if self.parts == 1 or not isinstance(batch, Divisible):

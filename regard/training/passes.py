@@ -16,6 +16,8 @@ from regard.captured import Captured, leaves
 from regard.protocols import FixedShape, Loss
 from regard.training.snapshot import Trainable
 
+MOST_CAPTURED = 128  # shapes; the common ones come early, and each takes memory for its launches
+
 
 class Passes:
     """The passes of one module that is a task; `precision` is that of `training.precision`."""
@@ -50,11 +52,18 @@ class Passes:
         """The same by a captured pass."""
         key = batch.room, tuple(leaf.shape for leaf in leaves(batch.tensors))
         if key not in self._captured:
+            if len(self._captured) == MOST_CAPTURED:
+                return self.plainly(batch, None)
             self._captured[key] = self._capture(batch)
         captured = self._captured[key]
         torch._foreach_copy_(leaves(captured.held["batch"]), leaves(batch.tensors), non_blocking=True)
         captured()
         return Loss(captured.held["total"].clone(), batch.tokens)
+
+    def forget(self) -> None:
+        """Let go of all captured passes and of the memory that they work in."""
+        self._captured.clear()
+        self._pool = None
 
     def _capture(self, batch: FixedShape) -> Captured:
         """Record the pass; the gradients and the random numbers are afterwards what they were before."""

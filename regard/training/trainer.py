@@ -58,7 +58,7 @@ class Trainer:
         self.passes = Passes(task, self.module, options.precision)
         self.optimizer = optimizers.build(self.module, options.optimizer)
         self.average = MovingAverage(self.module, options.moving_average) if options.moving_average else None
-        self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)))
+        self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)), self.passes.forget)
         self.facts, self.watchdog = Facts(), Watchdog()
         self.carry: dict[str, Tensor] | None = None
         self.stop: str | None = None

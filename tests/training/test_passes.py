@@ -90,6 +90,26 @@ def test_each_shape_and_room_has_a_pass_of_its_own(task: Slope) -> None:
     assert len(passes._captured) == 3
 
 
+def test_beyond_so_many_shapes_a_pass_is_plain(task: Slope, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.training.passes.MOST_CAPTURED", 2)
+    passes = Passes(task, task, "float32")
+    totals = [passes.replay(numbers(*[1.0] * count)).total.item() for count in (1, 2, 3, 1)]
+    assert totals == [2, 4, 6, 2]
+    assert task.slope.grad is not None
+    assert task.slope.grad.item() == 7
+    assert len(passes._captured) == 2
+
+
+def test_what_was_captured_can_be_forgotten(task: Slope) -> None:
+    passes = Passes(task, task, "float32")
+    passes.replay(numbers(1, 2))
+    passes.forget()
+    assert not passes.capturing
+    assert passes.replay(numbers(3, 4)).total.item() == 14
+    assert task.slope.grad is not None
+    assert task.slope.grad.item() == 10
+
+
 def test_a_capture_draws_no_random_numbers(task: Slope) -> None:
     passes = Passes(task, task, "float32")
     torch.manual_seed(1)

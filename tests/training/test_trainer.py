@@ -12,6 +12,7 @@ from regard.faults import Fault
 from regard.protocols import Loss
 from regard.recipe import check
 from regard.training.events import Ended, Remarked, Stepped, Validated
+from regard.training.guards import Splitter
 from regard.training.options import TrainingOptions
 from regard.training.snapshot import Validation
 from regard.training.trainer import Trainer
@@ -117,6 +118,21 @@ def test_a_row_that_does_not_fit_ends_the_run() -> None:
     task.spoil = never
     with pytest.raises(Fault, match="too little memory for a single row"):
         trainer(task, Memory(), options()).run()
+
+
+def test_a_row_is_tried_again_once_there_is_room() -> None:
+    """What other shapes were given is let go first; only then is a row too large."""
+    freed, tries, batch = [], [], Rows(torch.zeros(1, 2), torch.zeros(1))
+
+    def work(piece: Rows) -> int:
+        tries.append(piece.rows)
+        if not freed:
+            raise torch.OutOfMemoryError("no more memory")
+        return piece.rows
+
+    splitter = Splitter(pytest.fail, lambda: freed.append(1))
+    assert splitter.run([batch], lambda: None, work) == [1]
+    assert (tries, freed, splitter.parts) == ([1, 1], [1], 1)
 
 
 @pytest.mark.parametrize(("trouble", "times"), [(float("nan"), 1), (float("inf"), 1), (1e4, 5)])
