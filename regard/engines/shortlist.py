@@ -16,8 +16,8 @@ from regard.data.shards import Pairs
 from regard.faults import Fault
 from regard.progress import Progress, silent
 
-COMMON = 100  # tokens that are always candidates, the most frequent
-TRANSLATIONS = 20  # of a source token at most
+COMMON = 1000  # tokens that are always candidates, the most frequent
+TRANSLATIONS = 60  # of a source token at most
 ROUNDS = 5  # of expectation and maximisation
 MOST_LINKS = 12_000_000  # pairs of tokens looked at; of a larger corpus, rows spread evenly over it
 
