@@ -68,8 +68,8 @@ def random_model(folder: Path) -> Path:
 def with_random_shortlist(model: Path, folder: Path) -> Path:
     """The same with a shortlist as large as learnt ones are.
 
-    Translations are drawn as words are, by Zipf: some 1,060 candidates for a text and 2,600 for a batch of 32. Learnt on
-    Tatoeba (English to Portuguese, 16,000 tokens) they are 1,094 and 2,612.
+    Translations are drawn as words are, by Zipf: some 1,060 candidates for a text and 2,600 for a batch of 32. Learnt
+    on Tatoeba (English to Portuguese, 16,000 tokens) they are 1,094 and 2,612.
     """
     shutil.copytree(model, folder)
     generator, names = np.random.default_rng(0), load_engine(model).source.pieces(range(VOCABULARY))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg")
 INK = "#222222"
 FAINT = "#b8b8b8"
+PALETTE = ("#1f5fa8", "#d1622b", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770", "#c04a6b", "#2a9aa8")
 # Characters that turn about what stands behind them, up to the end of a line; words are shown one by one.
 _TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 _FONT = "DejaVu Sans"  # comes with matplotlib, and has Latin, Cyrillic and Greek

@@ -6,12 +6,11 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure
+from regard.viewing.canvas import FAINT, INK, PALETTE, canvas, check_suffix, missing_glyphs, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLOURS = ("#1f5fa8", "#d1622b", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770", "#c04a6b", "#2a9aa8")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _GRID, _GREY = "#ececec", "#777777"
 _CAPTION = "point: a run · bar: the mean of a variant's runs · line: from the smallest to the largest"
@@ -35,7 +34,7 @@ def draw_comparison(
         panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
         for axes, (measure, of_variants) in zip(panels, measures.items(), strict=True):
             for place, values in enumerate(of_variants):
-                _draw_runs(axes, place, values, _COLOURS[place % len(_COLOURS)])
+                _draw_runs(axes, place, values, PALETTE[place % len(PALETTE)])
             _dress(axes, "x")
             axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
             axes.set_xlabel(measure, fontsize=9, color=INK, parse_math=False)
@@ -83,7 +82,7 @@ def draw_by_length(
         figure = Figure(figsize=(6.4, 0.9 + 2.7 * len(measures)), layout="constrained")
         panels = figure.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (measure, of_variants) in zip(panels, measures.items(), strict=True):
-            for variant, values, colour, marker in zip(variants, of_variants, cycle(_COLOURS), cycle(_MARKERS)):
+            for variant, values, colour, marker in zip(variants, of_variants, cycle(PALETTE), cycle(_MARKERS)):
                 _draw_line(axes, variant, values, colour, marker)
             _dress(axes, "y")
             axes.set_ylabel(measure, fontsize=9, color=INK, parse_math=False)

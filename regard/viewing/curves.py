@@ -5,23 +5,23 @@ from itertools import accumulate, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure
+from regard.viewing.canvas import FAINT, INK, PALETTE, canvas, check_suffix, missing_glyphs, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Points = list[tuple[int, float]]
 
-_PALETTE = ("#1f5fa8", "#d1622b", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770")
 _FAR_APART = 10  # times larger than another, a measure needs an axis of its own
 _MANY = 30  # points from which a curve is noisy enough to be smoothed
+_FEW = 3  # series of a panel, up to which there is room for their noise and for lines of several widths
 
 
 def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
     """Draw series of (step, value): losses in one panel, all other measures under it, a panel for each scale.
 
-    A series is a loss when its name says so. A long one is drawn faintly, with a smoothed line over it. Values that
-    are not finite are left out. Gives the characters that no font here can draw.
+    A series is a loss when its name says so. A long one is smoothed, and faintly drawn as it was where there are few.
+    Values that are not finite are left out. Gives the characters that no font here can draw.
     """
     check_suffix(path)
     drawn = {name: kept for name, points in series.items() if (kept := _finite(points))}
@@ -34,13 +34,15 @@ def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
     with canvas(texts):
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(6.4, 0.6 + 2.3 * len(panels)), layout="constrained")
+        width = 6.4 if max(map(len, panels)) <= _FEW else 8.8  # with the names of many beside them
+        figure = Figure(figsize=(width, 0.6 + 2.3 * len(panels)), layout="constrained")
         grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False)
-        colours = cycle(_PALETTE)
+        colours = cycle(PALETTE)
         for axes, panel in zip(grid.flat, panels, strict=True):
+            few = len(panel) <= _FEW
             for after, (name, points) in zip(reversed(range(len(panel))), panel.items(), strict=True):
                 # A line is a little wider than the next, so that it can be seen even where that one covers it.
-                _draw_series(axes, name, points, next(colours), 1.4 * min(1 + 0.8 * after, 3))
+                _draw_series(axes, name, points, next(colours), 1.4 * (1 + 0.8 * after * few), few)
             _dress(axes, "loss" if panel is losses else "measure")
         grid.flat[0].set_title(title, fontsize=11, color=INK, pad=8, loc="left", parse_math=False)
         grid.flat[-1].set_xlabel("step", fontsize=9, color=INK)
@@ -78,14 +80,18 @@ def _dress(axes: "Axes", what: str) -> None:
     for side, spine in axes.spines.items():
         spine.set(color=FAINT, linewidth=0.8, visible=side in ("left", "bottom"))
     legend = axes.legend(frameon=False, fontsize=8, labelcolor=INK)
+    if len(legend.get_texts()) > _FEW:
+        legend.set_loc("upper left")
+        legend.set_bbox_to_anchor((1, 1), axes.transAxes)
     for text in legend.get_texts():
         text.set_parse_math(False)
 
 
-def _draw_series(axes: "Axes", name: str, points: Points, colour: str, width: float) -> None:
+def _draw_series(axes: "Axes", name: str, points: Points, colour: str, width: float, noise: bool) -> None:
     steps, values = zip(*points, strict=True)
     if len(points) >= _MANY:
-        axes.plot(steps, values, color=colour, alpha=0.22, linewidth=0.8)
+        if noise:
+            axes.plot(steps, values, color=colour, alpha=0.22, linewidth=0.8)
         axes.plot(steps, smoothed(list(values)), color=colour, linewidth=width, label=name)
     else:
         axes.plot(steps, values, color=colour, linewidth=width, marker="o", markersize=3, label=name)

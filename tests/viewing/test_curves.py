@@ -6,6 +6,7 @@ import re
 import pytest
 
 from regard.faults import Fault
+from regard.viewing.canvas import PALETTE
 from regard.viewing.curves import draw_curves, smoothed
 
 TRAINING = [(step, 2 + 6 * math.exp(-step / 100)) for step in range(10, 1000, 10)]
@@ -44,6 +45,18 @@ def test_a_png_is_drawn_and_what_is_not_finite_left_out(tmp_path):
     draw_curves({"training loss": TRAINING}, tmp_path / "same.png", "x")
     assert (tmp_path / "curves.png").read_bytes() == (tmp_path / "same.png").read_bytes()
     assert (tmp_path / "same.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_many_series_are_told_apart_by_colour_and_without_their_noise(tmp_path):
+    def drawn(count: int) -> str:
+        noisy = [(step, 1.0 + step % 3) for step in range(40)]
+        draw_curves({f"loss {number}": noisy for number in range(count)}, tmp_path / "many.svg", "many")
+        return (tmp_path / "many.svg").read_text()
+
+    few, many = drawn(3), drawn(8)
+    assert few.count("stroke-opacity: 0.22") == 3
+    assert "stroke-opacity: 0.22" not in many
+    assert all(f"stroke: {colour}" in many for colour in PALETTE)
 
 
 def test_nothing_to_draw_and_other_suffixes_are_refused(tmp_path):
