@@ -44,23 +44,26 @@ class Flat:
 
 @dataclass(frozen=True)
 class PairCutter:
-    """Cuts both sides of pairs at random, as a pure function of (seed, epoch, row, side)."""
+    """Cuts both sides of pairs at random, as a pure function of (seed, epoch, row, side).
+
+    A sentence that would have more than `longest` tokens is left as it was prepared.
+    """
 
     pairs: Pairs
     source: Tokeniser
     target: Tokeniser
+    longest: int
 
     def __call__(self, piece: Piece) -> tuple[Flat, Flat]:
         source, target = (
-            Flat.of(
-                [
-                    tokeniser.sample(self.pairs.text(side, row), (piece.seed, piece.epoch, row, number))
-                    for row in piece.rows.tolist()
-                ]
-            )
-            for number, (side, tokeniser) in enumerate(zip(SIDES, (self.source, self.target), strict=True))
+            Flat.of([self._cut(number, row, piece) for row in piece.rows.tolist()]) for number in range(len(SIDES))
         )
         return source, target
+
+    def _cut(self, number: int, row: int, piece: Piece) -> list[int]:
+        side, tokeniser = SIDES[number], (self.source, self.target)[number]
+        tokens = tokeniser.sample(self.pairs.text(side, row), (piece.seed, piece.epoch, row, number))
+        return tokens if len(tokens) <= self.longest else self.pairs.tokens(side, row).tolist()
 
 
 class SampledPairs:

@@ -52,7 +52,8 @@ class Translation(nn.Module):
         can be done, and `fast` allows it, the batches are packed.
         """
         pairs, workers = corpus.train, workers_beside_gpu() if self.device.type == "cuda" else 0
-        self._sampled = SampledPairs(PairCutter(pairs, self.source, self.target), workers) if sampling else None
+        cutter = PairCutter(pairs, self.source, self.target, self.model.options.longest - 1)
+        self._sampled = SampledPairs(cutter, workers) if sampling else None
         self._capacity = batch_tokens if fast else 0
         self._corpus = corpus, Plan(pairs.source_lengths, pairs.target_lengths, batch_tokens, pairs.corpora)
 

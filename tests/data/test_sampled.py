@@ -28,8 +28,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     return prepare(options, folder / "prepared")
 
 
-def cutter(corpus: Prepared) -> PairCutter:
-    return PairCutter(corpus.train, corpus.source, corpus.target)
+def cutter(corpus: Prepared, longest: int = 100) -> PairCutter:
+    return PairCutter(corpus.train, corpus.source, corpus.target, longest)
 
 
 def batches(corpus: Prepared) -> list[np.ndarray]:
@@ -48,6 +48,17 @@ def test_a_row_is_cut_by_its_key(corpus: Prepared) -> None:
     for side, tokeniser, number in (("source", corpus.source, 0), ("target", corpus.target, 1)):
         expected = [tokeniser.sample(corpus.train.text(side, row), (3, 4, row, number)) for row in (5, 2)]
         assert rows[number] == expected
+
+
+def test_what_comes_out_too_long_stays_as_it_was_prepared(corpus: Prepared) -> None:
+    rows = np.arange(len(corpus.train))
+    limit = int(max(corpus.train.source_lengths.max(), corpus.train.target_lengths.max()))
+    free, bound = (cut(SampledPairs(cutter(corpus, longest), 0), [rows], 1, 0)[0] for longest in (1000, limit))
+    for number, side in enumerate(("source", "target")):
+        assert max(map(len, free[number])) > limit
+        for row, tokens in enumerate(free[number]):
+            expected = tokens if len(tokens) <= limit else corpus.train.tokens(side, row).tolist()
+            assert bound[number][row] == expected
 
 
 def test_workers_change_nothing(corpus: Prepared) -> None:

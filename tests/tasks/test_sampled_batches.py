@@ -59,7 +59,7 @@ def test_workers_are_for_a_gpu_and_change_no_batch(corpus: Prepared) -> None:
     task = learning_from(corpus)
     assert task.sampling_workers == learning_from(corpus, sampling=False).sampling_workers == 0
     alone = [targets(task, epoch) for epoch in (0, 1)]
-    task._sampled = SampledPairs(PairCutter(corpus.train, corpus.source, corpus.target), 2)
+    task._sampled = SampledPairs(PairCutter(corpus.train, corpus.source, corpus.target, 100), 2)
     assert task.sampling_workers == 2
     assert [targets(task, epoch) for epoch in (0, 1)] == alone
 
@@ -68,7 +68,7 @@ def test_workers_outlive_the_thread_that_fetches_ahead(corpus: Prepared) -> None
     """A run that is rolled back leaves what was fetched and fetches again, in another thread."""
     task = learning_from(corpus)
     expected = targets(task, 0)
-    task._sampled = SampledPairs(PairCutter(corpus.train, corpus.source, corpus.target), 2)
+    task._sampled = SampledPairs(PairCutter(corpus.train, corpus.source, corpus.target, 100), 2)
     for start in (0, 2):
         with prefetched(task.batches("train", 1, 0, start), ahead=2) as batches:
             found = [batch.target.tolist() for batch in islice(batches, 3)]
