@@ -16,7 +16,9 @@ from regard.captured import Captured, leaves
 from regard.protocols import FixedShape, Loss
 from regard.training.snapshot import Trainable
 
-MOST_CAPTURED = 128  # shapes; the common ones come early, and each takes memory for its launches
+# The common shapes come early, and the launches of each take memory of their own.
+MOST_CAPTURED = 128
+LEFT_FREE = 0.25  # of a GPU's memory
 
 
 class Passes:
@@ -52,13 +54,22 @@ class Passes:
         """The same by a captured pass."""
         key = batch.room, tuple(leaf.shape for leaf in leaves(batch.tensors))
         if key not in self._captured:
-            if len(self._captured) == MOST_CAPTURED:
+            if not self._may_capture():
                 return self.plainly(batch, None)
             self._captured[key] = self._capture(batch)
         captured = self._captured[key]
         torch._foreach_copy_(leaves(captured.held["batch"]), leaves(batch.tensors), non_blocking=True)
         captured()
         return Loss(captured.held["total"].clone(), batch.tokens)
+
+    def _may_capture(self) -> bool:
+        """Captured passes stay few, and leave some memory for all else; what they share to work in is for all."""
+        if self.device.type == "cuda":
+            free, whole = torch.cuda.mem_get_info(self.device)
+            idle = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
+            if free + idle < LEFT_FREE * whole:
+                return False
+        return len(self._captured) < MOST_CAPTURED
 
     def forget(self) -> None:
         """Let go of all captured passes and of the memory that they work in."""

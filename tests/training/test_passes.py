@@ -100,6 +100,18 @@ def test_beyond_so_many_shapes_a_pass_is_plain(task: Slope, monkeypatch: pytest.
     assert len(passes._captured) == 2
 
 
+@pytest.mark.parametrize(("free", "idle", "expected"), [(30, 0, True), (10, 20, True), (10, 10, False)])
+def test_a_capture_leaves_a_quarter_of_the_memory(
+    task: Slope, monkeypatch: pytest.MonkeyPatch, free: int, idle: int, expected: bool
+) -> None:
+    passes = Passes(task, task, "float32")
+    passes.device = torch.device("cuda")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 100))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 40 + idle)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 40)
+    assert passes._may_capture() == expected
+
+
 def test_what_was_captured_can_be_forgotten(task: Slope) -> None:
     passes = Passes(task, task, "float32")
     passes.replay(numbers(1, 2))
