@@ -18,7 +18,7 @@ from pathlib import Path
 from table import Contender, Ratio, against, in_turns, show
 from translate_cpu import random_model, random_texts
 
-from regard.engines.ctranslate2_folder import FOLDER
+from regard.engines.exported import CTRANSLATE2
 
 ROUNDS = 5
 
@@ -66,7 +66,7 @@ def translating(folder: Path) -> Iterator[Ratio]:
     line.write_text(f"{random_texts(1)[0]}\n", encoding="utf-8")
     contenders = {
         "ours": started("-m", "regard", "translate", str(model), str(line), "--set", "stop=first"),
-        "CTranslate2 by hand": started("-c", BY_HAND, str(model / FOLDER), str(line)),
+        "CTranslate2 by hand": started("-c", BY_HAND, str(model / CTRANSLATE2), str(line)),
     }
     rates = in_turns(contenders, ROUNDS, core_of_children)
     yield from against("cold start of translate, base", rates.pop("ours"), rates, "starts")

@@ -25,7 +25,7 @@ from regard.data.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2 import load_engine
 from regard.engines.ctranslate2_export import export_ctranslate2
-from regard.engines.ctranslate2_folder import FOLDER, RECORD, SHORTLIST, origins, write_record
+from regard.engines.exported import CTRANSLATE2, RECORD, SHORTLIST, origins, write_record
 from regard.engines.shortlist import COMMON, TRANSLATIONS, Shortlist
 from regard.families import check_recipe
 from regard.model import build_task
@@ -61,7 +61,7 @@ def random_model(folder: Path) -> Path:
     files = {checkpoint.RECIPE: write(recipe, "random").encode(), **tokeniser.files("tokeniser")}
     files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
     checkpoint.update_folder(folder, files)
-    export_ctranslate2(folder, folder / FOLDER, "int8")
+    export_ctranslate2(folder, folder / CTRANSLATE2, "int8")
     return folder
 
 
@@ -76,9 +76,9 @@ def with_random_shortlist(model: Path, folder: Path) -> Path:
     order = 4 + generator.permutation(VOCABULARY - 4)
     drawn = order[np.minimum(generator.zipf(1.4, (VOCABULARY, TRANSLATIONS)), VOCABULARY - 4) - 1]
     found = Shortlist(order[:COMMON].tolist(), {token: sorted({*row.tolist()}) for token, row in enumerate(drawn)})
-    (folder / FOLDER / SHORTLIST).write_text(found.text(names, names), encoding="utf-8")
-    (folder / FOLDER / RECORD).unlink()
-    write_record(folder / FOLDER, "int8", origins(checkpoint.read_folder(folder)))
+    (folder / CTRANSLATE2 / SHORTLIST).write_text(found.text(names, names), encoding="utf-8")
+    (folder / CTRANSLATE2 / RECORD).unlink()
+    write_record(folder / CTRANSLATE2, "int8", origins(checkpoint.read_folder(folder)))
     return folder
 
 
@@ -104,7 +104,7 @@ def by_hand(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
     source, target = engine.source, engine.target
     tokens = {piece: token for token, piece in enumerate(target.pieces(range(target.size)))}
     search = {"beam_size": beam, "length_penalty": 0.5, "max_decoding_length": 2 * max(map(len, texts)) + 22}
-    translator = ctranslate2.Translator(str(model / FOLDER), inter_threads=CORES, intra_threads=1)
+    translator = ctranslate2.Translator(str(model / CTRANSLATE2), inter_threads=CORES, intra_threads=1)
 
     def translate() -> float:
         cut = [source.pieces(each) for each in source.encode_all(texts)]

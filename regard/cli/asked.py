@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from regard.translated import Translated
 
 SAMPLES = 32  # what minimum Bayes risk chooses among
+_CALLED = {"ctranslate2": "CTranslate2", "onnx": "onnxruntime"}
 
 
 @dataclass(frozen=True)
@@ -86,18 +87,18 @@ class Asked:
         return table | {name: value for name, value in named.items() if value is not None}
 
     def translator(self, folder: Path, wishes: WishesByLine) -> Translator:
-        """Load what is needed and put it together: CTranslate2 where it can do all that is asked, else torch."""
-        beyond = self._beyond_ctranslate2(wishes)
-        if self.engine == "ctranslate2" and beyond:
-            raise Fault(f"CTranslate2 cannot do {beyond}; leave it away, or translate with --engine torch.")
+        """Load what is needed and put it together: an export where it can do all that is asked, else torch."""
+        beyond = self._beyond_exports(wishes)
+        if self.engine not in ("auto", "torch") and beyond:
+            raise Fault(f"{_CALLED[self.engine]} cannot do {beyond}; leave it away, or translate with --engine torch.")
         if self.engine != "torch" and not beyond:
             cutting = {"sentences": self.split_sentences, "long_ones": self.split_long}
-            fast = fast_translator(folder, self.given, cutting, self.explained, self.engine == "ctranslate2")
+            fast = fast_translator(folder, self.given, cutting, self.explained, self.engine)
             if fast is not None:
                 return fast
         return self._by_torch(folder)
 
-    def _beyond_ctranslate2(self, wishes: WishesByLine) -> str | None:
+    def _beyond_exports(self, wishes: WishesByLine) -> str | None:
         """The first thing asked for that only torch does."""
         asked = {
             "--sample": self.draws,

@@ -14,22 +14,27 @@ def command(
     to: Annotated[Literal["ctranslate2", "onnx", "marian"], typer.Option("--to", help="What it is written for.")],
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="Folder to write; for ctranslate2 it is by default in the model folder."),
+        typer.Option(
+            "-o", "--out", help="Folder to write; for ctranslate2 and onnx it is by default in the model folder."
+        ),
     ] = None,
     quantisation: Annotated[
         Literal["int8", "int16", "float16", "bfloat16", "float32"] | None,
-        typer.Option(help="How weights are stored for ctranslate2.", show_default="int8"),
+        typer.Option(
+            help="How weights are stored for ctranslate2, or for onnx (int8, float32).",
+            show_default="int8; float32 for onnx",
+        ),
     ] = None,
     shortlist: Annotated[
         bool, typer.Option("--shortlist", help="For ctranslate2: learn from the training data what a token can become.")
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
 ) -> None:
-    """Write MODEL for CTranslate2, where `regard translate` then finds it, or for ONNX or Marian."""
-    if to != "ctranslate2" and (quantisation or shortlist):
-        raise Fault(
-            f"--{'quantisation' if quantisation else 'shortlist'} is for ctranslate2 and does nothing for {to}."
-        )
+    """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, or for Marian."""
+    if shortlist and to != "ctranslate2":
+        raise Fault(f"--shortlist is for ctranslate2 and does nothing for {to}.")
+    if quantisation and to == "marian":
+        raise Fault("--quantisation is for ctranslate2 and onnx and does nothing for marian.")
     place = _place(model, to, out)
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
@@ -46,18 +51,23 @@ def command(
 
             export_marian(load(model, device="cpu"), place)
         case "onnx":
+            from regard.checkpoint import read_folder
+            from regard.engines.exported import origins
             from regard.engines.onnx import export_onnx
             from regard.model import load
 
-            export_onnx(load(model, device="cpu"), place)
+            if quantisation not in (None, "int8", "float32"):
+                raise Fault(f"--quantisation is '{quantisation}', but for onnx it is int8 or float32.")
+            made_from = origins(read_folder(model))
+            export_onnx(load(model, device="cpu"), place, quantisation or "float32", made_from)
     remark(f"{place} is {model} for {to}")
 
 
 def _place(model: Path, to: str, out: Path | None) -> Path:
     if out is not None:
         return out
-    if to != "ctranslate2":
-        raise Fault(f"Name a folder for the {to} model with -o.")
-    from regard.engines.ctranslate2_folder import FOLDER
+    from regard.engines.exported import CTRANSLATE2, ONNX
 
-    return model / FOLDER
+    if to not in (CTRANSLATE2, ONNX):
+        raise Fault(f"Name a folder for the {to} model with -o.")
+    return model / to

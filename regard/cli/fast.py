@@ -1,4 +1,4 @@
-"""`regard translate` by CTranslate2: everything here works without torch, so that an answer comes at once."""
+"""`regard translate` by an export: everything here works without torch, so that an answer comes at once."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,28 +10,30 @@ if TYPE_CHECKING:
 
 
 def fast_translator(
-    folder: Path, given: dict[str, Any], cutting: dict[str, bool], explained: bool, demanded: bool
+    folder: Path, given: dict[str, Any], cutting: dict[str, bool], explained: bool, engine: str
 ) -> Translator | None:
-    """Lines by the export in a model folder, searched for as its recipe says but for what is `given`.
+    """Lines by an export in a model folder, searched for as its recipe says but for what is `given`.
 
-    None if there is no export, or none that can search in this way, unless it is `demanded`.
+    None if there is no export, or none that can search in this way, unless an `engine` other than auto is named.
     """
     from regard.decoding.options import changed
-    from regard.engines.ctranslate2 import has_export, load_engine
-    from regard.engines.ctranslate2_search import unsupported
+    from regard.engines import ctranslate2, onnx_engine
+    from regard.engines.plain_beam import unsupported
     from regard.translated import Cutting
 
-    if not demanded and not has_export(folder):
+    makers = {"ctranslate2": ctranslate2, "onnx": onnx_engine}
+    there = [name for name, maker in makers.items() if maker.has_export(folder)] if engine == "auto" else [engine]
+    if not there:
         return None
-    engine = load_engine(folder)
-    options = changed(engine.decoding, given, None)
-    if not demanded and unsupported(options):
+    fast = makers[there[0]].load_engine(folder)
+    options = changed(fast.decoding, given, None)
+    if engine == "auto" and unsupported(options):
         return None
 
     def measure(text: str) -> int:
-        return len(engine.source.encode(text)) + 1
+        return len(fast.source.encode(text)) + 1
 
     def translate(texts: list[str], keys: list[int], wishes: LineWishes) -> "list[Translated]":
-        return engine.translations(texts, options, scored=explained, explained=explained)
+        return fast.translations(texts, options, scored=explained, explained=explained)
 
-    return Translator(options.n_best, False, Cutting(engine.language, measure, engine.longest, **cutting), translate)
+    return Translator(options.n_best, False, Cutting(fast.language, measure, fast.longest, **cutting), translate)

@@ -57,6 +57,6 @@ Precision = Annotated[
     typer.Option(help="In which torch computes; on a GPU bf16 is faster, and a close choice may fall otherwise."),
 ]
 Engine = Annotated[
-    Literal["auto", "torch", "ctranslate2"],
-    typer.Option(help="What computes the translations; auto is the export in the model folder, if there is one."),
+    Literal["auto", "torch", "ctranslate2", "onnx"],
+    typer.Option(help="What computes the translations; auto is an export in the model folder, if there is one."),
 ]

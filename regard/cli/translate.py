@@ -192,7 +192,7 @@ def _said(model: Path, asked: Asked, wishes: WishesByLine) -> dict[str, Any]:
     Whether lines that are too long are split is no part of it: those that were kept are the same, so who was stopped by
     such a line can go on with it split.
     """
-    from regard.engines.ctranslate2_folder import FOLDER, RECORD
+    from regard.engines.exported import CTRANSLATE2, ONNX, RECORD
 
     others = {"vocabulary", "ensemble", "channel", "sampling", "split_long"}
     values = {field.name: getattr(asked, field.name) for field in fields(asked) if field.name not in others}
@@ -201,10 +201,10 @@ def _said(model: Path, asked: Asked, wishes: WishesByLine) -> dict[str, Any]:
         "required": wishes.required.path is not None,
     }
     said = {_FLAGS.get(name, f"--{name.replace('_', '-')}"): value for name, value in values.items()}
-    export = model / FOLDER / RECORD
+    exports = [_checksum_of(model / tool / RECORD) for tool in (CTRANSLATE2, ONNX)]
     return said | {
         "the model": _contents(model),
-        "its export": _checksum_of(export) if asked.engine != "torch" else None,
+        "its export": exports if asked.engine != "torch" else None,
         "the model of --channel": _contents(asked.channel) if asked.channel else None,
         "a model of --with": [_contents(folder) for folder in asked.ensemble],
         "the text of --vocabulary": _checksum_of(asked.vocabulary),

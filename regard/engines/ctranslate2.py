@@ -15,8 +15,6 @@ from typing import Any
 
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
-from regard.engines.ctranslate2_align import word_links
-from regard.engines.ctranslate2_folder import FOLDER, SHORTLIST, is_export, read_export, read_record
 from regard.engines.ctranslate2_search import (
     Finished,
     arguments,
@@ -25,28 +23,17 @@ from regard.engines.ctranslate2_search import (
     ranked,
     read_result,
     score_of,
-    unsupported,
 )
-from regard.faults import Fault, TooLong
+from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_export, read_record
+from regard.engines.links import word_links
+from regard.engines.plain_beam import unsupported
+from regard.engines.texts import NOTHING, Row, Written, rows_of, told
+from regard.faults import Fault
 from regard.folder import WEIGHTS, read_folder, read_recipe
 from regard.recipe import check
 from regard.translated import Translated
 
 ROWS = 32  # texts in a batch
-
-
-@dataclass(frozen=True)
-class Written:
-    """One output: its tokens without the end and its score, and where it was to be explained what led to it.
-
-    The token scores are log-probabilities, the end's last; the alignment has (source word, target word) for each
-    target word. Both are empty where nobody asked for them.
-    """
-
-    tokens: list[int]
-    score: float
-    token_scores: list[float]
-    alignment: list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -58,18 +45,9 @@ class _Asked:
     explained: bool
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A text to be translated: its number among all, its tokens, and how many its output may have, the end counted."""
-
-    number: int
-    tokens: list[int]
-    limit: int
-
-
 def has_export(folder: Path) -> bool:
     """Whether a model folder holds an export, whatever its state."""
-    return is_export(folder / FOLDER)
+    return is_export(folder / CTRANSLATE2)
 
 
 def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS) -> "CTranslate2Engine":
@@ -78,13 +56,13 @@ def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS
     Every file of it is checked, and that the model has not changed since. Up to `rows` texts make a batch.
     """
     folder = Path(folder)
-    files = read_export(folder)
-    made_from = read_record(folder / FOLDER).made_from
+    files = read_export(folder / CTRANSLATE2)
+    made_from = read_record(folder / CTRANSLATE2).made_from
     read_folder(folder, [name for name in made_from if name != WEIGHTS])  # these are in the export
     recipe = read_recipe(folder)
     tokenisers = load_tokenisers(folder, check(TokeniserOptions, recipe["data"]["tokeniser"]))
     decoding = check(DecodingOptions, recipe["decoding"])
-    translator = _opened(folder / FOLDER, files, workers or len(os.sched_getaffinity(0)))
+    translator = _opened(folder / CTRANSLATE2, files, workers or len(os.sched_getaffinity(0)))
     engine = CTranslate2Engine(translator, files, tokenisers, decoding, recipe["model"]["longest"], rows)
     engine.language = recipe["data"]["source_language"]
     return engine
@@ -132,15 +110,13 @@ class CTranslate2Engine:
 
         Greedy search needs no scores and is quicker without: where nobody wants them (`scored`), they are nan.
         """
-        if isinstance(texts, str):
-            raise TypeError("translate takes a list of texts; write translate([text], options)")
         if name := unsupported(options):
             value = getattr(options, name)
             raise Fault(f"CTranslate2 cannot follow decoding.{name} = {value!r}; translate with torch.")
-        rows = self._read(texts, options)
+        rows = rows_of(texts, self.source, self.longest, options)
         found = self._search(rows, _Asked(options, scored or explained or options.beam > 1, explained))
         best = [ranked(found[row.number], options) for row in rows]
-        outputs: list[list[Written]] = [[Written([], 0.0, [0.0], [])] for _ in texts]
+        outputs: list[list[Written]] = [[NOTHING] for _ in texts]
         for row, hypotheses in zip(rows, best, strict=True):
             outputs[row.number] = [self._written(each, options) for each in hypotheses]
         if explained:
@@ -151,39 +127,14 @@ class CTranslate2Engine:
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
     ) -> list[Translated]:
         """The same as any engine tells it: the best output of each text, and its other candidates."""
-        return [self._told(outputs) for outputs in self.translate(texts, options, scored, explained)]
-
-    def _told(self, outputs: Sequence[Written]) -> Translated:
-        best = outputs[0]
-        return Translated(
-            self.target.decode(best.tokens),
-            best.score,
-            self.target.pieces(best.tokens),
-            best.token_scores,
-            [(self.target.decode(each.tokens), each.score) for each in outputs],
-            lambda: best.alignment,
-        )
-
-    def _read(self, texts: Sequence[str], options: DecodingOptions) -> list[_Row]:
-        """The texts that are not blank, each with its limit."""
-        numbers = [number for number, text in enumerate(texts) if text.strip()]
-        rows = []
-        for number, tokens in zip(numbers, self.source.encode_all([texts[number] for number in numbers]), strict=True):
-            length, longest = len(tokens) + 1, self.longest
-            if length > longest:
-                text = texts[number][:40]
-                raise TooLong(
-                    number, f"{text!r}… has {length} tokens, but the model takes {longest} at most; split it."
-                )
-            rows.append(_Row(number, tokens, min(int(length * options.longest_ratio) + options.longest_extra, longest)))
-        return rows
+        return [told(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
 
     def _written(self, found: Finished, options: DecodingOptions) -> Written:
         return Written([self._target_tokens[name] for name in found.tokens], score_of(found, options), [], [])
 
     # Searching
 
-    def _search(self, rows: list[_Row], asked: _Asked) -> dict[int, list[Finished]]:
+    def _search(self, rows: list[Row], asked: _Asked) -> dict[int, list[Finished]]:
         """The hypotheses of each row, none longer than its limit.
 
         CTranslate2 has one limit for a whole batch, that of its longest row. The rare row that goes on past its own is
@@ -206,13 +157,13 @@ class CTranslate2Engine:
         )
         return self._end(rows, found) if asked.scored else found
 
-    def _batches(self, rows: list[_Row]) -> list[list[_Row]]:
+    def _batches(self, rows: list[Row]) -> list[list[Row]]:
         """Rows of like length together, the longest first; few rows are shared out among the workers."""
         ordered = sorted((row for row in rows if row.limit > 1), key=lambda row: -len(row.tokens))
         size = max(1, min(self._rows, -(-len(ordered) // self._translator.num_translators)))
         return [ordered[first : first + size] for first in range(0, len(ordered), size)]
 
-    def _run(self, batches: list[list[_Row]], asked: _Asked, patience: int) -> Iterator[tuple[_Row, list[Finished]]]:
+    def _run(self, batches: list[list[Row]], asked: _Asked, patience: int) -> Iterator[tuple[Row, list[Finished]]]:
         """Each row of the batches and its hypotheses."""
         running = []
         for batch in batches:
@@ -232,12 +183,12 @@ class CTranslate2Engine:
             for row, result in zip(batch, results, strict=True):
                 yield row, read_result(result.result(), end, power)
 
-    def _named(self, row: _Row) -> list[str]:
+    def _named(self, row: Row) -> list[str]:
         return [self._source_names[token] for token in row.tokens]
 
     # What the search leaves open
 
-    def _end(self, rows: list[_Row], found: dict[int, list[Finished]]) -> dict[int, list[Finished]]:
+    def _end(self, rows: list[Row], found: dict[int, list[Finished]]) -> dict[int, list[Finished]]:
         """The same with an end to every hypothesis that was broken off, and the sum that goes with it."""
         broken_off = [(row, place) for row in rows for place, each in enumerate(found[row.number]) if not each.ended]
         scores = self._forced([(row, found[row.number][place].tokens) for row, place in broken_off])
@@ -245,7 +196,7 @@ class CTranslate2Engine:
             found[row.number][place] = replace(found[row.number][place], total=sum(own), ended=True)
         return found
 
-    def _explain(self, rows: list[_Row], best: list[Finished], outputs: list[list[Written]]) -> None:
+    def _explain(self, rows: list[Row], best: list[Finished], outputs: list[list[Written]]) -> None:
         """Give the best output of each row the scores of its tokens and its alignment."""
         scores = self._forced([(row, each.tokens) for row, each in zip(rows, best, strict=True)])
         for row, each, own, first in zip(rows, best, scores, self._first_looks(rows), strict=True):
@@ -254,7 +205,7 @@ class CTranslate2Engine:
             alignment = word_links([first, *each.attention[1:]], *words)
             outputs[row.number][0] = replace(output, token_scores=own, alignment=alignment)
 
-    def _first_looks(self, rows: list[_Row]) -> list[list[float]]:
+    def _first_looks(self, rows: list[Row]) -> list[list[float]]:
         """The attention from which the first token of each row is written, whatever that token is.
 
         CTranslate2's beam search mixes these up among the rows of a batch (4.8.4), so one greedy step finds them anew.
@@ -266,7 +217,7 @@ class CTranslate2Engine:
         )
         return [result.attention[0][0] for result in found]
 
-    def _forced(self, pairs: list[tuple[_Row, list[str]]]) -> list[list[float]]:
+    def _forced(self, pairs: list[tuple[Row, list[str]]]) -> list[list[float]]:
         """The log-probability of each token, and of the end, where just these are written."""
         sources, targets = [self._named(row) for row, _ in pairs], [tokens for _, tokens in pairs]
         found = self._translator.score_batch(sources, targets, max_batch_size=self._rows, max_input_length=0)

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from regard import checkpoint
 from regard.data.symbols import NAMES
 from regard.data.tokenisers import Tokeniser
-from regard.engines.ctranslate2_folder import RECORD, SHORTLIST, origins, write_record
 from regard.engines.ctranslate2_spec import transformer_spec
+from regard.engines.exported import RECORD, SHORTLIST, origins, write_record
 from regard.engines.folders import whole_folder
 from regard.engines.shortlist import learn_shortlist, training_corpus
 from regard.faults import Fault

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.decoding.options import DecodingOptions
+from regard.engines.plain_beam import divisor
 
 PATIENCE = 2  # times the beam: how many must be finished where ours would ask how good the living ones are
 NO_PENALTY = 1e-12  # an exponent of 0 would let CTranslate2 stop when the first is finished
@@ -35,19 +36,6 @@ class Finished:
         if len(self.tokens) <= length:
             return self
         return Finished(self.tokens[:length], math.nan, False, self.attention[:length])
-
-
-def unsupported(options: DecodingOptions) -> str | None:
-    """The first option that CTranslate2 cannot follow as our search does, or nothing."""
-    impossible = {
-        "coverage_penalty": options.coverage_penalty > 0,
-        "nested": options.nested,
-        "groups": options.groups > 1,
-        "shortest": options.shortest > 0,
-        "repetition_penalty": options.repetition_penalty != 1,
-        "unrepeated": options.unrepeated > 0,
-    }
-    return next((name for name, is_so in impossible.items() if is_so), None)
 
 
 def patience(options: DecodingOptions) -> int:
@@ -81,17 +69,6 @@ def exponent(options: DecodingOptions, length: int) -> float:
         case "average":
             return alpha or NO_PENALTY
     return NO_PENALTY
-
-
-def divisor(options: DecodingOptions, length: int) -> float:
-    """Our length penalty of an output of `length` tokens, its end counted (`regard.decoding.scoring`)."""
-    alpha = options.length_penalty
-    match options.length_penalty_kind:
-        case "wu":
-            return ((5 + length) / 6) ** alpha
-        case "average":
-            return length**alpha
-    return 1.0
 
 
 def read_result(result: Any, end: str, power: float) -> list[Finished]:

@@ -2,44 +2,63 @@
 
 `encoder.onnx` gives the keys and values of the source that each block of the decoder looks at. `decoder.onnx` takes
 them, what was written before (at first of length zero) and new tokens, and gives logits and what is written by then. As
-everywhere here, a sentence may have several rows, a beam, over one memory.
+everywhere here, a sentence may have several rows, a beam, over one memory. `step.onnx` is the same for one sentence and
+one token a row, and ends with what a search asks for; `onnx_engine` drives it.
 """
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from regard import __version__
+from regard.engines.exported import write_record
 from regard.engines.folders import whole_folder
+from regard.engines.onnx_engine import ENCODER, STEP
 from regard.faults import Fault
 from regard.files import whole_file, write_file
 from regard.model import Model
 from regard.models.transformer import DecoderBlock, Transformer
 
-ENCODER, DECODER, WEIGHTS, ABOUT = "encoder.onnx", "decoder.onnx", "weights.data", "about.json"
+DECODER, WEIGHTS, ABOUT = "decoder.onnx", "weights.data", "about.json"
+Quantisation = Literal["int8", "float32"]
 
 
-def export_onnx(model: Model, out: Path) -> None:
-    """Write a model to the folder `out` as two graphs, their weights, its tokenisers and what one must know of them."""
-    network, task = model.task.model, model.task
+def export_onnx(
+    model: Model, out: Path, quantisation: Quantisation = "float32", made_from: dict[str, str] | None = None
+) -> None:
+    """Write a model to the folder `out`: graphs, weights, tokenisers and what one must know of them.
+
+    With `made_from`, the checksums of the model's own files, the engine takes it for theirs as long as they are those.
+    """
+    network = model.task.model
     if not isinstance(network, Transformer):
         raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
+    with whole_folder(out, ENCODER) as beside:
+        _write_graphs(model, network, beside, quantisation == "int8")
+        if made_from is not None:
+            write_record(beside, quantisation, made_from)
+
+
+def _write_graphs(model: Model, network: Transformer, folder: Path, rounded: bool) -> None:
     try:
-        from regard.engines.onnx_graph import Store
-        from regard.engines.onnx_transformer import decoder_graph, encoder_graph
+        from regard.engines.onnx_graph import Graph, Store
+        from regard.engines.onnx_transformer import decoder_graph, encoder_graph, step_graph
     except ModuleNotFoundError as error:
         raise Fault(f"{error.name} is not installed; `pip install 'regard[onnx]'` brings it.") from None
-    facts = {"regard": __version__}
-    with whole_folder(out, ENCODER) as beside:
-        with whole_file(beside / WEIGHTS) as file:
-            store = Store(file, WEIGHTS)
-            graphs = {ENCODER: encoder_graph(network, store, facts), DECODER: decoder_graph(network, store, facts)}
-        for name, graph in graphs.items():
-            write_file(beside / name, graph.SerializeToString())
-        write_file(beside / ABOUT, (json.dumps(_about(model, network), indent=1, ensure_ascii=False) + "\n").encode())
-        for side, tokeniser in (("source", task.source), ("target", task.target)):
-            for name, content in tokeniser.files(side).items():
-                write_file(beside / name, content)
+    task, facts = model.task, {"regard": __version__}
+    with whole_file(folder / WEIGHTS) as file:
+        store = Store(file, WEIGHTS)
+        graphs = {
+            ENCODER: encoder_graph(network, Graph(store, rounded), facts),
+            DECODER: decoder_graph(network, Graph(store, rounded), facts),
+            STEP: step_graph(network, Graph(store, rounded), facts, task.end),
+        }
+    for name, graph in graphs.items():
+        write_file(folder / name, graph.SerializeToString())
+    write_file(folder / ABOUT, (json.dumps(_about(model, network), indent=1, ensure_ascii=False) + "\n").encode())
+    for side, tokeniser in (("source", task.source), ("target", task.target)):
+        for name, content in tokeniser.files(side).items():
+            write_file(folder / name, content)
 
 
 def _about(model: Model, network: Transformer) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Remembered(NamedTuple):
 def linear(graph: Graph, name: str, module: torch.nn.Linear, states: str, rows: slice = slice(None)) -> str:
     """W x + b, or some rows of it."""
     part = "" if rows == slice(None) else f".{rows.start}-{rows.stop}"
-    product = graph.op("MatMul", states, graph.weight(f"{name}.weight{part}", module.weight[rows].T))
+    product = graph.product(states, f"{name}.weight{part}", module.weight[rows])
     if module.bias is None:
         return product
     return graph.op("Add", product, graph.weight(f"{name}.bias{part}", module.bias[rows]))
@@ -34,6 +34,7 @@ class Heads:
 
     def __init__(self, graph: Graph, name: str, heads: MultiHead, longest: int) -> None:
         self.graph, self.name, self.heads, self.longest = graph, name, heads, longest
+        self.weights = ""  # of the last look, (batch, head, query, key)
 
     def remember(self, memory: str, places: str) -> Remembered:
         """What `MultiHead.remember` gives."""
@@ -58,16 +59,18 @@ class Heads:
         parted = self.graph.op("Reshape", states, self.graph.whole([0, 0, heads, -1]))
         return self.graph.op("Transpose", parted, perm=[0, 2, 1, 3])
 
-    def __call__(self, states: str, seen: Remembered, mask: str, places: str) -> str:
-        """Look from `states`; `mask` is True where a query may look."""
+    def __call__(self, states: str, seen: Remembered, mask: str | None, places: str) -> str:
+        """Look from `states`; `mask` is True where a query may look, and without it that is everywhere."""
         graph, heads = self.graph, self.heads
         projected = linear(graph, f"{self.name}.to_query", heads.to_query, states)
         query = self._turned(self._split(projected, heads.heads), places)
         scores = self._scores(query, self._spread(seen.keys))
         if heads.options.positions == "alibi":
             scores = graph.op("Add", scores, self._distances(seen.keys, places))
-        weights = graph.op("Softmax", graph.op("Where", mask, scores, graph.number(_LOWEST)), axis=-1)
-        context = graph.op("MatMul", weights, self._spread(seen.values))
+        if mask is not None:
+            scores = graph.op("Where", mask, scores, graph.number(_LOWEST))
+        self.weights = graph.op("Softmax", scores, axis=-1)
+        context = graph.op("MatMul", self.weights, self._spread(seen.values))
         if heads.options.join == "averaged":
             return graph.op("ReduceMean", context, axes=[1], keepdims=0)
         joined = graph.op("Reshape", graph.op("Transpose", context, perm=[0, 2, 1, 3]), graph.whole([0, 0, -1]))

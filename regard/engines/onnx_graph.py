@@ -1,6 +1,10 @@
-"""ONNX graphs put together node by node; their weights lie in one file beside them, each tensor once."""
+"""ONNX graphs put together node by node; their weights lie in one file beside them, each tensor once.
 
-from typing import Any, BinaryIO
+Matrices can have eight bits: every row of them is divided by a scale of its own and rounded. What they are multiplied
+by is rounded too, when the graph runs, by one scale for all its rows; so such a graph is for one sentence at a time.
+"""
+
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -8,6 +12,8 @@ from torch import Tensor
 
 OPSET, FORMAT = 17, 8  # the oldest that know a layer norm, so that older runtimes can read what is written
 _PAGE = 4096  # runtimes map a file into memory by pages
+_LARGEST = 127  # whole number of eight bits, with a sign
+_KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int8): TensorProto.INT8}
 
 Shape = list[int | str]  # a name for an axis whose length is known only when the graph runs
 
@@ -19,15 +25,14 @@ class Store:
         self.file, self.name, self.end = file, name, 0
         self.places: dict[str, TensorProto] = {}
 
-    def put(self, name: str, tensor: Tensor) -> TensorProto:
-        """A reference to a tensor of this name, which is written the first time."""
+    def put(self, name: str, array: np.ndarray) -> TensorProto:
+        """A reference to an array of this name, which is written the first time."""
         if name not in self.places:
-            array = tensor.detach().float().cpu().contiguous().numpy().astype("<f4", copy=False)
             start = -(-self.end // _PAGE) * _PAGE
             self.file.write(b"\0" * (start - self.end))
-            self.file.write(array.data)
+            self.file.write(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).data)
             self.end = start + array.nbytes
-            place = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=array.shape)
+            place = TensorProto(name=name, data_type=_KINDS[array.dtype], dims=array.shape)
             place.data_location = TensorProto.EXTERNAL
             for key, value in (("location", self.name), ("offset", str(start)), ("length", str(array.nbytes))):
                 place.external_data.add(key=key, value=value)
@@ -35,11 +40,20 @@ class Store:
         return self.places[name]
 
 
-class Graph:
-    """A graph under construction. Tensors in it are known by their names."""
+class Rounded(NamedTuple):
+    """Whole numbers of eight bits, and by what each row or column of them is to be multiplied."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    whole: str
+    scale: str
+
+
+class Graph:
+    """A graph under construction. Tensors in it are known by their names; with `rounded`, matrices have eight bits."""
+
+    def __init__(self, store: Store, rounded: bool = False) -> None:
+        self.store, self.rounded = store, rounded
+        self._rounded_states: dict[str, list[str]] = {}
+        self._renamed: dict[str, str] = {}
         self.nodes: list[Any] = []
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
@@ -49,10 +63,12 @@ class Graph:
         self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
         return name
 
-    def output(self, tensor: str, name: str, shape: Shape) -> None:
-        """Hand a tensor of numbers out under a name of its own."""
-        self.nodes.append(helper.make_node("Identity", [tensor], [name]))
-        self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+    def output(self, tensor: str, name: str, shape: Shape, kind: int = TensorProto.FLOAT) -> None:
+        """Hand a tensor that a node has made out under a name of its own."""
+        if tensor in self._renamed:
+            tensor = self.op("Identity", tensor)
+        self._renamed[tensor] = name
+        self.outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """A node with one output, whose name is returned."""
@@ -61,8 +77,45 @@ class Graph:
         return name
 
     def weight(self, name: str, tensor: Tensor) -> str:
-        self.constants[name] = self.store.put(name, tensor)
+        self.constants[name] = self.store.put(name, _floats(tensor))
         return name
+
+    def rows_of(self, name: str, table: Tensor, numbers: str) -> str:
+        """The rows of a table that have these numbers."""
+        if not self.rounded:
+            return self.op("Gather", self.weight(name, table), numbers, axis=0)
+        rows = self._rounded_weight(name, table)
+        whole = self.op("Cast", self.op("Gather", rows.whole, numbers, axis=0), to=TensorProto.FLOAT)
+        scale = self.op("Unsqueeze", self.op("Gather", rows.scale, numbers, axis=0), self.whole([-1]))
+        return self.op("Mul", whole, scale)
+
+    def product(self, states: str, name: str, matrix: Tensor) -> str:
+        """States times the transpose of a matrix (out, in)."""
+        if not self.rounded:
+            return self.op("MatMul", states, self.op("Transpose", self.weight(name, matrix), perm=[1, 0]))
+        columns = self._rounded_weight(name, matrix)
+        if states not in self._rounded_states:
+            names = [f"{kind}.{len(self.nodes)}" for kind in ("whole", "scale", "zero")]
+            self.nodes.append(helper.make_node("DynamicQuantizeLinear", [states], names))
+            self._rounded_states[states] = names
+        whole, scale, zero = self._rounded_states[states]
+        product = self.op("MatMulInteger", whole, self.op("Transpose", columns.whole, perm=[1, 0]), zero)
+        # In this order runtimes see a product in eight bits, and make one step of it.
+        return self.op("Mul", self.op("Cast", product, to=TensorProto.FLOAT), self.op("Mul", scale, columns.scale))
+
+    def _rounded_weight(self, name: str, matrix: Tensor) -> Rounded:
+        numbers = _floats(matrix)
+        scale = np.maximum(np.abs(numbers).max(1), np.float32(1e-30)) / np.float32(_LARGEST)
+        found = Rounded(f"{name}.whole", f"{name}.scale")
+        for part, array in zip(found, (np.rint(numbers / scale[:, None]).astype(np.int8), scale), strict=True):
+            self.constants[part] = self.store.put(part, array)
+        return found
+
+    def best(self, scores: str, count: str) -> tuple[str, str]:
+        """The highest scores of each row, as many as a vector of one number says, and where they stand."""
+        names = [f"{kind}.{len(self.nodes)}" for kind in ("best", "tokens")]
+        self.nodes.append(helper.make_node("TopK", [scores, count], names, axis=-1))
+        return names[0], names[1]
 
     def whole(self, value: int | list[int]) -> str:
         """A constant of whole numbers."""
@@ -85,8 +138,15 @@ class Graph:
 
     def model(self, name: str, facts: dict[str, str]) -> Any:
         """The finished graph."""
+        for node in self.nodes:
+            for names in (node.input, node.output):
+                names[:] = [self._renamed.get(each, each) for each in names]
         graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, list(self.constants.values()))
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="regard")
         model.ir_version = FORMAT
         helper.set_model_props(model, facts)
         return model
+
+
+def _floats(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().float().cpu().contiguous().numpy()

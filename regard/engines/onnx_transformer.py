@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from regard.attention.heads import MultiHead
 from regard.attention.positions import Learned
 from regard.engines.onnx_attention import Heads, Remembered, linear
-from regard.engines.onnx_graph import Graph, Shape, Store
+from regard.engines.onnx_graph import Graph, Shape
 from regard.models.parts import Residual
 from regard.models.transformer import DecoderBlock, EncoderBlock, Transformer
 
@@ -35,14 +35,14 @@ def decoder_blocks(network: Transformer) -> list[DecoderBlock]:
 class _Builder:
     """A graph of a Transformer under construction; its tensors of states are (row, time, width)."""
 
-    def __init__(self, network: Transformer, store: Store) -> None:
-        self.network, self.options, self.graph = network, network.options, Graph(store)
+    def __init__(self, network: Transformer, graph: Graph) -> None:
+        self.network, self.options, self.graph = network, network.options, graph
 
     def embed(self, side: str, tokens: str, places: str) -> str:
         """Embeddings, scaled, with the positions that are added to them."""
         graph, width = self.graph, self.options.width
         embedding = self.network.source_embedding if side == "source" else self.network.target_embedding
-        rows = graph.op("Gather", graph.weight(self._embedding_name(side), embedding.weight), tokens, axis=0)
+        rows = graph.rows_of(self._embedding_name(side), embedding.weight, tokens)
         states = graph.op("Mul", rows, graph.number(width**0.5))
         table = self._place_table(side)
         if table is None:
@@ -103,8 +103,7 @@ class _Builder:
     def logits(self, states: str) -> str:
         graph, network = self.graph, self.network
         name = self._embedding_name("target") if self.options.tied else "out"
-        matrix = graph.op("Transpose", graph.weight(name, network.out.weight), perm=[1, 0])
-        scores = graph.op("MatMul", states, matrix)
+        scores = graph.product(states, name, network.out.weight)
         if network.output_bias is None:
             return scores
         return graph.op("Add", scores, graph.weight("output_bias", network.output_bias))
@@ -130,10 +129,9 @@ class _Builder:
             self.graph.output(tensor, name, shape)
 
 
-def encoder_graph(network: Transformer, store: Store, facts: dict[str, str]) -> Any:
+def encoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
     """source (batch, source) and lengths (batch) to the keys and values that each block of the decoder looks at."""
-    build = _Builder(network, store)
-    graph = build.graph
+    build = _Builder(network, graph)
     source = graph.input("source", TensorProto.INT64, ["batch", "source"])
     lengths = graph.input("lengths", TensorProto.INT64, ["batch"])
     time = graph.size(source, 1)
@@ -157,45 +155,76 @@ def _encoded(build: _Builder, name: str, block: EncoderBlock, states: str, real:
     return build.feed_forward(name, block, states)
 
 
-def decoder_graph(network: Transformer, store: Store, facts: dict[str, str]) -> Any:
+def decoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
     """target (row, target), the memory and what was written before to logits and what is written by then."""
-    build = _Builder(network, store)
-    graph = build.graph
+    build = _Builder(network, graph)
+    states, _ = _written(build)
+    graph.output(build.logits(states), "logits", ["row", "target", network.out.out_features])
+    return graph.model("decoder", facts)
+
+
+def step_graph(network: Transformer, graph: Graph, facts: dict[str, str], end: int) -> Any:
+    """The same for one sentence and one token a row, to what a search asks for.
+
+    That is the log-probabilities of the `count` best continuations of each row, that of the end, and where in the
+    source each row looked, on the mean of the heads of the last block but one.
+    """
+    build = _Builder(network, graph)
+    count = graph.input("count", TensorProto.INT64, [1])
+    states, looks = _written(build, alone=True)
+    logits = graph.op("Squeeze", build.logits(states), graph.whole([1]))
+    chances = graph.op("LogSoftmax", logits, axis=-1)
+    best, tokens = graph.best(chances, count)
+    graph.output(best, "best", ["row", "count"])
+    graph.output(tokens, "tokens", ["row", "count"], TensorProto.INT64)
+    graph.output(graph.op("Gather", chances, graph.whole(end), axis=1), "end", ["row"])
+    # The rows of the one sentence are queries here.
+    looked = graph.op("ReduceMean", looks[max(0, len(looks) - 2)], axes=[0, 1], keepdims=0)
+    graph.output(looked, "attention", ["row", "source"])
+    return graph.model("step", facts)
+
+
+def _written(build: _Builder, alone: bool = False) -> tuple[str, list[str]]:
+    """The states behind new target tokens, and how each block looked at the source.
+
+    Keys and values of all that is written by then are handed out. What is `alone`, one token of one sentence in each
+    row, may look at everything.
+    """
+    graph, network = build.graph, build.network
     target = graph.input("target", TensorProto.INT64, ["row", "target"])
-    lengths = graph.input("lengths", TensorProto.INT64, ["batch"])
+    lengths = None if alone else graph.input("lengths", TensorProto.INT64, ["batch"])
     memory, past = build.slots("memory", "batch", "source"), build.slots("past", "row", "past")
     for slots in [*memory, *past]:
         for name, shape in zip(slots.names, slots.shapes, strict=True):
             graph.input(name, TensorProto.FLOAT, shape)
     writing = _Writing(build, target, lengths, memory[0].names.keys, past[0].names.keys)
     states = build.embed("target", target, writing.places)
-    present = []
+    present = build.slots("present", "row", "present")
     for number, block in enumerate(decoder_blocks(network)):
         before = memory[number].names, past[number].names
         states, remembered = writing.block(f"decoder.{number}", block, states, *before)
-        present.append(remembered)
-    states = build.norm("decoder_norm", network.decoder_norm, states)
-    graph.output(build.logits(states), "logits", ["row", "target", network.out.out_features])
-    for remembered, slots in zip(present, build.slots("present", "row", "present"), strict=True):
-        build.hand_out(remembered, slots)
-    return graph.model("decoder", facts)
+        build.hand_out(remembered, present[number])
+    return build.norm("decoder_norm", network.decoder_norm, states), writing.looks
 
 
 class _Writing:
     """What the blocks of a decoder have in common: where its tokens stand and what each may see."""
 
-    def __init__(self, build: _Builder, target: str, lengths: str, memory: str, past: str) -> None:
+    def __init__(self, build: _Builder, target: str, lengths: str | None, memory: str, past: str) -> None:
         self.build, self.graph = build, build.graph
+        self.looks: list[str] = []  # at the source, by each block so far
         graph = self.graph
         first = graph.size(past, 2)
         end = graph.op("Add", first, graph.size(target, 1))
         self.places = graph.range(first, end)
-        self.behind = graph.op(  # a query sees the keys up to its own place
-            "LessOrEqual",
-            graph.range(graph.whole(0), end),
-            graph.op("Unsqueeze", self.places, graph.whole([1])),
-        )
-        self.real = build.real(lengths, graph.size(memory, 2))
+        self.behind, self.real = None, None
+        if lengths is not None:
+            self.behind = graph.op(  # a query sees the keys up to its own place
+                "LessOrEqual",
+                graph.range(graph.whole(0), end),
+                graph.op("Unsqueeze", self.places, graph.whole([1])),
+            )
+            self.real = build.real(lengths, graph.size(memory, 2))
         sentences = graph.op("Reshape", graph.size(memory, 0), graph.whole([1]))
         self.by_sentence = graph.op("Concat", sentences, graph.whole([-1, build.options.width]), axis=0)
 
@@ -217,6 +246,7 @@ class _Writing:
             # The rows of one sentence share its memory: to the attention they are more queries.
             shared = graph.op("Reshape", states, self.by_sentence)
             found = cross(shared, memory, self.real, self.places)
+            self.looks.append(cross.weights)
             return graph.op("Reshape", found, graph.op("Shape", states))
 
         states = build.around(f"{name}.around_self", block.around_self, states, look_back)

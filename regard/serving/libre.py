@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from regard.decoding.options import changed
-from regard.engines.ctranslate2_search import unsupported
+from regard.engines.plain_beam import unsupported
 from regard.serving.catalogue import AUTO, Catalogue
 from regard.serving.languages import Detected, has_words, name_of
 from regard.serving.markup import Run, read_html, unchanged

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.decoding.options import DecodingOptions, changed
-from regard.engines.ctranslate2_search import unsupported
+from regard.engines.plain_beam import unsupported
 from regard.faults import Fault
 from regard.serving.options import Limits
 from regard.serving.records import TranslateQuestion

@@ -114,10 +114,11 @@ def test_export_for_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--to", "onnx"], "Name a folder for the onnx model with -o."),
         (["--to", "marian"], "Name a folder for the marian model with -o."),
         (["--to", "marian", "--shortlist"], "--shortlist is for ctranslate2 and does nothing for marian."),
-        (["--to", "onnx", "--quantisation", "int8"], "--quantisation is for ctranslate2 and does nothing for onnx."),
+        (["--to", "onnx", "--shortlist"], "--shortlist is for ctranslate2 and does nothing for onnx."),
+        (["--to", "onnx", "--quantisation", "int16"], "--quantisation is 'int16', but for onnx it is int8 or float32."),
+        (["--to", "marian", "--quantisation", "int8"], "is for ctranslate2 and onnx and does nothing for marian."),
         (["--to", "ctranslate3"], "'ctranslate3' is not one of 'ctranslate2', 'onnx', 'marian'"),
     ],
 )

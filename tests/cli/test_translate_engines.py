@@ -13,11 +13,16 @@ from regard.cli import main
 LINES = ["I love books.", "", "Ana sees the red house. The boys read."]
 
 
+@pytest.fixture(scope="module", params=["ctranslate2", "onnx"])
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def exported(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(engine: str, trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("exported") / "run"
     shutil.copytree(trained, folder)
-    assert main(["export", str(folder), "--to", "ctranslate2", "--quantisation", "float32"]) == 0
+    assert main(["export", str(folder), "--to", engine, "--quantisation", "float32"]) == 0
     return folder
 
 
@@ -52,29 +57,35 @@ def test_the_export_is_taken_and_torch_never_loaded(exported: Path, text: Path) 
     assert len(found.stdout.splitlines()) == 3
 
 
-def test_both_engines_give_the_same_lines(exported: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_engines_give_the_same_lines(
+    exported: Path, engine: str, text: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for more in (("--split-sentences",), ("--n-best", "2")):
         asked = (str(exported), str(text), *SEARCH, *more)
         assert lines_of(capsys, *asked) == lines_of(capsys, *asked, "--engine", "torch")
     asked = (str(exported), str(text), *SEARCH, "--json")
-    both = (lines_of(capsys, *asked, "--engine", engine) for engine in ("ctranslate2", "torch"))
+    both = (lines_of(capsys, *asked, "--engine", each) for each in (engine, "torch"))
     for fast, own in zip(*(map(json.loads, lines) for lines in both), strict=True):
         assert (fast["text"], fast["tokens"], fast["alignment"]) == (own["text"], own["tokens"], own["alignment"])
         assert fast["score"] == pytest.approx(own["score"], abs=1e-3)
         assert fast["token_scores"] == pytest.approx(own["token_scores"], abs=1e-3)
 
 
-def test_what_ctranslate2_cannot_do_torch_does(exported: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_an_export_cannot_do_torch_does(
+    exported: Path, engine: str, text: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for more in (("--sample", "--seed", "2"), ("--set", "groups=2", "--beam", "2"), ("--forbid", "x")):
         asked = (str(exported), str(text), *more)
         assert lines_of(capsys, *asked) == lines_of(capsys, *asked, "--engine", "torch")
-        assert main(["translate", *asked, "--engine", "ctranslate2"]) == 2
-        assert "CTranslate2 cannot" in capsys.readouterr().err
+        assert main(["translate", *asked, "--engine", engine]) == 2
+        assert {"ctranslate2": "CTranslate2 cannot", "onnx": "onnxruntime cannot"}[engine] in capsys.readouterr().err
 
 
-def test_an_engine_that_is_not_there_is_said(trained: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["translate", str(trained), str(text), "--engine", "ctranslate2"]) == 2
-    assert "holds no export; make one with `regard export" in capsys.readouterr().err
+def test_an_engine_that_is_not_there_is_said(
+    trained: Path, engine: str, text: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["translate", str(trained), str(text), "--engine", engine]) == 2
+    assert f"holds no export; make one with `regard export {trained} --to {engine}`." in capsys.readouterr().err
 
 
 def test_long_lines_are_refused_by_number(exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

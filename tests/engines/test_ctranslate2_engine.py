@@ -14,7 +14,7 @@ from regard.attention.watch import watching
 from regard.decoding.beam import Hypothesis, beam_search
 from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2 import CTranslate2Engine
-from regard.engines.ctranslate2_align import word_links
+from regard.engines.links import word_links
 from regard.faults import Fault, TooLong
 from regard.models.transformer import Transformer
 from regard.tasks.translation import Translation

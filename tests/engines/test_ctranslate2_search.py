@@ -8,17 +8,8 @@ import pytest
 
 from regard.decoding.options import DecodingOptions
 from regard.decoding.scoring import length_penalty
-from regard.engines.ctranslate2_search import (
-    Finished,
-    arguments,
-    divisor,
-    exponent,
-    patience,
-    ranked,
-    read_result,
-    score_of,
-    unsupported,
-)
+from regard.engines.ctranslate2_search import Finished, arguments, exponent, patience, ranked, read_result, score_of
+from regard.engines.plain_beam import divisor, unsupported
 
 
 def finished(length: int, total: float) -> Finished:

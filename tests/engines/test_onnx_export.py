@@ -110,7 +110,7 @@ def test_same_logits(tmp_path: Path, options: dict[str, Any]) -> None:
 def test_an_export_is_complete(tmp_path: Path) -> None:
     model, out = ours(), tmp_path / "onnx"
     export_onnx(model, out)
-    for name in ("encoder.onnx", "decoder.onnx"):
+    for name in ("encoder.onnx", "decoder.onnx", "step.onnx"):
         onnx.checker.check_model(str(out / name), full_check=True)
     about = json.loads((out / "about.json").read_text())
     assert about["target"] == {"tokens": 260, "pad": 0, "begin": 2, "end": 3}

@@ -9,7 +9,7 @@ from regard import checkpoint
 from regard.attention.positions import Learned
 from regard.data.words import WordTokeniser
 from regard.engines.ctranslate2_export import export_ctranslate2
-from regard.engines.ctranslate2_folder import FOLDER
+from regard.engines.exported import CTRANSLATE2
 from regard.families import Recipe, check_recipe
 from regard.model import build_task
 from regard.models.transformer import Transformer
@@ -45,7 +45,7 @@ def make_model(folder: Path, source: str = "en", target: str = "pt", export: boo
         task.model.target_places.places.weight[OUTPUT:] += 1000 * end / end.norm()
     _save(folder, recipe, task)
     if export:
-        export_ctranslate2(folder, folder / FOLDER, "float32")
+        export_ctranslate2(folder, folder / CTRANSLATE2, "float32")
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The folder of a CTranslate2 export: what it was made from, and whether it is still whole and of the same weights.
+"""The folder of an export for a fast engine: what it was made from, and whether it is whole and of the same weights.
 
 None of this loads torch, so that a model can translate without it.
 """
@@ -12,7 +12,7 @@ from regard.faults import Fault
 from regard.files import write_file
 from regard.folder import RECIPE, SCORES, checksum, read_manifest
 
-FOLDER = "ctranslate2"  # where in a model folder an export is looked for
+CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # where in a model folder exports are looked for
 SHORTLIST = "vmap.txt"  # CTranslate2's name for it
 RECORD = "export.json"
 _UNCOPIED = (RECIPE, SCORES)  # files of a model folder that no export depends on
@@ -47,20 +47,20 @@ def is_export(folder: Path) -> bool:
     return (folder / RECORD).is_file()
 
 
-def read_export(model: Path) -> dict[str, bytes]:
-    """The files of the export in a model folder, each as it was written and all made from the model as it is now."""
-    folder = model / FOLDER
+def read_export(folder: Path) -> dict[str, bytes]:
+    """The files of an export in a model folder, each as it was written and all made from the model as it is now."""
+    model = folder.parent
     if not is_export(folder):
-        raise Fault(f"{model} holds no export; make one with `regard export {model} --to ctranslate2`.")
+        raise Fault(f"{model} holds no export; make one with `regard export {model} --to {folder.name}`.")
     record = read_record(folder)
     manifest = read_manifest(model)
     if any(made not in manifest.get(name, []) for name, made in record.made_from.items()):
-        raise Fault(f"{folder} was made before the model changed; {_again(model)}.")
-    return {name: _read_checked(folder, name, [made], _again(model)) for name, made in record.files.items()}
+        raise Fault(f"{folder} was made before the model changed; {_again(folder)}.")
+    return {name: _read_checked(folder, name, [made], _again(folder)) for name, made in record.files.items()}
 
 
-def _again(model: Path) -> str:
-    return f"make it again with `regard export {model} --to ctranslate2 --overwrite`"
+def _again(folder: Path) -> str:
+    return f"make it again with `regard export {folder.parent} --to {folder.name} --overwrite`"
 
 
 def read_record(folder: Path) -> Record:
@@ -68,9 +68,9 @@ def read_record(folder: Path) -> Record:
     try:
         record = Record.model_validate_json((folder / RECORD).read_bytes())
     except (OSError, ValidationError):
-        raise Fault(f"{folder / RECORD} is damaged; {_again(folder.parent)}.") from None
+        raise Fault(f"{folder / RECORD} is damaged; {_again(folder)}.") from None
     if record.format != _FORMAT:
-        raise Fault(f"{folder} was made by another version of regard; {_again(folder.parent)}.")
+        raise Fault(f"{folder} was made by another version of regard; {_again(folder)}.")
     return record
 
 

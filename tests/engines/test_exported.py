@@ -16,7 +16,7 @@ from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2 import has_export, load_engine
 from regard.engines.ctranslate2_export import export_ctranslate2
-from regard.engines.ctranslate2_folder import read_export
+from regard.engines.exported import read_export
 from regard.engines.marian import import_marian
 from regard.faults import Fault
 from regard.model import load
@@ -190,7 +190,7 @@ def test_a_damaged_export_is_refused(copied: Path, harm: Callable[[Path], None],
 
 
 def test_what_ctranslate2_cannot_read_is_a_fault_too(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = read_export(copied) | {"model.bin": b"a"}
+    broken = read_export(copied / "ctranslate2") | {"model.bin": b"a"}
     monkeypatch.setattr("regard.engines.ctranslate2.read_export", lambda folder: broken)
     with pytest.raises(Fault, match=r"CTranslate2 cannot read .*/ctranslate2: File model.bin is incomplete.*\d\.$"):
         load_engine(copied)

@@ -1,0 +1,155 @@
+"""Translating with onnxruntime: the export in a model folder, without torch.
+
+A matrix in eight bits is brought into the order of the processor once, when the engine is loaded, so that a single
+sentence is translated in a fraction of the time that others take. Each core works on a sentence of its own.
+"""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
+from regard.decoding.options import DecodingOptions
+from regard.engines.exported import ONNX, is_export, read_export, read_record
+from regard.engines.links import word_links
+from regard.engines.plain_beam import Best, Hypothesis, plain_beam, unsupported
+from regard.engines.texts import NOTHING, Row, Written, rows_of, told
+from regard.faults import Fault
+from regard.folder import WEIGHTS, read_folder, read_recipe
+from regard.recipe import check
+from regard.translated import Translated
+
+ENCODER, STEP = "encoder.onnx", "step.onnx"
+_OUTPUTS = ("best", "tokens", "end", "attention")  # of a step, beside what is remembered
+
+
+def has_export(folder: Path) -> bool:
+    """Whether a model folder holds an export, whatever its state."""
+    return is_export(folder / ONNX)
+
+
+def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
+    """The export in a model folder, ready to translate so many sentences at once (one for each core if not given).
+
+    Every file of it is checked, and that the model has not changed since.
+    """
+    folder = Path(folder)
+    read_export(folder / ONNX)
+    made_from = read_record(folder / ONNX).made_from
+    read_folder(folder, [name for name in made_from if name != WEIGHTS])  # these are in the export
+    recipe = read_recipe(folder)
+    tokenisers = load_tokenisers(folder, check(TokeniserOptions, recipe["data"]["tokeniser"]))
+    decoding = check(DecodingOptions, recipe["decoding"])
+    graphs = _Graphs(*(_opened(folder / ONNX / name) for name in (ENCODER, STEP)))
+    engine = OnnxEngine(graphs, tokenisers, decoding, recipe["model"]["longest"], workers)
+    engine.language = recipe["data"]["source_language"]
+    return engine
+
+
+def _opened(path: Path) -> Any:
+    try:
+        import onnxruntime
+    except ModuleNotFoundError:
+        raise Fault("onnxruntime is not installed; install the package onnxruntime, or translate with torch.") from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its own kinds, of no common family
+        raise Fault(f"onnxruntime cannot read {path}: {str(error).splitlines()[0].rstrip('.')}.") from None
+
+
+@dataclass(frozen=True)
+class _Graphs:
+    """A graph that reads a sentence, and one that writes a token more."""
+
+    encoder: Any
+    step: Any
+
+    def read(self, source: Sequence[int]) -> "_Sentence":
+        given = {"source": np.array([source]), "lengths": np.array([len(source)])}
+        names = [output.name for output in self.encoder.get_outputs()]
+        memory = dict(zip(names, self.encoder.run(names, given), strict=True))
+        return _Sentence(self.step, memory)
+
+
+class _Sentence:
+    """A sentence that is being translated: what was read, and what each row of its beam has written."""
+
+    def __init__(self, step: Any, memory: dict[str, np.ndarray]) -> None:
+        self._step, self._memory = step, memory
+        inputs = {each.name: each.shape for each in step.get_inputs() if each.name.startswith("past.")}
+        self._past = {name: np.zeros((1, heads, 0, depth), np.float32) for name, (_, heads, _, depth) in inputs.items()}
+        self._wanted = [*_OUTPUTS, *(name.replace("past", "present", 1) for name in inputs)]
+
+    def step(self, tokens: Sequence[int], origins: Sequence[int], count: int) -> Best:
+        """What follows these tokens, one a row, each behind what the row that it comes from had written."""
+        past = self._past
+        if [*origins] != [*range(len(next(iter(past.values()))))]:
+            past = {name: table[[*origins]] for name, table in past.items()}
+        given = {"target": np.array(tokens)[:, None], "count": np.array([count])}
+        best, ranked, end, attention, *present = self._step.run(self._wanted, given | self._memory | past)
+        self._past = dict(zip(past, present, strict=True))
+        return Best(best, ranked, end, attention)
+
+
+class OnnxEngine:
+    """A translator by onnxruntime between the tokenisers of a model."""
+
+    def __init__(
+        self,
+        graphs: _Graphs,
+        tokenisers: tuple[Tokeniser, Tokeniser],
+        decoding: DecodingOptions,
+        longest: int,
+        workers: int | None = None,
+    ) -> None:
+        self.source, self.target = tokenisers
+        self.decoding = decoding  # the search that the model's recipe asks for
+        self.longest = longest  # tokens of a text, its end counted
+        self.language = ""  # of the texts, if it is known
+        self._graphs, self._workers = graphs, workers or len(os.sched_getaffinity(0))
+
+    def translate(
+        self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
+    ) -> list[list[Written]]:
+        """The best outputs for each text, best first; with `explained`, the best of each is explained.
+
+        They have scores whether or not these are wanted (`scored`), for here they cost nothing.
+        """
+        if name := unsupported(options):
+            value = getattr(options, name)
+            raise Fault(f"onnxruntime cannot follow decoding.{name} = {value!r}; translate with torch.")
+        rows = sorted(rows_of(texts, self.source, self.longest, options), key=lambda row: -len(row.tokens))
+        outputs = [[NOTHING] for _ in texts]
+        # The longest come first, so that no core is left waiting at the end.
+        with ThreadPoolExecutor(self._workers) as workers:
+            found = workers.map(lambda row: self._found(row, options), rows)
+            for row, hypotheses in zip(rows, found, strict=True):
+                outputs[row.number] = [
+                    self._written(row, each, options, explained and not place) for place, each in enumerate(hypotheses)
+                ]
+        return outputs
+
+    def translations(
+        self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
+    ) -> list[Translated]:
+        """The same as any engine tells it: the best output of each text, and its other candidates."""
+        return [told(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
+
+    def _found(self, row: Row, options: DecodingOptions) -> list[Hypothesis]:
+        sentence = self._graphs.read([*row.tokens, self.source.end])
+        return plain_beam(sentence.step, row.limit, self.target.begin, self.target.end, options)
+
+    def _written(self, row: Row, found: Hypothesis, options: DecodingOptions, explained: bool) -> Written:
+        if not explained:
+            return Written(found.tokens, found.score(options), [], [])
+        words = self.target.words(found.tokens), self.source.words(row.tokens)
+        links = word_links([looked.tolist() for looked in found.attention], *words)
+        return Written(found.tokens, found.score(options), found.scores, links)

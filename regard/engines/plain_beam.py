@@ -1,0 +1,113 @@
+"""Plain beam search for one sentence and without torch, by the rules of `regard.decoding.beam`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from regard.decoding.options import DecodingOptions
+
+
+def unsupported(options: DecodingOptions) -> str | None:
+    """The first option that asks for more than a plain beam, or nothing."""
+    impossible = {
+        "coverage_penalty": options.coverage_penalty > 0,
+        "nested": options.nested,
+        "groups": options.groups > 1,
+        "shortest": options.shortest > 0,
+        "repetition_penalty": options.repetition_penalty != 1,
+        "unrepeated": options.unrepeated > 0,
+    }
+    return next((name for name, is_so in impossible.items() if is_so), None)
+
+
+def divisor(options: DecodingOptions, length: int) -> float:
+    """Our length penalty of an output of `length` tokens, its end counted (`regard.decoding.scoring`)."""
+    alpha = options.length_penalty
+    match options.length_penalty_kind:
+        case "wu":
+            return ((5 + length) / 6) ** alpha
+        case "average":
+            return length**alpha
+    return 1.0
+
+
+class Best(NamedTuple):
+    """What a model gives after a token in each row, as log-probabilities, and what it looked at."""
+
+    values: np.ndarray  # (row, rank) of the best continuations, best first
+    tokens: np.ndarray  # (row, rank) which they are
+    end: np.ndarray  # (row) of the end
+    attention: np.ndarray  # (row, source)
+
+
+# A step after these tokens, one a row, each row going on from one of the rows before; so many of the best are wanted.
+Step = Callable[[Sequence[int], Sequence[int], int], Best]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What is written, the log-probability of each token, the end's last if it ended, and what each looked at."""
+
+    tokens: list[int]
+    scores: list[float]
+    attention: list[np.ndarray]
+    total: float
+    row: int = 0  # the one it comes from
+
+    def onward(self, token: int, value: float, attention: np.ndarray, row: int) -> "Hypothesis":
+        looked = [*self.attention, attention]
+        return Hypothesis([*self.tokens, token], [*self.scores, value], looked, self.total + value, row)
+
+    def ended(self, value: float) -> "Hypothesis":
+        return Hypothesis(self.tokens, [*self.scores, value], self.attention, self.total + value)
+
+    def score(self, options: DecodingOptions) -> float:
+        """That of one that ended."""
+        return self.total / divisor(options, len(self.scores))
+
+
+def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOptions) -> list[Hypothesis]:
+    """The best outputs, best first, of `limit` tokens at most, the end counted."""
+    beam = options.beam
+    living, kept = [Hypothesis([], [], [], 0.0)], list[Hypothesis]()
+    while living:
+        last = [each.tokens[-1] if each.tokens else begin for each in living]
+        best = step(last, [each.row for each in living], 1 if beam == 1 else 2 * beam)
+        length = len(living[0].tokens) + 1
+        if length < limit:
+            ended, living = _continued(living, best, end, beam)
+        else:
+            ended, living = _broken_off(living, best, beam), []
+        kept = sorted([*kept, *ended], key=lambda each: -each.score(options))[
+            :beam
+        ]  # of equals the earlier stays first
+        if living and len(kept) == beam:
+            hope = max(each.total for each in living) / divisor(
+                options, limit if options.stop == "exhaustive" else length
+            )
+            if options.stop == "first" or hope <= kept[-1].score(options):
+                break
+    return kept[: options.n_best]
+
+
+def _continued(living: list[Hypothesis], best: Best, end: int, beam: int) -> tuple[list[Hypothesis], list[Hypothesis]]:
+    """Of the 2·beam best continuations those among the first `beam` that end, and the first `beam` that do not."""
+    sums = np.array([each.total for each in living])[:, None] + best.values
+    ended, alive, ranks = list[Hypothesis](), list[Hypothesis](), best.values.shape[1]
+    # A stable sort, so of equals the earlier row comes first, and of its tokens the smaller.
+    for rank, place in enumerate(np.argsort(-sums, axis=None, kind="stable")[: 2 * beam].tolist()):
+        row, column = divmod(place, ranks)
+        token, value = int(best.tokens[row, column]), float(best.values[row, column])
+        if token != end and len(alive) < beam:
+            alive.append(living[row].onward(token, value, best.attention[row], row))
+        elif token == end and rank < beam:
+            ended.append(living[row].ended(value))
+    return ended, alive
+
+
+def _broken_off(living: list[Hypothesis], best: Best, beam: int) -> list[Hypothesis]:
+    """All that live, with an end, the best first."""
+    ended = [each.ended(float(value)) for each, value in zip(living, best.end, strict=True)]
+    return sorted(ended, key=lambda each: -each.total)[:beam]

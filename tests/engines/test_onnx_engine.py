@@ -1,0 +1,138 @@
+"""The engine of ONNX graphs finds what our own search finds, alone and on many cores, and refuses what is not whole."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import pytest
+
+import regard
+from regard.checkpoint import read_folder
+from regard.decoding.options import DecodingOptions
+from regard.engines.exported import origins
+from regard.engines.onnx import Quantisation, export_onnx
+from regard.engines.onnx_engine import OnnxEngine, load_engine
+from regard.faults import Fault, TooLong
+from regard.searching import Search
+
+TEXTS = ["I love books.", "Ana sees the red house.", " ", "The boys read.", "x", "Кот, ação!"]
+
+
+def with_export(trained: Path, folder: Path, quantisation: Quantisation) -> Path:
+    shutil.copytree(trained, folder)
+    export_onnx(regard.load(folder), folder / "onnx", quantisation, origins(read_folder(folder)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exported(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return with_export(trained, tmp_path_factory.mktemp("exact") / "run", "float32")
+
+
+@pytest.fixture(scope="module")
+def exact(exported: Path) -> OnnxEngine:
+    return load_engine(exported)
+
+
+@pytest.fixture(scope="module")
+def in_eight_bits(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return with_export(trained, tmp_path_factory.mktemp("rounded") / "run", "int8")
+
+
+@pytest.fixture(scope="module")
+def rounded(in_eight_bits: Path) -> OnnxEngine:
+    return load_engine(in_eight_bits)
+
+
+@pytest.mark.parametrize("options", [{"beam": 1}, {"beam": 3, "n_best": 3}, {"beam": 2, "stop": "exhaustive"}], ids=str)
+def test_the_same_as_torch_with_what_led_to_it(exported: Path, exact: OnnxEngine, options: dict[str, int]) -> None:
+    search = DecodingOptions.model_validate(options)
+    wanted = regard.load(exported).translate_by(TEXTS, Search(search))
+    for found, own in zip(exact.translations(TEXTS, search, explained=True), wanted, strict=True):
+        assert (found.text, found.tokens, found.alignment) == (own.text, own.tokens, own.alignment)
+        assert found.score == pytest.approx(own.score, abs=1e-4)
+        assert found.token_scores == pytest.approx(own.token_scores, abs=1e-4)
+        assert [text for text, _ in found.n_best] == [text for text, _ in own.n_best]
+
+
+def test_matrices_have_eight_bits_and_are_nearly_as_good(
+    in_eight_bits: Path, exact: OnnxEngine, rounded: OnnxEngine
+) -> None:
+    search = DecodingOptions(beam=2)
+    graph = onnx.load(in_eight_bits / "onnx" / "step.onnx", load_external_data=False).graph
+    matrices = [each for each in graph.initializer if len(each.dims) == 2 and each.name != "sinusoids"]
+    assert {each.data_type for each in matrices} == {onnx.TensorProto.INT8}
+    for found, own in zip(rounded.translate(TEXTS, search), exact.translate(TEXTS, search), strict=True):
+        assert found[0].score == pytest.approx(own[0].score, abs=0.2)
+
+
+def test_cores_and_neighbours_change_nothing(exported: Path, rounded: OnnxEngine) -> None:
+    search, many = DecodingOptions(beam=2), TEXTS * 5
+    together = rounded.translate(many, search)
+    assert together == [rounded.translate([text], search)[0] for text in many]
+    alone, four = (load_engine(exported, workers=workers).translate(many, search) for workers in (1, 4))
+    assert alone == four
+
+
+def test_a_blank_text_is_blank_and_a_long_one_refused(exact: OnnxEngine) -> None:
+    (blank,) = exact.translations(["  "], DecodingOptions())
+    assert blank.text == ""
+    with pytest.raises(TooLong, match="tokens, but the model takes"):
+        exact.translate(["short", "the red house " * 700], DecodingOptions())
+    with pytest.raises(Fault, match=r"^onnxruntime cannot follow decoding\.groups = 2; translate with torch\.$"):
+        exact.translate(["short"], DecodingOptions(beam=2, groups=2))
+
+
+def spoil(folder: Path) -> None:
+    path = folder / "onnx" / "weights.data"
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(bytes(content))
+
+
+def lose(folder: Path) -> None:
+    (folder / "onnx" / "step.onnx").unlink()
+
+
+def train_on(folder: Path) -> None:
+    manifest = folder / "manifest.json"
+    text = manifest.read_text(encoding="utf-8")
+    weights = text.index("weights.safetensors")
+    place = text.index('"', text.index("[", weights)) + 1
+    manifest.write_text(text[:place] + ("0" if text[place] != "0" else "1") + text[place + 1 :], encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (
+            spoil,
+            r"weights\.data is damaged: its checksum .* make it again with `regard export .* --to onnx --overwrite`",
+        ),
+        (lose, r"step\.onnx is missing or cannot be read"),
+        (train_on, r"onnx was made before the model changed; make it again"),
+        (lambda folder: shutil.rmtree(folder / "onnx"), r"holds no export; make one with `regard export .* --to onnx`"),
+    ],
+)
+def test_what_is_not_whole_is_refused(exported: Path, tmp_path: Path, harm: Callable[[Path], None], said: str) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(exported, folder)
+    harm(folder)
+    with pytest.raises(Fault, match=said):
+        load_engine(folder)
+
+
+def test_what_onnxruntime_cannot_read_or_that_it_is_missing_is_said(
+    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(exported, folder)
+    monkeypatch.setattr("regard.engines.onnx_engine.read_export", lambda folder: {})
+    (folder / "onnx" / "encoder.onnx").write_bytes(b"no graph")
+    with pytest.raises(Fault, match=r"^onnxruntime cannot read .*encoder\.onnx: "):
+        load_engine(folder)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(Fault, match=r"^onnxruntime is not installed; "):
+        load_engine(folder)
