@@ -20,26 +20,32 @@ class Remembered(NamedTuple):
     values: str
 
 
-def linear(graph: Graph, name: str, module: torch.nn.Linear, states: str, rows: slice = slice(None)) -> str:
-    """W x + b, or some rows of it."""
-    part = "" if rows == slice(None) else f".{rows.start}-{rows.stop}"
-    product = graph.product(states, f"{name}.weight{part}", module.weight[rows])
+def linear(graph: Graph, name: str, module: torch.nn.Linear, states: str) -> str:
+    """W x + b."""
+    product = graph.product(states, f"{name}.weight", module.weight)
     if module.bias is None:
         return product
-    return graph.op("Add", product, graph.weight(f"{name}.bias{part}", module.bias[rows]))
+    return graph.op("Add", product, graph.weight(f"{name}.bias", module.bias))
 
 
 class Heads:
-    """One multi-head attention; `places` are where its tokens stand, and a turn by them is worked out for `longest`."""
+    """One multi-head attention; `places` are where its tokens stand, and a turn by them is worked out for `longest`.
 
-    def __init__(self, graph: Graph, name: str, heads: MultiHead, longest: int) -> None:
-        self.graph, self.name, self.heads, self.longest = graph, name, heads, longest
+    With `single` all that looks is one token a row, and so is what is newly remembered, which needs no transposing.
+    """
+
+    def __init__(self, graph: Graph, name: str, heads: MultiHead, longest: int, single: bool = False) -> None:
+        self.graph, self.name, self.heads, self.longest, self.single = graph, name, heads, longest, single
         self.weights = ""  # of the last look, (batch, head, query, key)
 
     def remember(self, memory: str, places: str) -> Remembered:
         """What `MultiHead.remember` gives."""
-        keys = self._projected(memory, 0)
-        values = keys if self.heads.options.shared_key_value else self._projected(memory, 1)
+        projected = linear(self.graph, f"{self.name}.to_key_value", self.heads.to_key_value, memory)
+        if self.heads.options.shared_key_value:
+            keys = values = self._split(projected, self.heads.key_value_heads)
+        else:
+            parts = self.graph.split(projected, self.heads.sizes)
+            keys, values = (self._split(part, self.heads.key_value_heads) for part in parts)
         keys, score = self._turned(keys, places), self.heads.look.score
         if isinstance(score, Bilinear):
             weight = self.graph.weight(f"{self.name}.score.weight", score.weight.weight)
@@ -48,14 +54,9 @@ class Heads:
             keys = linear(self.graph, f"{self.name}.score.of_key", score.of_key, keys)
         return Remembered(keys, values)
 
-    def _projected(self, memory: str, number: int) -> str:
-        sizes = self.heads.sizes
-        first = sum(sizes[:number])
-        rows = slice(first, first + sizes[number])
-        projected = linear(self.graph, f"{self.name}.to_key_value", self.heads.to_key_value, memory, rows)
-        return self._split(projected, self.heads.key_value_heads)
-
     def _split(self, states: str, heads: int) -> str:
+        if self.single:
+            return self.graph.op("Reshape", states, self.graph.whole([0, heads, 1, -1]))
         parted = self.graph.op("Reshape", states, self.graph.whole([0, 0, heads, -1]))
         return self.graph.op("Transpose", parted, perm=[0, 2, 1, 3])
 
@@ -73,7 +74,10 @@ class Heads:
         context = graph.op("MatMul", self.weights, self._spread(seen.values))
         if heads.options.join == "averaged":
             return graph.op("ReduceMean", context, axes=[1], keepdims=0)
-        joined = graph.op("Reshape", graph.op("Transpose", context, perm=[0, 2, 1, 3]), graph.whole([0, 0, -1]))
+        if self.single:
+            joined = graph.op("Reshape", context, graph.whole([0, 1, -1]))
+        else:
+            joined = graph.op("Reshape", graph.op("Transpose", context, perm=[0, 2, 1, 3]), graph.whole([0, 0, -1]))
         assert isinstance(heads.out, torch.nn.Linear)
         return linear(graph, f"{self.name}.out", heads.out, joined)
 

@@ -4,6 +4,7 @@ Matrices can have eight bits: every row of them is divided by a scale of its own
 by is rounded too, when the graph runs, by one scale for all its rows; so such a graph is for one sentence at a time.
 """
 
+from collections.abc import Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -110,6 +111,12 @@ class Graph:
         for part, array in zip(found, (np.rint(numbers / scale[:, None]).astype(np.int8), scale), strict=True):
             self.constants[part] = self.store.put(part, array)
         return found
+
+    def split(self, tensor: str, sizes: Sequence[int]) -> list[str]:
+        """A tensor parted along its last axis."""
+        names = [f"part.{len(self.nodes)}.{number}" for number in range(len(sizes))]
+        self.nodes.append(helper.make_node("Split", [tensor, self.whole([*sizes])], names, axis=-1))
+        return names
 
     def best(self, scores: str, count: str) -> tuple[str, str]:
         """The highest scores of each row, as many as a vector of one number says, and where they stand."""

@@ -63,8 +63,8 @@ class _Builder:
             return places.places.weight
         return places(torch.zeros(1, self.options.longest, self.options.width))[0]
 
-    def heads(self, name: str, module: MultiHead) -> Heads:
-        return Heads(self.graph, name, module, self.options.longest)
+    def heads(self, name: str, module: MultiHead, single: bool = False) -> Heads:
+        return Heads(self.graph, name, module, self.options.longest, single)
 
     def norm(self, name: str, module: nn.Module, states: str) -> str:
         if not isinstance(module, nn.LayerNorm):
@@ -178,8 +178,7 @@ def step_graph(network: Transformer, graph: Graph, facts: dict[str, str], end: i
     graph.output(best, "best", ["row", "count"])
     graph.output(tokens, "tokens", ["row", "count"], TensorProto.INT64)
     graph.output(graph.op("Gather", chances, graph.whole(end), axis=1), "end", ["row"])
-    # The rows of the one sentence are queries here.
-    looked = graph.op("ReduceMean", looks[max(0, len(looks) - 2)], axes=[0, 1], keepdims=0)
+    looked = graph.op("ReduceMean", looks[max(0, len(looks) - 2)], axes=[1, 2], keepdims=0)
     graph.output(looked, "attention", ["row", "source"])
     return graph.model("step", facts)
 
@@ -217,7 +216,7 @@ class _Writing:
         first = graph.size(past, 2)
         end = graph.op("Add", first, graph.size(target, 1))
         self.places = graph.range(first, end)
-        self.behind, self.real = None, None
+        self.alone, self.behind, self.real = lengths is None, None, None
         if lengths is not None:
             self.behind = graph.op(  # a query sees the keys up to its own place
                 "LessOrEqual",
@@ -233,7 +232,8 @@ class _Writing:
     ) -> tuple[str, Remembered]:
         """The states after a block, and its keys and values of all that is written by then."""
         build, graph = self.build, self.graph
-        look, cross = build.heads(f"{name}.self_look", block.self_look), build.heads(f"{name}.cross", block.cross)
+        look = build.heads(f"{name}.self_look", block.self_look, self.alone)
+        cross = build.heads(f"{name}.cross", block.cross, self.alone)
         present: list[Remembered] = []
 
         def look_back(states: str) -> str:
@@ -244,10 +244,10 @@ class _Writing:
 
         def look_at_source(states: str) -> str:
             # The rows of one sentence share its memory: to the attention they are more queries.
-            shared = graph.op("Reshape", states, self.by_sentence)
+            shared = states if self.alone else graph.op("Reshape", states, self.by_sentence)
             found = cross(shared, memory, self.real, self.places)
             self.looks.append(cross.weights)
-            return graph.op("Reshape", found, graph.op("Shape", states))
+            return found if self.alone else graph.op("Reshape", found, graph.op("Shape", states))
 
         states = build.around(f"{name}.around_self", block.around_self, states, look_back)
         states = build.around(f"{name}.around_cross", block.around_cross, states, look_at_source)
