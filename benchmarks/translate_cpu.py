@@ -2,7 +2,8 @@
 
 Without arguments the model is a base Transformer of random weights over 32,000 tokens that ends every output after 25
 tokens, so that all contenders do the same work; with a model folder and a text it is that model. CTranslate2 by hand is
-at its best setting, int8 and one replica of one thread for each core. All start and end with text.
+at its best setting, int8 and one replica of one thread for each core. Our engine of ONNX graphs translates a sentence a
+core, whatever the size of a batch. All start and end with text.
 Contenders take turns, so that a busy moment of the machine hits all of them.
 """
 
@@ -23,12 +24,15 @@ from regard import checkpoint
 from regard.attention.positions import Learned
 from regard.data.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
-from regard.engines.ctranslate2 import load_engine
+from regard.engines import onnx_engine
+from regard.engines.ctranslate2 import CTranslate2Engine, load_engine
 from regard.engines.ctranslate2_export import export_ctranslate2
-from regard.engines.exported import CTRANSLATE2, RECORD, SHORTLIST, origins, write_record
+from regard.engines.exported import CTRANSLATE2, ONNX, RECORD, SHORTLIST, origins, write_record
+from regard.engines.onnx import export_onnx
+from regard.engines.onnx_engine import OnnxEngine
 from regard.engines.shortlist import COMMON, TRANSLATIONS, Shortlist
 from regard.families import check_recipe
-from regard.model import build_task
+from regard.model import build_task, load
 from regard.models.transformer import Transformer
 from regard.recipe import write
 from regard.training.snapshot import named_weights
@@ -62,6 +66,7 @@ def random_model(folder: Path) -> Path:
     files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
     checkpoint.update_folder(folder, files)
     export_ctranslate2(folder, folder / CTRANSLATE2, "int8")
+    export_onnx(load(folder), folder / ONNX, "int8", origins(checkpoint.read_folder(folder)))
     return folder
 
 
@@ -87,8 +92,8 @@ def random_texts(count: int) -> list[str]:
     return [" ".join(f"w{word}" for word in row) for row in words]
 
 
-def by_engine(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
-    engine, options = load_engine(model, rows=rows), DecodingOptions(beam=beam, stop="first")
+def by_engine(engine: CTranslate2Engine | OnnxEngine, texts: list[str], beam: int) -> Contender:
+    options = DecodingOptions(beam=beam, stop="first")
 
     def translate() -> float:
         found = [row[0].tokens for row in engine.translate(texts, options, scored=False)]
@@ -146,13 +151,18 @@ def ratios_of(model: Path, listed: Path | None, texts: list[str] | None, generat
     """Ours, with and without a shortlist, beside each of the peers, in every column."""
     for column, (beam, rows, count) in COLUMNS.items():
         own = random_texts(count) if texts is None else texts[:count]
-        contenders = {"ours": by_engine(model, own, beam, rows), "CTranslate2 by hand": by_hand(model, own, beam, rows)}
+        contenders = {
+            "ours": by_engine(load_engine(model, rows=rows), own, beam),
+            "CTranslate2 by hand": by_hand(model, own, beam, rows),
+        }
         if listed is not None:
-            contenders["ours with a shortlist"] = by_engine(listed, own, beam, rows)
+            contenders["ours with a shortlist"] = by_engine(load_engine(listed, rows=rows), own, beam)
+        if onnx_engine.has_export(model):
+            contenders["ours by ONNX graphs"] = by_engine(onnx_engine.load_engine(model), own, beam)
         if generate:
             contenders["HF generate"] = by_generate(own, beam, rows)
         rates = in_turns(contenders, ROUNDS)
-        mine = {name: rates.pop(name) for name in ("ours", "ours with a shortlist") if name in rates}
+        mine = {name: rates.pop(name) for name in list(rates) if name.startswith("ours")}
         for name, rate in mine.items():
             what = f"translating, {column}{name.removeprefix('ours')}"
             yield from against(what, rate, rates, "output tokens")
