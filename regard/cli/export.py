@@ -26,15 +26,15 @@ def command(
         ),
     ] = None,
     shortlist: Annotated[
-        bool, typer.Option("--shortlist", help="For ctranslate2: learn from the training data what a token can become.")
+        bool,
+        typer.Option("--shortlist", help="Write only what the training data says a token can become."),
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
 ) -> None:
     """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, or for Marian."""
-    if shortlist and to != "ctranslate2":
-        raise Fault(f"--shortlist is for ctranslate2 and does nothing for {to}.")
-    if quantisation and to == "marian":
-        raise Fault("--quantisation is for ctranslate2 and onnx and does nothing for marian.")
+    if to == "marian" and (quantisation or shortlist):
+        named = "quantisation" if quantisation else "shortlist"
+        raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for marian.")
     place = _place(model, to, out)
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
@@ -51,15 +51,9 @@ def command(
 
             export_marian(load(model, device="cpu"), place)
         case "onnx":
-            from regard.checkpoint import read_folder
-            from regard.engines.exported import origins
-            from regard.engines.onnx import export_onnx
-            from regard.model import load
-
             if quantisation not in (None, "int8", "float32"):
                 raise Fault(f"--quantisation is '{quantisation}', but for onnx it is int8 or float32.")
-            made_from = origins(read_folder(model))
-            export_onnx(load(model, device="cpu"), place, quantisation or "float32", made_from)
+            _write_onnx(model, place, quantisation or "float32", shortlist)
     remark(f"{place} is {model} for {to}")
 
 
@@ -71,3 +65,17 @@ def _place(model: Path, to: str, out: Path | None) -> Path:
     if to not in (CTRANSLATE2, ONNX):
         raise Fault(f"Name a folder for the {to} model with -o.")
     return model / to
+
+
+def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float32"], shortlist: bool) -> None:
+    from regard.checkpoint import read_folder
+    from regard.engines.exported import origins
+    from regard.engines.onnx import export_onnx
+    from regard.engines.shortlist import learnt_for
+    from regard.model import load
+
+    made_from, model, listed = origins(read_folder(folder)), load(folder, device="cpu"), None
+    if shortlist:
+        with console_progress() as progress:
+            listed = learnt_for(folder, model.recipe.data.prepared, model.task.source, model.task.target, progress)
+    export_onnx(model, place, quantisation, made_from, listed)

@@ -11,9 +11,9 @@ from regard.data.tokenisers import Tokeniser
 from regard.engines.ctranslate2_spec import transformer_spec
 from regard.engines.exported import RECORD, SHORTLIST, origins, write_record
 from regard.engines.folders import whole_folder
-from regard.engines.shortlist import learn_shortlist, training_corpus
+from regard.engines.shortlist import learnt_for
 from regard.faults import Fault
-from regard.model import Model, load
+from regard.model import load
 from regard.models.parts import Residual
 from regard.models.transformer import Transformer
 from regard.progress import Progress, silent
@@ -40,7 +40,9 @@ def export_ctranslate2(
         raise Fault(f"CTranslate2 computes Transformers, and {folder} is of the family {model.recipe.family}.")
     spec = described(network, task.source, task.target)
     names = token_names(task.source, task.target)
-    listed = _learnt(model, folder, names, progress) if shortlist else None
+    listed = None
+    if shortlist:
+        listed = learnt_for(folder, model.recipe.data.prepared, task.source, task.target, progress).text(*names)
     spec.optimize(quantisation)
     with whole_folder(out, RECORD) as beside:
         spec.save(str(beside))
@@ -86,10 +88,3 @@ def _numbered(side: Tokeniser) -> list[str]:
 
 def _are_suitable(names: Sequence[str]) -> bool:
     return len(set(names)) == len(names) and not any(_UNSUITABLE.search(name) for name in names)
-
-
-def _learnt(model: Model, folder: Path, names: tuple[list[str], list[str]], progress: Progress) -> str:
-    source, target = model.task.source, model.task.target
-    corpus = training_corpus(folder, model.recipe.data.prepared, source.files("source") | target.files("target"))
-    pieces = source.pieces(range(source.size)), target.pieces(range(target.size))
-    return learn_shortlist(corpus.train, *pieces, progress).text(*names)

@@ -13,7 +13,8 @@ from typing import Any, Literal
 from regard import __version__
 from regard.engines.exported import write_record
 from regard.engines.folders import whole_folder
-from regard.engines.onnx_engine import ENCODER, STEP
+from regard.engines.onnx_engine import CANDIDATES, ENCODER, SHORTLIST, STEP
+from regard.engines.shortlist import Shortlist
 from regard.faults import Fault
 from regard.files import whole_file, write_file
 from regard.model import Model
@@ -24,25 +25,32 @@ Quantisation = Literal["int8", "float32"]
 
 
 def export_onnx(
-    model: Model, out: Path, quantisation: Quantisation = "float32", made_from: dict[str, str] | None = None
+    model: Model,
+    out: Path,
+    quantisation: Quantisation = "float32",
+    made_from: dict[str, str] | None = None,
+    shortlist: Shortlist | None = None,
 ) -> None:
     """Write a model to the folder `out`: graphs, weights, tokenisers and what one must know of them.
 
     With `made_from`, the checksums of the model's own files, the engine takes it for theirs as long as they are those.
+    With a `shortlist` it writes nothing else than that has for a sentence.
     """
     network = model.task.model
     if not isinstance(network, Transformer):
         raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
     with whole_folder(out, ENCODER) as beside:
-        _write_graphs(model, network, beside, quantisation == "int8")
+        _write_graphs(model, network, beside, quantisation == "int8", shortlist is not None)
+        if shortlist is not None:
+            write_file(beside / SHORTLIST, shortlist.to_bytes())
         if made_from is not None:
             write_record(beside, quantisation, made_from)
 
 
-def _write_graphs(model: Model, network: Transformer, folder: Path, rounded: bool) -> None:
+def _write_graphs(model: Model, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:
     try:
         from regard.engines.onnx_graph import Graph, Store
-        from regard.engines.onnx_transformer import decoder_graph, encoder_graph, step_graph
+        from regard.engines.onnx_transformer import candidates_graph, decoder_graph, encoder_graph, step_graph
     except ModuleNotFoundError as error:
         raise Fault(f"{error.name} is not installed; `pip install 'regard[onnx]'` brings it.") from None
     task, facts = model.task, {"regard": __version__}
@@ -51,8 +59,10 @@ def _write_graphs(model: Model, network: Transformer, folder: Path, rounded: boo
         graphs = {
             ENCODER: encoder_graph(network, Graph(store, rounded), facts),
             DECODER: decoder_graph(network, Graph(store, rounded), facts),
-            STEP: step_graph(network, Graph(store, rounded), facts, task.end),
+            STEP: step_graph(network, Graph(store, rounded), facts, task.end, listed),
         }
+        if listed:
+            graphs[CANDIDATES] = candidates_graph(network, Graph(store, rounded), facts)
     for name, graph in graphs.items():
         write_file(folder / name, graph.SerializeToString())
     write_file(folder / ABOUT, (json.dumps(_about(model, network), indent=1, ensure_ascii=False) + "\n").encode())

@@ -18,13 +18,14 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.exported import ONNX, is_export, read_export, read_record
 from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, Hypothesis, plain_beam, unsupported
+from regard.engines.shortlist import Shortlist
 from regard.engines.texts import NOTHING, Row, Written, rows_of, told
 from regard.faults import Fault
 from regard.folder import WEIGHTS, read_folder, read_recipe
 from regard.recipe import check
 from regard.translated import Translated
 
-ENCODER, STEP = "encoder.onnx", "step.onnx"
+ENCODER, STEP, CANDIDATES, SHORTLIST = "encoder.onnx", "step.onnx", "candidates.onnx", "shortlist.npz"
 _OUTPUTS = ("best", "tokens", "end", "attention")  # of a step, beside what is remembered
 
 
@@ -39,13 +40,17 @@ def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
     Every file of it is checked, and that the model has not changed since.
     """
     folder = Path(folder)
-    read_export(folder / ONNX)
+    files = read_export(folder / ONNX)
     made_from = read_record(folder / ONNX).made_from
     read_folder(folder, [name for name in made_from if name != WEIGHTS])  # these are in the export
     recipe = read_recipe(folder)
     tokenisers = load_tokenisers(folder, check(TokeniserOptions, recipe["data"]["tokeniser"]))
     decoding = check(DecodingOptions, recipe["decoding"])
-    graphs = _Graphs(*(_opened(folder / ONNX / name) for name in (ENCODER, STEP)))
+    place, listing = folder / ONNX, None
+    if SHORTLIST in files:
+        shortlist = Shortlist.from_bytes(files[SHORTLIST])
+        listing = _Listing(_opened(place / CANDIDATES), shortlist, tokenisers[1].end)
+    graphs = _Graphs(_opened(place / ENCODER), _opened(place / STEP), listing)
     engine = OnnxEngine(graphs, tokenisers, decoding, recipe["model"]["longest"], workers)
     engine.language = recipe["data"]["source_language"]
     return engine
@@ -66,24 +71,49 @@ def _opened(path: Path) -> Any:
 
 
 @dataclass(frozen=True)
+class _Listing:
+    """A shortlist, and a graph that gives the rows of the output layer for what is on it."""
+
+    graph: Any
+    shortlist: Shortlist
+    end: int
+
+    def of(self, source: Sequence[int]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The tokens that a sentence may be translated with, the end first, and their part of the output layer."""
+        candidates = np.array([self.end, *sorted(self.shortlist.candidates(source) - {self.end})])
+        return candidates, _run(self.graph, {"candidates": candidates})
+
+
+@dataclass(frozen=True)
 class _Graphs:
     """A graph that reads a sentence, and one that writes a token more."""
 
     encoder: Any
     step: Any
+    listing: _Listing | None = None
 
     def read(self, source: Sequence[int]) -> "_Sentence":
-        given = {"source": np.array([source]), "lengths": np.array([len(source)])}
-        names = [output.name for output in self.encoder.get_outputs()]
-        memory = dict(zip(names, self.encoder.run(names, given), strict=True))
-        return _Sentence(self.step, memory)
+        """Read a sentence, whose last token is its end."""
+        memory = _run(self.encoder, {"source": np.array([source]), "lengths": np.array([len(source)])})
+        if self.listing is None:
+            return _Sentence(self.step, memory)
+        candidates, layer = self.listing.of(source)
+        return _Sentence(self.step, memory | layer, candidates)
+
+
+def _run(graph: Any, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    names = [output.name for output in graph.get_outputs()]
+    return dict(zip(names, graph.run(names, given), strict=True))
 
 
 class _Sentence:
-    """A sentence that is being translated: what was read, and what each row of its beam has written."""
+    """A sentence that is being translated: what was read, and what each row of its beam has written.
 
-    def __init__(self, step: Any, memory: dict[str, np.ndarray]) -> None:
-        self._step, self._memory = step, memory
+    With `candidates` the step knows tokens by their places among these.
+    """
+
+    def __init__(self, step: Any, memory: dict[str, np.ndarray], candidates: np.ndarray | None = None) -> None:
+        self._step, self._memory, self._candidates = step, memory, candidates
         inputs = {each.name: each.shape for each in step.get_inputs() if each.name.startswith("past.")}
         self._past = {name: np.zeros((1, heads, 0, depth), np.float32) for name, (_, heads, _, depth) in inputs.items()}
         self._wanted = [*_OUTPUTS, *(name.replace("past", "present", 1) for name in inputs)]
@@ -93,10 +123,12 @@ class _Sentence:
         past = self._past
         if [*origins] != [*range(len(next(iter(past.values()))))]:
             past = {name: table[[*origins]] for name, table in past.items()}
+        if self._candidates is not None:
+            count = min(count, len(self._candidates))
         given = {"target": np.array(tokens)[:, None], "count": np.array([count])}
         best, ranked, end, attention, *present = self._step.run(self._wanted, given | self._memory | past)
         self._past = dict(zip(past, present, strict=True))
-        return Best(best, ranked, end, attention)
+        return Best(best, ranked if self._candidates is None else self._candidates[ranked], end, attention)
 
 
 class OnnxEngine:

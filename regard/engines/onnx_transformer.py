@@ -1,7 +1,7 @@
 """The Transformer as two ONNX graphs: one that reads, and one that writes some tokens more."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from onnx import TensorProto
@@ -100,10 +100,13 @@ class _Builder:
                 return graph.op("Mul", states, graph.op("Sigmoid", states))
         return graph.op("Relu", states)
 
+    @property
+    def output_name(self) -> str:
+        return self._embedding_name("target") if self.options.tied else "out"
+
     def logits(self, states: str) -> str:
         graph, network = self.graph, self.network
-        name = self._embedding_name("target") if self.options.tied else "out"
-        scores = graph.product(states, name, network.out.weight)
+        scores = graph.product(states, self.output_name, network.out.weight)
         if network.output_bias is None:
             return scores
         return graph.op("Add", scores, graph.weight("output_bias", network.output_bias))
@@ -163,21 +166,44 @@ def decoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> 
     return graph.model("decoder", facts)
 
 
-def step_graph(network: Transformer, graph: Graph, facts: dict[str, str], end: int) -> Any:
+def candidates_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
+    """candidates (candidate), some target tokens, to their rows of the output layer, and their biases where it has any.
+
+    With a shortlist `step_graph` takes these instead of the whole layer.
+    """
+    build, shape = _Builder(network, graph), cast(Shape, ["candidate"])
+    candidates = graph.input("candidates", TensorProto.INT64, shape)
+    rows = graph.rows_of(build.output_name, network.out.weight, candidates)
+    graph.output(rows, "matrix", [*shape, network.options.width])
+    if network.output_bias is not None:
+        bias = graph.op("Gather", graph.weight("output_bias", network.output_bias), candidates, axis=0)
+        graph.output(bias, "bias", shape)
+    return graph.model("candidates", facts)
+
+
+def step_graph(network: Transformer, graph: Graph, facts: dict[str, str], end: int, listed: bool = False) -> Any:
     """The same for one sentence and one token a row, to what a search asks for.
 
     That is the log-probabilities of the `count` best continuations of each row, that of the end, and where in the
-    source each row looked, on the mean of the heads of the last block but one.
+    source each row looked, on the mean of the heads of the last block but one. What is `listed` has been given the rows
+    of the output layer that may be written, of which the first is the end's.
     """
     build = _Builder(network, graph)
     count = graph.input("count", TensorProto.INT64, [1])
     states, looks = _written(build, alone=True)
-    logits = graph.op("Squeeze", build.logits(states), graph.whole([1]))
+    states = graph.op("Squeeze", states, graph.whole([1]))
+    if listed:
+        matrix = graph.input("matrix", TensorProto.FLOAT, ["candidate", network.options.width])
+        logits = graph.op("MatMul", states, graph.op("Transpose", matrix, perm=[1, 0]))
+        if network.output_bias is not None:
+            logits = graph.op("Add", logits, graph.input("bias", TensorProto.FLOAT, ["candidate"]))
+    else:
+        logits = build.logits(states)
     chances = graph.op("LogSoftmax", logits, axis=-1)
     best, tokens = graph.best(chances, count)
     graph.output(best, "best", ["row", "count"])
     graph.output(tokens, "tokens", ["row", "count"], TensorProto.INT64)
-    graph.output(graph.op("Gather", chances, graph.whole(end), axis=1), "end", ["row"])
+    graph.output(graph.op("Gather", chances, graph.whole(0 if listed else end), axis=1), "end", ["row"])
     looked = graph.op("ReduceMean", looks[max(0, len(looks) - 2)], axes=[1, 2], keepdims=0)
     graph.output(looked, "attention", ["row", "source"])
     return graph.model("step", facts)

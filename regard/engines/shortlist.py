@@ -5,14 +5,17 @@ tokens that occur everywhere, and for each source token those it is translated b
 Which these are is learnt by IBM Model 1 (Brown et al. 1993, section 4.1).
 """
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from regard.data.prepared import Prepared, open_prepared
 from regard.data.shards import Pairs
+from regard.data.tokenisers import Tokeniser
 from regard.faults import Fault
 from regard.progress import Progress, silent
 
@@ -38,6 +41,26 @@ class Shortlist:
         lines = [("", self.common), *((source_names[token], found) for token, found in self.translations.items())]
         return "".join(f"{name}\t{' '.join(target_names[token] for token in found)}\n" for name, found in lines)
 
+    def to_bytes(self) -> bytes:
+        """The shortlist as a file of arrays, which is read in no time."""
+        found = [*self.translations.values()]
+        file = io.BytesIO()
+        np.savez_compressed(
+            file,
+            common=np.array(self.common, np.int32),
+            sources=np.array([*self.translations], np.int32),
+            counts=np.array([*map(len, found)], np.int32),
+            tokens=np.fromiter(chain.from_iterable(found), np.int32),
+        )
+        return file.getvalue()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Shortlist":
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            parts = np.split(file["tokens"], np.cumsum(file["counts"]))[:-1]
+            translations = zip(file["sources"].tolist(), (part.tolist() for part in parts), strict=True)
+            return cls(file["common"].tolist(), dict(translations))
+
 
 @dataclass(frozen=True)
 class _Links:
@@ -60,6 +83,15 @@ def training_corpus(model: Path, prepared: str | None, tokenisers: dict[str, byt
     if set(own.values()) != set(tokenisers.values()):
         raise Fault(f"{folder} was cut into tokens by other tokenisers than those of {model}, so it cannot be used.")
     return corpus
+
+
+def learnt_for(
+    model: Path, prepared: str | None, source: Tokeniser, target: Tokeniser, progress: Progress = silent
+) -> Shortlist:
+    """The shortlist of the model in a folder, learnt from the data that it was trained on."""
+    corpus = training_corpus(model, prepared, source.files("source") | target.files("target"))
+    pieces = source.pieces(range(source.size)), target.pieces(range(target.size))
+    return learn_shortlist(corpus.train, *pieces, progress)
 
 
 def learn_shortlist(

@@ -96,6 +96,8 @@ def test_export_never_replaces_what_is_no_export(
 def test_export_with_a_shortlist(copied: Path) -> None:
     assert main(["export", str(copied), "--to", "ctranslate2", "--shortlist"]) == 0
     assert (copied / "ctranslate2" / "vmap.txt").read_text(encoding="utf-8").startswith("\t")
+    assert main(["export", str(copied), "--to", "onnx", "--shortlist", "--quantisation", "int8"]) == 0
+    assert (copied / "onnx" / "shortlist.npz").is_file()
 
 
 @pytest.mark.parametrize(("to", "file"), [("onnx", "decoder.onnx"), ("marian", "model.safetensors")])
@@ -115,8 +117,7 @@ def test_export_for_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ("arguments", "said"),
     [
         (["--to", "marian"], "Name a folder for the marian model with -o."),
-        (["--to", "marian", "--shortlist"], "--shortlist is for ctranslate2 and does nothing for marian."),
-        (["--to", "onnx", "--shortlist"], "--shortlist is for ctranslate2 and does nothing for onnx."),
+        (["--to", "marian", "--shortlist"], "--shortlist is for ctranslate2 and onnx and does nothing for marian."),
         (["--to", "onnx", "--quantisation", "int16"], "--quantisation is 'int16', but for onnx it is int8 or float32."),
         (["--to", "marian", "--quantisation", "int8"], "is for ctranslate2 and onnx and does nothing for marian."),
         (["--to", "ctranslate3"], "'ctranslate3' is not one of 'ctranslate2', 'onnx', 'marian'"),

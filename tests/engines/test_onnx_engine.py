@@ -14,15 +14,16 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.exported import origins
 from regard.engines.onnx import Quantisation, export_onnx
 from regard.engines.onnx_engine import OnnxEngine, load_engine
+from regard.engines.shortlist import Shortlist
 from regard.faults import Fault, TooLong
 from regard.searching import Search
 
 TEXTS = ["I love books.", "Ana sees the red house.", " ", "The boys read.", "x", "Кот, ação!"]
 
 
-def with_export(trained: Path, folder: Path, quantisation: Quantisation) -> Path:
+def with_export(trained: Path, folder: Path, quantisation: Quantisation, shortlist: Shortlist | None = None) -> Path:
     shutil.copytree(trained, folder)
-    export_onnx(regard.load(folder), folder / "onnx", quantisation, origins(read_folder(folder)))
+    export_onnx(regard.load(folder), folder / "onnx", quantisation, origins(read_folder(folder)), shortlist)
     return folder
 
 
@@ -66,6 +67,36 @@ def test_matrices_have_eight_bits_and_are_nearly_as_good(
     assert {each.data_type for each in matrices} == {onnx.TensorProto.INT8}
     for found, own in zip(rounded.translate(TEXTS, search), exact.translate(TEXTS, search), strict=True):
         assert found[0].score == pytest.approx(own[0].score, abs=0.2)
+
+
+@pytest.mark.parametrize("quantisation", ["float32", "int8"])
+def test_a_shortlist_of_everything_changes_nothing(trained: Path, tmp_path: Path, quantisation: Quantisation) -> None:
+    everything = Shortlist([*range(regard.load(trained).task.target.size)], {})
+    listed = load_engine(with_export(trained, tmp_path / "listed", quantisation, everything))
+    plain = load_engine(with_export(trained, tmp_path / "plain", quantisation))
+    search = DecodingOptions(beam=3, n_best=3)
+    for found, own in zip(listed.translate(TEXTS, search), plain.translate(TEXTS, search), strict=True):
+        if quantisation == "float32":
+            assert [each.tokens for each in found] == [each.tokens for each in own]
+        assert found[0].score == pytest.approx(own[0].score, abs=1e-4 if quantisation == "float32" else 0.2)
+
+
+def test_only_what_is_listed_is_written(trained: Path, tmp_path: Path) -> None:
+    source, target = (getattr(regard.load(trained).task, side) for side in ("source", "target"))
+    common, more = target.encode("O livro."), target.encode("casa")
+    shortlist = Shortlist(common, {source.encode(TEXTS[1])[0]: more})
+    engine = load_engine(with_export(trained, tmp_path / "run", "float32", shortlist))
+    assert Shortlist.from_bytes(shortlist.to_bytes()) == shortlist
+    for text, allowed in zip(TEXTS, ({*common}, {*common, *more}), strict=False):
+        for output in engine.translate([text], DecodingOptions(beam=4, n_best=4))[0]:
+            assert {*output.tokens} <= allowed
+
+
+def test_a_beam_wider_than_the_list_finds_what_there_is(trained: Path, tmp_path: Path) -> None:
+    engine = load_engine(with_export(trained, tmp_path / "run", "float32", Shortlist([7], {})))
+    outputs = engine.translate(["x"], DecodingOptions(beam=4, n_best=4))[0]
+    assert len(outputs) == 4
+    assert {token for output in outputs for token in output.tokens} == {7}
 
 
 def test_cores_and_neighbours_change_nothing(exported: Path, rounded: OnnxEngine) -> None:
