@@ -83,7 +83,9 @@ def with_random_shortlist(model: Path, folder: Path) -> Path:
     found = Shortlist(order[:COMMON].tolist(), {token: sorted({*row.tolist()}) for token, row in enumerate(drawn)})
     (folder / CTRANSLATE2 / SHORTLIST).write_text(found.text(names, names), encoding="utf-8")
     (folder / CTRANSLATE2 / RECORD).unlink()
-    write_record(folder / CTRANSLATE2, "int8", origins(checkpoint.read_folder(folder)))
+    made_from = origins(checkpoint.read_folder(folder))
+    write_record(folder / CTRANSLATE2, "int8", made_from)
+    export_onnx(load(folder), folder / ONNX, "int8", made_from, found)
     return folder
 
 
@@ -157,8 +159,9 @@ def ratios_of(model: Path, listed: Path | None, texts: list[str] | None, generat
         }
         if listed is not None:
             contenders["ours with a shortlist"] = by_engine(load_engine(listed, rows=rows), own, beam)
-        if onnx_engine.has_export(model):
-            contenders["ours by ONNX graphs"] = by_engine(onnx_engine.load_engine(model), own, beam)
+        for folder, more in ((model, ""), (listed, " with a shortlist")):
+            if folder is not None and onnx_engine.has_export(folder):
+                contenders[f"ours by ONNX graphs{more}"] = by_engine(onnx_engine.load_engine(folder), own, beam)
         if generate:
             contenders["HF generate"] = by_generate(own, beam, rows)
         rates = in_turns(contenders, ROUNDS)
