@@ -40,20 +40,25 @@ def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
     Every file of it is checked, and that the model has not changed since.
     """
     folder = Path(folder)
-    files = read_export(folder / ONNX)
+    read_export(folder / ONNX)
     made_from = read_record(folder / ONNX).made_from
     read_folder(folder, [name for name in made_from if name != WEIGHTS])  # these are in the export
     recipe = read_recipe(folder)
     tokenisers = load_tokenisers(folder, check(TokeniserOptions, recipe["data"]["tokeniser"]))
     decoding = check(DecodingOptions, recipe["decoding"])
-    place, listing = folder / ONNX, None
-    if SHORTLIST in files:
-        shortlist = Shortlist.from_bytes(files[SHORTLIST])
-        listing = _Listing(_opened(place / CANDIDATES), shortlist, tokenisers[1].end)
-    graphs = _Graphs(_opened(place / ENCODER), _opened(place / STEP), listing)
+    graphs = load_graphs(folder / ONNX, tokenisers[1].end)
     engine = OnnxEngine(graphs, tokenisers, decoding, recipe["model"]["longest"], workers)
     engine.language = recipe["data"]["source_language"]
     return engine
+
+
+def load_graphs(folder: Path, end: int) -> "Graphs":
+    """The graphs of an export, and its shortlist if it has one; `end` is the token that ends an output."""
+    listing = None
+    if (folder / SHORTLIST).is_file():
+        shortlist = Shortlist.from_bytes((folder / SHORTLIST).read_bytes())
+        listing = _Listing(_opened(folder / CANDIDATES), shortlist, end)
+    return Graphs(_opened(folder / ENCODER), _opened(folder / STEP), listing)
 
 
 def _opened(path: Path) -> Any:
@@ -85,7 +90,7 @@ class _Listing:
 
 
 @dataclass(frozen=True)
-class _Graphs:
+class Graphs:
     """A graph that reads a sentence, and one that writes a token more."""
 
     encoder: Any
@@ -136,7 +141,7 @@ class OnnxEngine:
 
     def __init__(
         self,
-        graphs: _Graphs,
+        graphs: Graphs,
         tokenisers: tuple[Tokeniser, Tokeniser],
         decoding: DecodingOptions,
         longest: int,
@@ -161,12 +166,15 @@ class OnnxEngine:
         rows = sorted(rows_of(texts, self.source, self.longest, options), key=lambda row: -len(row.tokens))
         outputs = [[NOTHING] for _ in texts]
         # The longest come first, so that no core is left waiting at the end.
-        with ThreadPoolExecutor(self._workers) as workers:
+        workers = ThreadPoolExecutor(self._workers)
+        try:
             found = workers.map(lambda row: self._found(row, options), rows)
             for row, hypotheses in zip(rows, found, strict=True):
                 outputs[row.number] = [
                     self._written(row, each, options, explained and not place) for place, each in enumerate(hypotheses)
                 ]
+        finally:
+            workers.shutdown(cancel_futures=True)  # who interrupts does not wait for all that is left
         return outputs
 
     def translations(

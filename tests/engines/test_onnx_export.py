@@ -16,6 +16,8 @@ from torch import Tensor
 from regard.data.bytewise import ByteTokeniser
 from regard.data.tokenisers import TokeniserOptions, load_tokeniser
 from regard.engines.onnx import export_onnx
+from regard.engines.onnx_engine import load_graphs
+from regard.engines.shortlist import Shortlist
 from regard.families import check_recipe
 from regard.faults import Fault
 from regard.model import Model, build_task
@@ -105,6 +107,28 @@ def test_same_logits(tmp_path: Path, options: dict[str, Any]) -> None:
         np.testing.assert_allclose(graphs.logits(source, lengths, target, at_once), wanted, rtol=1e-4, atol=1e-5)
     one = torch.tensor([[9]]), torch.tensor([1]), torch.tensor([[2]])
     np.testing.assert_allclose(graphs.logits(*one, 1), expected(model, *one), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("options", BUILDS, ids=str)
+def test_a_step_gives_the_best_of_the_same(tmp_path: Path, options: dict[str, Any], listed: bool) -> None:
+    """Token by token, with rows that are born of others, and among some tokens only."""
+    model, source, out = ours(**options), [9, 77, 30, 3], tmp_path / "onnx"
+    some = [3, 40, 41, 42, 43, 44, 45] if listed else [*range(260)]
+    export_onnx(model, out, shortlist=Shortlist(some, {}) if listed else None)
+    engine = load_graphs(out, model.task.end)
+    sentence, rows = engine.read(source), list[list[int]]([[]])
+    for number, origins in enumerate(([0], [0, 0, 0], [2, 0, 1], [1, 1, 2])):
+        rows = [[*rows[origin], 40 + place if number else 2] for place, origin in enumerate(origins)]
+        found = sentence.step([row[-1] for row in rows], origins, 5)
+        target, spread = torch.tensor(rows), torch.tensor([source]).expand(len(rows), -1)
+        logits = expected(model, spread, torch.tensor([len(source)] * len(rows)), target)[:, -1]
+        wanted = torch.from_numpy(logits)[:, some].log_softmax(-1)
+        best = wanted.topk(5)
+        np.testing.assert_allclose(found.values, best.values, rtol=1e-3, atol=1e-4)
+        assert found.tokens.tolist() == torch.tensor(some)[best.indices].tolist()
+        np.testing.assert_allclose(found.end, wanted[:, some.index(3)], rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(found.attention.sum(1), 1, rtol=1e-5)
 
 
 def test_an_export_is_complete(tmp_path: Path) -> None:
