@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
+from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2_search import (
     Finished,
@@ -24,13 +24,11 @@ from regard.engines.ctranslate2_search import (
     read_result,
     score_of,
 )
-from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_export, read_record
+from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_export, read_surroundings
 from regard.engines.links import word_links
 from regard.engines.plain_beam import unsupported
 from regard.engines.texts import NOTHING, Row, Written, rows_of, told
 from regard.faults import Fault
-from regard.folder import WEIGHTS, read_folder, read_recipe
-from regard.recipe import check
 from regard.translated import Translated
 
 ROWS = 32  # texts in a batch
@@ -57,14 +55,10 @@ def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS
     """
     folder = Path(folder)
     files = read_export(folder / CTRANSLATE2)
-    made_from = read_record(folder / CTRANSLATE2).made_from
-    read_folder(folder, [name for name in made_from if name != WEIGHTS])  # these are in the export
-    recipe = read_recipe(folder)
-    tokenisers = load_tokenisers(folder, check(TokeniserOptions, recipe["data"]["tokeniser"]))
-    decoding = check(DecodingOptions, recipe["decoding"])
+    around = read_surroundings(folder / CTRANSLATE2)
     translator = _opened(folder / CTRANSLATE2, files, workers or len(os.sched_getaffinity(0)))
-    engine = CTranslate2Engine(translator, files, tokenisers, decoding, recipe["model"]["longest"], rows)
-    engine.language = recipe["data"]["source_language"]
+    engine = CTranslate2Engine(translator, files, around.tokenisers, around.decoding, around.longest, rows)
+    engine.language = around.language
     return engine
 
 

@@ -5,12 +5,16 @@ None of this loads torch, so that a model can translate without it.
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
+from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
 from regard.files import write_file
-from regard.folder import RECIPE, SCORES, checksum, read_manifest
+from regard.folder import RECIPE, SCORES, WEIGHTS, checksum, read_folder, read_manifest, read_recipe
+from regard.recipe import check
 
 CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # where in a model folder exports are looked for
 SHORTLIST = "vmap.txt"  # CTranslate2's name for it
@@ -57,6 +61,26 @@ def read_export(folder: Path) -> dict[str, bytes]:
     if any(made not in manifest.get(name, []) for name, made in record.made_from.items()):
         raise Fault(f"{folder} was made before the model changed; {_again(folder)}.")
     return {name: _read_checked(folder, name, [made], _again(folder)) for name, made in record.files.items()}
+
+
+class Surroundings(NamedTuple):
+    """What an engine needs of a model beside its network."""
+
+    tokenisers: tuple[Tokeniser, Tokeniser]
+    decoding: DecodingOptions  # the search that the recipe asks for
+    longest: int  # tokens of a text, its end counted
+    language: str  # of the texts
+
+
+def read_surroundings(folder: Path) -> Surroundings:
+    """Those of the model folder that an export lies in, whose files are checked."""
+    model = folder.parent
+    made_from = read_record(folder).made_from
+    read_folder(model, [name for name in made_from if name != WEIGHTS])  # these are in the export
+    recipe = read_recipe(model)
+    tokenisers = load_tokenisers(model, check(TokeniserOptions, recipe["data"]["tokeniser"]))
+    decoding = check(DecodingOptions, recipe["decoding"])
+    return Surroundings(tokenisers, decoding, recipe["model"]["longest"], recipe["data"]["source_language"])
 
 
 def _again(folder: Path) -> str:

@@ -13,16 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
+from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
-from regard.engines.exported import ONNX, is_export, read_export, read_record
+from regard.engines.exported import ONNX, is_export, read_export, read_surroundings
 from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, Hypothesis, plain_beam, unsupported
 from regard.engines.shortlist import Shortlist
 from regard.engines.texts import NOTHING, Row, Written, rows_of, told
 from regard.faults import Fault
-from regard.folder import WEIGHTS, read_folder, read_recipe
-from regard.recipe import check
 from regard.translated import Translated
 
 ENCODER, STEP, CANDIDATES, SHORTLIST = "encoder.onnx", "step.onnx", "candidates.onnx", "shortlist.npz"
@@ -41,14 +39,10 @@ def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
     """
     folder = Path(folder)
     read_export(folder / ONNX)
-    made_from = read_record(folder / ONNX).made_from
-    read_folder(folder, [name for name in made_from if name != WEIGHTS])  # these are in the export
-    recipe = read_recipe(folder)
-    tokenisers = load_tokenisers(folder, check(TokeniserOptions, recipe["data"]["tokeniser"]))
-    decoding = check(DecodingOptions, recipe["decoding"])
-    graphs = load_graphs(folder / ONNX, tokenisers[1].end)
-    engine = OnnxEngine(graphs, tokenisers, decoding, recipe["model"]["longest"], workers)
-    engine.language = recipe["data"]["source_language"]
+    around = read_surroundings(folder / ONNX)
+    graphs = load_graphs(folder / ONNX, around.tokenisers[1].end)
+    engine = OnnxEngine(graphs, around.tokenisers, around.decoding, around.longest, workers)
+    engine.language = around.language
     return engine
 
 
@@ -163,9 +157,9 @@ class OnnxEngine:
         if name := unsupported(options):
             value = getattr(options, name)
             raise Fault(f"onnxruntime cannot follow decoding.{name} = {value!r}; translate with torch.")
+        # The longest come first, so that no core is left waiting at the end.
         rows = sorted(rows_of(texts, self.source, self.longest, options), key=lambda row: -len(row.tokens))
         outputs = [[NOTHING] for _ in texts]
-        # The longest come first, so that no core is left waiting at the end.
         workers = ThreadPoolExecutor(self._workers)
         try:
             found = workers.map(lambda row: self._found(row, options), rows)
