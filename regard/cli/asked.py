@@ -10,12 +10,12 @@ from regard.cli.lines import LineWishes, Translator, WishesByLine
 from regard.faults import Fault
 
 if TYPE_CHECKING:
+    from regard.engines.fast import Choice
     from regard.model import Model
     from regard.searching import Wishes
     from regard.translated import Translated
 
 SAMPLES = 32  # what minimum Bayes risk chooses among
-_CALLED = {"ctranslate2": "CTranslate2", "onnx": "onnxruntime"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Asked:
     split_sentences: bool
     split_long: bool
     forced: bool
-    engine: str
+    engine: "Choice"
     precision: str
     explained: bool  # whether tokens, their scores and the alignment are wanted too
 
@@ -90,7 +90,9 @@ class Asked:
         """Load what is needed and put it together: an export where it can do all that is asked, else torch."""
         beyond = self._beyond_exports(wishes)
         if self.engine not in ("auto", "torch") and beyond:
-            raise Fault(f"{_CALLED[self.engine]} cannot do {beyond}; leave it away, or translate with --engine torch.")
+            from regard.engines.fast import CALLED
+
+            raise Fault(f"{CALLED[self.engine]} cannot do {beyond}; leave it away, or translate with --engine torch.")
         if self.engine != "torch" and not beyond:
             cutting = {"sentences": self.split_sentences, "long_ones": self.split_long}
             fast = fast_translator(folder, self.given, cutting, self.explained, self.engine)

@@ -6,26 +6,25 @@ from typing import TYPE_CHECKING, Any
 from regard.cli.lines import LineWishes, Translator
 
 if TYPE_CHECKING:
+    from regard.engines.fast import Choice
     from regard.translated import Translated
 
 
 def fast_translator(
-    folder: Path, given: dict[str, Any], cutting: dict[str, bool], explained: bool, engine: str
+    folder: Path, given: dict[str, Any], cutting: dict[str, bool], explained: bool, engine: "Choice"
 ) -> Translator | None:
     """Lines by an export in a model folder, searched for as its recipe says but for what is `given`.
 
     None if there is no export, or none that can search in this way, unless an `engine` other than auto is named.
     """
     from regard.decoding.options import changed
-    from regard.engines import ctranslate2, onnx_engine
+    from regard.engines.fast import load_fast
     from regard.engines.plain_beam import unsupported
     from regard.translated import Cutting
 
-    makers = {"ctranslate2": ctranslate2, "onnx": onnx_engine}
-    there = [name for name, maker in makers.items() if maker.has_export(folder)] if engine == "auto" else [engine]
-    if not there:
+    fast = load_fast(folder, engine)
+    if fast is None:
         return None
-    fast = makers[there[0]].load_engine(folder)
     options = changed(fast.decoding, given, None)
     if engine == "auto" and unsupported(options):
         return None

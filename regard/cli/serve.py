@@ -3,26 +3,23 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.cli.console import remark
+from regard.cli.options import Engine
 from regard.faults import Fault
 
 if TYPE_CHECKING:
+    from regard.engines.fast import Choice
     from regard.serving.options import ServingOptions
 
-_Choice = Literal["auto", "torch", "ctranslate2"]
 _KEY = "REGARD_API_KEY"
 
 _Models = Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Model folders.")]
 _Host = Annotated[str, typer.Option(help="The address to listen at; the default is this machine alone.")]
 _Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")]
-_Engine = Annotated[
-    _Choice,
-    typer.Option(help="What computes the translations; auto is the export in the model folder, if there is one."),
-]
 _Public = Annotated[bool, typer.Option("--public", help="Serve other machines without asking for a key.")]
 _KeyFile = Annotated[
     Path | None, typer.Option(help=f"A file with the key that requests must know; so does the variable {_KEY}.")
@@ -52,7 +49,7 @@ def command(
     models: _Models,
     host: _Host = "127.0.0.1",
     port: _Port = 5000,
-    engine: _Engine = "auto",
+    engine: Engine = "auto",
     public: _Public = False,
     key_file: _KeyFile = None,
     allow_host: _AllowHost = None,
@@ -129,7 +126,7 @@ def _key(file: Path | None) -> str | None:
     return key
 
 
-def _serve(models: list[Path], host: str, port: int, engine: _Choice, options: "ServingOptions", quiet: bool) -> None:
+def _serve(models: list[Path], host: str, port: int, engine: "Choice", options: "ServingOptions", quiet: bool) -> None:
     from regard.serving.app import make_app
     from regard.serving.guard import write_line
     from regard.serving.server import address_of, bound, serve

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
@@ -78,6 +78,8 @@ def _opened(folder: Path, files: dict[str, bytes], workers: int) -> Any:
 
 class CTranslate2Engine:
     """A translator by CTranslate2 between the tokenisers of a model."""
+
+    name: Literal["ctranslate2"] = "ctranslate2"
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -132,6 +132,8 @@ class _Sentence:
 
 class OnnxEngine:
     """A translator by onnxruntime between the tokenisers of a model."""
+
+    name: Literal["onnx"] = "onnx"
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from regard.engines.fast import Choice
 from regard.serving import libre
 from regard.serving.bodies import read_json, read_values
 from regard.serving.catalogue import Catalogue
@@ -225,7 +226,7 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
 def make_app(
     folders: Sequence[Path],
     options: ServingOptions | None = None,
-    engine: Literal["auto", "ctranslate2", "torch"] = "auto",
+    engine: Choice = "auto",
     note: Note | None = None,
 ) -> Guard:
     """The application over some model folders, which are loaded here; `note` hears of every request."""

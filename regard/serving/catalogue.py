@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from regard import __version__
+from regard.engines.fast import Choice
 from regard.serving.languages import Detected, Detector, find_code, is_named, name_of
 from regard.serving.metrics import Metrics
 from regard.serving.options import ServingOptions
@@ -26,7 +26,7 @@ class Catalogue:
         folders: Sequence[Path],
         options: ServingOptions,
         metrics: Metrics,
-        engine: Literal["auto", "ctranslate2", "torch"] = "auto",
+        engine: Choice = "auto",
     ) -> None:
         self.options, self.metrics = options, metrics
         named = zip(unique_names(folders), folders, strict=True)

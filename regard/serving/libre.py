@@ -149,8 +149,7 @@ def _plan(model: Served, alternatives: int = 0, explained: bool = False) -> Plan
     """The search of the recipe, as wide as the alternatives ask for."""
     count = alternatives + 1
     options = changed(model.decoding, {"n_best": count, "beam": max(count, model.decoding.beam)}, None)
-    engine: Any = "torch" if model.fast is None or unsupported(options) else "ctranslate2"
-    return Plan(engine, options, explained=explained, scored=explained)
+    return Plan("torch" if unsupported(options) else model.engines[0], options, explained=explained, scored=explained)
 
 
 async def _whole(catalogue: Catalogue, model: Served, texts: Sequence[str], plan: Plan) -> list[Translated]:

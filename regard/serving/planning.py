@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.decoding.options import DecodingOptions, changed
+from regard.engines.fast import CALLED
 from regard.engines.plain_beam import unsupported
 from regard.faults import Fault
 from regard.serving.options import Limits
@@ -100,19 +101,18 @@ def _options(question: TranslateQuestion, model: Served, draws: bool) -> Decodin
 
 
 def _engine(question: TranslateQuestion, model: Served, options: DecodingOptions) -> Engine:
-    """CTranslate2 where it is there and can do all that is asked, else torch."""
-    beyond = _beyond_ctranslate2(question) or unsupported(options)
-    if question.engine == "ctranslate2":
-        if model.fast is None:
-            raise Fault(f"The model {model.name} has no export for CTranslate2; ask for torch.")
+    """The fast engine where it is there and can do all that is asked, else torch."""
+    beyond = _beyond_a_plain_beam(question) or unsupported(options)
+    if question.engine not in ("auto", "torch"):
+        called = CALLED[question.engine]
+        if question.engine not in model.engines:
+            raise Fault(f"The model {model.name} is not served by {called}; ask for {model.engines[0]}.")
         if beyond:
-            raise Fault(f"CTranslate2 cannot do '{beyond}'; leave it away, or ask for torch.")
-    if question.engine == "torch" or beyond or model.fast is None:
-        return "torch"
-    return "ctranslate2"
+            raise Fault(f"{called} cannot do '{beyond}'; leave it away, or ask for torch.")
+    return "torch" if question.engine == "torch" or beyond else model.engines[0]
 
 
-def _beyond_ctranslate2(question: TranslateQuestion) -> str | None:
+def _beyond_a_plain_beam(question: TranslateQuestion) -> str | None:
     names = (
         "sample", "mbr", "prefix", "before", "required", "forbidden", "vocabulary", "together", "channel", "forced",
     )  # fmt: skip

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from regard.engines.fast import Choice
 from regard.recipe import Options
 from regard.viewing.tree import Fate
 
@@ -43,7 +44,7 @@ class TranslateQuestion(Question):
     """What is to be translated, and how; what is not given is as the model's recipe says."""
 
     text: Texts = Field(description="A text, or several; each may have many sentences and lines.")
-    engine: Literal["auto", "torch", "ctranslate2"] = Field(default="auto", description="What computes.")
+    engine: Choice = Field(default="auto", description="What computes.")
     split_sentences: bool | None = Field(
         default=None, description="Each sentence by itself; the default, but where something is asked of whole outputs."
     )

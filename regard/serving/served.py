@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
-from regard.engines.ctranslate2 import CTranslate2Engine, has_export, load_engine
+from regard.engines.fast import Choice, load_fast
 from regard.faults import Fault, OfText
 from regard.folder import SCORES, read_folder, read_recipe
 from regard.recipe import check
@@ -20,7 +20,7 @@ from regard.translated import Cutting, Translated
 if TYPE_CHECKING:
     from regard.model import Model, Rank
 
-Engine = Literal["ctranslate2", "torch"]
+Engine = Literal["ctranslate2", "onnx", "torch"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Served:
 
     name: str
     folder: Path
-    engine: Literal["auto", "ctranslate2", "torch"] = "auto"
+    engine: Choice = "auto"
     abandoned: Callable[[], bool] = field(default=lambda: False)  # whether to give up what is being searched
     others: "dict[str, Served]" = field(default_factory=dict, repr=False)  # all that are served, by their names
 
@@ -69,14 +69,9 @@ class Served:
         self.recipe = read_recipe(self.folder)
         data = self.recipe["data"]
         self.source, self.target = str(data["source_language"]), str(data["target_language"])
-        self.fast = self._load_fast()
+        self.fast = load_fast(self.folder, self.engine)
         if self.fast is None:
             _ = self.model
-
-    def _load_fast(self) -> CTranslate2Engine | None:
-        if self.engine == "torch" or (self.engine == "auto" and not has_export(self.folder)):
-            return None
-        return load_engine(self.folder)
 
     @property
     def model(self) -> "Model":
@@ -103,7 +98,7 @@ class Served:
 
     @property
     def engines(self) -> list[Engine]:
-        return ["torch"] if self.fast is None else ["ctranslate2", "torch"]
+        return ["torch"] if self.fast is None else [self.fast.name, "torch"]
 
     @cached_property
     def decoding(self) -> DecodingOptions:
@@ -164,8 +159,8 @@ class Served:
         """The translations of sentences, in their order."""
         texts = [piece.text for piece in pieces]
         try:
-            if plan.engine == "ctranslate2":
-                found = self._by_ctranslate2(plan, texts)
+            if plan.engine != "torch":
+                found = self._by_export(plan, texts)
             elif plan.forced:
                 found = self.model.translate_as(texts, [piece.output for piece in pieces])
             else:
@@ -177,7 +172,7 @@ class Served:
                 _ = each.alignment  # here and now, in the thread that owns the model
         return found
 
-    def _by_ctranslate2(self, plan: Plan, texts: list[str]) -> list[Translated]:
+    def _by_export(self, plan: Plan, texts: list[str]) -> list[Translated]:
         assert self.fast is not None
         return self.fast.translations(texts, plan.options, scored=plan.scored, explained=plan.explained)
 

@@ -1,0 +1,40 @@
+"""The fast engine of a model folder: the export that it holds, whichever it is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Protocol
+
+from regard.data.tokenisers import Tokeniser
+from regard.decoding.options import DecodingOptions
+from regard.engines import ctranslate2, onnx_engine
+from regard.engines.exported import CTRANSLATE2, ONNX
+from regard.translated import Translated
+
+Named = Literal["ctranslate2", "onnx"]
+Choice = Literal["auto", "torch", "ctranslate2", "onnx"]
+CALLED: dict[str, str] = {CTRANSLATE2: "CTranslate2", ONNX: "onnxruntime"}
+_MAKERS = {CTRANSLATE2: ctranslate2, ONNX: onnx_engine}  # the first that a folder has an export for is taken
+
+
+class FastEngine(Protocol):
+    """What translates texts without torch."""
+
+    name: Named
+    source: Tokeniser
+    target: Tokeniser
+    decoding: DecodingOptions  # the search that the model's recipe asks for
+    longest: int  # tokens of a text, its end counted
+    language: str  # of the texts, if it is known
+
+    def translations(
+        self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
+    ) -> list[Translated]:
+        """The best output of each text, and its other candidates."""
+
+
+def load_fast(folder: Path, choice: Choice = "auto") -> FastEngine | None:
+    """The engine of that name, whose export must be there; by auto any that has one, or none."""
+    if choice == "torch":
+        return None
+    there = [name for name, maker in _MAKERS.items() if maker.has_export(folder)] if choice == "auto" else [choice]
+    return _MAKERS[there[0]].load_engine(folder) if there else None

@@ -1,0 +1,64 @@
+"""A model whose folder holds ONNX graphs and no export for CTranslate2."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+from loopback import on_loopback
+
+import regard
+from regard.cli import main
+from regard.faults import Fault
+from regard.serving.app import make_app
+from regard.serving.served import Served
+
+TEXT = "Eu amo livros."
+
+
+@pytest.fixture(scope="module")
+def folder(back: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copied = shutil.copytree(back, tmp_path_factory.mktemp("onnx") / "graphs")
+    assert main(["export", str(copied), "--to", "onnx"]) == 0
+    return copied
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path) -> Iterator[httpx.Client]:
+    with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+def test_it_is_translated_by_onnxruntime_as_by_torch(served: httpx.Client, folder: Path) -> None:
+    (expected,) = regard.load(folder).translate([TEXT])
+    for engine, answered in (("auto", "onnx"), ("onnx", "onnx"), ("torch", "torch")):
+        found = served.post("/v1/translate", json={"text": TEXT, "engine": engine}).json()
+        (translation,) = found["translations"]
+        assert (found["engine"], translation["text"]) == (answered, expected.text)
+        assert translation["token_scores"] == pytest.approx(expected.token_scores, abs=1e-4)
+        assert translation["alignment"] == [list(link) for link in expected.alignment]
+
+
+def test_what_onnxruntime_cannot_do_goes_to_torch_unless_it_is_named(served: httpx.Client) -> None:
+    found = served.post("/v1/translate", json={"text": TEXT, "sample": {}})
+    assert found.json()["engine"] == "torch"
+    refused = served.post("/v1/translate", json={"text": TEXT, "sample": {}, "engine": "onnx"})
+    assert (refused.status_code, refused.json()["error"][:35]) == (400, "onnxruntime cannot do 'sample'; lea")
+    refused = served.post("/v1/translate", json={"text": TEXT, "engine": "ctranslate2"})
+    assert refused.json()["error"] == "The model graphs is not served by CTranslate2; ask for onnx."
+
+
+def test_it_says_so_and_answers_other_programs_too(served: httpx.Client, folder: Path) -> None:
+    (model,) = served.get("/v1/models").json()["models"]
+    assert (model["engine"], model["engines"]) == ("onnx", ["onnx", "torch"])
+    answer = served.post("/translate", json={"q": TEXT, "source": "pt", "target": "en"}).json()
+    assert answer["translatedText"] == regard.load(folder).translate([TEXT])[0].text
+
+
+def test_an_engine_that_is_named_needs_its_export(folder: Path, back: Path) -> None:
+    with pytest.raises(Fault, match="regard export"):
+        Served("graphs", folder, "ctranslate2")
+    with pytest.raises(Fault, match="regard export"):
+        Served("back", back, "onnx")
+    assert Served("graphs", folder, "torch").fast is None
