@@ -14,7 +14,8 @@ from torch import Tensor
 
 from regard.kernels.dropping import Dropping, dropped
 
-WARPS = {16: 1, 32: 2, 64: 4}  # by the room of a program
+WARPS = {16: (1, 1), 32: (2, 2), 64: (4, 4), 128: (4, 8)}  # by the room of a program: forwards, and backwards
+MOST_WARPS = (8, 8)
 
 
 @triton.jit
@@ -155,7 +156,8 @@ class _Look(torch.autograd.Function):
     def forward(ctx: Any, projected: Tensor, memory: Tensor | None, shape: Shape, dropping: Dropping) -> Tensor:
         parts = _parts(projected, memory)
         context = torch.empty_like(parts[0], memory_format=torch.contiguous_format)
-        _launch(_look_kernel, (*parts, context), parts, shape, dropping)
+        forwards, _ = WARPS.get(shape.room, MOST_WARPS)
+        _launch(_look_kernel, (*parts, context), parts, shape, dropping, forwards)
         ctx.save_for_backward(projected, memory)
         ctx.shape, ctx.dropping = shape, dropping
         return context
@@ -166,7 +168,9 @@ class _Look(torch.autograd.Function):
         of_projected = torch.empty_like(projected)
         of_memory = None if memory is None else torch.empty_like(memory)
         parts, of_parts = _parts(projected, memory), _parts(of_projected, of_memory)
-        _launch(_look_gradient_kernel, (*parts, upstream[0].contiguous(), *of_parts), parts, ctx.shape, ctx.dropping)
+        tensors = (*parts, upstream[0].contiguous(), *of_parts)
+        _, backwards = WARPS.get(ctx.shape.room, MOST_WARPS)
+        _launch(_look_gradient_kernel, tensors, parts, ctx.shape, ctx.dropping, backwards)
         return of_projected, of_memory, None, None
 
 
@@ -175,7 +179,14 @@ def _parts(projected: Tensor, memory: Tensor | None) -> tuple[Tensor, ...]:
     return projected.chunk(3, dim=1) if memory is None else (projected, *memory.chunk(2, dim=1))
 
 
-def _launch(kernel: Any, tensors: tuple[Tensor, ...], parts: tuple[Tensor, ...], shape: Shape, drop: Dropping) -> None:
+def _launch(
+    kernel: Any,
+    tensors: tuple[Tensor, ...],
+    parts: tuple[Tensor, ...],
+    shape: Shape,
+    drop: Dropping,
+    warps: int,
+) -> None:
     query, key, _ = parts
     depth = query.shape[1] // shape.heads
     kernel[(shape.heads * (len(shape.query_offsets) - 1),)](
@@ -191,7 +202,7 @@ def _launch(kernel: Any, tensors: tuple[Tensor, ...], parts: tuple[Tensor, ...],
         room=shape.room,
         causal=shape.causal,
         drops=drop.share > 0,
-        num_warps=WARPS.get(shape.room, 8),
+        num_warps=warps,
     )
 
 
