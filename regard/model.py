@@ -104,17 +104,12 @@ class Model:
         def alignment(number: int) -> Alignment:
             return aligned()[number]
 
-        return [
-            Translated(
-                self.task.write(hypotheses[0].tokens),
-                hypotheses[0].score,
-                self.task.target.pieces(hypotheses[0].tokens),
-                hypotheses[0].token_scores,
-                [(self.task.write(each.tokens), each.score) for each in hypotheses],
-                partial(alignment, number),
-            )
-            for number, hypotheses in enumerate(found)
-        ]
+        def told(number: int, hypotheses: list[Hypothesis]) -> Translated:
+            best, written = hypotheses[0], [(self.task.write(each.tokens), each.score) for each in hypotheses]
+            pieces = self.task.target.pieces(best.tokens)
+            return Translated(written[0][0], best.score, pieces, best.token_scores, written, partial(alignment, number))
+
+        return [told(number, hypotheses) for number, hypotheses in enumerate(found)]
 
     @torch.no_grad()
     def force(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> Tensor:

@@ -99,12 +99,12 @@ def find(
     _check_wishes(search.wishes, len(texts))
     task, writer = tasks[0], writer_of(tasks, search.options)
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-    lengths = {n: task.check_length(text, n) for n, text in enumerate(texts) if text.strip()}
+    rows = {number: task.source_tokens(text, number) for number, text in enumerate(texts) if text.strip()}
     keys = range(len(texts)) if lines is None else lines
     seeker = _Seeker(task, writer, search)
     budget = STEADY_TOKENS if seeker.captures is not None else SEARCH_TOKENS
-    for numbers in batches_of(lengths, budget // search.rows):
-        part = [texts[number] for number in numbers], [keys[number] for number in numbers]
+    for numbers in batches_of({number: len(row) + 1 for number, row in rows.items()}, budget // search.rows):
+        part = [rows[number] for number in numbers], [keys[number] for number in numbers]
         wishes = search.wishes.of(numbers)
         try:
             outputs = seeker.seek(*part, wishes, ())
@@ -112,8 +112,8 @@ def find(
             raise OfText(numbers[fault.number], fault.sentence) from None
         for number, hypotheses in zip(numbers, outputs, strict=True):
             found[number] = hypotheses
-    for number in lengths if search.wishes.forbidden else ():
-        found[number] = seeker.without(found[number], texts[number], keys[number], search.wishes.of([number]))
+    for number, row in rows.items() if search.wishes.forbidden else ():
+        found[number] = seeker.without(found[number], row, keys[number], search.wishes.of([number]))
     return found
 
 
@@ -150,10 +150,10 @@ class _Seeker:
         return captures_for(self.task) if plain and self.writer is self.task else None
 
     def seek(
-        self, texts: Sequence[str], lines: Sequence[int], wishes: Wishes, barred: Sequence[Sequence[int]]
+        self, rows: Sequence[Sequence[int]], lines: Sequence[int], wishes: Wishes, barred: Sequence[Sequence[int]]
     ) -> list[list[Hypothesis]]:
-        """The outputs for one batch, in which none of the `barred` sequences of tokens is written."""
-        batch = self.task.read(texts)
+        """The outputs for one batch of sentences, in which none of the `barred` sequences of tokens is written."""
+        batch = self.task.read_tokens(rows)
         limits, options = limits_of(self.task, batch, self.search.options), self.search.options
         demands = self._demands(wishes, barred)
         if self.search.draws:
@@ -174,8 +174,8 @@ class _Seeker:
             allowed=allowed,
         )
 
-    def without(self, found: list[Hypothesis], text: str, line: int, wishes: Wishes) -> list[Hypothesis]:
-        """The outputs for one text, without the forbidden phrases however they are spelled.
+    def without(self, found: list[Hypothesis], row: Sequence[int], line: int, wishes: Wishes) -> list[Hypothesis]:
+        """The outputs for one sentence, without the forbidden phrases however they are spelled.
 
         A phrase can be cut into tokens in more ways than one. So a spelling is barred when it has been written, and the
         search made again, till no output has a forbidden phrase.
@@ -184,9 +184,10 @@ class _Seeker:
         while spellings := [each for output in found for each in self._spellings(output.tokens, wishes)]:
             if len(barred) > MOST_SPELLINGS:
                 phrases = ", ".join(map(repr, wishes.forbidden))
+                text = self.task.source.decode(row)
                 raise Fault(f"The model writes {phrases} in one way after another for {text[:40]!r}; ask for less.")
             barred += [list(each) for each in dict.fromkeys(map(tuple, spellings))]
-            (found,) = self.seek([text], [line], wishes, barred)
+            (found,) = self.seek([row], [line], wishes, barred)
         return found
 
     def _spellings(self, tokens: Sequence[int], wishes: Wishes) -> Iterator[Sequence[int]]:

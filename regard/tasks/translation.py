@@ -179,19 +179,27 @@ class Translation(nn.Module):
 
     def read(self, inputs: Sequence[str]) -> PairBatch:
         """The sentences as a batch with empty targets."""
-        return self.pair_up([(text, "") for text in inputs])
+        return self.read_tokens(self.source.encode_all(list(inputs)))
+
+    def read_tokens(self, rows: Sequence[Sequence[int]]) -> PairBatch:
+        """The same of sentences that are cut into tokens already."""
+        return self.token_batch([np.array(row) for row in rows], [np.array([])] * len(rows))
 
     def write(self, tokens: Sequence[int]) -> str:
         return self.target.decode(tokens)
 
-    def check_length(self, text: str, number: int) -> int:
-        """The tokens of a sentence with its end; one longer than the model was made for is refused by its number."""
-        length, longest = len(self.source.encode(text)) + 1, self.model.options.longest
-        if length > longest:
+    def source_tokens(self, text: str, number: int) -> list[int]:
+        """The tokens of a sentence; one longer than the model was made for is refused by its number."""
+        tokens, longest = self.source.encode(text), self.model.options.longest
+        if len(tokens) + 1 > longest:
             raise TooLong(
-                number, f"{text[:40]!r}… has {length} tokens, but the model takes {longest} at most; split it."
+                number, f"{text[:40]!r}… has {len(tokens) + 1} tokens, but the model takes {longest} at most; split it."
             )
-        return length
+        return tokens
+
+    def check_length(self, text: str, number: int) -> int:
+        """How many tokens a sentence has with its end, if they are not too many."""
+        return len(self.source_tokens(text, number)) + 1
 
     def check_target(self, text: str, number: int) -> int:
         """The same of a translation that is to be forced."""
