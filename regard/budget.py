@@ -1,6 +1,7 @@
 """How many tokens a batch has when nobody says: a constant on a CPU, on a GPU what fits its memory and serves."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -30,19 +31,24 @@ def _fitting(task: Translation, corpus: Prepared, precision: str) -> int:
     """The tokens that would fill the memory, from the line through two trials with the longest pairs there are."""
     pairs = corpus.train
     longest = int(max(pairs.source_lengths.max(), pairs.target_lengths.max()))
-    used = [_memory_of(task, tokens, longest, precision) for tokens in TRIALS]
-    per_token = max((used[1] - used[0]) / (TRIALS[1] - TRIALS[0]), 1.0)
+    small, large = (_trial(task, tokens, longest, precision) for tokens in TRIALS)
+    per_token = max((large.memory - small.memory) / (large.tokens - small.tokens), 1.0)
     free, _ = torch.cuda.mem_get_info(task.device)
     # Gradients and Adam's two memories are still to come; the trials' own tensors are gone.
     to_come = 3 * sum(parameter.numel() * parameter.element_size() for parameter in task.parameters())
     return int((SHARE * free - to_come) / per_token)
 
 
-def _memory_of(task: Translation, tokens: int, longest: int, precision: str) -> int:
-    """The most memory that learning from a batch of this many tokens takes, beside what is there already."""
+class _Trial(NamedTuple):
+    tokens: int
+    memory: int
+
+
+def _trial(task: Translation, tokens: int, longest: int, precision: str) -> _Trial:
+    """The most memory that learning from a batch of about this many tokens takes, beside what is there already."""
     length = min(longest, tokens)
-    row = np.full(length, task.end, dtype=np.int64)
-    batch = task.token_batch([row] * (tokens // length), [row] * (tokens // length))
+    row, rows = np.full(length, task.end, dtype=np.int64), tokens // length
+    batch = task.token_batch([row] * rows, [row] * rows)
     torch.cuda.synchronize(task.device)
     before = torch.cuda.memory_allocated(task.device)
     torch.cuda.reset_peak_memory_stats(task.device)
@@ -50,4 +56,4 @@ def _memory_of(task: Translation, tokens: int, longest: int, precision: str) -> 
         loss = task.loss(batch)
     loss.total.backward()
     task.zero_grad(set_to_none=True)
-    return torch.cuda.max_memory_allocated(task.device) - before
+    return _Trial(rows * length, torch.cuda.max_memory_allocated(task.device) - before)

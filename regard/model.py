@@ -16,6 +16,7 @@ from regard.decoding.options import changed
 from regard.decoding.output import Hypothesis
 from regard.families import FAMILIES, Recipe, check_recipe
 from regard.faults import Fault
+from regard.models.shapes import ShapesOnly, Unfilled
 from regard.searching import SEARCH_TOKENS, Search, Wishes, batches_of, find
 from regard.tasks.covering import crossing
 from regard.tasks.objectives import objective_for
@@ -189,12 +190,13 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
     if unlisted:
         raise Fault(f"{folder / unlisted[0]} is not in the manifest, so nothing vouches for it.")
     try:
-        with torch.device("meta"):  # a recipe may ask for more memory than there is: look before making room for it
+        with ShapesOnly():  # a recipe may ask for more memory than there is: look before making room for it
             unbuilt = build_task(recipe, *tokenisers)
     except RuntimeError as error:
         raise Fault(f"The model that {folder / checkpoint.RECIPE} asks for cannot be built: {error}.") from None
     _check_weights(unbuilt, weights, folder)
-    task = build_task(recipe, *tokenisers)
+    with Unfilled():
+        task = build_task(recipe, *tokenisers)
     load_weights(task, weights)
     return Model(task.to(pick_device(device), PRECISIONS[precision]), recipe)
 

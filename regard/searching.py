@@ -83,8 +83,7 @@ class Search:
 def limits_of(task: Translation, batch: PairBatch, options: DecodingOptions) -> Tensor:
     """How many tokens each output may have, its end counted."""
     longest = task.model.options.longest
-    limits = (batch.source_lengths * options.longest_ratio).clamp(max=longest).long() + options.longest_extra
-    return limits.clamp(max=longest).to(task.device)
+    return torch.tensor([options.limit(length, longest) for length in batch.source_lengths.tolist()]).to(task.device)
 
 
 @torch.no_grad()
@@ -99,7 +98,8 @@ def find(
     _check_wishes(search.wishes, len(texts))
     task, writer = tasks[0], writer_of(tasks, search.options)
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-    rows = {number: task.source_tokens(text, number) for number, text in enumerate(texts) if text.strip()}
+    cut = {number: task.source_tokens(text, number) for number, text in enumerate(texts) if text.strip()}
+    rows = {number: row for number, row in cut.items() if row}  # a text may be of nothing but what no token stands for
     keys = range(len(texts)) if lines is None else lines
     seeker = _Seeker(task, writer, search)
     budget = STEADY_TOKENS if seeker.captures is not None else SEARCH_TOKENS

@@ -49,7 +49,7 @@ def command(
             from regard.engines.marian import export_marian
             from regard.model import load
 
-            export_marian(load(model, device="cpu"), place)
+            export_marian(load(model, device="cpu"), place, remark)
         case "onnx":
             if quantisation not in (None, "int8", "float32"):
                 raise Fault(f"--quantisation is '{quantisation}', but for onnx it is int8 or float32.")

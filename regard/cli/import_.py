@@ -1,5 +1,6 @@
 """`regard import`: models of other tools become model folders."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -35,4 +36,4 @@ def marian(
 
     with console_progress() as progress:
         import_marian(folder, out, target_language, remark, progress)
-    remark(f"{out} is a model folder; try `regard translate {out}`")
+    remark(f"{out} is a model folder; try `regard translate {shlex.quote(str(out))}`")

@@ -1,6 +1,7 @@
 """`regard train`: from a recipe, or from two text files."""
 
 import platform
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -161,4 +162,4 @@ def _say_result(folder: Path) -> None:
 
     for score in read_scores(folder):
         print(f"{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})")
-    remark(f"The model is in {folder}; try: echo 'text' | regard translate {folder}")
+    remark(f"The model is in {folder}; try: echo 'text' | regard translate {shlex.quote(str(folder))}")

@@ -92,6 +92,14 @@ class DecodingOptions(Options):
             raise ValueError("a nested beam has no groups; set groups to 1 or nested to false")
         return self
 
+    def limit(self, tokens: int, longest: int) -> int:
+        """How many tokens the output of so many may have, ends counted, from a model that writes `longest` at most."""
+        return min(int(tokens * self.longest_ratio + 1e-9) + self.longest_extra, longest)
+
+    def beam_for(self, outputs: int) -> int:
+        """The beam if it is wide enough for so many outputs, else the next that its groups divide."""
+        return max(self.beam, -(-outputs // self.groups) * self.groups)
+
 
 def changed(options: DecodingOptions, given: Mapping[str, Any], sample: Mapping[str, Any] | None) -> DecodingOptions:
     """The options with those given changed in them; None changes nothing.

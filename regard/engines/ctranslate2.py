@@ -6,7 +6,9 @@ length, and the longest come first, so that no core is left waiting at the end.
 
 import json
 import logging
+import math
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -19,6 +21,7 @@ from regard.engines.ctranslate2_search import (
     Finished,
     arguments,
     exponent,
+    only_best_looks,
     patience,
     ranked,
     read_result,
@@ -141,7 +144,7 @@ class CTranslate2Engine:
         enough = patience(asked.options)
         for row, hypotheses in self._run(self._batches(rows), asked, enough):
             if all(each.ended and len(each.tokens) < row.limit for each in hypotheses):
-                found[row.number] = hypotheses
+                found[row.number] = only_best_looks(hypotheses, asked.options)
             elif asked.options.beam == 1:
                 found[row.number] = [each.cut(row.limit - 1) for each in hypotheses]
             else:
@@ -161,7 +164,7 @@ class CTranslate2Engine:
 
     def _run(self, batches: list[list[Row]], asked: _Asked, patience: int) -> Iterator[tuple[Row, list[Finished]]]:
         """Each row of the batches and its hypotheses."""
-        running = []
+        running: deque[tuple[list[Row], float, Any]] = deque()
         for batch in batches:
             power = exponent(asked.options, len(batch[0].tokens))
             results = self._translator.translate_batch(
@@ -175,7 +178,8 @@ class CTranslate2Engine:
             )
             running.append((batch, power, results))
         end = self._target_names[self.target.end]
-        for batch, power, results in running:
+        while running:
+            batch, power, results = running.popleft()  # so that it is gone when its rows are read
             for row, result in zip(batch, results, strict=True):
                 yield row, read_result(result.result(), end, power)
 
@@ -185,11 +189,16 @@ class CTranslate2Engine:
     # What the search leaves open
 
     def _end(self, rows: list[Row], found: dict[int, list[Finished]]) -> dict[int, list[Finished]]:
-        """The same with an end to every hypothesis that was broken off, and the sum that goes with it."""
+        """The same with an end to every hypothesis that was broken off, and the sum that goes with it.
+
+        What a search over a shortlist gave a token stays, for the others of its beam were weighed in that way too.
+        """
         broken_off = [(row, place) for row in rows for place, each in enumerate(found[row.number]) if not each.ended]
         scores = self._forced([(row, found[row.number][place].tokens) for row, place in broken_off])
         for (row, place), own in zip(broken_off, scores, strict=True):
-            found[row.number][place] = replace(found[row.number][place], total=sum(own), ended=True)
+            each = found[row.number][place]
+            total = sum(own) if math.isnan(each.total) else each.total + own[-1]
+            found[row.number][place] = replace(each, total=total, ended=True)
         return found
 
     def _explain(self, rows: list[Row], best: list[Finished], outputs: list[list[Written]]) -> None:
@@ -198,7 +207,7 @@ class CTranslate2Engine:
         for row, each, own, first in zip(rows, best, scores, self._first_looks(rows), strict=True):
             output = outputs[row.number][0]
             words = self.target.words(output.tokens), self.source.words(row.tokens)
-            alignment = word_links([first, *each.attention[1:]], *words)
+            alignment = word_links([first, *(looks.tolist() for looks in each.attention[1:])], *words)
             outputs[row.number][0] = replace(output, token_scores=own, alignment=alignment)
 
     def _first_looks(self, rows: list[Row]) -> list[list[float]]:

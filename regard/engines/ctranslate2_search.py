@@ -12,8 +12,10 @@ finish those among the first `beam` that end, and let the first `beam` live that
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from regard.decoding.options import DecodingOptions
 from regard.engines.plain_beam import divisor
@@ -29,7 +31,7 @@ class Finished:
     tokens: list[str]
     total: float
     ended: bool  # of its own accord, and the end is in the sum; otherwise it was broken off
-    attention: list[list[float]]  # of each token to each source token, where asked for
+    attention: list[np.ndarray]  # of each token to each source token, where asked for
 
     def cut(self, length: int) -> "Finished":
         """No longer than so many tokens; what is cut has no sum any more."""
@@ -79,8 +81,15 @@ def read_result(result: Any, end: str, power: float) -> list[Finished]:
     for tokens, score, attention in zip(result.hypotheses, scores, attentions, strict=True):
         ended = tokens[-1:] == [end]
         own = tokens[:-1] if ended else tokens
-        found.append(Finished(own, score * len(tokens) ** power, ended, attention[: len(own)]))
+        looks = [np.array(each, np.float32) for each in attention[: len(own)]]
+        found.append(Finished(own, score * len(tokens) ** power, ended, looks))
     return found
+
+
+def only_best_looks(found: list[Finished], options: DecodingOptions) -> list[Finished]:
+    """The same without the attention of all but the best, which fills the memory and which nobody asks for."""
+    best = ranked(found, options)[0]
+    return [each if each is best else replace(each, attention=[]) for each in found]
 
 
 def score_of(found: Finished, options: DecodingOptions) -> float:

@@ -3,6 +3,7 @@
 None of this loads torch, so that a model can translate without it.
 """
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from regard.folder import RECIPE, SCORES, WEIGHTS, checksum, read_folder, read_m
 from regard.recipe import check
 
 CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # where in a model folder exports are looked for
-SHORTLIST = "vmap.txt"  # CTranslate2's name for it
+SHORTLIST, LISTED = "vmap.txt", "shortlist.npz"  # of CTranslate2, which chose the name, and beside ONNX graphs
 RECORD = "export.json"
 _UNCOPIED = (RECIPE, SCORES)  # files of a model folder that no export depends on
 _FORMAT = 1
@@ -55,12 +56,12 @@ def read_export(folder: Path) -> dict[str, bytes]:
     """The files of an export in a model folder, each as it was written and all made from the model as it is now."""
     model = folder.parent
     if not is_export(folder):
-        raise Fault(f"{model} holds no export; make one with `regard export {model} --to {folder.name}`.")
+        raise Fault(f"{model} holds no export; make one with `{_command(folder)}`.")
     record = read_record(folder)
     manifest = read_manifest(model)
     if any(made not in manifest.get(name, []) for name, made in record.made_from.items()):
-        raise Fault(f"{folder} was made before the model changed; {_again(folder)}.")
-    return {name: _read_checked(folder, name, [made], _again(folder)) for name, made in record.files.items()}
+        raise Fault(f"{folder} was made before the model changed; {_again(folder, record)}.")
+    return {name: _read_checked(folder, name, [made], _again(folder, record)) for name, made in record.files.items()}
 
 
 class Surroundings(NamedTuple):
@@ -83,8 +84,17 @@ def read_surroundings(folder: Path) -> Surroundings:
     return Surroundings(tokenisers, decoding, recipe["model"]["longest"], recipe["data"]["source_language"])
 
 
-def _again(folder: Path) -> str:
-    return f"make it again with `regard export {folder.parent} --to {folder.name} --overwrite`"
+def _again(folder: Path, record: Record | None = None) -> str:
+    """What to do about an export; with the record of what it was, so that it becomes the same again."""
+    options = []
+    if record is not None:
+        options += ["--quantisation", record.quantisation]
+        options += ["--shortlist"] if {SHORTLIST, LISTED} & record.files.keys() else []
+    return f"make it again with `{_command(folder, *options, '--overwrite')}`"
+
+
+def _command(folder: Path, *options: str) -> str:
+    return shlex.join(["regard", "export", str(folder.parent), "--to", folder.name, *options])
 
 
 def read_record(folder: Path) -> Record:

@@ -1,31 +1,101 @@
 """Folders for other tools that are whole or not there."""
 
+import fcntl
+import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from regard.faults import Fault
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What folders of one kind hold, by patterns of names: what they are known by, and what they have besides."""
+
+    marks: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+    def obstacle(self, folder: Path) -> str | None:
+        """Why a folder is not of this kind; an empty one may be of any."""
+        names = sorted(path.name for path in folder.iterdir())
+        foreign = next((name for name in names if not _fits(name, self.marks + self.others)), None)
+        if foreign is not None:
+            return f"it has {foreign}"
+        if names and not any(_fits(name, self.marks) for name in names):
+            return f"it has no {self.marks[0]}"
+        return None
+
+
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
 @contextmanager
-def whole_folder(out: Path, mark: str) -> Iterator[Path]:
+def whole_folder(out: Path, kind: Kind) -> Iterator[Path]:
     """A folder to write into that appears at `out` when the block ends well; until then what was there stays.
 
-    Only a folder that holds the file `mark`, and so is of the same kind, is replaced; a link to one stays a link.
+    Only a folder of the same kind is replaced; a link to one stays a link.
     """
     if out.exists() and not out.is_dir():
         raise Fault(f"{out} is a file; name a folder.")
-    if out.exists() and any(out.iterdir()) and not (out / mark).is_file():
-        raise Fault(f"{out} holds other things (it has no {mark}) and is not replaced; choose another folder.")
     place = out.resolve()
     beside = place.with_name(f".{place.name}.partial")
-    shutil.rmtree(beside, ignore_errors=True)
-    try:
-        beside.mkdir(parents=True)
+    with _held(beside, out):
+        _clear_up(place)
+        if place.exists() and (obstacle := kind.obstacle(place)):
+            raise Fault(f"{out} holds other things ({obstacle}) and is not replaced; choose another folder.")
         yield beside
+        before = place.with_name(f".{place.name}.before-{os.getpid()}")
         if place.exists():
-            shutil.rmtree(place)
+            place.rename(before)
         beside.rename(place)
+        shutil.rmtree(before, ignore_errors=True)
+
+
+@contextmanager
+def _held(beside: Path, out: Path) -> Iterator[None]:
+    """An empty folder that no other process writes into, and that is gone behind the block unless it was renamed."""
+    busy = Fault(f"Another process is writing {out}; wait for it, or choose another folder.")
+    beside.mkdir(parents=True, exist_ok=True)
+    try:
+        handle = os.open(beside, os.O_RDONLY)
+    except FileNotFoundError:  # the other one has just finished
+        raise busy from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise busy from None
+        if not (beside.exists() and os.path.samestat(os.fstat(handle), beside.stat())):
+            raise busy
+        try:
+            _empty(beside)
+            yield
+        finally:
+            if beside.exists() and os.path.samestat(os.fstat(handle), beside.stat()):
+                shutil.rmtree(beside, ignore_errors=True)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        os.close(handle)
+
+
+def _empty(folder: Path) -> None:
+    """Take away what an earlier process that was killed has left."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _clear_up(place: Path) -> None:
+    """Put back what was here if a process was killed between taking it away and putting the new one here."""
+    for before in place.parent.glob(f".{place.name}.before-*"):
+        if not place.exists():
+            with suppress(OSError):
+                before.rename(place)
+        else:
+            shutil.rmtree(before, ignore_errors=True)

@@ -1,15 +1,23 @@
 """A Transformer of ours, written so that transformers' MarianMTModel loads it and gives the same logits."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from regard.engines.folders import whole_folder
-from regard.engines.marian_config import CONFIG, GENERATION, STOPS
-from regard.engines.marian_tokenisers import SOURCE_PIECES, tokeniser_files
+from regard.data.marian import MarianTokeniser
+from regard.engines.folders import Kind, whole_folder
+from regard.engines.marian_config import CONFIG, GENERATION, STOPS, TOKENISER
+from regard.engines.marian_tokenisers import (
+    SOURCE_PIECES,
+    TARGET_PIECES,
+    TARGET_VOCABULARY,
+    VOCABULARY,
+    tokeniser_files,
+)
 from regard.engines.marian_weights import THEIR_BIAS, Part, Shape, arranged, block_parts, order, write_tensors
 from regard.engines.unpickled import SAFETENSORS
 from regard.families import Recipe
@@ -19,6 +27,10 @@ from regard.model import Model
 from regard.models.transformer import Transformer, TransformerOptions
 from regard.tasks.translation import Translation
 from regard.training.snapshot import named_weights
+
+FOLDER = Kind(
+    (SOURCE_PIECES, TARGET_PIECES, SAFETENSORS), (CONFIG, GENERATION, TOKENISER, VOCABULARY, TARGET_VOCABULARY)
+)
 
 # What Marian is like, whatever else an option may say.
 _ASKED: dict[str, Any] = {
@@ -30,7 +42,7 @@ _ASKED: dict[str, Any] = {
 }
 
 
-def export_marian(model: Model, out: Path) -> None:
+def export_marian(model: Model, out: Path, remark: Callable[[str], None] = lambda text: None) -> None:
     """Write a model as a Hugging Face folder `out`; one that Marian cannot express is refused with the option at fault.
 
     Settings of the search that transformers does not have stay behind: its length penalty is length^alpha.
@@ -43,18 +55,21 @@ def export_marian(model: Model, out: Path) -> None:
     files = tokeniser_files(task.source, task.target, model.recipe.data, options.longest)
     files[CONFIG] = _json(_config(task, network))
     files[GENERATION] = _json(_generation(task, model.recipe))
-    with whole_folder(out, SOURCE_PIECES) as beside:
+    with whole_folder(out, FOLDER) as beside:
         for name, content in files.items():
             write_file(beside / name, content)
         tensors = _Tensors(network)
         with whole_file(beside / SAFETENSORS) as file:
             write_tensors(file, tensors.shapes, tensors, {"format": "pt"})
+    if isinstance(task.source, MarianTokeniser) and task.source.vocabulary.code:
+        remark(f"Other tools know nothing of the chosen language: begin each text with {task.source.vocabulary.code}.")
 
 
 def _check(options: TransformerOptions) -> None:
     for name, asked in _ASKED.items():
         if (value := getattr(options, name)) != asked:
-            raise Fault(f"Marian cannot express model.{name} = {_shown(value)}; it is always {_shown(asked)}.")
+            said = f"Marian cannot express model.{name} = {_shown(value)}; it is always {_shown(asked)}"
+            raise Fault(f"{said}, so train one with --set model.{name}={str(asked).lower()}.")
     heads = {options.heads, options.decoder_heads or options.heads}
     if options.key_value_heads is not None and {options.key_value_heads} != heads:
         given = options.key_value_heads
@@ -114,7 +129,7 @@ def _generation(task: Translation, recipe: Recipe) -> dict[str, Any]:
         "num_beams": search.beam,
         "length_penalty": 0.0 if search.length_penalty_kind == "none" else search.length_penalty,
         "early_stopping": next(theirs for theirs, ours in STOPS.items() if ours == search.stop),
-        "max_length": min(longest, search.longest_extra + int(search.longest_ratio * longest)) + 1,
+        "max_length": search.limit(longest, longest) + 1,
         "min_length": search.shortest + 1 if search.shortest else 0,
         "no_repeat_ngram_size": search.unrepeated,
         "repetition_penalty": search.repetition_penalty,

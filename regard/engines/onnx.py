@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regard import __version__
-from regard.engines.exported import write_record
-from regard.engines.folders import whole_folder
-from regard.engines.onnx_engine import CANDIDATES, ENCODER, SHORTLIST, STEP
+from regard.engines.exported import LISTED, RECORD, write_record
+from regard.engines.folders import Kind, whole_folder
+from regard.engines.onnx_engine import CANDIDATES, ENCODER, STEP
 from regard.engines.shortlist import Shortlist
 from regard.faults import Fault
 from regard.files import whole_file, write_file
@@ -22,6 +22,7 @@ from regard.models.transformer import DecoderBlock, Transformer
 
 DECODER, WEIGHTS, ABOUT = "decoder.onnx", "weights.data", "about.json"
 Quantisation = Literal["int8", "float32"]
+FOLDER = Kind((ENCODER, DECODER, STEP, RECORD), (CANDIDATES, LISTED, WEIGHTS, ABOUT, "source.*", "target.*"))
 
 
 def export_onnx(
@@ -39,10 +40,10 @@ def export_onnx(
     network = model.task.model
     if not isinstance(network, Transformer):
         raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
-    with whole_folder(out, ENCODER) as beside:
+    with whole_folder(out, FOLDER) as beside:
         _write_graphs(model, network, beside, quantisation == "int8", shortlist is not None)
         if shortlist is not None:
-            write_file(beside / SHORTLIST, shortlist.to_bytes())
+            write_file(beside / LISTED, shortlist.to_bytes())
         if made_from is not None:
             write_record(beside, quantisation, made_from)
 

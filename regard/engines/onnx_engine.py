@@ -15,7 +15,7 @@ import numpy as np
 
 from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
-from regard.engines.exported import ONNX, is_export, read_export, read_surroundings
+from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings
 from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, Hypothesis, plain_beam, unsupported
 from regard.engines.shortlist import Shortlist
@@ -23,7 +23,7 @@ from regard.engines.texts import NOTHING, Row, Written, rows_of, told
 from regard.faults import Fault
 from regard.translated import Translated
 
-ENCODER, STEP, CANDIDATES, SHORTLIST = "encoder.onnx", "step.onnx", "candidates.onnx", "shortlist.npz"
+ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"
 _OUTPUTS = ("best", "tokens", "end", "attention")  # of a step, beside what is remembered
 
 
@@ -40,19 +40,19 @@ def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
     folder = Path(folder)
     read_export(folder / ONNX)
     around = read_surroundings(folder / ONNX)
-    graphs = load_graphs(folder / ONNX, around.tokenisers[1].end)
+    graphs = load_graphs(folder / ONNX, around.tokenisers[1])
     engine = OnnxEngine(graphs, around.tokenisers, around.decoding, around.longest, workers)
     engine.language = around.language
     return engine
 
 
-def load_graphs(folder: Path, end: int) -> "Graphs":
-    """The graphs of an export, and its shortlist if it has one; `end` is the token that ends an output."""
+def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
+    """The graphs of an export, and its shortlist if it has one, for outputs of these tokens."""
     listing = None
-    if (folder / SHORTLIST).is_file():
-        shortlist = Shortlist.from_bytes((folder / SHORTLIST).read_bytes())
-        listing = _Listing(_opened(folder / CANDIDATES), shortlist, end)
-    return Graphs(_opened(folder / ENCODER), _opened(folder / STEP), listing)
+    if (folder / LISTED).is_file():
+        shortlist = Shortlist.from_bytes((folder / LISTED).read_bytes())
+        listing = _Listing(_opened(folder / CANDIDATES), shortlist, target.end)
+    return Graphs(_opened(folder / ENCODER), _opened(folder / STEP), target.size, listing)
 
 
 def _opened(path: Path) -> Any:
@@ -89,15 +89,16 @@ class Graphs:
 
     encoder: Any
     step: Any
+    tokens: int  # that an output may have
     listing: _Listing | None = None
 
     def read(self, source: Sequence[int]) -> "_Sentence":
         """Read a sentence, whose last token is its end."""
         memory = _run(self.encoder, {"source": np.array([source]), "lengths": np.array([len(source)])})
         if self.listing is None:
-            return _Sentence(self.step, memory)
+            return _Sentence(self.step, memory, self.tokens)
         candidates, layer = self.listing.of(source)
-        return _Sentence(self.step, memory | layer, candidates)
+        return _Sentence(self.step, memory | layer, len(candidates), candidates)
 
 
 def _run(graph: Any, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -108,11 +109,13 @@ def _run(graph: Any, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 class _Sentence:
     """A sentence that is being translated: what was read, and what each row of its beam has written.
 
-    With `candidates` the step knows tokens by their places among these.
+    There are `most` tokens to choose among. With `candidates` the step knows them by their places among these.
     """
 
-    def __init__(self, step: Any, memory: dict[str, np.ndarray], candidates: np.ndarray | None = None) -> None:
-        self._step, self._memory, self._candidates = step, memory, candidates
+    def __init__(
+        self, step: Any, memory: dict[str, np.ndarray], most: int, candidates: np.ndarray | None = None
+    ) -> None:
+        self._step, self._memory, self._most, self._candidates = step, memory, most, candidates
         inputs = {each.name: each.shape for each in step.get_inputs() if each.name.startswith("past.")}
         self._past = {name: np.zeros((1, heads, 0, depth), np.float32) for name, (_, heads, _, depth) in inputs.items()}
         self._wanted = [*_OUTPUTS, *(name.replace("past", "present", 1) for name in inputs)]
@@ -122,9 +125,7 @@ class _Sentence:
         past = self._past
         if [*origins] != [*range(len(next(iter(past.values()))))]:
             past = {name: table[[*origins]] for name, table in past.items()}
-        if self._candidates is not None:
-            count = min(count, len(self._candidates))
-        given = {"target": np.array(tokens)[:, None], "count": np.array([count])}
+        given = {"target": np.array(tokens)[:, None], "count": np.array([min(count, self._most)])}
         best, ranked, end, attention, *present = self._step.run(self._wanted, given | self._memory | past)
         self._past = dict(zip(past, present, strict=True))
         return Best(best, ranked if self._candidates is None else self._candidates[ranked], end, attention)

@@ -71,10 +71,11 @@ class Hypothesis:
 def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOptions) -> list[Hypothesis]:
     """The best outputs, best first, of `limit` tokens at most, the end counted."""
     beam = options.beam
+    wanted = 1 if beam == 1 and options.stop != "exhaustive" else 2 * beam
     living, kept = [Hypothesis([], [], [], 0.0)], list[Hypothesis]()
     while living:
         last = [each.tokens[-1] if each.tokens else begin for each in living]
-        best = step(last, [each.row for each in living], 1 if beam == 1 else 2 * beam)
+        best = step(last, [each.row for each in living], wanted)
         length = len(living[0].tokens) + 1
         if length < limit:
             ended, living = _continued(living, best, end, beam)

@@ -23,7 +23,7 @@ class Written:
     alignment: list[tuple[int, int]]
 
 
-NOTHING = Written([], 0.0, [0.0], [])  # of a blank text
+NOTHING = Written([], 0.0, [0.0], [])  # of a text that says nothing
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Row:
 
 
 def rows_of(texts: Sequence[str], source: Tokeniser, longest: int, options: DecodingOptions) -> list[Row]:
-    """The texts that are not blank, each with its limit; `longest` is how many tokens one may have, its end counted."""
+    """The texts that say something, each with its limit; `longest` is how many tokens one may have, its end counted."""
     if isinstance(texts, str):
         raise TypeError("translate takes a list of texts; write translate([text], options)")
     numbers = [number for number, text in enumerate(texts) if text.strip()]
@@ -46,7 +46,8 @@ def rows_of(texts: Sequence[str], source: Tokeniser, longest: int, options: Deco
         if length > longest:
             text = texts[number][:40]
             raise TooLong(number, f"{text!r}… has {length} tokens, but the model takes {longest} at most; split it.")
-        rows.append(Row(number, tokens, min(int(length * options.longest_ratio) + options.longest_extra, longest)))
+        if tokens:  # a text may be of nothing but what no token stands for
+            rows.append(Row(number, tokens, options.limit(length, longest)))
     return rows
 
 

@@ -15,7 +15,8 @@ class Embedding(nn.Module):
 
     def __init__(self, tokens: int, width: int, pad: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.randn(tokens, width) * width**-0.5)
+        self.weight = nn.Parameter(torch.empty(tokens, width))
+        nn.init.normal_(self.weight, std=width**-0.5)
         self.pad = pad
 
     def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time width"]:

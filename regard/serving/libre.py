@@ -70,9 +70,10 @@ def wanted(catalogue: Catalogue, values: dict[str, Any]) -> Wanted:
     form = values.get("format") or "text"
     if form not in _FORMATS:
         raise Refusal(400, f"{str(form)[:40]} format is not supported")
-    check_amount(texts, catalogue.options.limits)
+    limits = catalogue.options.limits
+    check_amount(texts, limits)
     source = source if source.lower() == AUTO else catalogue.language(source)
-    alternatives = _count(values.get("alternatives") or 0, catalogue.options.limits.n_best - 1)
+    alternatives = _count(values.get("alternatives") or 0, min(limits.n_best, limits.beam) - 1)
     target = catalogue.language(target)
     if source.lower() != AUTO and source != target:
         catalogue.between(source, target)
@@ -148,7 +149,7 @@ def _given(text: str, translated: Translated, alternatives: int) -> Given:
 def _plan(model: Served, alternatives: int = 0, explained: bool = False) -> Plan:
     """The search of the recipe, as wide as the alternatives ask for."""
     count = alternatives + 1
-    options = changed(model.decoding, {"n_best": count, "beam": max(count, model.decoding.beam)}, None)
+    options = changed(model.decoding, {"n_best": count, "beam": model.decoding.beam_for(count)}, None)
     return Plan("torch" if unsupported(options) else model.engines[0], options, explained=explained, scored=explained)
 
 

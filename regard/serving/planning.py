@@ -95,7 +95,7 @@ def _options(question: TranslateQuestion, model: Served, draws: bool) -> Decodin
     if question.mbr is not None:
         count = question.samples or SAMPLES
     elif count is not None and question.beam is None and not draws:
-        given["beam"] = max(count, model.decoding.beam)  # who asks for more than the beam means a wider one
+        given["beam"] = model.decoding.beam_for(count)  # who asks for more than the beam means a wider one
     sample = None if not draws else question.sample.model_dump() if question.sample else {}
     return changed(model.decoding, given | {"n_best": count or 1}, sample)
 

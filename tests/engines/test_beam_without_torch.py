@@ -14,6 +14,7 @@ from regard.engines.plain_beam import Best, Step, divisor, plain_beam, unsupport
 
 OPTIONS: list[dict[str, Any]] = [
     {"beam": 1},
+    {"beam": 1, "stop": "exhaustive", "length_penalty": 1.5},
     {"beam": 2, "n_best": 2},
     {"beam": 4, "n_best": 4},
     {"beam": 4, "n_best": 4, "stop": "first"},

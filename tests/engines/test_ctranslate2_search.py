@@ -4,11 +4,21 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from regard.decoding.options import DecodingOptions
 from regard.decoding.scoring import length_penalty
-from regard.engines.ctranslate2_search import Finished, arguments, exponent, patience, ranked, read_result, score_of
+from regard.engines.ctranslate2_search import (
+    Finished,
+    arguments,
+    exponent,
+    only_best_looks,
+    patience,
+    ranked,
+    read_result,
+    score_of,
+)
 from regard.engines.plain_beam import divisor, unsupported
 
 
@@ -65,10 +75,19 @@ def test_sums_are_freed_from_ctranslate2s_own_penalty() -> None:
         attention=[[[0.1], [0.2], [0.3]], [[0.4], [0.5]]],
     )
     ended, broken_off = read_result(result, "</s>", 2.0)
-    assert ended == Finished(["a", "b"], -18.0, True, [[0.1], [0.2]])  # −2 · 3²
-    assert broken_off == Finished(["a", "b"], -12.0, False, [[0.4], [0.5]])  # −3 · 2²
+    assert (ended.tokens, ended.total, ended.ended) == (["a", "b"], -18.0, True)  # −2 · 3²
+    assert (broken_off.tokens, broken_off.total, broken_off.ended) == (["a", "b"], -12.0, False)  # −3 · 2²
+    assert np.concatenate([*ended.attention, *broken_off.attention]).tolist() == pytest.approx([0.1, 0.2, 0.4, 0.5])
     (bare,) = read_result(SimpleNamespace(hypotheses=[["</s>"]], scores=[-1.0], attention=[]), "</s>", 2.0)
     assert bare == Finished([], -1.0, True, [])
+
+
+def test_only_the_best_keeps_what_it_looked_at() -> None:
+    looks = [np.zeros(3, np.float32)]
+    found = [Finished(["a"], -3.0, True, looks), Finished(["b"], -1.0, True, looks), Finished(["c"], -2.0, True, looks)]
+    kept = only_best_looks(found, DecodingOptions(beam=3))
+    assert [each.tokens for each in kept] == [["a"], ["b"], ["c"]]
+    assert [each.attention for each in kept] == [[], looks, []]
 
 
 def test_the_end_counts_in_the_length() -> None:

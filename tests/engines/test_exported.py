@@ -133,7 +133,7 @@ def test_an_export_of_other_weights_is_refused(copied: Path) -> None:
         load_engine(copied)
     assert str(caught.value) == (
         f"{copied / 'ctranslate2'} was made before the model changed; "
-        f"make it again with `regard export {copied} --to ctranslate2 --overwrite`."
+        f"make it again with `regard export {copied} --to ctranslate2 --quantisation float32 --overwrite`."
     )
 
 

@@ -139,7 +139,10 @@ def test_there_and_back_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"norm": "before"}, 'Marian cannot express model.norm = "before"; it is always "after".'),
+        (
+            {"norm": "before"},
+            'cannot express model.norm = "before"; it is always "after", so train one with --set model.norm=after.',
+        ),
         ({"positions": "rotary"}, 'model.positions = "rotary"'),
         ({"positions": "learned"}, 'model.positions = "learned"'),
         ({"score": "bilinear"}, 'model.score = "bilinear"'),
@@ -162,11 +165,11 @@ def test_what_marian_cannot_express_is_refused(tmp_path: Path, options: dict[str
 def test_only_an_export_is_replaced(tmp_path: Path) -> None:
     model, out = ours(), tmp_path / "marian"
     export_marian(model, out)
-    (out / "stale.txt").touch()
-    export_marian(model, out)
-    assert not (out / "stale.txt").exists()
     (out / "source.spm").unlink()
-    with pytest.raises(Fault, match=r"it has no source\.spm"):
+    export_marian(model, out)  # what is left of one is replaced
+    assert (out / "source.spm").is_file()
+    (out / "letters.txt").touch()
+    with pytest.raises(Fault, match=r"it has letters\.txt"):
         export_marian(model, out)
 
 

@@ -166,7 +166,7 @@ def test_outputs_are_not_replaced_by_mistake(good: Path, tmp_path: Path, capsys:
     other.mkdir()
     (other / "diary.txt").write_text("dear")
     assert "other exists already; give --overwrite to replace it" in refused(other)
-    assert "other holds other things (it has no manifest.json) and is not replaced" in refused(other, "--overwrite")
+    assert "other holds other things (it has diary.txt) and is not replaced" in refused(other, "--overwrite")
     assert "other/diary.txt is a file; name a folder" in refused(other / "diary.txt", "--overwrite")
     assert "is or holds the Marian model itself" in refused(good, "--overwrite")
     assert "is or holds the Marian model itself" in refused(good.parent, "--overwrite")

@@ -4,18 +4,22 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 
 import regard
 from regard.checkpoint import read_folder
+from regard.data.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.exported import origins
 from regard.engines.onnx import Quantisation, export_onnx
-from regard.engines.onnx_engine import OnnxEngine, load_engine
+from regard.engines.onnx_engine import OnnxEngine, load_engine, load_graphs
 from regard.engines.shortlist import Shortlist
+from regard.families import check_recipe
 from regard.faults import Fault, TooLong
+from regard.model import Model, build_task
 from regard.searching import Search
 
 TEXTS = ["I love books.", "Ana sees the red house.", " ", "The boys read.", "x", "Кот, ação!"]
@@ -116,6 +120,44 @@ def test_a_blank_text_is_blank_and_a_long_one_refused(exact: OnnxEngine) -> None
         exact.translate(["short"], DecodingOptions(beam=2, groups=2))
 
 
+def test_a_beam_wider_than_the_vocabulary_finds_what_there_is(tmp_path: Path) -> None:
+    words = WordTokeniser(["a", "b", "c"])
+    sizes = {"encoder_layers": 1, "decoder_layers": 1, "width": 16, "feed_forward": 16, "heads": 2, "longest": 16}
+    data = {"train": "x.tsv", "tokeniser": {"kind": "words"}, "cleaning": {"longest": 15}}
+    recipe = check_recipe({"data": data, "model": sizes})
+    model = Model(build_task(recipe, words, words), recipe)
+    export_onnx(model, tmp_path / "onnx")
+    engine = OnnxEngine(load_graphs(tmp_path / "onnx", words), (words, words), DecodingOptions(), 16)
+    search = DecodingOptions(beam=9, n_best=9, longest_extra=1, longest_ratio=1.0)
+    (found,), (wanted,) = engine.translations(["a b"], search), model.translate_by(["a b"], Search(search))
+    assert [text for text, _ in found.n_best] == [text for text, _ in wanted.n_best]
+
+
+def test_a_text_of_nothing_that_tokens_stand_for_is_blank(exact: OnnxEngine, exported: Path) -> None:
+    engine = OnnxEngine(exact._graphs, (_Deaf(exact.source), exact.target), exact.decoding, exact.longest)
+    blank, other = engine.translations(["\u200b", "x"], DecodingOptions())
+    assert (blank.text, blank.score, other.text) == ("", 0.0, exact.translations(["x"], DecodingOptions())[0].text)
+    model = regard.load(exported)
+    model.task.source = _Deaf(model.task.source)
+    assert model.translate(["\u200b"])[0].text == ""
+
+
+class _Deaf:
+    """A tokeniser that, as those of other makes do, has no tokens for what cannot be seen."""
+
+    def __init__(self, tokeniser: Any) -> None:
+        self._tokeniser = tokeniser
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tokeniser, name)
+
+    def encode(self, text: str) -> list[int]:
+        return [] if text == "\u200b" else self._tokeniser.encode(text)
+
+    def encode_all(self, texts: list[str]) -> list[list[int]]:
+        return [self.encode(text) for text in texts]
+
+
 def spoil(folder: Path) -> None:
     path = folder / "onnx" / "weights.data"
     content = bytearray(path.read_bytes())
@@ -140,7 +182,7 @@ def train_on(folder: Path) -> None:
     [
         (
             spoil,
-            r"weights\.data is damaged: its checksum .* make it again with `regard export .* --to onnx --overwrite`",
+            r"weights\.data is damaged: its checksum .* `regard export .* --to onnx --quantisation float32 --overwrite`",
         ),
         (lose, r"step\.onnx is missing or cannot be read"),
         (train_on, r"onnx was made before the model changed; make it again"),
