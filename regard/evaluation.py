@@ -10,7 +10,7 @@ import torch
 
 from regard import checkpoint
 from regard.data.prepared import open_prepared
-from regard.data.text import read_lines, read_pairs
+from regard.data.text import counted, read_lines, read_pairs
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
 from regard.metrics import METRICS, References, Score, by_sentence, score
@@ -38,7 +38,7 @@ def from_files(source: Path, references: Sequence[Path]) -> TestData:
     for path in references:
         lines = list(read_lines(path))
         if len(lines) != len(sources):
-            raise Fault(f"{source} has {len(sources)} lines but {path} has {len(lines)}.")
+            raise Fault(f"{source} has {counted(len(sources))} but {path} has {len(lines):,}.")
         lists.append(lines)
     return TestData(sources, lists, None)
 

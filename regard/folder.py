@@ -58,7 +58,9 @@ def read_manifest(folder: Path) -> dict[str, list[str]]:
     """The checksums that the files of a folder may have."""
     path = folder / MANIFEST
     if not folder.is_dir():
-        raise Fault(f"There is no model folder at {folder}.")
+        raise Fault(
+            f"{folder} is a file, no model folder." if folder.is_file() else f"There is no model folder at {folder}."
+        )
     if not path.exists():
         raise Fault(f"{folder} is not a model folder: it has no {MANIFEST}.")
     try:

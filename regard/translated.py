@@ -11,6 +11,7 @@ from regard.data.sentences import Sentence, rejoin, split_long, split_sentences
 from regard.faults import Fault
 
 Alignment = list[tuple[int, int]]
+_BESIDE = 3  # tokens that come to those of the letters, at most: a space, a code for the language, the end
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Cutting:
 
     language: str
     measure: Callable[[str], int]  # tokens of a text, its end counted
-    longest: int
+    longest: int  # tokens that the model has met in one piece, the end counted: it writes too little of longer ones
     sentences: bool = False
     long_ones: bool = False
 
@@ -46,8 +47,14 @@ class Cutting:
             return found
         return [part for sentence in found for part in self._fitting(sentence)]
 
+    def is_long(self, text: str) -> bool:
+        """Whether a text is longer than any that the model has met."""
+        if text.isascii() and len(text) + _BESIDE < self.longest:  # no letter of these is several tokens
+            return False
+        return self.measure(text) > self.longest
+
     def _fitting(self, sentence: Sentence) -> list[Sentence]:
-        if self.measure(sentence.text) <= self.longest:
+        if not self.is_long(sentence.text):
             return [sentence]
         parts = split_long(sentence.text, self.measure, self.longest, self.language)
         parts[0] = parts[0]._replace(before=sentence.before + parts[0].before)

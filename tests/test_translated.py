@@ -31,6 +31,12 @@ def test_a_short_line_stays_whole_where_only_long_ones_are_cut() -> None:
     assert Cutting("en", words, 8, long_ones=True)("One. Two. Three.") == [Sentence("", "One. Two. Three.", "")]
 
 
+@pytest.mark.parametrize(("text", "long"), [("a b c", False), ("a b c d", True), ("é " * 3, False), ("é " * 4, True)])
+def test_a_text_is_long_if_it_has_more_tokens_than_the_model_has_met(text: str, long: bool) -> None:
+    assert Cutting("en", words, 3).is_long(text) is long
+    assert not Cutting("en", words, 100).is_long(text)
+
+
 def test_the_parts_become_one_translation() -> None:
     sentences = [Sentence("", "a b", "  "), Sentence("", "c", "\n")]
     whole = joined(sentences, [translated("x y z", -1.0, [(0, 1), (1, 2)]), translated("w", -2.0, [(0, 0)])])

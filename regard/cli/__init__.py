@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -192,9 +193,13 @@ def _usage(error: typer.TyperException) -> list[str]:
     """What is wrong with a command line, the nearest name that would be right, and where help is."""
     context = getattr(error, "ctx", None)
     option, near = getattr(error, "option_name", None), getattr(error, "possibilities", None)
-    message = error.message if near or option else error.format_message()
+    message = (error.message if near or option else error.format_message()).replace("Value error, ", "")
+    if near and option:
+        near = get_close_matches(option, near, 1, 0.0)
     if near:
         message = f"{message}. Did you mean {', '.join(map(repr, sorted(near)))}?"
+    if message[-1:].isalnum():
+        message += "."
     if context is None:
         return [message]
     if option in ("--traceback", "--version") and context.parent:

@@ -126,7 +126,7 @@ class Asked:
         cutting = Cutting(
             data.source_language,
             lambda text: len(task.source.encode(text)) + 1,
-            task.model.options.longest,
+            min(task.model.options.longest, data.cleaning.longest + 1),
             self.split_sentences,
             self.split_long,
         )

@@ -35,4 +35,4 @@ def fast_translator(
     def translate(texts: list[str], keys: list[int], wishes: LineWishes) -> "list[Translated]":
         return fast.translations(texts, options, scored=explained, explained=explained)
 
-    return Translator(options.n_best, False, Cutting(fast.language, measure, fast.longest, **cutting), translate)
+    return Translator(options.n_best, False, Cutting(fast.language, measure, fast.learnt, **cutting), translate)

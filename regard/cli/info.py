@@ -1,11 +1,14 @@
 """`regard info`: what a model folder holds, what it scored and what it costs."""
 
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from regard.cli.console import print_json
+
+WIDTH = 100  # of what is said of a model's sizes
 
 
 def command(
@@ -14,6 +17,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Say what a model is, what it scored, and what a sentence of some length costs it."""
+    from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.evaluation import read_scores
     from regard.model import load
 
@@ -29,6 +33,7 @@ def command(
         "sizes": recipe.model.model_dump(),
         "cost": task.model.cost(length),
         "scores": read_scores(model),
+        "exports": [name for name in (CTRANSLATE2, ONNX) if is_export(model / name)],
     }
     if as_json:
         print_json(facts)
@@ -36,10 +41,18 @@ def command(
     for name in ("family", "task", "languages", "parameters", "source tokens", "target tokens"):
         value = facts[name]
         print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{value}")
-    print(f"{'built':15}" + ", ".join(f"{name} {value}" for name, value in facts["sizes"].items()))
+    built = [f"{name} {_shown(value)}" for name, value in facts["sizes"].items() if value is not None]
+    for number, line in enumerate(textwrap.wrap(", ".join(built), WIDTH)):
+        print(f"{'' if number else 'built':15}{line}")
     cost = facts["cost"]
     print(f"{'cost':15}for {length} tokens in and out: {cost['multiplications']:,} multiplications,")
     share = f"{cost['attention_share']:.1%}"
     print(f"{'':15}of which {share} for attention, whose {cost['weights']:,} weights grow as length²")
     for score in facts["scores"]:
         print(f"{'score':15}{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})")
+    for name in facts["exports"]:
+        print(f"{'export':15}for {name}, in {model / name}")
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

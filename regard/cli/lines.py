@@ -14,7 +14,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
@@ -45,12 +45,16 @@ class Translator:
     gives_scores: bool
     cutting: "Cutting"
     translate: Callable[[list[str], list[int], LineWishes], "list[Translated]"]
+    long_lines: list[int] = field(default_factory=list)  # numbers of those longer than any that the model learnt from
 
     def __call__(self, lines: list[str], first: int, wishes: LineWishes) -> "Iterator[Translated]":
         """The translations of some lines, of which the first has the number `first`."""
         from regard.translated import joined, line_key
 
         cut = [self.cutting(line) for line in lines]
+        self.long_lines.extend(
+            first + number for number, parts in enumerate(cut) if any(self.cutting.is_long(part.text) for part in parts)
+        )
         numbers = [number for number, parts in enumerate(cut) for _ in parts]
         keys = [line_key(first + number, part) for number, parts in enumerate(cut) for part in range(len(parts))]
         try:

@@ -117,7 +117,7 @@ def _translate(
         raise Fault("There is no standard output; name a file for the translations with -o.")
     begun = _begun(out, resume, overwrite)
     if begun is None:
-        remark(f"{out} is finished; there is nothing to resume.")
+        remark(f"{out} is there, and nothing of it was left unfinished; nothing was done.")
         return
     asked.check(wishes)
     said = _said(model, asked, wishes) if out is not None else {}
@@ -129,6 +129,16 @@ def _translate(
         for done in _portions(translator, from_file, wishes, output, asked.explained):
             if out is not None:
                 progress("translating", done, total)
+    if translator.long_lines and not translator.gives_scores:
+        remark(_about_long_lines(translator.long_lines, translator.cutting.longest))
+
+
+def _about_long_lines(numbers: list[int], longest: int) -> str:
+    few = "1 line is" if len(numbers) == 1 else f"{len(numbers):,} lines are"
+    return (
+        f"{few} longer than any that the model learnt from ({longest:,} tokens), as line {numbers[0] + 1:,}; "
+        "much of them may be missing: translate with --split-sentences, or with --too-long split."
+    )
 
 
 def _portions(

@@ -76,6 +76,10 @@ def read_pairs(corpus: Corpus) -> Iterator[tuple[str, str]]:
         yield from chunk.pairs()
 
 
+def counted(lines: int) -> str:
+    return "1 line" if lines == 1 else f"{lines:,} lines"
+
+
 def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
     """The lines of a corpus in chunks of `size`; files with different numbers of lines are refused at their ends."""
     raw = [_demo_lines(corpus)] if corpus.is_demo else [_raw_lines(file_of(name)) for name in corpus.names]
@@ -87,7 +91,7 @@ def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
         if counts[0] != counts[-1]:
             totals = [first - 1 + count + sum(1 for _ in lines) for count, lines in zip(counts, raw, strict=True)]
             raise Fault(
-                f"{corpus.names[0]} has {totals[0]} lines and {corpus.names[1]} has {totals[1]}; "
+                f"{corpus.names[0]} has {counted(totals[0])} and {corpus.names[1]} has {totals[1]:,}; "
                 "each line of one must be the translation of the same line of the other."
             )
         if not counts[0]:

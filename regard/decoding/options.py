@@ -113,4 +113,8 @@ def changed(options: DecodingOptions, given: Mapping[str, Any], sample: Mapping[
     sampling = options.sampling.model_dump() | dict(own) | dict(sample or {})
     if sample is not None and "n_best" in given:
         sampling["samples"] = given.pop("n_best")
+    if (
+        isinstance(given.get("n_best"), int) and "beam" not in given
+    ):  # who asks for more than the beam means a wider one
+        given["beam"] = options.beam_for(given["n_best"])
     return check(DecodingOptions, options.model_dump() | given | {"sampling": sampling}, "the search")

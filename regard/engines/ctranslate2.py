@@ -61,7 +61,7 @@ def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS
     around = read_surroundings(folder / CTRANSLATE2)
     translator = _opened(folder / CTRANSLATE2, files, workers or len(os.sched_getaffinity(0)))
     engine = CTranslate2Engine(translator, files, around.tokenisers, around.decoding, around.longest, rows)
-    engine.language = around.language
+    engine.learnt, engine.language = around.learnt, around.language
     return engine
 
 
@@ -95,7 +95,7 @@ class CTranslate2Engine:
     ) -> None:
         self.source, self.target = tokenisers
         self.decoding = decoding  # the search that the model's recipe asks for
-        self.longest = longest  # tokens of a text, its end counted
+        self.longest = self.learnt = longest  # tokens of a text, its end counted
         self.language = ""  # of the texts, if it is known
         self._translator, self._rows = translator, rows
         self._has_shortlist = SHORTLIST in files

@@ -70,6 +70,7 @@ class Surroundings(NamedTuple):
     tokenisers: tuple[Tokeniser, Tokeniser]
     decoding: DecodingOptions  # the search that the recipe asks for
     longest: int  # tokens of a text, its end counted
+    learnt: int  # those of the longest text that the model learnt from
     language: str  # of the texts
 
 
@@ -81,7 +82,8 @@ def read_surroundings(folder: Path) -> Surroundings:
     recipe = read_recipe(model)
     tokenisers = load_tokenisers(model, check(TokeniserOptions, recipe["data"]["tokeniser"]))
     decoding = check(DecodingOptions, recipe["decoding"])
-    return Surroundings(tokenisers, decoding, recipe["model"]["longest"], recipe["data"]["source_language"])
+    longest, learnt = recipe["model"]["longest"], recipe["data"]["cleaning"]["longest"] + 1
+    return Surroundings(tokenisers, decoding, longest, min(longest, learnt), recipe["data"]["source_language"])
 
 
 def _again(folder: Path, record: Record | None = None) -> str:

@@ -24,6 +24,7 @@ class FastEngine(Protocol):
     target: Tokeniser
     decoding: DecodingOptions  # the search that the model's recipe asks for
     longest: int  # tokens of a text, its end counted
+    learnt: int  # those of the longest text that the model learnt from
     language: str  # of the texts, if it is known
 
     def translations(

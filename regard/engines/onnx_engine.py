@@ -42,7 +42,7 @@ def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
     around = read_surroundings(folder / ONNX)
     graphs = load_graphs(folder / ONNX, around.tokenisers[1])
     engine = OnnxEngine(graphs, around.tokenisers, around.decoding, around.longest, workers)
-    engine.language = around.language
+    engine.learnt, engine.language = around.learnt, around.language
     return engine
 
 
@@ -146,7 +146,7 @@ class OnnxEngine:
     ) -> None:
         self.source, self.target = tokenisers
         self.decoding = decoding  # the search that the model's recipe asks for
-        self.longest = longest  # tokens of a text, its end counted
+        self.longest = self.learnt = longest  # tokens of a text, its end counted
         self.language = ""  # of the texts, if it is known
         self._graphs, self._workers = graphs, workers or len(os.sched_getaffinity(0))
 

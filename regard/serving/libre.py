@@ -149,7 +149,7 @@ def _given(text: str, translated: Translated, alternatives: int) -> Given:
 def _plan(model: Served, alternatives: int = 0, explained: bool = False) -> Plan:
     """The search of the recipe, as wide as the alternatives ask for."""
     count = alternatives + 1
-    options = changed(model.decoding, {"n_best": count, "beam": model.decoding.beam_for(count)}, None)
+    options = changed(model.decoding, {"n_best": count}, None)
     return Plan("torch" if unsupported(options) else model.engines[0], options, explained=explained, scored=explained)
 
 

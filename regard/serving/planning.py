@@ -94,8 +94,6 @@ def _options(question: TranslateQuestion, model: Served, draws: bool) -> Decodin
     count = question.n_best
     if question.mbr is not None:
         count = question.samples or SAMPLES
-    elif count is not None and question.beam is None and not draws:
-        given["beam"] = model.decoding.beam_for(count)  # who asks for more than the beam means a wider one
     sample = None if not draws else question.sample.model_dump() if question.sample else {}
     return changed(model.decoding, given | {"n_best": count or 1}, sample)
 
@@ -106,7 +104,7 @@ def _engine(question: TranslateQuestion, model: Served, options: DecodingOptions
     if question.engine not in ("auto", "torch"):
         called = CALLED[question.engine]
         if question.engine not in model.engines:
-            raise Fault(f"The model {model.name} is not served by {called}; ask for {model.engines[0]}.")
+            raise Fault(f"The model {model.name} is not served by {called}; ask for {' or '.join(model.engines)}.")
         if beyond:
             raise Fault(f"{called} cannot do '{beyond}'; leave it away, or ask for torch.")
     return "torch" if question.engine == "torch" or beyond else model.engines[0]

@@ -24,4 +24,5 @@ def asked(kind: type[Kind], table: dict[str, Any]) -> Kind:
     try:
         return check(kind, table, "the request")
     except Fault as fault:
-        raise Refusal(400, f"Invalid request: {'; '.join(fault.sentences)}.") from None
+        said = "; ".join(fault.sentences)
+        raise Refusal(400, f"Invalid request: {said}{'' if said.endswith('?') else '.'}") from None

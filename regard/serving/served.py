@@ -111,6 +111,11 @@ class Served:
         return int(self.recipe["model"]["longest"])
 
     @property
+    def learnt(self) -> int:
+        """Those of the longest that it learnt from."""
+        return min(self.longest, int(self.recipe["data"]["cleaning"]["longest"]) + 1)
+
+    @property
     def tokenisers(self) -> tuple[Tokeniser, Tokeniser]:
         if self.fast is not None:
             return self.fast.source, self.fast.target
@@ -136,7 +141,7 @@ class Served:
         """How its texts become sentences that it can read."""
         source, _ = self.tokenisers
         return Cutting(
-            self.source, lambda text: len(source.encode(text)) + 1, min(self.longest, longest), sentences, long_ones
+            self.source, lambda text: len(source.encode(text)) + 1, min(self.learnt, longest), sentences, long_ones
         )
 
     @cached_property

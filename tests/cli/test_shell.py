@@ -126,9 +126,9 @@ def test_a_misspelt_command_is_refused_with_the_nearest(made):
     ("line", "sentence"),
     [
         (["made", "--cuont", "3"], "No such option: --cuont. Did you mean '--count'?"),
-        (["made", "--zzz"], "No such option: --zzz"),
+        (["made", "--zzz"], "No such option: --zzz."),
         (["kit", "lits"], "No such command 'lits'. Did you mean 'list'?"),
-        (["kit", "list", "--lnog"], "No such option: --lnog. Did you mean '--long', '--no-long'?"),
+        (["kit", "list", "--lnog"], "No such option: --lnog. Did you mean '--long'?"),
         (["made", "--traceback"], "--traceback stands before the command, as in `regard --traceback made`."),
         (["--vershion"], "No such option: --vershion. Did you mean '--version'?"),
     ],

@@ -236,7 +236,7 @@ def test_what_resuming_and_overwriting_mean(
     content = out.read_bytes()
     capsys.readouterr()
     assert main([*asked, "--resume"]) == 0
-    assert "out is finished; there is nothing to resume." in capsys.readouterr().err
+    assert "out is there, and nothing of it was left unfinished; nothing was done." in capsys.readouterr().err
     assert main([*asked, "--overwrite", "--resume"]) == 0
     assert out.read_bytes() == content
     out.write_text("old\n")

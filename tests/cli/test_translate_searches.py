@@ -151,6 +151,20 @@ def test_long_lines_are_split_or_refused(trained: Path, tmp_path: Path, capsys: 
     assert len(lines) == 2
 
 
+def test_of_lines_longer_than_any_that_was_learnt_from_one_is_told(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They have 256 tokens, and more than that fit the model."""
+    long = tmp_path / "long.en"
+    long.write_text("short\n" + "the red house " * 80 + "\n", encoding="utf-8")
+    arguments = ["translate", str(trained), str(long), "--beam", "1", "--set", "longest_extra=1"]
+    said = "1 line is longer than any that the model learnt from (257 tokens), as line 2;"
+    assert main([*arguments, "--set", "longest_ratio=0.02"]) == 0
+    assert said in capsys.readouterr().err
+    assert main([*arguments, "--set", "longest_ratio=0.02", "--too-long", "split"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

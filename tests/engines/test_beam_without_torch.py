@@ -58,6 +58,19 @@ def test_what_is_found_is_the_same(options: dict[str, Any], ties: bool) -> None:
                 assert mine.scores == pytest.approx(other.token_scores, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("ratio", "tokens", "limit"),
+    [(1.15, 100, 116), (1.3, 90, 118), (0.7, 90, 64), (2.3, 50, 116), (0.01, 5, 1), (9.0, 90, 200)],
+)
+def test_a_limit_is_what_one_works_out_on_paper(ratio: float, tokens: int, limit: int) -> None:
+    assert DecodingOptions(longest_ratio=ratio, longest_extra=1).limit(tokens, 200) == limit
+
+
+def test_a_beam_is_widened_for_the_outputs_asked_for() -> None:
+    assert [DecodingOptions(beam=4).beam_for(count) for count in (1, 4, 5)] == [4, 4, 5]
+    assert [DecodingOptions(beam=4, groups=2).beam_for(count) for count in (3, 5, 6)] == [4, 6, 6]
+
+
 def test_a_hypothesis_carries_what_its_own_rows_looked_at() -> None:
     model, search = random_table(1, 1, 7), DecodingOptions(beam=4, n_best=4)
     for found in plain_beam(stepwise(model, 0), 12, model.begin, model.end, search):

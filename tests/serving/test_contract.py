@@ -8,10 +8,15 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
+from loopback import on_loopback
+
+from regard.serving.app import make_app
+from regard.serving.options import ServingOptions
 
 Check = Callable[[Any], bool]
 ORIGINAL = os.environ.get("REGARD_LIBRETRANSLATE", "")
@@ -187,3 +192,12 @@ def test_a_case_can_fail(client: httpx.Client) -> None:
         replay(client, Case("wrong", "POST /translate", translation(), check=keys("detectedLanguage")))
     with pytest.raises(AssertionError):
         replay(client, Case("wrong", "POST /translate", translation(), 400))
+
+
+def test_alternatives_are_bounded_by_the_beam_that_the_server_allows(back: Path) -> None:
+    options = ServingOptions.model_validate({"limits": {"beam": 2, "n_best": 8}})
+    question = {"q": "Eu amo livros.", "source": "pt", "target": "en"}
+    with on_loopback(make_app([back], options)) as address, httpx.Client(base_url=address, timeout=60) as client:
+        answers = [client.post("/translate", json=question | {"alternatives": count}) for count in (1, 2)]
+    assert [answer.status_code for answer in answers] == [200, 400]
+    assert answers[1].json()["error"] == "Invalid request: alternatives (2) exceeds the limit (1)"

@@ -46,7 +46,7 @@ def test_what_onnxruntime_cannot_do_goes_to_torch_unless_it_is_named(served: htt
     refused = served.post("/v1/translate", json={"text": TEXT, "sample": {}, "engine": "onnx"})
     assert (refused.status_code, refused.json()["error"][:35]) == (400, "onnxruntime cannot do 'sample'; lea")
     refused = served.post("/v1/translate", json={"text": TEXT, "engine": "ctranslate2"})
-    assert refused.json()["error"] == "The model graphs is not served by CTranslate2; ask for onnx."
+    assert refused.json()["error"] == "The model graphs is not served by CTranslate2; ask for onnx or torch."
 
 
 def test_it_says_so_and_answers_other_programs_too(served: httpx.Client, folder: Path) -> None:

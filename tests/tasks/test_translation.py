@@ -103,6 +103,7 @@ def test_n_best_and_refusals(model: Model) -> None:
     found = model.translate(["I love books."], beam=5, n_best=5)[0]
     assert len(found.n_best) == 5
     assert found.n_best[0] == (found.text, found.score)
+    assert len(model.translate(["I love books."], n_best=6)[0].n_best) == 6  # by a beam as wide as that
     with pytest.raises(Fault, match="a beam of 2 cannot give the 3 best"):
         model.translate(["a"], beam=2, n_best=3)
     with pytest.raises(TypeError, match=r"write translate\(\[text\]\)"):
