@@ -55,6 +55,9 @@ def started(*arguments: str) -> Contender:
     return run
 
 
+IMPORT_TORCH = started("-c", "import torch")
+
+
 def core_of_children() -> float:
     """Seconds of a core that processes have used which this one started and waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -70,13 +73,17 @@ def translating(folder: Path) -> Iterator[Ratio]:
     }
     rates = in_turns(contenders, ROUNDS, core_of_children)
     yield from against("cold start of translate, base", rates.pop("ours"), rates, "starts")
+    by_torch = ("-m", "regard", "translate", str(model), str(line), "--engine", "torch", "--beam", "1")
+    contenders = {"ours": started(*by_torch), "import torch alone": IMPORT_TORCH}
+    rates = in_turns(contenders, ROUNDS, core_of_children)
+    yield from against("cold start of translate by torch, base, greedy", rates.pop("ours"), rates, "starts")
 
 
 def training(folder: Path) -> Iterator[Ratio]:
     run, prepared, program = folder / "run", folder / "corpus", folder / "first_step.py"
     program.write_text(FIRST_STEP, encoding="utf-8")
     asked = ["train", "demo", "--out", str(run), "--overwrite", "--set", f"data.prepared={prepared}"]
-    contenders = {"ours": started(str(program), *asked), "import torch alone": started("-c", "import torch")}
+    contenders = {"ours": started(str(program), *asked), "import torch alone": IMPORT_TORCH}
     rates = in_turns(contenders, ROUNDS, core_of_children)  # the round that warms up prepares the corpus
     yield from against("cold start of train, to its first step", rates.pop("ours"), rates, "starts")
 

@@ -55,7 +55,8 @@ def from_split(model: Model, folder: Path, split: str) -> TestData:
             raise Fault(f"The validation set of {folder} was held out of its training data, and {prepared} is gone.")
         pairs = open_prepared(prepared).valid
     else:
-        raise Fault(f"The recipe of {folder} names no test data; give --source and --reference, or --split valid.")
+        held_out = ", or --split valid" if Path(options.prepared or folder / "training" / "corpus").is_dir() else ""
+        raise Fault(f"The recipe of {folder} names no test data; give --source and --reference{held_out}.")
     return from_pairs(pairs, split, options.merge_references)
 
 

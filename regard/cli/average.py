@@ -1,6 +1,5 @@
 """`regard average`: the mean of a run's last checkpoints as a model of its own."""
 
-import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ def command(
 ) -> None:
     """Average the weights of the last checkpoints of RUN, which stays as it is."""
     from regard import checkpoint
+    from regard.engines.folders import MODEL_FOLDER, whole_folder
     from regard.faults import Fault
 
     files = checkpoint.read_folder(run)
@@ -26,13 +26,9 @@ def command(
     every = checkpoint.read_recipe(run)["training"]["save_every"]
     folder = checkpoint.RunFolder(run, every=every)
     weights = folder.average(last)
-    beside = out.with_name(f".{out.name}.partial")
-    shutil.rmtree(beside, ignore_errors=True)
     kept = {name: content for name, content in files.items() if name != checkpoint.SCORES}
-    checkpoint.update_folder(beside, kept | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
-    if out.exists():
-        checkpoint.read_recipe(out)  # only a model folder is replaced
-        shutil.rmtree(out)
-    beside.rename(out)
+    with whole_folder(out, MODEL_FOLDER) as beside:
+        checkpoint.update_folder(beside, kept | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
     steps = folder.regular_steps()[-last:]
-    remark(f"{out} is the mean of the checkpoints at steps {', '.join(map(str, steps))}")
+    fewer = f", of which there are no more than {len(steps)}" if len(steps) < last else ""
+    remark(f"{out} is the mean of the checkpoints at steps {', '.join(map(str, steps))}{fewer}")

@@ -38,13 +38,14 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", version.partition("+")[0])[:3]))
 
 
-def dependencies() -> list[Dependency]:
-    """What the package says it needs, extras aside; empty when regard runs from a folder and is not installed."""
+def dependencies(extra: str = "") -> list[Dependency]:
+    """What the package says it needs, or an extra of it; empty when regard runs from a folder and is not installed."""
     try:
         requirements = metadata.requires("regard") or []
     except metadata.PackageNotFoundError:
         return []
-    return [_dependency(requirement) for requirement in requirements if "extra ==" not in requirement]
+    wanted = [each for each in requirements if (f'extra == "{extra}"' in each if extra else "extra ==" not in each)]
+    return [_dependency(requirement) for requirement in wanted]
 
 
 def _dependency(requirement: str) -> Dependency:
@@ -66,6 +67,7 @@ def examine() -> dict[str, Any]:
         "system": platform.platform(terse=True),
         "dependencies": [asdict(dependency) | {"will_do": dependency.will_do} for dependency in needed],
         "missing": [dependency.name for dependency in poor],
+        "onnx": all(dependency.will_do for dependency in dependencies("onnx")),
         "torch": _torch(),
         "data": _data(),
         "chromium": next(filter(None, map(shutil.which, _BROWSERS)), None),
@@ -123,6 +125,10 @@ def report_lines(found: dict[str, Any]) -> list[str]:
         *((dependency["name"], _finding(dependency)) for dependency in found["dependencies"]),
         ("computes on", _computes_on(found["torch"])),
         *([("fast kernels", found["torch"]["kernels"] or "work")] if found["torch"].get("cuda") else []),
+        (
+            "onnx",
+            "works" if found["onnx"] else "not here; `pip install 'regard[onnx]'` brings it, for ONNX graphs alone",
+        ),
         *(_data_rows(found["data"]) if found["data"] else []),
         ("chromium", found["chromium"] or "not found; only the browser tests need it"),
         ("encoding", found["encoding"]),

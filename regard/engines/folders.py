@@ -1,4 +1,4 @@
-"""Folders for other tools that are whole or not there."""
+"""Folders, of other tools and of models, that are whole or not there."""
 
 import fcntl
 import os
@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from regard.engines.exported import CTRANSLATE2, ONNX
 from regard.faults import Fault
+from regard.folder import MANIFEST, RECIPE, SCORES, WEIGHTS
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,11 @@ class Kind:
         if names and not any(_fits(name, self.marks) for name in names):
             return f"it has no {self.marks[0]}"
         return None
+
+
+MODEL_FOLDER = Kind(  # of a model that was not trained there
+    (MANIFEST, WEIGHTS), (RECIPE, SCORES, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX)
+)
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:

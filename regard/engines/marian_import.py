@@ -17,8 +17,7 @@ from torch import Tensor
 
 from regard import __version__, checkpoint
 from regard.attention.positions import sinusoids
-from regard.engines.exported import CTRANSLATE2, ONNX
-from regard.engines.folders import Kind, whole_folder
+from regard.engines.folders import MODEL_FOLDER, whole_folder
 from regard.engines.marian_config import (
     Generation,
     MarianConfig,
@@ -50,10 +49,6 @@ from regard.progress import Progress, silent
 from regard.recipe import write
 from regard.training.snapshot import named_weights
 
-FOLDER = Kind(  # of a model that was not trained here
-    (checkpoint.MANIFEST, checkpoint.WEIGHTS),
-    (checkpoint.RECIPE, checkpoint.SCORES, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX),
-)
 NEVER = -1e9  # the bias of a token that is never written: finite, so that all weights are numbers
 CLEANED = 256  # tokens of a pair that is not too long to be learnt from, where the model takes as many
 
@@ -78,7 +73,7 @@ def import_marian(
         raise Fault(f"{out} is or holds the Marian model itself; write the imported one elsewhere.")
     config, generation = read_config(folder), read_generation(folder)
     source, target = read_tokenisers(folder, config, code, remark)
-    with open_weights(folder) as stored, whole_folder(out, FOLDER) as beside:
+    with open_weights(folder) as stored, whole_folder(out, MODEL_FOLDER) as beside:
         marian = _Marian(config, stored, _forbidden(config, generation, remark))
         table = _recipe_table(folder, marian, code)
         table["decoding"] = decoding_table(generation, config.max_position_embeddings, remark)

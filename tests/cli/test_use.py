@@ -269,6 +269,12 @@ def test_average_is_the_mean_and_leaves_the_run_alone(
     assert {path: path.read_bytes() for path in trained.rglob("*") if path.is_file()} == before
     assert main(["average", str(trained), "-o", str(out)]) == 2
     assert main(["info", str(out)]) == 0
+    capsys.readouterr()
+    assert main(["average", str(trained), "--last", "30", "-o", str(out), "--overwrite"]) == 0
+    assert "at steps 4, 8, 12, of which there are no more than 3" in capsys.readouterr().err
+    (out / "letters.txt").touch()
+    assert main(["average", str(trained), "-o", str(out), "--overwrite"]) == 2
+    assert "holds other things (it has letters.txt) and is not replaced" in capsys.readouterr().err
 
 
 def test_a_closed_pipe_is_quiet(copied: Path, tmp_path: Path) -> None:
