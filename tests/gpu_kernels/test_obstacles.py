@@ -57,6 +57,7 @@ def test_the_doctor_tells(monkeypatch: pytest.MonkeyPatch) -> None:
         "system": "Linux",
         "dependencies": [],
         "torch": {"version": "2", "cuda": ["A GPU"], "threads": 2, "kernels": "Triton is not installed"},
+        "onnx": False,
         "data": None,
         "chromium": None,
         "encoding": "utf-8",
@@ -66,3 +67,4 @@ def test_the_doctor_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "fast kernels  work" in report_lines(found)
     found["torch"] |= {"cuda": []}
     assert not any("fast kernels" in line for line in report_lines(found))
+    assert any("regard[onnx]" in line for line in report_lines(found))
