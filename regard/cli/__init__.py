@@ -6,6 +6,7 @@ the user's, 1 for a fault of ours, 130 after Ctrl-C, and 141 when whoever read o
 
 import errno
 import os
+import re
 import select
 import sys
 import traceback
@@ -168,11 +169,12 @@ def _explain(error: BaseException) -> int:
         case ModuleNotFoundError() if error.name and error.name.partition(".")[0] != "regard":
             return _tell(f"{error.name} is not installed; `regard doctor` says what is missing.")
         case OSError() if error.errno in _OF_THE_DISK and (error.filename or error.errno in _FULL):
-            place = error.filename2 or error.filename or "the output"
+            place = _HIDDEN.sub(r"\1", str(error.filename2 or error.filename or "the output"))
             return _tell(_OF_THE_DISK[error.errno].format(place=place))
     return _own_fault(error)
 
 
+_HIDDEN = re.compile(r"\.([^/]+)\.(?:partial|unfinished)$")  # what is being written, beside where it is to be
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a write to standard output meets, which has no name
 _OF_THE_DISK = {
     errno.EACCES: "{place} may not be read or written by you (permission denied).",

@@ -75,7 +75,7 @@ def judge(hashes: np.ndarray, elsewhere: np.ndarray, cleaning: Cleaning, hold_ou
         _mark(fates, repeated, Fate.DUPLICATE)
     if cleaning.leakage:
         _mark(fates, _shared(hashes, elsewhere), Fate.LEAKED)
-    if hold_out:
+    if hold_out and (fates == Fate.KEPT).any():
         held_out = _held_out(hashes, fates == Fate.KEPT, hold_out)
         fates[held_out] = Fate.HELD_OUT
         if cleaning.leakage:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from regard import cli
 from regard.cli import COMMANDS, main
 from regard.faults import Fault
 
@@ -341,3 +342,9 @@ def test_recipes_lists_them_and_refuses_an_unknown_one(tmp_path, monkeypatch, ca
         recipes.command("dmeo")
     with pytest.raises(Fault, match=r"There is no recipe '\.\./demo'"):
         recipes.command("../demo")
+
+
+def test_a_file_that_may_not_be_written_is_named_as_it_was_asked_for(capsys):
+    for hidden in ("/here/.x.pt.unfinished", "/here/.x.pt.partial"):
+        assert cli._explain(PermissionError(errno.EACCES, "no", hidden)) == 2
+        assert capsys.readouterr().err == "regard: /here/x.pt may not be read or written by you (permission denied).\n"

@@ -311,7 +311,8 @@ def test_no_pairs_at_all(faults: Callable[..., str], files: Path, tmp_path: Path
     assert "data.test is given but holds no pairs" in refusal(
         options_for(files, test=str(files / "none.tsv")), tmp_path / "a"
     )
-    assert "too few training pairs (0 after cleaning)" in faults(b"", valid=[])
+    assert faults(b"", valid=[]) == "No training pair is left: read 0 pairs, dropped none."
+    assert faults(b"\t\n\t\n", valid=[]) == "No training pair is left: read 2 pairs, dropped 2 empty."
 
 
 def test_pairs_to_hold_out_that_are_too_long_are_no_validation_data(files: Path, tmp_path: Path) -> None:
