@@ -137,7 +137,7 @@ def _about_long_lines(numbers: list[int], longest: int) -> str:
     few = "1 line is" if len(numbers) == 1 else f"{len(numbers):,} lines are"
     return (
         f"{few} longer than any that the model learnt from ({longest:,} tokens), as line {numbers[0] + 1:,}; "
-        "much of them may be missing: translate with --split-sentences, or with --too-long split."
+        "much may be missing: translate with --split-sentences, or with --too-long split."
     )
 
 

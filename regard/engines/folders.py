@@ -1,6 +1,7 @@
 """Folders, of other tools and of models, that are whole or not there."""
 
 import fcntl
+import glob
 import os
 import shutil
 from collections.abc import Iterator
@@ -100,7 +101,7 @@ def _empty(folder: Path) -> None:
 
 def _clear_up(place: Path) -> None:
     """Put back what was here if a process was killed between taking it away and putting the new one here."""
-    for before in place.parent.glob(f".{place.name}.before-*"):
+    for before in place.parent.glob(f".{glob.escape(place.name)}.before-*"):
         if not place.exists():
             with suppress(OSError):
                 before.rename(place)

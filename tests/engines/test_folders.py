@@ -102,9 +102,9 @@ with whole_folder(pathlib.Path({str(out)!r}), KIND) as beside:
 
 
 def test_what_was_taken_away_for_nothing_comes_back(tmp_path: Path) -> None:
-    out = tmp_path / "onnx"
+    out = tmp_path / "onnx [1]"
     made(out, "old")
-    out.rename(tmp_path / ".onnx.before-1")  # and here the process was killed
+    out.rename(tmp_path / ".onnx [1].before-1")  # and here the process was killed
     with pytest.raises(ZeroDivisionError):
         broken(out)
     assert (out / "export.json").read_text() == "old"
