@@ -16,12 +16,13 @@ def command(
 ) -> None:
     """Average the weights of the last checkpoints of RUN, which stays as it is."""
     from regard import checkpoint
-    from regard.engines.folders import MODEL_FOLDER, whole_folder
+    from regard.engines.folders import MODEL_FOLDER, check_replaceable, whole_folder
     from regard.faults import Fault
 
     files = checkpoint.read_folder(run)
     if run.resolve() == out.resolve():
         raise Fault(f"{out} is the run itself; write the averaged model elsewhere.")
+    check_replaceable(out, MODEL_FOLDER)
     refuse_existing(out, overwrite)
     every = checkpoint.read_recipe(run)["training"]["save_every"]
     folder = checkpoint.RunFolder(run, every=every)

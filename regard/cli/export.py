@@ -32,12 +32,15 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
 ) -> None:
     """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, or for Marian."""
+    from regard.engines.folders import EXPORTS, check_replaceable
+
     if to == "marian" and (quantisation or shortlist):
         named = "quantisation" if quantisation else "shortlist"
         raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for marian.")
     place = _place(model, to, out)
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
+    check_replaceable(place, EXPORTS[to])
     refuse_existing(place, overwrite)
     match to:
         case "ctranslate2":

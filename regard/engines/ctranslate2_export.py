@@ -9,8 +9,8 @@ from regard import checkpoint
 from regard.data.symbols import NAMES
 from regard.data.tokenisers import Tokeniser
 from regard.engines.ctranslate2_spec import transformer_spec
-from regard.engines.exported import RECORD, SHORTLIST, origins, write_record
-from regard.engines.folders import Kind, whole_folder
+from regard.engines.exported import CTRANSLATE2, SHORTLIST, origins, write_record
+from regard.engines.folders import EXPORTS, whole_folder
 from regard.engines.shortlist import learnt_for
 from regard.faults import Fault
 from regard.model import load
@@ -19,7 +19,6 @@ from regard.models.transformer import Transformer
 from regard.progress import Progress, silent
 
 Quantisation = Literal["int8", "int16", "float16", "bfloat16", "float32"]
-FOLDER = Kind((RECORD, "model.bin"), ("config.json", "*_vocabulary.json", SHORTLIST))
 _UNSUITABLE = re.compile(r"[ \t\r\n\0]|^$")  # what parts names in the shortlist, or no name at all
 
 
@@ -45,7 +44,7 @@ def export_ctranslate2(
     if shortlist:
         listed = learnt_for(folder, model.recipe.data.prepared, task.source, task.target, progress).text(*names)
     spec.optimize(quantisation)
-    with whole_folder(out, FOLDER) as beside:
+    with whole_folder(out, EXPORTS[CTRANSLATE2]) as beside:
         spec.save(str(beside))
         if listed is not None:
             (beside / SHORTLIST).write_text(listed, encoding="utf-8")

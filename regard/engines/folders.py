@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from regard.engines.exported import CTRANSLATE2, ONNX
+from regard.engines.exported import CTRANSLATE2, LISTED, ONNX, RECORD, SHORTLIST
 from regard.faults import Fault
 from regard.folder import MANIFEST, RECIPE, SCORES, WEIGHTS
+
+MARIAN = "marian"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class Kind:
         return None
 
 
+EXPORTS = {
+    CTRANSLATE2: Kind((RECORD, "model.bin"), ("config.json", "*_vocabulary.json", SHORTLIST)),
+    ONNX: Kind((RECORD, "*.onnx"), ("weights.data", "about.json", LISTED, "source.*", "target.*")),
+    MARIAN: Kind(("*.spm", "*.safetensors"), ("*config.json", "*vocab.json")),
+}
 MODEL_FOLDER = Kind(  # of a model that was not trained there
     (MANIFEST, WEIGHTS), (RECIPE, SCORES, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX)
 )
@@ -42,20 +49,26 @@ def _fits(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
+def check_replaceable(out: Path, kind: Kind) -> None:
+    """Refuse to put a folder of this kind where something else lies."""
+    if out.exists() and not out.is_dir():
+        raise Fault(f"{out} is a file; name a folder.")
+    if out.exists() and (obstacle := kind.obstacle(out)):
+        raise Fault(f"{out} holds other things ({obstacle}) and is not replaced; choose another folder.")
+
+
 @contextmanager
 def whole_folder(out: Path, kind: Kind) -> Iterator[Path]:
     """A folder to write into that appears at `out` when the block ends well; until then what was there stays.
 
     Only a folder of the same kind is replaced; a link to one stays a link.
     """
-    if out.exists() and not out.is_dir():
-        raise Fault(f"{out} is a file; name a folder.")
+    check_replaceable(out, kind)
     place = out.resolve()
     beside = place.with_name(f".{place.name}.partial")
     with _held(beside, out):
         _clear_up(place)
-        if place.exists() and (obstacle := kind.obstacle(place)):
-            raise Fault(f"{out} holds other things ({obstacle}) and is not replaced; choose another folder.")
+        check_replaceable(out, kind)
         yield beside
         before = place.with_name(f".{place.name}.before-{os.getpid()}")
         if place.exists():

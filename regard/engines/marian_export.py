@@ -9,15 +9,9 @@ import torch
 from torch import Tensor
 
 from regard.data.marian import MarianTokeniser
-from regard.engines.folders import Kind, whole_folder
-from regard.engines.marian_config import CONFIG, GENERATION, STOPS, TOKENISER
-from regard.engines.marian_tokenisers import (
-    SOURCE_PIECES,
-    TARGET_PIECES,
-    TARGET_VOCABULARY,
-    VOCABULARY,
-    tokeniser_files,
-)
+from regard.engines.folders import EXPORTS, MARIAN, whole_folder
+from regard.engines.marian_config import CONFIG, GENERATION, STOPS
+from regard.engines.marian_tokenisers import tokeniser_files
 from regard.engines.marian_weights import THEIR_BIAS, Part, Shape, arranged, block_parts, order, write_tensors
 from regard.engines.unpickled import SAFETENSORS
 from regard.families import Recipe
@@ -27,10 +21,6 @@ from regard.model import Model
 from regard.models.transformer import Transformer, TransformerOptions
 from regard.tasks.translation import Translation
 from regard.training.snapshot import named_weights
-
-FOLDER = Kind(
-    (SOURCE_PIECES, TARGET_PIECES, SAFETENSORS), (CONFIG, GENERATION, TOKENISER, VOCABULARY, TARGET_VOCABULARY)
-)
 
 # What Marian is like, whatever else an option may say.
 _ASKED: dict[str, Any] = {
@@ -55,7 +45,7 @@ def export_marian(model: Model, out: Path, remark: Callable[[str], None] = lambd
     files = tokeniser_files(task.source, task.target, model.recipe.data, options.longest)
     files[CONFIG] = _json(_config(task, network))
     files[GENERATION] = _json(_generation(task, model.recipe))
-    with whole_folder(out, FOLDER) as beside:
+    with whole_folder(out, EXPORTS[MARIAN]) as beside:
         for name, content in files.items():
             write_file(beside / name, content)
         tensors = _Tensors(network)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regard import __version__
-from regard.engines.exported import LISTED, RECORD, write_record
-from regard.engines.folders import Kind, whole_folder
+from regard.engines.exported import LISTED, ONNX, write_record
+from regard.engines.folders import EXPORTS, whole_folder
 from regard.engines.onnx_engine import CANDIDATES, ENCODER, STEP
 from regard.engines.shortlist import Shortlist
 from regard.faults import Fault
@@ -22,7 +22,6 @@ from regard.models.transformer import DecoderBlock, Transformer
 
 DECODER, WEIGHTS, ABOUT = "decoder.onnx", "weights.data", "about.json"
 Quantisation = Literal["int8", "float32"]
-FOLDER = Kind((ENCODER, DECODER, STEP, RECORD), (CANDIDATES, LISTED, WEIGHTS, ABOUT, "source.*", "target.*"))
 
 
 def export_onnx(
@@ -40,7 +39,7 @@ def export_onnx(
     network = model.task.model
     if not isinstance(network, Transformer):
         raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
-    with whole_folder(out, FOLDER) as beside:
+    with whole_folder(out, EXPORTS[ONNX]) as beside:
         _write_graphs(model, network, beside, quantisation == "int8", shortlist is not None)
         if shortlist is not None:
             write_file(beside / LISTED, shortlist.to_bytes())
