@@ -101,6 +101,8 @@ def test_bad_use_has_its_sentence(
     latin.write_bytes("ok\ncoração\n".encode("latin-1"))
     long = tmp_path / "long.txt"
     long.write_text("a\nb\n" + "word " * 2000 + "\nc\n")
+    empty = tmp_path / "empty.txt"
+    empty.touch()
     broken = tmp_path / "broken.gz"
     broken.write_bytes(gzip.compress(b"hello\n" * 1000)[:-20])
     cases = [
@@ -118,6 +120,7 @@ def test_bad_use_has_its_sentence(
         (["evaluate", str(trained)], "names no test data"),
         (["evaluate", str(trained), "--source", str(text)], "--source and --reference belong together"),
         (["evaluate", str(trained), "--source", str(text), "--reference", str(latin)], "not valid UTF-8"),
+        (["evaluate", str(trained), "--source", str(empty), "--reference", str(empty)], "empty.txt is empty"),
         (["look", str(trained), "--text", ""], "There is no text to look at"),
         (["look", str(trained), "--text", "a", "-o", str(tmp_path / "a.bmp")], "neither .png, .svg, .html nor .json"),
         (["look", str(trained), "--text", "a", "--layer", "9"], "This model has 2 blocks of 2 heads"),
