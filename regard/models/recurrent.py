@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from torch.overrides import handle_torch_function, has_torch_function_variadic
 
 # What a layer remembers between two steps: (h,), and for an LSTM (h, c); each of shape (row, width).
 Hidden = tuple[Tensor, ...]
@@ -115,6 +116,14 @@ class Stack(nn.Module):
         return tuple(tensor.transpose(0, 1).flatten(1) for tensor in tensors)
 
 
+def orthogonal_(weight: Tensor) -> Tensor:
+    """As in nn.init, but that modes are asked first, as for most functions there: it takes long."""
+    if has_torch_function_variadic(weight):
+        found: Tensor = handle_torch_function(orthogonal_, (weight,), weight)
+        return found
+    return nn.init.orthogonal_(weight)
+
+
 def _initialise(layer: nn.Module, gates: int) -> None:
     """Orthogonal recurrent matrices, which neither stretch nor shrink, and a forget gate that begins open."""
     for name, weight in layer.named_parameters():
@@ -124,6 +133,6 @@ def _initialise(layer: nn.Module, gates: int) -> None:
                 with torch.no_grad():
                     weight.chunk(gates)[1].fill_(1.0)  # torch's order: input, forget, cell, output
         else:
-            fill = nn.init.orthogonal_ if name.startswith("weight_hh") else nn.init.xavier_uniform_
+            fill = orthogonal_ if name.startswith("weight_hh") else nn.init.xavier_uniform_
             for part in weight.chunk(gates):
                 fill(part)
