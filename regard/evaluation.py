@@ -35,7 +35,7 @@ def from_files(source: Path, references: Sequence[Path]) -> TestData:
     """Read files, refusing references of another length than the source."""
     sources = list(read_lines(source))
     if not sources:
-        raise Fault(f"{source} is empty; there is nothing to translate and score.")
+        raise Fault(f"{source} is empty; it has no sentences.")
     lists = []
     for path in references:
         lines = list(read_lines(path))

@@ -81,7 +81,7 @@ def test_nothing_to_watch_and_too_much(trained: Path, tmp_path: Path, capsys: py
     long.write_text("word " * 2000 + "\n", encoding="utf-8")
     one.write_text("word\n", encoding="utf-8")
     for source, target, words in (
-        (empty, empty, "There is nothing to watch: no pairs were given."),
+        (empty, empty, "empty is empty; it has no sentences."),
         (long, one, "but the model takes 1024 at most"),
         (one, long, "its translation has"),
     ):
