@@ -3,13 +3,14 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import compress, zip_longest
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 
 from regard import checkpoint
-from regard.data.prepared import open_prepared
+from regard.data.prepared import are_learnt, open_prepared
 from regard.data.text import counted, read_lines, read_pairs
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
@@ -24,11 +25,35 @@ PORTION = 256  # sentences between two reports of progress
 
 @dataclass(frozen=True)
 class TestData:
-    """Sentences and one or more whole references for them; None where a sentence has fewer references than others."""
+    """Sentences and one or more whole references for them; None where a sentence has fewer references than others.
+
+    `learnt` says of each sentence whether the model was trained on it, as far as that is known.
+    """
 
     sources: list[str]
     references: References
     split: str | None
+    learnt: Sequence[bool] = ()
+
+    def unlearnt(self, outputs: Sequence[str]) -> tuple["TestData", list[str]]:
+        """The sentences that are new to the model, and their outputs."""
+        new = [not each for each in self.learnt]
+        references = [list(compress(each, new)) for each in self.references]
+        return TestData(list(compress(self.sources, new)), references, self.split), list(compress(outputs, new))
+
+
+class Evaluation(NamedTuple):
+    """The scores; how many of the sentences stand in the training text; and the scores of the others, if some do."""
+
+    scores: list[Score]
+    learnt: int = 0
+    of_others: Sequence[Score] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"scores": [each.as_dict() for each in self.scores]}
+        if self.learnt:
+            found["learnt"] = {"n": self.learnt, "scores_of_others": [each.as_dict() for each in self.of_others]}
+        return found
 
 
 def from_files(source: Path, references: Sequence[Path]) -> TestData:
@@ -52,14 +77,18 @@ def from_split(model: Model, folder: Path, split: str) -> TestData:
     if corpora:
         pairs = [pair for corpus in corpora for pair in read_pairs(corpus)]
     elif split == "valid":
-        prepared = Path(options.prepared or folder / "training" / "corpus")
+        prepared = _prepared(model, folder)
         if not prepared.is_dir():
             raise Fault(f"The validation set of {folder} was held out of its training data, and {prepared} is gone.")
         pairs = open_prepared(prepared).valid
     else:
-        held_out = ", or --split valid" if Path(options.prepared or folder / "training" / "corpus").is_dir() else ""
+        held_out = ", or --split valid" if _prepared(model, folder).is_dir() else ""
         raise Fault(f"The recipe of {folder} names no test data; give --source and --reference{held_out}.")
     return from_pairs(pairs, split, options.merge_references)
+
+
+def _prepared(model: Model, folder: Path) -> Path:
+    return Path(model.recipe.data.prepared or folder / "training" / "corpus")
 
 
 def from_pairs(pairs: Sequence[tuple[str, str]], split: str, merge: bool) -> TestData:
@@ -70,6 +99,11 @@ def from_pairs(pairs: Sequence[tuple[str, str]], split: str, merge: bool) -> Tes
     for source, target in pairs:
         translations.setdefault(source, {})[target] = None
     return TestData(list(translations), [list(each) for each in zip_longest(*translations.values())], split)
+
+
+def mark_learnt(data: TestData, model: Model, folder: Path) -> TestData:
+    """The same data, marked where a sentence is also a source of the corpus prepared for the model in `folder`."""
+    return replace(data, learnt=are_learnt(_prepared(model, folder), data.sources))
 
 
 def check_metrics(metrics: Sequence[str]) -> None:
@@ -87,7 +121,7 @@ def evaluate(
     length_penalty: float | None = None,
     progress: Progress = silent,
     notice: Callable[[str], None] = lambda remark: None,
-) -> list[Score]:
+) -> Evaluation:
     """Translate the sentences and score the outputs; each signature says how they were searched for.
 
     `notice` is told if the outputs look as if they should not be scored as they are.
@@ -101,12 +135,18 @@ def evaluate(
             progress("translating", len(outputs), len(data.sources))
         if remark := tokenised_remark("The outputs", outputs, metrics):
             notice(remark)
-    return [
-        perplexity(model, data)
-        if metric == "perplexity"
-        else score_outputs(outputs, data.references, metric, data.split, search.options)
-        for metric in metrics
-    ]
+
+    def scores(data: TestData, outputs: Sequence[str]) -> list[Score]:
+        return [
+            perplexity(model, data)
+            if metric == "perplexity"
+            else score_outputs(outputs, data.references, metric, data.split, search.options)
+            for metric in metrics
+        ]
+
+    learnt = sum(data.learnt)
+    some_are_new = 0 < learnt < len(data.sources)
+    return Evaluation(scores(data, outputs), learnt, scores(*data.unlearnt(outputs)) if some_are_new else ())
 
 
 def score_outputs(

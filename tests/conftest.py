@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import jaxtyping
 import pytest
+
+
+def pytest_configure() -> None:
+    """Listen to Ctrl-C, which a shell has what it runs in the background ignore, and all that this starts with it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Scoring a model that spells words out in sounds: sides cut in their own ways, and several right answers."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,7 @@ def test_any_answer_is_right_and_counts_once(speller: Path, model: Model, monkey
     answers = {"LEAD": "L EH D", "DEAD": "D IY D", "BEE": "B"}
     data = evaluation.from_split(model, speller, "test")
     monkeypatch.setattr(evaluation, "score", lambda _, *rest: score([answers[word] for word in data.sources], *rest))
-    errors, exact = evaluation.evaluate(model, data, ["wer", "exact"])
+    (errors, exact), *_ = evaluation.evaluate(model, data, ["wer", "exact"])
     assert errors.value == pytest.approx(100 * 2 / (3 + 3 + 2))
     assert exact.value == pytest.approx(100 / 3)
     assert (errors.n, errors.split) == (3, "test")
@@ -118,6 +119,67 @@ def test_all_metrics_are_printed_and_kept(speller: Path, capsys: pytest.CaptureF
 def test_an_unknown_metric_is_refused_before_anything_is_read() -> None:
     with pytest.raises(Fault, match=r"There is no metric 'pear'; there are bleu, .*wer, cer, per, exact, perplexity"):
         evaluation.check_metrics(["wer", "pear"])
+
+
+# Sentences that the model was trained on
+
+
+def evaluated(run: Path, folder: Path, pairs: dict[str, str], *options: str) -> int:
+    (folder / "source").write_text("".join(f"{source}\n" for source in pairs))
+    (folder / "reference").write_text("".join(f"{target}\n" for target in pairs.values()))
+    return main(
+        ["evaluate", str(run), "--source", str(folder / "source"), "--reference", str(folder / "reference"), *options]
+    )
+
+
+def test_sentences_of_the_training_text_are_told_and_the_others_scored(
+    speller: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = {"bad ": "B AE D", "LEAD": "X", "Dab": "D AE B"}
+    assert evaluated(speller, tmp_path, pairs, "--metric", "exact", "--metric", "perplexity", "--json") == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert found["learnt"]["n"] == 2
+    assert [(each["metric"], each["n"]) for each in found["learnt"]["scores_of_others"]] == [
+        ("exact", 1),
+        ("perplexity", 1),
+    ]
+    assert found["scores"][0]["value"] == pytest.approx(200 / 3)
+    assert found["learnt"]["scores_of_others"][0]["value"] == 0
+    assert found["learnt"]["scores_of_others"][1]["value"] > found["scores"][1]["value"]
+    assert "trained on 2 of these 3 sentences" in printed.err
+    assert "On the 1 that is new to it: exact 0.00, perplexity " in " ".join(printed.err.split())
+
+
+def test_of_new_sentences_nothing_is_told(speller: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluated(speller, tmp_path, {"LEAD": "L IY D"}, "--json") == 0
+    printed = capsys.readouterr()
+    assert "learnt" not in json.loads(printed.out)
+    assert "trained on" not in printed.err
+
+
+def test_scores_of_nothing_but_the_training_text_are_called_so(
+    speller: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", str(speller), "--split", "valid", "--metric", "exact"]) == 0
+    assert "trained on all of these sentences" in " ".join(capsys.readouterr().err.split())
+
+
+def test_without_the_prepared_corpus_nobody_knows(
+    speller: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(speller, tmp_path / "copy", ignore=shutil.ignore_patterns("training"))
+    assert evaluated(tmp_path / "copy", tmp_path, {"BAD": "B AE D"}) == 0
+    assert "trained on" not in capsys.readouterr().err
+
+
+def test_a_damaged_list_of_the_training_text_is_refused(
+    speller: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(speller, tmp_path / "copy")
+    (tmp_path / "copy" / "training" / "corpus" / "sources.npy").write_bytes(b"\x93NUMPY")
+    assert evaluated(tmp_path / "copy", tmp_path, {"BAD": "B AE D"}) == 2
+    assert "sources.npy is missing, damaged or of another version" in " ".join(capsys.readouterr().err.split())
 
 
 # Letters in, sounds out

@@ -51,7 +51,7 @@ def _score(folder: Path) -> None:
 
     model = load(folder)
     with console_progress() as progress:
-        scores = evaluation.evaluate(
+        scores, *_ = evaluation.evaluate(
             model, evaluation.from_split(model, folder, "test"), ["bleu", "chrf"], progress=progress
         )
     evaluation.store(folder, scores)

@@ -1,12 +1,16 @@
 """`regard evaluate`: score a model on a split of its data, or on files."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from regard.cli.console import console_progress, print_json, remark, say_table
 from regard.faults import Fault
+
+if TYPE_CHECKING:
+    from regard.metrics import Score
 
 
 def command(
@@ -41,12 +45,28 @@ def command(
         data = evaluation.from_files(source, reference)
     else:
         data = evaluation.from_split(loaded, model, split or "test")
+    data = evaluation.mark_learnt(data, loaded, model)
     with console_progress() as progress:
-        scores = evaluation.evaluate(loaded, data, metrics, beam, length_penalty, progress, remark)
+        found = evaluation.evaluate(loaded, data, metrics, beam, length_penalty, progress, remark)
     if as_json:
-        print_json({"scores": [score.as_dict() for score in scores]})
+        print_json(found.as_dict())
     else:
-        rows = [[score.metric, f"{score.value:.2f}", str(score.n), score.signature] for score in scores]
+        rows = [[score.metric, f"{score.value:.2f}", str(score.n), score.signature] for score in found.scores]
         say_table(["metric", "value", "sentences", "signature"], rows)
-    if data.split is not None and not evaluation.store(model, scores):
+    if found.learnt:
+        remark(_told_of_learnt(found.learnt, len(data.sources), found.of_others))
+    if data.split is not None and not evaluation.store(model, found.scores):
         remark(f"{model} cannot be written to, so the scores are not kept there.")
+
+
+def _told_of_learnt(learnt: int, sentences: int, of_others: "Sequence[Score]") -> str:
+    if not of_others:
+        return (
+            "The model was trained on all of these sentences, so the scores say nothing of how it translates new ones."
+        )
+    scores = ", ".join(f"{score.metric} {score.value:.2f}" for score in of_others)
+    new = sentences - learnt
+    return (
+        f"The model was trained on {learnt:,} of these {sentences:,} sentences (but for case and spaces around them). "
+        f"On the {new:,} that {'is' if new == 1 else 'are'} new to it: {scores}."
+    )

@@ -62,6 +62,16 @@ def hash_sentences(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
     return np.unique([hashes["source"], hashes["target"]])
 
 
+def hash_folded(texts: Iterable[str]) -> np.ndarray:
+    """The hashes of folded sentences, in their order."""
+    return np.frombuffer(b"".join(_hash(fold(text)) for text in texts), "<u8")
+
+
+def learnt(fates: np.ndarray) -> np.ndarray:
+    """Which training pairs are kept to learn from."""
+    return np.isin(fates, (Fate.KEPT, Fate.SAMPLED))
+
+
 def judge(hashes: np.ndarray, elsewhere: np.ndarray, cleaning: Cleaning, hold_out: int) -> np.ndarray:
     """The fate of each training pair; `elsewhere` are the sentences of the validation and test data.
 
@@ -107,7 +117,7 @@ def _held_out(hashes: np.ndarray, kept: np.ndarray, wanted: int) -> np.ndarray:
         )
     _, target, repeats = np.unique(hashes["target"][kept], return_inverse=True, return_counts=True)
     is_shared = np.bincount(group, weights=repeats[target] > 1) > 0
-    most = max(int(sizes.min()), min(wanted, int(kept.sum() * _HELD_OUT_SHARE)))
+    most = max(int(np.min(sizes)), min(wanted, int(kept.sum() * _HELD_OUT_SHARE)))
     order = np.argsort(is_shared, kind="stable")
     order = order[sizes[order] <= most]
     chosen = sources[order[np.cumsum(sizes[order]) <= most]]

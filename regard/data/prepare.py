@@ -29,6 +29,7 @@ from regard.data.cleaning import (
     hash_sentences,
     judge,
     judge_lengths,
+    learnt,
 )
 from regard.data.options import Cleaning, Corpus, DataOptions
 from regard.data.prepared import (
@@ -121,16 +122,22 @@ def _judged(options: DataOptions, layout: Layout, elsewhere: np.ndarray, progres
             hashes.append(part)
             read += len(part)
             progress("reading the corpus", read, None)
-    fates = judge(np.concatenate(hashes), elsewhere, options.cleaning, 0 if options.valid else options.hold_out)
+    hashed = np.concatenate(hashes)
+    fates = judge(hashed, elsewhere, options.cleaning, 0 if options.valid else options.hold_out)
     _check_some_are_left(fates)
-    stream = io.BytesIO()
-    np.save(stream, fates)
-    write_file(layout.fates, stream.getvalue())
+    _write_array(layout.sources, np.unique(hashed["source"][learnt(fates)]))
+    _write_array(layout.fates, fates)
     return fates
 
 
+def _write_array(path: Path, array: np.ndarray) -> None:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    write_file(path, stream.getvalue())
+
+
 def _check_some_are_left(fates: np.ndarray) -> None:
-    if not np.isin(fates, (Fate.KEPT, Fate.SAMPLED)).any():
+    if not learnt(fates).any():
         counts = {reason: np.count_nonzero(fates == fate) for fate, reason in REASONS.items()}
         dropped = ", ".join(f"{count:,} {reason}" for reason, count in counts.items() if count) or "none"
         raise Fault(f"No training pair is left: read {len(fates):,} pairs, dropped {dropped}.")

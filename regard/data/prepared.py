@@ -5,15 +5,16 @@
 
 import fcntl
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from regard.data.cleaning import Report
+from regard.data.cleaning import Report, hash_folded
 from regard.data.options import DataOptions
 from regard.data.shards import Pairs, Shard
 from regard.data.text import file_of
@@ -73,6 +74,7 @@ class Layout:
         self.folder = folder
         self.purpose = folder / "purpose.json"
         self.fates = folder / "fates.npy"
+        self.sources = folder / "sources.npy"  # hashes of the folded source sentences that are learnt from
         self.tokenisers = folder / "tokenisers"
         self.tokenisers_done = folder / "tokenisers" / "done.json"
         self.shards = folder / "shards"
@@ -94,6 +96,21 @@ def open_prepared(folder: Path) -> Prepared:
     return Prepared(
         folder, source, target, pairs, read_pair_list(layout.valid), read_pair_list(layout.test), finished.report
     )
+
+
+def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
+    """Which sentences are sources of the training pairs prepared in `folder`, whatever their case; none if it is gone.
+
+    Pairs that are dropped only for their length in tokens count too.
+    """
+    path = Layout(folder).sources
+    if not path.is_file():
+        return [False] * len(sources)
+    try:
+        known = np.load(path)
+    except (OSError, ValueError, EOFError):
+        raise _damage(path) from None
+    return [bool(each) for each in np.isin(hash_folded(sources), known)]
 
 
 def purpose_of(options: DataOptions) -> Purpose:

@@ -213,6 +213,10 @@ class Seq2Seq(nn.Module):
         use = torch.rand(len(inputs), 1, device=inputs.device) < own
         return torch.where(use, self._embed(drawn)[:, 0].to(inputs.dtype), inputs)
 
+    def token_weights(self) -> Float[Tensor, "token width"]:
+        """What a state is multiplied with to score every token."""
+        return self.out.weight
+
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
         """The score of every token at every place."""
         return self.out(states)

@@ -236,6 +236,10 @@ class Transformer(nn.Module):
             caches.append(cache)
         return self.decoder_norm(states), caches
 
+    def token_weights(self) -> Float[Tensor, "token width"]:
+        """What a state is multiplied with to score every token."""
+        return self.out.weight
+
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
         """The score of every token at every place."""
         scores = self.out(states)

@@ -60,7 +60,7 @@ class CrossEntropy:
         return Loss(self.of(network, forced(network, batch)), batch.tokens)
 
     def of(self, network: Translator, found: Forced) -> Float[Tensor, ""]:
-        return projected_cross_entropy(found.states, network.out.weight, found.wanted, self.label_smoothing)
+        return projected_cross_entropy(found.states, network.token_weights(), found.wanted, self.label_smoothing)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Consistent:
     def __call__(self, network: Translator, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None) -> Loss:
         found = forced(network, batch.twice())
         states, wanted = found.states.unflatten(0, (2, -1)), found.wanted.chunk(2)[0]
-        weight = network.out.weight
+        weight = network.token_weights()
         return Loss(
             consistent_cross_entropy(states, weight, wanted, self.label_smoothing, self.consistency), batch.tokens
         )

@@ -15,6 +15,7 @@ from regard.data import prepare as preparing
 from regard.data import shards
 from regard.data.options import DataOptions
 from regard.data.prepare import open_prepared, prepare
+from regard.data.prepared import are_learnt
 from regard.faults import Fault
 from regard.recipe import check
 
@@ -112,6 +113,14 @@ def test_sides_can_be_cut_each_in_its_own_way(files: Path, tmp_path: Path) -> No
         assert prepared.target.pieces(said) == ["palavra", "0"]
         assert prepared.source.encode("WORD 0") == spelled
         assert prepared.target.encode("PALAVRA 0")[0] == prepared.target.unknown
+
+
+def test_what_is_learnt_from_is_known_again_whatever_its_case(files: Path, tmp_path: Path) -> None:
+    prepared = prepare(options_for(files, valid=[], hold_out=3), tmp_path / "prepared")
+    held_out, dropped = prepared.valid[0][0], "word 7"  # whose translation is test data
+    sentences = ["THE number 4 is here. ", "word 8", "word 88", held_out, dropped, ""]
+    assert are_learnt(prepared.folder, sentences) == [True, True, False, False, False, False]
+    assert are_learnt(tmp_path / "gone", sentences) == [False] * 6
 
 
 def test_pairs_with_a_separator_of_their_own(files: Path, tmp_path: Path) -> None:
