@@ -1,5 +1,6 @@
 """Laws that every family which translates must obey, over all the builds there are."""
 
+import inspect
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -19,7 +20,7 @@ from regard.families import FAMILIES
 from regard.protocols import map_tree
 from regard.recipe import check
 from regard.tasks.objectives import objective_for
-from regard.tasks.pairs import PairBatch
+from regard.tasks.pairs import PairBatch, Translator
 from regard.tasks.translation import Translation
 
 sys.path.insert(0, str(Path(__file__).parent / "decoding"))
@@ -91,6 +92,13 @@ def task(request: pytest.FixtureRequest) -> Translation:
 def states(task: Translation, batch: PairBatch) -> Tensor:
     memory = task.model.read(batch.source, batch.source_lengths)
     return task.model.write(batch.inputs, memory, task.model.begin(memory))[0]
+
+
+def test_it_is_a_translator_to_every_python(task: Translation) -> None:
+    """Since Python 3.12 `isinstance` does not ask a module for what a protocol names, and so finds no parts of it."""
+    for name in {*vars(Translator), *Translator.__annotations__}:
+        if not name.startswith("_"):
+            inspect.getattr_static(task.model, name)  # an AttributeError if it is not there
 
 
 def test_batch_is_alone_and_padding_changes_nothing(task: Translation) -> None:
