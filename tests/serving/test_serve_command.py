@@ -114,8 +114,9 @@ def test_it_serves_on_loopback_and_ends_when_it_has_finished(forth: Path, end: s
             head = f"POST /translate HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(body)}\r\n"
             connection.sendall(f"{head}Expect: 100-continue\r\n\r\n".encode())
             assert connection.recv(100).startswith(b"HTTP/1.1 100")
-            with pytest.raises(urllib.error.HTTPError, match="429"):
+            with pytest.raises(urllib.error.HTTPError, match="429") as refusal:
                 urllib.request.urlopen(f"{address}/languages")
+            refusal.value.close()
             process.send_signal(end)
             until(lambda: not is_listening(host, int(port)))
             assert process.poll() is None
