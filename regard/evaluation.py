@@ -43,7 +43,10 @@ class TestData:
 
 
 class Evaluation(NamedTuple):
-    """The scores; how many of the sentences stand in the training text; and the scores of the others, if some do."""
+    """The scores; how many of the sentences stand in the training text; and, if some do, the scores of the others.
+
+    A single other sentence is not scored: some metrics need two.
+    """
 
     scores: list[Score]
     learnt: int = 0
@@ -145,8 +148,8 @@ def evaluate(
         ]
 
     learnt = sum(data.learnt)
-    some_are_new = 0 < learnt < len(data.sources)
-    return Evaluation(scores(data, outputs), learnt, scores(*data.unlearnt(outputs)) if some_are_new else ())
+    compared = learnt and len(data.sources) - learnt > 1
+    return Evaluation(scores(data, outputs), learnt, scores(*data.unlearnt(outputs)) if compared else ())
 
 
 def score_outputs(

@@ -135,20 +135,20 @@ def evaluated(run: Path, folder: Path, pairs: dict[str, str], *options: str) -> 
 def test_sentences_of_the_training_text_are_told_and_the_others_scored(
     speller: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pairs = {"bad ": "B AE D", "LEAD": "X", "Dab": "D AE B"}
+    pairs = {"bad ": "B AE D", "LEAD": "X", "Dab": "D AE B", "LED": "X"}
     assert evaluated(speller, tmp_path, pairs, "--metric", "exact", "--metric", "perplexity", "--json") == 0
     printed = capsys.readouterr()
     found = json.loads(printed.out)
     assert found["learnt"]["n"] == 2
     assert [(each["metric"], each["n"]) for each in found["learnt"]["scores_of_others"]] == [
-        ("exact", 1),
-        ("perplexity", 1),
+        ("exact", 2),
+        ("perplexity", 2),
     ]
-    assert found["scores"][0]["value"] == pytest.approx(200 / 3)
+    assert found["scores"][0]["value"] == 50
     assert found["learnt"]["scores_of_others"][0]["value"] == 0
     assert found["learnt"]["scores_of_others"][1]["value"] > found["scores"][1]["value"]
-    assert "trained on 2 of these 3 sentences" in printed.err
-    assert "On the 1 that is new to it: exact 0.00, perplexity " in " ".join(printed.err.split())
+    assert "trained on 2 of these 4 sentences" in printed.err
+    assert "On the 2 that are new to it: exact 0.00, perplexity " in " ".join(printed.err.split())
 
 
 def test_of_new_sentences_nothing_is_told(speller: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,11 +158,13 @@ def test_of_new_sentences_nothing_is_told(speller: Path, tmp_path: Path, capsys:
     assert "trained on" not in printed.err
 
 
-def test_scores_of_nothing_but_the_training_text_are_called_so(
-    speller: Path, capsys: pytest.CaptureFixture[str]
+def test_scores_of_little_but_the_training_text_are_called_so(
+    speller: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["evaluate", str(speller), "--split", "valid", "--metric", "exact"]) == 0
     assert "trained on all of these sentences" in " ".join(capsys.readouterr().err.split())
+    assert evaluated(speller, tmp_path, {"BAD": "B AE D", "LEAD": "L IY D"}, "--metric", "cider") == 0
+    assert "trained on all but one of these sentences" in " ".join(capsys.readouterr().err.split())
 
 
 def test_without_the_prepared_corpus_nobody_knows(

@@ -60,13 +60,12 @@ def command(
 
 
 def _told_of_learnt(learnt: int, sentences: int, of_others: "Sequence[Score]") -> str:
-    if not of_others:
-        return (
-            "The model was trained on all of these sentences, so the scores say nothing of how it translates new ones."
-        )
-    scores = ", ".join(f"{score.metric} {score.value:.2f}" for score in of_others)
     new = sentences - learnt
+    if not of_others:
+        which = "all but one of these" if new else "all of these"
+        return f"The model was trained on {which} sentences, so the scores say nothing of how it translates new ones."
+    scores = ", ".join(f"{score.metric} {score.value:.2f}" for score in of_others)
     return (
         f"The model was trained on {learnt:,} of these {sentences:,} sentences (but for case and spaces around them). "
-        f"On the {new:,} that {'is' if new == 1 else 'are'} new to it: {scores}."
+        f"On the {new:,} that are new to it: {scores}."
     )
