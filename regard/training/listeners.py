@@ -169,7 +169,7 @@ def deadline(minutes: float) -> Listener:
 
     def listen(event: Event) -> str | None:
         late = isinstance(event, Stepped | Validated) and time.monotonic() >= end
-        return f"the {minutes:g} minutes are over" if late else None
+        return ("the minute is over" if minutes == 1 else f"the {minutes:g} minutes are over") if late else None
 
     return listen
 
