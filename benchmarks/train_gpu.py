@@ -291,9 +291,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=25_600, help="target tokens of a batch")
     parser.add_argument("--batches", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument(
-        "--compiled", action="store_true", help="also what must be compiled first, which takes minutes"
-    )
+    parser.add_argument("--compiled", action="store_true", help="also what must be compiled first, which takes minutes")
     parser.add_argument("--only", nargs="*", choices=list(CONTENDERS))
     parser.add_argument("--profile", choices=list(CONTENDERS), help="print where the time of an update goes instead")
     asked = parser.parse_args()

@@ -73,8 +73,11 @@ def from_files(source: Path, references: Sequence[Path]) -> TestData:
     return TestData(sources, lists, None)
 
 
-def from_split(model: Model, folder: Path, split: str) -> TestData:
-    """A split of the data that the model's recipe names; a validation set held out of the training data lies apart."""
+def from_split(model: Model, folder: Path, split: str, instead: str = "--source and --reference") -> TestData:
+    """A split of the data that the model's recipe names; a validation set held out of the training data lies apart.
+
+    `instead` names the options that would do where there is no such split.
+    """
     options = model.recipe.data
     corpora = {"test": options.test, "valid": options.valid}[split]
     if corpora:
@@ -82,11 +85,14 @@ def from_split(model: Model, folder: Path, split: str) -> TestData:
     elif split == "valid":
         prepared = _prepared(model, folder)
         if not prepared.is_dir():
-            raise Fault(f"The validation set of {folder} was held out of its training data, and {prepared} is gone.")
+            raise Fault(
+                f"The recipe of {folder} names no validation data, and none that was held out of the training data "
+                f"lies in {prepared}; give {instead}."
+            )
         pairs = open_prepared(prepared).valid
     else:
         held_out = ", or --split valid" if _prepared(model, folder).is_dir() else ""
-        raise Fault(f"The recipe of {folder} names no test data; give --source and --reference{held_out}.")
+        raise Fault(f"The recipe of {folder} names no test data; give {instead}{held_out}.")
     return from_pairs(pairs, split, options.merge_references)
 
 

@@ -122,7 +122,7 @@ def _path(place: Place) -> str:
 
 def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:
     *parents, name = place
-    known = list(_kind_at(kind, tuple(parents)).model_fields)
+    known = [field.alias or own for own, field in _kind_at(kind, tuple(parents)).model_fields.items()]
     near = get_close_matches(str(name), known, 1)
     hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
     return f"{_path(tuple(parents)) or whole} has no '{name}'; {hint}"

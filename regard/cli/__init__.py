@@ -151,6 +151,8 @@ def _explain(error: BaseException) -> int:
         with suppress(OSError, ValueError):
             sys.stdout.flush()  # what was written before comes before the sentences
     match error:
+        case ImportError() if isinstance(error.__cause__, KeyboardInterrupt):  # compiled modules say it like this
+            return _explain(error.__cause__)
         case KeyboardInterrupt() | typer.Abort():
             # The terminal has just written ^C, so the sentence begins on a line of its own.
             _tell("stopped.", before="\n" if sys.stderr and sys.stderr.isatty() else "")
@@ -162,16 +164,19 @@ def _explain(error: BaseException) -> int:
         case BrokenPipeError() if _reader_is_gone():
             return 141
         case UnicodeEncodeError():
-            character = ascii(error.object[error.start])
-            return _tell(
-                f"{character} cannot be written in the encoding {error.encoding}; PYTHONUTF8=1 makes it UTF-8."
-            )
+            return _tell(_unwritable(error.object[error.start], error.encoding))
         case ModuleNotFoundError() if error.name and error.name.partition(".")[0] != "regard":
             return _tell(f"{error.name} is not installed; `regard doctor` says what is missing.")
         case OSError() if error.errno in _OF_THE_DISK and (error.filename or error.errno in _FULL):
             place = _HIDDEN.sub(r"\1", str(error.filename2 or error.filename or "the output"))
             return _tell(_OF_THE_DISK[error.errno].format(place=place))
     return _own_fault(error)
+
+
+def _unwritable(character: str, encoding: str) -> str:
+    if "\udc80" <= character <= "\udcff":  # how Python holds what it could not read
+        return f"The byte {ord(character) - 0xDC00:#x} of what you gave is no UTF-8; give text and names in UTF-8."
+    return f"{character!a} cannot be written in the encoding {encoding}; PYTHONUTF8=1 makes it UTF-8."
 
 
 _HIDDEN = re.compile(r"\.([^/]+)\.(?:partial|unfinished)$")  # what is being written, beside where it is to be

@@ -51,7 +51,9 @@ def command(
     if as_json:
         print_json(found.as_dict())
     else:
-        rows = [[score.metric, f"{score.value:.2f}", str(score.n), score.signature] for score in found.scores]
+        rows = [
+            [score.metric, f"{score.value:.{score.digits}f}", str(score.n), score.signature] for score in found.scores
+        ]
         say_table(["metric", "value", "sentences", "signature"], rows)
     if found.learnt:
         remark(_told_of_learnt(found.learnt, len(data.sources), found.of_others))
@@ -64,7 +66,7 @@ def _told_of_learnt(learnt: int, sentences: int, of_others: "Sequence[Score]") -
     if not of_others:
         which = "all but one of these" if new else "all of these"
         return f"The model was trained on {which} sentences, so the scores say nothing of how it translates new ones."
-    scores = ", ".join(f"{score.metric} {score.value:.2f}" for score in of_others)
+    scores = ", ".join(f"{score.metric} {score.value:.{score.digits}f}" for score in of_others)
     return (
         f"The model was trained on {learnt:,} of these {sentences:,} sentences (but for case and spaces around them). "
         f"On the {new:,} that are new to it: {scores}."

@@ -46,7 +46,7 @@ def command(
     if source is not None and target is not None:
         data = evaluation.from_files(source, [target])
     else:
-        data = evaluation.from_split(loaded, model, split or "valid")
+        data = evaluation.from_split(loaded, model, split or "valid", "--source and --target")
     pairs = [(each, reference or "") for each, reference in zip(data.sources, data.references[0], strict=True)]
     given = None if alignments is None else read_alignments(read_lines(alignments))
     if given is not None and len(given) != len(pairs):

@@ -89,7 +89,7 @@ def _say_scores(scores: Sequence["Scored"]) -> None:
     bounds = f"{CONFIDENCE}% between"
     rows = []
     for each in scores:
-        digits = _digits(each)
+        digits = each.score.digits
         between = f"{each.low:.{digits}f} and {each.high:.{digits}f}"
         value = f"{each.score.value:.{digits}f}"
         rows.append([each.score.metric, value, between, str(each.score.n), each.score.signature])
@@ -104,7 +104,7 @@ def _say_scores(scores: Sequence["Scored"]) -> None:
 
 def _compared(scored: "Scored") -> list[str]:
     assert scored.versus is not None
-    digits, found = _digits(scored), scored.versus.difference
+    digits, found = scored.score.digits, scored.versus.difference
     return [
         scored.score.metric,
         f"{scored.versus.score.value:.{digits}f}",
@@ -114,11 +114,6 @@ def _compared(scored: "Scored") -> list[str]:
         f"{found.randomisation:.4f}",
         scored.by,
     ]
-
-
-def _digits(scored: "Scored") -> int:
-    """Behind the point: more for scores that say in their signature that they do not run from 0 to 100."""
-    return 4 if "range:" in scored.score.signature else 2
 
 
 def _say_explanation(explained: "Explanation", ngrams: Sequence[Sequence["Match"]]) -> None:

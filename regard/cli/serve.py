@@ -1,6 +1,7 @@
 """`regard serve`: a page for people and an interface for programs."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from regard.serving.options import ServingOptions
 
 _KEY = "REGARD_API_KEY"
+_ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/\s]+")  # as browsers write it: nothing behind the name and its port
 
 _Models = Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Model folders.")]
 _Host = Annotated[str, typer.Option(help="The address to listen at; the default is this machine alone.")]
@@ -97,6 +99,9 @@ def _access(host: str, public: bool, key: str | None, hosts: list[str], origins:
         )
     if public and key is not None:
         raise Fault("--public lets anyone in, and --key-file those who know the key; give one of the two.")
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise Fault(f"--allow-origin is '{origin}', expected a scheme and a name alone, as in https://example.org.")
     names = [*own, *([] if is_near or host in ("0.0.0.0", "::") else [host]), *hosts]
     return {"hosts": tuple(dict.fromkeys(names)), "any_address": not is_near, "origins": tuple(origins), "key": key}
 

@@ -48,6 +48,8 @@ def command(
         raise Fault(
             "--valid-source, --valid-target and --languages go with --source and --target; a recipe has its own."
         )
+    for path in filter(None, (source, target, valid_source, valid_target, out)):
+        _check_name(path)
     if recipe is None and source and target:
         table, name = _from_files(TwoFiles(source, target, valid_source, valid_target, languages), out, resume)
     else:
@@ -56,6 +58,14 @@ def command(
             raise Fault(f"{recipe} is a comparison of several recipes; run it with `regard compare {recipe}`.")
     changes = [*(settings or []), *([f"seed={seed}"] if seed is not None else [])]
     train(table, changes, out or Path("runs") / name, resume=resume, minutes=minutes, overwrite=overwrite)
+
+
+def _check_name(path: Path) -> None:
+    """Refuse a path that cannot be written into a recipe."""
+    try:
+        str(path.resolve()).encode()
+    except UnicodeEncodeError:
+        raise Fault(f"The name {str(path)!a} is no UTF-8, so a recipe cannot hold it; give it another.") from None
 
 
 def recipe_table(name: str) -> tuple[dict[str, Any], str]:

@@ -34,6 +34,11 @@ class Score:
     n: int
     split: str | None = None
 
+    @property
+    def digits(self) -> int:
+        """Worth showing behind the point: more for scores whose signature says that they do not run from 0 to 100."""
+        return 4 if "range:" in self.signature else 2
+
     def as_dict(self) -> dict[str, Any]:
         """As it stands in scores.json; the split of a score of files is null."""
         return asdict(self)

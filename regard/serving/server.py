@@ -1,5 +1,6 @@
 """Running the application: a socket, a loop, and an end that finishes what was accepted."""
 
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -29,10 +30,13 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: Any) -> None:
         """Begin to end; Ctrl-C is told on when all is finished, and SIGTERM is what a service is ended by, no fault."""
         self._guard.closing = True
-        if sig == signal.SIGINT:
-            super().handle_exit(sig, frame)
-        else:
+        if sig != signal.SIGINT:
             self.should_exit = True
+        elif self.should_exit:
+            self.force_exit = True  # not told on: the first was, and twice would end in the middle of the ending
+            logging.getLogger("uvicorn.error").disabled = True  # it would tell of what is cut off by a traceback
+        else:
+            super().handle_exit(sig, frame)
 
 
 def bound(host: str, port: int) -> socket.socket:

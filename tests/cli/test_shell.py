@@ -210,6 +210,17 @@ def test_a_missing_package_is_named(made):
     assert done.stderr.startswith("regard: no_such_package is not installed; `regard doctor`")
 
 
+def test_ctrl_c_while_a_compiled_module_is_imported_is_ctrl_c(made):
+    done = made("made", body="raise ImportError('initialization failed') from KeyboardInterrupt()")
+    assert (done.returncode, done.stderr) == (130, "regard: stopped.\n")
+
+
+def test_bytes_of_an_argument_that_are_no_utf_8_are_named(made):
+    done = made("made", body="'caf\\udce9'.encode()")
+    assert done.returncode == 2
+    assert done.stderr == "regard: The byte 0xe9 of what you gave is no UTF-8; give text and names in UTF-8.\n"
+
+
 def test_letters_the_terminal_cannot_write_are_named(tmp_path):
     command = [sys.executable, program(tmp_path, "print('não')"), "made"]
     ascii_only = QUIET | {"PYTHONIOENCODING": "ascii"}

@@ -344,3 +344,15 @@ def test_lines_that_do_not_match_are_refused(tmp_path: Path, capsys: pytest.Capt
     assert "is empty" in say(capsys)
     assert main(train_arguments(source, source, tmp_path / "run")) == 2
     assert "are the same file" in say(capsys)
+
+
+def test_names_that_no_recipe_can_hold_are_refused_at_once(tmp_path, capsys):
+    source, target = tmp_path / "t\udce9n.en", tmp_path / "ten.pt"
+    source.write_text("a\n")
+    target.write_text("b\n")
+    arguments = ["train", "--source", str(source), "--target", str(target), "--out", str(tmp_path / "run")]
+    assert main(arguments) == 2
+    assert "is no UTF-8, so a recipe cannot hold it" in " ".join(capsys.readouterr().err.split())
+    assert main(["train", "demo", "--out", str(tmp_path / "r\udce9n")]) == 2
+    assert "is no UTF-8, so a recipe cannot hold it" in " ".join(capsys.readouterr().err.split())
+    assert {path.name for path in tmp_path.iterdir()} == {source.name, target.name}

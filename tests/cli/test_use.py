@@ -117,7 +117,11 @@ def test_bad_use_has_its_sentence(
         (["translate", str(trained), str(long)], "Line 3: "),
         (["translate", str(trained), str(text), "--beam", "0"], "beam"),
         (["evaluate", str(trained), "--metric", "blue"], "There is no metric 'blue'"),
-        (["evaluate", str(trained)], "names no test data"),
+        (["evaluate", str(trained)], "names no test data; give --source and --reference, or --split valid"),
+        (
+            ["heads", str(trained), "--split", "test"],
+            "names no test data; give --source and --target, or --split valid",
+        ),
         (["evaluate", str(trained), "--source", str(text)], "--source and --reference belong together"),
         (["evaluate", str(trained), "--source", str(text), "--reference", str(latin)], "not valid UTF-8"),
         (["evaluate", str(trained), "--source", str(empty), "--reference", str(empty)], "empty.txt is empty"),

@@ -48,6 +48,11 @@ def test_options_that_contradict_each_other_are_refused(
     assert "access.key" in refused(capsys, "model")
 
 
+@pytest.mark.parametrize("origin", ["https://example.org/", "example.org", "https://a b", ""])
+def test_an_origin_that_no_browser_would_send_is_refused(capsys: pytest.CaptureFixture[str], origin: str) -> None:
+    assert "expected a scheme and a name alone" in refused(capsys, "model", "--allow-origin", origin)
+
+
 def test_settings_are_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert "limits has no 'beem'; did you mean 'beam'?" in refused(capsys, "model", "--set", "limits.beem=3")
     assert "Who may come is said with" in refused(capsys, "model", "--set", "access.key=anyone")
@@ -129,3 +134,19 @@ def test_it_serves_on_loopback_and_ends_when_it_has_finished(forth: Path, end: s
     assert '"path": "/translate"' in rest
     assert "Traceback" not in rest
     assert "books" not in rest
+
+
+def test_a_second_ctrl_c_waits_for_nobody(forth: Path) -> None:
+    with served(str(forth), "--quiet") as (process, address):
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=WAIT) as connection:
+            head = f"POST /translate HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9\r\n"
+            connection.sendall(f"{head}Expect: 100-continue\r\n\r\n".encode())
+            assert connection.recv(100).startswith(b"HTTP/1.1 100")
+            process.send_signal(signal.SIGINT)
+            until(lambda: not is_listening(host, int(port)))
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            _, rest = process.communicate(timeout=WAIT)
+    assert process.returncode == 130
+    assert rest == "regard: stopped.\n"

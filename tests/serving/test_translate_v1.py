@@ -174,6 +174,7 @@ def test_split_sentences_may_be_switched_off(client: httpx.Client) -> None:
     ("question", "sentence"),
     [
         ({"text": 3}, "text is 3, expected a list"),
+        ({"text": "a", "wiht": ["b"]}, "Invalid request: the request has no 'wiht'; did you mean 'with'?"),
         ({"txet": "a", "text": "b"}, "Invalid request: the request has no 'txet'; did you mean 'text'?"),
         ({"model": "none"}, "There is no model 'none' here; there are forth, back."),
         ({"source": "pt"}, "The model forth goes from en to pt."),
