@@ -91,7 +91,7 @@ def test_any_answer_is_right_and_counts_once(speller: Path, model: Model, monkey
     answers = {"LEAD": "L EH D", "DEAD": "D IY D", "BEE": "B"}
     data = evaluation.from_split(model, speller, "test")
     monkeypatch.setattr(evaluation, "score", lambda _, *rest: score([answers[word] for word in data.sources], *rest))
-    (errors, exact), *_ = evaluation.evaluate(model, data, ["wer", "exact"])
+    errors, exact = evaluation.evaluate(model, data, ["wer", "exact"]).scores
     assert errors.value == pytest.approx(100 * 2 / (3 + 3 + 2))
     assert exact.value == pytest.approx(100 / 3)
     assert (errors.n, errors.split) == (3, "test")

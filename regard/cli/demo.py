@@ -51,9 +51,8 @@ def _score(folder: Path) -> None:
 
     model = load(folder)
     with console_progress() as progress:
-        scores, *_ = evaluation.evaluate(
-            model, evaluation.from_split(model, folder, "test"), ["bleu", "chrf"], progress=progress
-        )
+        data = evaluation.from_split(model, folder, "test")
+        scores = evaluation.evaluate(model, data, ["bleu", "chrf"], progress=progress).scores
     evaluation.store(folder, scores)
     print("\nOn 1,000 sentences whose combinations of words were held out of training:")
     for score in scores:
