@@ -1,5 +1,6 @@
 """Who listens to a training run: people at a terminal, log files, TensorBoard, the clock and Ctrl-C."""
 
+import math
 import signal
 import sys
 import time
@@ -15,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from regard.training.events import Ended, Event, Listener, Remarked, Started, Stepped, Validated
 
+FADING = 0.98  # of a loss shown to people, at each step after its own
 LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
 
 
@@ -32,8 +34,35 @@ class Speedometer:
         self._last = now
 
 
-def _summary(event: Stepped, rate: float) -> str:
-    return f"loss {event.loss:.3f}  rate {event.learning_rate:.1e}  {rate:,.0f} tokens/s"
+class SmoothLoss:
+    """The mean loss of an item over the recent past, about fifty steps: that of one batch says little.
+
+    Sums of losses and of items both fade at each step, so that a large batch counts for more than a small one.
+    """
+
+    def __init__(self) -> None:
+        self.value, self._sum, self._items, self._step = math.nan, 0.0, 0.0, 0
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, Stepped):
+            fading = FADING ** (event.step - self._step)
+            self._sum = fading * self._sum + event.loss * event.items
+            self._items = fading * self._items + event.items
+            self.value, self._step = self._sum / max(self._items, 1), event.step
+
+
+class Gauge:
+    """What people read of a step: the smoothed loss, the learning rate and the speed."""
+
+    def __init__(self) -> None:
+        self.speed, self.loss = Speedometer(), SmoothLoss()
+
+    def hear(self, event: Event) -> None:
+        self.speed.hear(event)
+        self.loss.hear(event)
+
+    def summary(self, event: Stepped) -> str:
+        return f"loss {self.loss.value:.3f}  rate {event.learning_rate:.1e}  {self.speed.rate:,.0f} tokens/s"
 
 
 def _measures(event: Validated) -> str:
@@ -56,11 +85,11 @@ class Lines:
     """Progress as plain lines, for logs and pipes."""
 
     def __init__(self, file: TextIO | None = None) -> None:
-        self.file, self.speed = file or sys.stderr, Speedometer()
+        self.file, self.gauge = file or sys.stderr, Gauge()
         self.started, self.printed, self.first, self.steps = time.monotonic(), 0.0, 0, 0
 
     def __call__(self, event: Event) -> None:
-        self.speed.hear(event)
+        self.gauge.hear(event)
         match event:
             case Started(step, steps):
                 self.started, self.first, self.steps = time.monotonic(), step, steps
@@ -70,9 +99,7 @@ class Lines:
                 if now - self.printed >= LINE_SECONDS or step == self.steps:
                     self.printed = now
                     left = (now - self.started) / (step - self.first) * (self.steps - step)
-                    self._print(
-                        f"step {step}/{self.steps}  {_summary(event, self.speed.rate)}  {left / 60:.1f} min left"
-                    )
+                    self._print(f"step {step}/{self.steps}  {self.gauge.summary(event)}  {left / 60:.1f} min left")
             case Validated(step, _, best):
                 self._print(f"step {step}  validation  {_measures(event)}{'  (best so far)' if best else ''}")
                 for line in _samples(event):
@@ -90,7 +117,7 @@ class Bar:
     """Progress as a live bar, with validations above it, for people at a terminal."""
 
     def __init__(self, console: Console) -> None:
-        self.console, self.speed = console, Speedometer()
+        self.console, self.gauge = console, Gauge()
         self.progress = Progress(
             TextColumn("training"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[summary]}"),
             TimeRemainingColumn(), console=console, transient=True,
@@ -99,13 +126,13 @@ class Bar:
         self.headed = False
 
     def __call__(self, event: Event) -> None:
-        self.speed.hear(event)
+        self.gauge.hear(event)
         match event:
             case Started(step, steps):
                 self.progress.start()
                 self.progress.update(self.bar, completed=step, total=steps)
             case Stepped(step):
-                self.progress.update(self.bar, completed=step, summary=_summary(event, self.speed.rate))
+                self.progress.update(self.bar, completed=step, summary=self.gauge.summary(event))
             case Validated():
                 self._validated(event)
             case Remarked(step, text):
@@ -142,17 +169,19 @@ class TensorBoard:
     """Writes the run's curves for TensorBoard; a resumed run overwrites what came after its checkpoint."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.loss = folder, SmoothLoss()
         self.writer: Any = None
 
     def __call__(self, event: Event) -> None:
+        self.loss.hear(event)
         match event:
             case Started(step):
                 from torch.utils.tensorboard import SummaryWriter
 
                 self.writer = SummaryWriter(str(self.folder), purge_step=step + 1)
             case Stepped(step, _, loss, _, learning_rate, norm):
-                for name, value in (("loss", loss), ("learning rate", learning_rate), ("gradient norm", norm)):
+                named = {"loss": self.loss.value, "loss unsmoothed": loss}
+                for name, value in (named | {"learning rate": learning_rate, "gradient norm": norm}).items():
                     self.writer.add_scalar(f"training/{name}", value, step)
             case Validated(step, measures):
                 for name, value in measures.items():

@@ -26,8 +26,17 @@ class Facts:
     since_best: int = 0  # validations since the best one
     finished: bool = False
     watchdog: dict[str, Any] = field(default_factory=dict)
-    losses: list[tuple[int, float]] = field(default_factory=list)
+    losses: list[tuple[int, float]] = field(default_factory=list)  # each the mean of the steps since the one before
+    loss_sum: float = 0.0  # of the steps since the last of `losses`, and the items that it is of
+    loss_items: int = 0
     validations: list[tuple[int, dict[str, float]]] = field(default_factory=list)
+
+    def add_loss(self, step: int, total: float, items: int, every: int) -> None:
+        """Count the loss of a step towards the curve, which has a point at `every` so many steps."""
+        self.loss_sum, self.loss_items = self.loss_sum + total, self.loss_items + items
+        if step % every == 0:
+            self.losses.append((step, self.loss_sum / max(self.loss_items, 1)))
+            self.loss_sum, self.loss_items = 0.0, 0
 
 
 @dataclass

@@ -148,8 +148,7 @@ class Trainer:
         read = [(float(total), int(count), float(norm)) for total, count, norm in unread]
         for step, (total, count, norm) in enumerate(read, self.facts.step - len(read) + 1):
             self.watchdog.check(total / max(count, 1), norm)
-            if step % max(1, self.options.steps // CURVE_POINTS) == 0:
-                self.facts.losses.append((step, total / max(count, 1)))
+            self.facts.add_loss(step, total, count, max(1, self.options.steps // CURVE_POINTS))
         items = sum(count for _, count, _ in read)
         loss, norm = sum(total for total, _, _ in read) / max(items, 1), read[-1][2]
         self._tell(Stepped(self.facts.step, self.facts.epoch, loss, items, self._learning_rate(), norm))

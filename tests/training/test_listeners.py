@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from regard.training.events import Ended, Event, Remarked, Started, Stepped, Validated
-from regard.training.listeners import Bar, Lines, TensorBoard, deadline, interruptions
+from regard.training.listeners import Bar, Lines, SmoothLoss, TensorBoard, deadline, interruptions
 
 STEP = Stepped(10, 0, 2.5, 1000, 1e-3, 0.7)
 RUN: list[Event] = [
@@ -44,6 +44,29 @@ def test_the_bar_tells_the_same() -> None:
         assert words in told
 
 
+def test_the_loss_people_read_is_of_many_batches_counted_in_items() -> None:
+    """Losses of 3, 6 and 6 over 100, 300 and 200 items; what is a step old counts 0.98 of itself."""
+    loss = SmoothLoss()
+    told = []
+    for step, value, items in ((1, 3.0, 100), (2, 6.0, 300), (4, 6.0, 200)):
+        loss.hear(Stepped(step, 0, value, items, 1e-3, 0.7))
+        told.append(loss.value)
+    assert told[0] == 3.0
+    assert told[1] == pytest.approx((0.98 * 300 + 1800) / (0.98 * 100 + 300))
+    faded = 0.98**2  # two steps at once, as a GPU tells them
+    assert told[2] == pytest.approx((faded * (0.98 * 300 + 1800) + 1200) / (faded * (0.98 * 100 + 300) + 200))
+
+
+def test_one_odd_batch_hardly_moves_what_lines_and_bar_show() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=120, color_system=None)
+    file = io.StringIO()
+    for listener in (Lines(file), Bar(console)):
+        for event in (Started(0, 11), STEP, Stepped(11, 0, 5.0, 1, 1e-3, 0.7), Ended(11, "done", True)):
+            listener(event)
+    for told in (file.getvalue(), console.file.getvalue()):
+        assert "loss 2.503" in told  # (0.98 · 2,500 + 5) / (0.98 · 1,000 + 1)
+
+
 def test_a_deadline_asks_for_a_stop_at_a_step() -> None:
     assert deadline(0)(STEP) == "the 0 minutes are over"
     assert deadline(0)(Started(0, 10)) is None
@@ -64,4 +87,7 @@ def test_tensorboard_gets_its_files(tmp_path: Path) -> None:
     board = TensorBoard(tmp_path)
     for event in RUN:
         assert board(event) is None
-    assert [path.name.startswith("events") for path in tmp_path.iterdir()] == [True]
+    (events,) = tmp_path.iterdir()
+    assert events.name.startswith("events")
+    for name in (b"training/loss", b"training/loss unsmoothed", b"training/learning rate"):
+        assert name in events.read_bytes()

@@ -69,7 +69,7 @@ def test_resumed_is_never_stopped(extra: dict[str, Any]) -> None:
             assert torch.equal(one, two)
         for one, two in zip(keeper.published[-1].values(), pieces.published[-1].values(), strict=True):
             assert torch.equal(one, two)
-        assert facts.validations == keeper.snapshots[-1].facts.validations
+        assert facts == keeper.snapshots[-1].facts
 
 
 def test_a_finished_run_does_nothing_and_a_longer_one_goes_on() -> None:
@@ -79,6 +79,20 @@ def test_a_finished_run_does_nothing_and_a_longer_one_goes_on() -> None:
     assert not log.of(Stepped)
     trainer(Line(), keeper, options(steps=45), log).run()
     assert [event.step for event in log.of(Stepped)] == [41, 42, 43, 44, 45]
+
+
+def test_the_curve_is_of_the_means_between_its_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight points in 24 steps: each is the mean over the items of three; a stop in between changes none of them."""
+    monkeypatch.setattr("regard.training.trainer.CURVE_POINTS", 8)
+    log, keeper, pieces = Log(), Memory(), Memory()
+    whole = trainer(Line(), keeper, options(steps=24), log).run()
+    steps = log.of(Stepped)
+    parts = [steps[start : start + 3] for start in range(0, 24, 3)]
+    means = [sum(one.loss * one.items for one in part) / sum(one.items for one in part) for part in parts]
+    assert [step for step, _ in whole.losses] == list(range(3, 25, 3))
+    assert [loss for _, loss in whole.losses] == pytest.approx(means)
+    trainer(Line(), pieces, options(steps=24), stop_after(10)).run()
+    assert trainer(Line(), pieces, options(steps=24)).run().losses == whole.losses
 
 
 def test_accumulating_is_one_larger_batch() -> None:
