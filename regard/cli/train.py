@@ -30,7 +30,7 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, by its own recipe if none is given.")] = False,
     minutes: Annotated[float | None, typer.Option(min=0, help="Stop cleanly after so many minutes.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
@@ -40,17 +40,20 @@ def command(
 
     if recipe is not None and (source or target):
         raise Fault("Give a recipe or --source and --target, not both.")
-    if recipe is None and not (source and target):
+    begun = resume and recipe is None and not (source or target)  # what to train is in the run
+    if recipe is None and not begun and not (source and target):
         raise Fault("Give a recipe (`regard recipes` lists some), or two text files with --source and --target.")
     if resume and overwrite:
         raise Fault("--resume goes on with a run and --overwrite replaces it; give one of them.")
-    if recipe is not None and (valid_source or valid_target or languages):
+    if (recipe is not None or begun) and (valid_source or valid_target or languages):
         raise Fault(
             "--valid-source, --valid-target and --languages go with --source and --target; a recipe has its own."
         )
     for path in filter(None, (source, target, valid_source, valid_target, out)):
         _check_name(path)
-    if recipe is None and source and target:
+    if begun:
+        table, name = _recipe_of_run(out), ""
+    elif recipe is None and source and target:
         table, name = _from_files(TwoFiles(source, target, valid_source, valid_target, languages), out, resume)
     else:
         table, name = recipe_table(str(recipe))
@@ -77,6 +80,19 @@ def recipe_table(name: str) -> tuple[dict[str, Any], str]:
     if path.is_file() or path.suffix == ".toml":
         return read_table(path), path.stem
     return parse(recipe_text(name), name), name
+
+
+def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
+    """The recipe of the run that is to go on."""
+    from regard.checkpoint import RunFolder, read_recipe
+
+    if folder is None:
+        raise Fault("Say with --out which run is to go on, or give what to train: a recipe, or --source and --target.")
+    if not RunFolder(folder).exists():
+        raise Fault(
+            f"{folder} holds no recipe to go on with; give one, or --source and --target, as when the run was begun."
+        )
+    return read_recipe(folder)
 
 
 def _from_files(files: "TwoFiles", out: Path | None, resume: bool) -> tuple[dict[str, Any], str]:

@@ -159,6 +159,31 @@ def test_a_longer_run_goes_on_from_a_finished_one(trained: Path, tmp_path: Path)
     assert RunFolder(out).facts().step == 16
 
 
+def test_a_run_goes_on_by_its_own_recipe(
+    corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither the recipe nor the files are said again, and the bits are those of the run that was never stopped."""
+    out = tmp_path / "run"
+    assert main([*everything(corpus, out), "--minutes", "0"]) == 0
+    assert RunFolder(out).steps()[-1] < 20
+    assert main(["train", "--out", str(out), "--resume"]) == 0
+    _same(uninterrupted, out)
+    assert main(["train", "--out", str(out), "--resume"]) == 0
+    assert "is finished; there is nothing to resume" in say(capsys)
+    assert main(["train", "--out", str(out), "--resume", "--set", "training.steps=24"]) == 0
+    assert RunFolder(out).facts().step == 24
+
+
+def test_without_a_run_there_is_no_recipe_to_go_on_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--resume"]) == 2
+    assert "Say with --out which run is to go on" in say(capsys)
+    assert main(["train", "--out", str(tmp_path / "none"), "--resume"]) == 2
+    assert "none holds no recipe to go on with; give one, or --source and --target" in " ".join(say(capsys).split())
+    assert not (tmp_path / "none").exists()
+    assert main(["train", "--out", str(tmp_path / "none"), "--resume", "--languages", "en-pt"]) == 2
+    assert "go with --source and --target" in say(capsys)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
