@@ -30,7 +30,7 @@ def command(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, by its own recipe if none is given.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, by the recipe in it.")] = False,
     minutes: Annotated[float | None, typer.Option(min=0, help="Stop cleanly after so many minutes.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
