@@ -14,11 +14,12 @@ from regard.data.prepared import are_learnt, open_prepared
 from regard.data.text import counted, read_lines, read_pairs
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
+from regard.memory import in_pieces
 from regard.metrics import METRICS, References, Score, by_sentence, score
 from regard.metrics.tokenised import tokenised_remark
 from regard.model import Model
 from regard.progress import Progress, silent
-from regard.protocols import Tally
+from regard.protocols import Divisible, Tally, Task
 
 PORTION = 256  # sentences between two reports of progress
 
@@ -187,11 +188,16 @@ def perplexity(model: Model, data: TestData) -> Score:
         model.task.check_length(source, number)
         model.task.check_target(target, number)
     for first in range(0, len(pairs), PORTION):
-        tally = model.task.measure(model.task.pair_up(pairs[first : first + PORTION]))["perplexity"]
-        total = tally if total is None else total + tally
+        for tallies in measure_in_pieces(model.task, model.task.pair_up(pairs[first : first + PORTION])):
+            total = tallies["perplexity"] if total is None else total + tallies["perplexity"]
     if total is None:
         raise Fault("There is nothing to score: no sentences were given.")
     return Score("perplexity", total.value, "per token, end counted", len(pairs), data.split)
+
+
+def measure_in_pieces(task: Task, batch: Divisible) -> list[dict[str, Tally]]:
+    """What a task measures on a batch; where the memory does not suffice, on pieces of it, whose tallies add up."""
+    return in_pieces(task.measure, batch, lambda whole: whole.split(2) if whole.rows > 1 else ())
 
 
 def store(folder: Path, scores: Sequence[Score]) -> bool:

@@ -157,8 +157,8 @@ class Labelled(Protocol):
 class Divisible(Protocol):
     """A batch that can be cut into smaller ones with the same rows."""
 
-    rows: int
-
+    @property
+    def rows(self) -> int: ...
     def split(self, parts: int) -> Sequence["Divisible"]: ...
 
 

@@ -14,7 +14,7 @@ from regard.checkpoint import RunFolder
 from regard.data.prepare import prepare
 from regard.data.prepared import Prepared, purpose_of
 from regard.data.tokenisers import tokeniser_names
-from regard.evaluation import from_pairs, score_outputs
+from regard.evaluation import from_pairs, measure_in_pieces, score_outputs
 from regard.families import Recipe, check_recipe
 from regard.faults import Fault
 from regard.heads import inspect, logged
@@ -227,6 +227,6 @@ def measure(task: Translation, split: str) -> dict[str, float]:
     """The task's own measures over a whole split, however it is cut into batches."""
     tallies: dict[str, Tally] = {}
     for batch in task.batches(split, seed=0, epoch=0, start=0):
-        for name, tally in task.measure(batch).items():
+        for name, tally in (each for found in measure_in_pieces(task, batch) for each in found.items()):
             tallies[name] = tallies[name] + tally if name in tallies else tally
     return {name: tally.value for name, tally in tallies.items()}

@@ -19,6 +19,7 @@ from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.sampling import sample
 from regard.decoding.steady import fits, steady_search
 from regard.faults import Fault, OfText
+from regard.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
 from regard.tasks.covering import Covering
 from regard.tasks.pairs import PairBatch
@@ -92,8 +93,8 @@ def find(
 ) -> list[list[Hypothesis]]:
     """The outputs for each text, best first or in the order drawn; several tasks write together.
 
-    Texts of like length are searched together and the order is kept. What is drawn for a text depends on its number
-    among `lines`, by default its place.
+    Texts of like length are searched together, as many as the memory allows, and the order is kept. What is drawn for
+    a text depends on its number among `lines`, by default its place.
     """
     _check_wishes(search.wishes, len(texts))
     task, writer = tasks[0], writer_of(tasks, search.options)
@@ -102,16 +103,20 @@ def find(
     rows = {number: row for number, row in cut.items() if row}  # a text may be of nothing but what no token stands for
     keys = range(len(texts)) if lines is None else lines
     seeker = _Seeker(task, writer, search)
-    budget = STEADY_TOKENS if seeker.captures is not None else SEARCH_TOKENS
-    for numbers in batches_of({number: len(row) + 1 for number, row in rows.items()}, budget // search.rows):
+
+    def search_together(numbers: list[int]) -> dict[int, list[Hypothesis]]:
         part = [rows[number] for number in numbers], [keys[number] for number in numbers]
-        wishes = search.wishes.of(numbers)
         try:
-            outputs = seeker.seek(*part, wishes, ())
+            outputs = seeker.seek(*part, search.wishes.of(numbers), ())
         except OfText as fault:
             raise OfText(numbers[fault.number], fault.sentence) from None
-        for number, hypotheses in zip(numbers, outputs, strict=True):
-            found[number] = hypotheses
+        return dict(zip(numbers, outputs, strict=True))
+
+    budget = STEADY_TOKENS if seeker.captures is not None else SEARCH_TOKENS
+    for numbers in batches_of({number: len(row) + 1 for number, row in rows.items()}, budget // search.rows):
+        for part in in_pieces(search_together, numbers, list_halves):
+            for number, hypotheses in part.items():
+                found[number] = hypotheses
     for number, row in rows.items() if search.wishes.forbidden else ():
         found[number] = seeker.without(found[number], row, keys[number], search.wishes.of([number]))
     return found

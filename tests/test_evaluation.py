@@ -13,6 +13,8 @@ from regard.evaluation import from_pairs, score_outputs
 from regard.faults import Fault
 from regard.metrics import score
 from regard.model import Model, load
+from regard.protocols import Tally
+from regard.tasks.pairs import PairBatch
 
 TRAIN = "BAD  B AE D\nDAB  D AE B\nADD  AE D\nBE  B IY\nBEAD  B IY D\nREAD  R EH D\nREAD  R IY D\nDEED  D IY D\n"
 TEST = "LEAD  L IY D\nDEAD  D EH D\nLEAD  L EH D\nBEE  B IY\nLEAD  L IY D\n"
@@ -102,6 +104,23 @@ def test_perplexity_is_of_the_first_references(speller: Path, model: Model) -> N
     merged = evaluation.from_split(model, speller, "test")
     first = from_pairs([("LEAD", "L IY D"), ("DEAD", "D EH D"), ("BEE", "B IY")], "test", merge=False)
     assert evaluation.perplexity(model, merged) == evaluation.perplexity(model, first)
+
+
+def test_perplexity_is_measured_in_pieces_where_the_memory_is_short(
+    speller: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, measure, tried = evaluation.from_split(model, speller, "test"), model.task.measure, []
+    expected = evaluation.perplexity(model, data)
+
+    def with_room_for_one(batch: PairBatch) -> dict[str, Tally]:
+        tried.append(batch.rows)
+        if batch.rows > 1:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return measure(batch)
+
+    monkeypatch.setattr(model.task, "measure", with_room_for_one)
+    assert evaluation.perplexity(model, data).value == pytest.approx(expected.value)
+    assert tried == [3, 2, 1, 1, 1]
 
 
 def test_all_metrics_are_printed_and_kept(speller: Path, capsys: pytest.CaptureFixture[str]) -> None:

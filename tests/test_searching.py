@@ -1,7 +1,9 @@
 """What is asked of outputs in text, and that they have it."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,6 +17,7 @@ from regard.model import Model
 from regard.reranking import by_channel, by_risk
 from regard.searching import MOST_SPELLINGS, Search, Wishes, _pattern, captures_for, find
 from regard.tasks.covering import Covering, crossing
+from regard.tasks.pairs import PairBatch
 
 TEXTS = ["I love books.", "Ana sees the red house.", "We read."]
 
@@ -128,6 +131,25 @@ def test_drawing_depends_on_seed_and_line_and_not_on_the_batch(model: Model) -> 
     assert [each.n_best for each in other] != [each.n_best for each in together]
     cold = model.translate(TEXTS, sample={"temperature": 0})
     assert [each.text for each in cold] == [each.text for each in model.translate(TEXTS, beam=1)]
+
+
+@pytest.mark.parametrize("sample", [None, {"seed": 3}])
+def test_what_does_not_fit_the_memory_is_searched_in_pieces(
+    model: Model, monkeypatch: pytest.MonkeyPatch, sample: dict[str, Any] | None
+) -> None:
+    texts = ["The boy reads.", "I love books.", "", "The old house is red.", "She sings."]
+    expected = [each.text for each in model.translate(texts, sample=sample)]
+    read_tokens, tried = model.task.read_tokens, []
+
+    def with_room_for_one(rows: Sequence[Sequence[int]]) -> PairBatch:
+        tried.append(len(rows))
+        if len(rows) > 1:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return read_tokens(rows)
+
+    monkeypatch.setattr(model.task, "read_tokens", with_room_for_one)
+    assert [each.text for each in model.translate(texts, sample=sample)] == expected
+    assert tried == [4, 2, 1, 1, 2, 1, 1]
 
 
 def test_any_option_of_the_search_can_be_given(model: Model) -> None:

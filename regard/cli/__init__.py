@@ -23,6 +23,7 @@ from typer.main import get_command
 
 from regard import __version__
 from regard.faults import Fault
+from regard.memory import is_out_of_memory
 
 # What people type -> the module that does it, the name in that module (a function, or an app with commands of its
 # own), and the sentence in `regard --help`, which is short enough never to be cut off.
@@ -167,9 +168,12 @@ def _explain(error: BaseException) -> int:
             return _tell(_unwritable(error.object[error.start], error.encoding))
         case ModuleNotFoundError() if error.name and error.name.partition(".")[0] != "regard":
             return _tell(f"{error.name} is not installed; `regard doctor` says what is missing.")
-        case OSError() if error.errno in _OF_THE_DISK and (error.filename or error.errno in _FULL):
-            place = _HIDDEN.sub(r"\1", str(error.filename2 or error.filename or "the output"))
+        case OSError() if error.errno in _OF_THE_DISK and (error.filename or error.errno in _NAMELESS):
+            unnamed = "a file" if error.errno == errno.EIO else "the output"
+            place = _HIDDEN.sub(r"\1", str(error.filename2 or error.filename or unnamed))
             return _tell(_OF_THE_DISK[error.errno].format(place=place))
+        case MemoryError() | RuntimeError() if is_out_of_memory(error):
+            return _tell("The memory does not suffice for this; give less at a time, or a smaller model.")
     return _own_fault(error)
 
 
@@ -180,7 +184,7 @@ def _unwritable(character: str, encoding: str) -> str:
 
 
 _HIDDEN = re.compile(r"\.([^/]+)\.(?:partial|unfinished)$")  # what is being written, beside where it is to be
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a write to standard output meets, which has no name
+_NAMELESS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what one meets in an open file, its name gone
 _OF_THE_DISK = {
     errno.EACCES: "{place} may not be read or written by you (permission denied).",
     errno.EPERM: "{place} may not be changed by you (operation not permitted).",
@@ -191,6 +195,7 @@ _OF_THE_DISK = {
     errno.ENOSPC: "No space is left on the device of {place}; make room and try again.",
     errno.EDQUOT: "Your quota on the device of {place} is used up; make room and try again.",
     errno.EFBIG: "{place} would be larger than a file may be there (`ulimit -f` shows your own limit).",
+    errno.EIO: "The device of {place} reports an error (input/output error); look at the disk.",
     errno.EROFS: "{place} lies on a file system that can only be read.",
     errno.ENAMETOOLONG: "{place} is too long a name for the file system.",
 }

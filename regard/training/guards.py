@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.faults import Fault
+from regard.memory import give_back, is_out_of_memory
 from regard.protocols import Divisible
 
 Result = TypeVar("Result")
@@ -55,7 +56,8 @@ class Watchdog:
 class Splitter:
     """Works through batches in one piece each, or, when the memory does not suffice, in as many as it takes.
 
-    `make_room` lets go of what larger pieces had been given.
+    `make_room` lets go of what larger pieces had been given. How many pieces there are is part of where a run stands:
+    sums over other pieces differ in their last bits.
     """
 
     def __init__(self, remark: Callable[[str], None], make_room: Callable[[], None]) -> None:
@@ -68,7 +70,9 @@ class Splitter:
             begin()
             try:
                 return [work(piece) for batch in batches for piece in self._pieces(batch)]
-            except torch.OutOfMemoryError:
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
                 rows = max(batch.rows if isinstance(batch, Divisible) else 1 for batch in batches)
             # Outside the except block, where the traceback no longer holds on to the tensors that did not fit.
             if rows <= self.parts and has_made_room:
@@ -76,16 +80,12 @@ class Splitter:
                     "There is too little memory for a single row of a batch; choose a smaller model or a smaller "
                     "data.cleaning.longest."
                 )
-            self._empty()
+            self.make_room()
+            give_back()
             has_made_room = True
             if rows > self.parts:
                 self.parts *= 2
                 self.remark(f"out of memory: from here on each batch is worked through in {self.parts} pieces")
-
-    def _empty(self) -> None:
-        self.make_room()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
 
     def _pieces(self, batch: Any) -> Sequence[Any]:
         if self.parts == 1 or not isinstance(batch, Divisible):

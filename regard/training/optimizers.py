@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from regard.faults import Fault
+from regard.memory import is_out_of_memory
 from regard.training.options import OptimizerOptions
 
 
@@ -38,7 +40,17 @@ def step(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
     """One step at this learning rate."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate
-    optimizer.step()
+    try:
+        optimizer.step()
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+        megabytes = 2 * sum(weight.numel() * weight.element_size() for weight in weights) / 1e6
+        raise Fault(
+            "There is too little memory for the optimiser, which keeps two numbers for each weight "
+            f"({megabytes:,.0f} MB together); choose a smaller model."
+        ) from None
 
 
 def state_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

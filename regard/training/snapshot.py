@@ -25,6 +25,7 @@ class Facts:
     best: float | None = None
     since_best: int = 0  # validations since the best one
     finished: bool = False
+    parts: int = 1  # pieces that each batch is worked through in, for want of memory
     watchdog: dict[str, Any] = field(default_factory=dict)
     losses: list[tuple[int, float]] = field(default_factory=list)  # each the mean of the steps since the one before
     loss_sum: float = 0.0  # of the steps since the last of `losses`, and the items that it is of

@@ -215,7 +215,7 @@ class Trainer:
         self._tell(Remarked(failed, f"{trouble}; back to step {self.facts.step} with the learning rate halved"))
 
     def _save(self) -> None:
-        self.facts.watchdog = asdict(self.watchdog)
+        self.facts.watchdog, self.facts.parts = asdict(self.watchdog), self.splitter.parts
         tensors = {"weights": named_weights(self.module), "optimizer": optimizers.state_tensors(self.optimizer)}
         if self.average:
             tensors["average"] = self.average.tensors()
@@ -227,6 +227,7 @@ class Trainer:
         self.facts, self.watchdog = replace(snapshot.facts), Watchdog(**snapshot.facts.watchdog)
         # A finished run goes on where its recipe now says that it stops later.
         self.facts.finished &= self.facts.step >= self.options.steps or self._out_of_patience()
+        self.splitter.parts = self.facts.parts
         load_weights(self.module, snapshot.tensors["weights"])
         optimizers.load_state_tensors(self.optimizer, snapshot.tensors.get("optimizer", {}))
         if self.average:

@@ -174,6 +174,25 @@ def test_a_fault_of_ours_is_short_and_says_where_to_report_it(made):
     ]
 
 
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("raise MemoryError", "The memory does not suffice for this; give less at a time, or a smaller model."),
+        (
+            "raise OSError(5, 'Input/output error', 'shard.bin')",
+            "The device of shard.bin reports an error (input/output error); look at the disk.",
+        ),
+        (
+            "raise OSError(5, 'Input/output error')",
+            "The device of a file reports an error (input/output error); look at the disk.",
+        ),
+    ],
+)
+def test_what_the_machine_cannot_do_is_no_fault_of_ours(made, body, sentence):
+    done = made("made", body=body)
+    assert (done.returncode, done.stderr) == (2, f"regard: {sentence}\n")
+
+
 def test_the_traceback_is_shown_when_asked_for(made):
     by_option = made("--traceback", "made", body="raise ValueError('five')")
     by_environment = made("made", body="raise ValueError('five')", REGARD_TRACEBACK="1")

@@ -108,19 +108,61 @@ def test_accumulating_is_one_larger_batch() -> None:
         torch.testing.assert_close(mine, other)
 
 
-def test_out_of_memory_splits_and_changes_nothing() -> None:
+NO_MEMORY = [
+    torch.OutOfMemoryError("no more memory"),
+    MemoryError(),
+    RuntimeError("[enforce fail at alloc_cpu.cpp:113] data. DefaultCPUAllocator: not enough memory: you tried to"),
+]
+
+
+def no_more_than(rows: int, error: Exception = NO_MEMORY[0]) -> Any:
+    """Memory for so many rows."""
+
+    def check(batch: Rows) -> None:
+        if batch.rows > rows:
+            raise error
+
+    return check
+
+
+@pytest.mark.parametrize("error", NO_MEMORY, ids=["cuda", "python", "cpu"])
+def test_out_of_memory_splits_and_changes_nothing(error: Exception) -> None:
     plain, tight, log = Line(dropout=0.0), Line(dropout=0.0), Log()
-
-    def too_large(batch: Rows) -> None:
-        if batch.rows > 4:
-            raise torch.OutOfMemoryError("no more memory")
-
-    tight.spoil = too_large
+    tight.spoil = no_more_than(4, error)
     trainer(plain, Memory(), options()).run()
     trainer(tight, Memory(), options(), log).run()
     for one, two in zip(weights(plain), weights(tight), strict=True):
         torch.testing.assert_close(one, two)
     assert "in 2 pieces" in log.of(Remarked)[0].text
+
+
+def test_resumed_after_a_split_is_never_stopped() -> None:
+    """Also where the memory would suffice by then: how many pieces there are decides the last bits."""
+    whole, stopped, resumed, keeper = Line(), Line(), Line(), Memory()
+    whole.spoil = stopped.spoil = no_more_than(4)
+    trainer(whole, Memory(), options()).run()
+    trainer(stopped, keeper, options(), stop_after(12)).run()
+    assert keeper.snapshots[-1].facts.parts == 4  # ten rows in fours
+    trainer(resumed, keeper, options()).run()
+    for one, two in zip(weights(whole), weights(resumed), strict=True):
+        assert torch.equal(one, two)
+
+
+def test_an_error_of_another_kind_splits_nothing() -> None:
+    task = Line()
+    task.spoil = no_more_than(0, RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
+    with pytest.raises(RuntimeError, match="mat1 and mat2"):
+        trainer(task, Memory(), options()).run()
+
+
+def test_too_little_memory_for_the_optimiser_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def step(self: Any) -> None:
+        raise NO_MEMORY[2]
+
+    monkeypatch.setattr(torch.optim.Adam, "step", step)
+    monkeypatch.setattr(torch.optim.AdamW, "step", step)
+    with pytest.raises(Fault, match="too little memory for the optimiser, which keeps two numbers for each weight"):
+        trainer(Line(), Memory(), options()).run()
 
 
 def test_a_row_that_does_not_fit_ends_the_run() -> None:

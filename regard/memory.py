@@ -1,0 +1,49 @@
+"""Memory that runs out: how to know it by its error on every device, and how to go on with less at a time."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Whole = TypeVar("Whole")
+Result = TypeVar("Result")
+
+# In the errors of torch that have no class of their own: on a CPU, and from the libraries it calls on a GPU.
+_WORDS = ("DefaultCPUAllocator: ", "CUDA error: out of memory", "STATUS_ALLOC_FAILED")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether this error says that there is no more memory, of the host or of a device."""
+    if isinstance(error, MemoryError):
+        return True
+    # torch's own class is known by its name, so that whoever asks need not load torch.
+    own = type(error).__name__ == "OutOfMemoryError"
+    return isinstance(error, RuntimeError) and (own or any(words in str(error) for words in _WORDS))
+
+
+def give_back() -> None:
+    """Give the device back what torch holds in reserve, which may be cut into pieces that fit nothing larger."""
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def in_pieces(work: Callable[[Whole], Result], whole: Whole, halve: Callable[[Whole], Sequence[Whole]]) -> list[Result]:
+    """The result of `work` on the whole, or, where the memory does not suffice, those on its halves, or on theirs.
+
+    `halve` gives nothing for what cannot be cut any further.
+    """
+    try:
+        return [work(whole)]
+    except (MemoryError, RuntimeError) as error:
+        halves = halve(whole) if is_out_of_memory(error) else ()
+        if not halves:
+            raise
+    # Outside the except block, where the traceback no longer holds on to the tensors that did not fit.
+    give_back()
+    return [result for half in halves for result in in_pieces(work, half, halve)]
+
+
+def list_halves(items: list[Result]) -> list[list[Result]]:
+    """Both halves of a list, or nothing where it is too short for two."""
+    middle = len(items) // 2
+    return [items[:middle], items[middle:]] if middle else []
