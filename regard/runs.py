@@ -174,8 +174,19 @@ def describe(run: Run) -> list[str]:
         ),
         f"{run.recipe.family} of {parameters:,} parameters on {run.task.device}",
         f"{plan.count(seed, 0):,} batches an epoch, {100 * plan.padding_share(seed, 0):.1f}% of them padding",
+        *_mixture(run),
         *([run.task.path] if run.task.path else []),
     ]
+
+
+def _mixture(run: Run) -> list[str]:
+    """Which share of the pairs comes from which corpus, where there are several."""
+    if len(run.recipe.data.train) == 1:
+        return []
+    weights = [weight if count else 0.0 for _, count, weight in run.corpus.train.corpora]
+    named = zip(weights, run.recipe.data.train, strict=True)
+    shares = [f"{weight / sum(weights):.1%} from {corpus.names[0]}" for weight, corpus in named]
+    return [f"of the pairs of an epoch {', '.join(shares)}"]
 
 
 def train(run: Run, listeners: Sequence[Listener]) -> Facts:

@@ -27,9 +27,8 @@ class Plan:
     """The batches of every epoch, from the lengths of the pairs in tokens without the end token each side gets.
 
     A batch costs its rows times its longest side, end token counted: at most `budget`, except that a pair longer than
-    that stands alone. `corpora` are (first row, count, weight); with equal weights an epoch is every row once,
-    otherwise as many draws as there are rows, shared out by weight, each corpus running through its rows as often as
-    it takes.
+    that stands alone. `corpora` are (first row, count, weight): an epoch is as many draws as there are rows, shared out by
+    weight, each corpus running through its rows as often as it takes. With the counts as weights it is every row once.
     """
 
     source_lengths: np.ndarray
@@ -99,11 +98,9 @@ class Plan:
 
 def _quotas(corpora: Sequence[tuple[int, int, float]]) -> list[int]:
     """How many rows of an epoch come from each corpus; the roundings add up to the whole."""
-    counts = [count for _, count, _ in corpora]
+    rows = sum(count for _, count, _ in corpora)
     weights = [weight for _, _, weight in corpora]
-    if len(set(weights)) < 2:
-        return counts
-    bounds = [round(sum(counts) * weight / sum(weights)) for weight in accumulate(weights)]
+    bounds = [round(rows * weight / sum(weights)) for weight in accumulate(weights)]
     return [after - before for before, after in pairwise([0, *bounds])]
 
 

@@ -26,8 +26,12 @@ class Corpus(Options):
         TAB,
         description="What stands between source and target in a file of pairs; what follows a second one is left out.",
     )
-    weight: float = Field(
-        1.0, gt=0, allow_inf_nan=False, description="Share of the batches, relative to the other corpora."
+    weight: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Share of the pairs of an epoch, relative to the weights of the other corpora of train; "
+        "without any weights each corpus has the share of its size.",
     )
 
     @model_validator(mode="after")
@@ -114,3 +118,20 @@ class DataOptions(Options):
                 )
             return [{"source": value[0], "target": value[1]}]
         return value
+
+    @field_validator("train")
+    @classmethod
+    def _all_weights_or_none(cls, train: list[Corpus]) -> list[Corpus]:
+        if len(train) == 1:
+            return [train[0].model_copy(update={"weight": None})]  # the whole, whatever its weight
+        if len({corpus.weight is None for corpus in train}) == 2:
+            raise ValueError("some corpora have a weight and some have none; give one to each, or to none")
+        return train
+
+    @field_validator("valid", "test")
+    @classmethod
+    def _nothing_to_weigh(cls, corpora: list[Corpus]) -> list[Corpus]:
+        # Recipes that were written out when 1.0 was the default have it here too.
+        if any(corpus.weight not in (None, 1.0) for corpus in corpora):
+            raise ValueError("a weight is for corpora to learn from")
+        return [corpus.model_copy(update={"weight": None}) for corpus in corpora]

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError, model_validator
 
 from regard.data.cleaning import Report, hash_folded
 from regard.data.options import DataOptions
@@ -25,7 +25,8 @@ from regard.files import write_file
 from regard.progress import Progress
 from regard.recipe import differences
 
-_FORMAT = 2
+_FORMAT = 3
+_READABLE = (2, _FORMAT)
 
 Record = TypeVar("Record", bound=BaseModel)
 _PAIRS = TypeAdapter(list[tuple[str, str]])
@@ -58,6 +59,13 @@ class Purpose(BaseModel):
     format: int
     options: DataOptions
     inputs: list[Input]
+
+    @model_validator(mode="after")
+    def _equal_weights_once_meant_none(self) -> Self:
+        if self.format == 2 and len({corpus.weight for corpus in self.options.train}) == 1:
+            train = [corpus.model_copy(update={"weight": None}) for corpus in self.options.train]
+            self.options = self.options.model_copy(update={"train": train})
+        return self
 
 
 class Finished(BaseModel):
@@ -163,7 +171,7 @@ def claim(folder: Path, purpose: Purpose) -> None:
 def check_purpose(folder: Path, purpose: Purpose) -> None:
     """Refuse a folder that holds the preparation of something else."""
     stored = read_record(Purpose, Layout(folder).purpose)
-    if stored != purpose:
+    if stored.format not in _READABLE or stored.model_copy(update={"format": _FORMAT}) != purpose:
         raise Fault(
             f"{folder} holds a corpus prepared from something else: {_difference(stored, purpose)}. "
             "Name another folder as data.prepared, or delete this one."
@@ -172,7 +180,7 @@ def check_purpose(folder: Path, purpose: Purpose) -> None:
 
 def _difference(old: Purpose, new: Purpose) -> str:
     changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
-    if old.format != new.format:
+    if old.format not in _READABLE:
         changed.append("it was made by another version of regard")
     before = {input_.name: input_ for input_ in old.inputs}
     changed += [f"the file {now.name} has changed" for now in new.inputs if before.get(now.name, now) != now]

@@ -122,8 +122,8 @@ def _view(contents: np.ndarray, section: Section) -> np.ndarray:
 class Pairs:
     """The pairs of a prepared corpus by row: their tokens and, if it was kept, their text."""
 
-    def __init__(self, folder: Path, shards: Sequence[Shard], weights: Sequence[float]) -> None:
-        """`weights` are those of the corpora the shards belong to."""
+    def __init__(self, folder: Path, shards: Sequence[Shard], weights: Sequence[float | None]) -> None:
+        """`weights` are those of the corpora the shards belong to; one without any weighs as much as it has rows."""
         self._folder, self._shards = folder, [shard for shard in shards if shard.rows]
         self._bounds = [0, *accumulate(shard.rows for shard in self._shards)]
         self._open: dict[int, dict[str, np.ndarray]] = {}
@@ -134,7 +134,7 @@ class Pairs:
             if not path.is_file() or path.stat().st_size != size:
                 raise Fault(f"{path} is missing or not whole; delete {folder.parent} and prepare the corpus again.")
 
-    def __reduce__(self) -> "tuple[type[Pairs], tuple[Path, Sequence[Shard], Sequence[float]]]":
+    def __reduce__(self) -> "tuple[type[Pairs], tuple[Path, Sequence[Shard], Sequence[float | None]]]":
         """How it travels to worker processes: without what is mapped, which they map themselves."""
         return Pairs, (self._folder, self._shards, self._weights)
 
@@ -148,7 +148,8 @@ class Pairs:
         for shard in self._shards:
             counts[shard.corpus] += shard.rows
         firsts = accumulate(counts, initial=0)
-        return list(zip(firsts, counts, self._weights, strict=False))
+        weights = (count if weight is None else weight for count, weight in zip(counts, self._weights, strict=True))
+        return list(zip(firsts, counts, weights, strict=False))
 
     @cached_property
     def source_lengths(self) -> np.ndarray:

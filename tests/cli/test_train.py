@@ -290,6 +290,17 @@ def test_another_seed_is_another_run(trained: Path, tmp_path: Path) -> None:
     assert (tmp_path / "run" / WEIGHTS).read_bytes() != (trained / WEIGHTS).read_bytes()
 
 
+def test_the_mixture_of_several_corpora_is_told(
+    corpus: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = corpus
+    (tmp_path / "few.tsv").write_text("A cat.\tUm gato.\nTwo cats.\tDois gatos.\n", encoding="utf-8")
+    mixed = f'[{{source="{source}", target="{target}", weight=3}}, {{pairs="{tmp_path}/few.tsv", weight=1}}]'
+    arguments = train_arguments(source, target, tmp_path / "run", data__train=mixed, training__steps=1)
+    assert main(arguments) == 0
+    assert f"75.0% from {source}, 25.0% from {tmp_path}/few.tsv" in say(capsys)
+
+
 def test_a_run_folder_holds_what_is_promised(trained: Path) -> None:
     names = {path.name for path in trained.iterdir()}
     assert {"recipe.toml", WEIGHTS, "tokeniser.model", "scores.json", "manifest.json", "training", "curve.png"} <= names

@@ -82,9 +82,16 @@ def drawn(plan: Plan, epoch: int) -> np.ndarray:
     return np.bincount(np.concatenate(list(plan.batches(1, epoch))), minlength=len(plan.source_lengths))
 
 
-def test_equal_weights_change_nothing() -> None:
-    plan = planned(random_pairs(100), 90, [(0, 90, 2.0), (90, 10, 2.0)])
+def test_weights_as_large_as_the_corpora_are_every_row_once() -> None:
+    plan = planned(random_pairs(100), 90, [(0, 90, 90.0), (90, 10, 10.0)])
     assert drawn(plan, 0).tolist() == [1] * 100
+
+
+@pytest.mark.parametrize("weight", [1.0, 1.0001])
+def test_equal_weights_are_equal_shares_and_nearly_equal_ones_nearly(weight: float) -> None:
+    plan = planned(random_pairs(100), 90, [(0, 90, 1.0), (90, 10, weight)])
+    assert drawn(plan, 0)[:90].sum() == 50
+    assert drawn(plan, 0)[90:].tolist() == [5] * 10
 
 
 def test_weights_share_out_an_epoch() -> None:

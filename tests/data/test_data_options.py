@@ -21,10 +21,7 @@ TWO_FILES = [Corpus(source="a.en", target="a.pt")]
         ("demo:train", [Corpus(pairs="demo:train")]),
         (["a.en", "a.pt"], TWO_FILES),
         ({"source": "a.en", "target": "a.pt"}, TWO_FILES),
-        (
-            [{"source": "a.en", "target": "a.pt"}, {"pairs": "b.tsv", "weight": 2}],
-            [*TWO_FILES, Corpus(pairs="b.tsv", weight=2.0)],
-        ),
+        ([{"source": "a.en", "target": "a.pt"}, {"pairs": "b.tsv"}], [*TWO_FILES, Corpus(pairs="b.tsv")]),
     ],
 )
 def test_short_forms(short: Any, meant: list[Corpus]) -> None:
@@ -51,11 +48,21 @@ def test_short_forms(short: Any, meant: list[Corpus]) -> None:
         ({"pairs": "a.txt", "separator": "\n\n"}, r"separator is '\\n\\n', expected some text on one line"),
         ({"source": "a", "target": "b", "separator": "|"}, "'separator' is for a file of pairs, and this is none"),
         ({"pairs": "demo:train", "separator": "|"}, "'separator' is for a file of pairs, and this is none"),
+        ([{"pairs": "a"}, {"pairs": "b", "weight": 2}], "train: some corpora have a weight and some have none"),
     ],
 )
 def test_refusals(train: Any, sentence: str) -> None:
     with pytest.raises(Fault, match=sentence):
         check(DataOptions, {"train": train})
+
+
+def test_weights_are_for_corpora_that_are_mixed() -> None:
+    weighed = [{"pairs": "a.tsv", "weight": 1.0}, {"pairs": "b.tsv", "weight": 2.0}]
+    assert [corpus.weight for corpus in check(DataOptions, {"train": weighed}).train] == [1.0, 2.0]
+    assert check(DataOptions, {"train": weighed[1]}).train[0].weight is None
+    assert check(DataOptions, {"train": "a.tsv", "valid": weighed[0]}).valid[0].weight is None
+    with pytest.raises(Fault, match="test: a weight is for corpora to learn from"):
+        check(DataOptions, {"train": "a.tsv", "test": weighed})
 
 
 def test_training_data_is_needed() -> None:

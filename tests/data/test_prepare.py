@@ -1,5 +1,6 @@
 """Preparing a corpus: right, told, the same however often it is interrupted, and refused where it does not belong."""
 
+import json
 import os
 import signal
 import subprocess
@@ -43,7 +44,7 @@ def files(tmp_path: Path) -> Path:
 def options_for(files: Path, **more: Any) -> DataOptions:
     table: dict[str, Any] = {
         "train": [
-            {"source": str(files / "a.en"), "target": str(files / "a.pt")},
+            {"source": str(files / "a.en"), "target": str(files / "a.pt"), "weight": 1.0},
             {"pairs": str(files / "b.tsv"), "weight": 2.0},
         ],
         "valid": str(files / "valid.tsv"),
@@ -142,6 +143,21 @@ def test_a_finished_preparation_is_opened_not_made_again(files: Path, tmp_path: 
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
     assert again.report == open_prepared(folder).report
     assert len(again.train) == len(open_prepared(folder).train)
+
+
+def test_what_an_older_version_prepared_is_opened_and_its_equal_weights_mean_none(files: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "prepared"
+    both = [{"source": str(files / "a.en"), "target": str(files / "a.pt")}, {"pairs": str(files / "b.tsv")}]
+    prepare(options_for(files, train=both), folder)
+    purpose = json.loads((folder / "purpose.json").read_text())
+    purpose["format"] = 2
+    for corpus in (each for split in ("train", "valid", "test") for each in purpose["options"][split]):
+        corpus["weight"] = 1.0
+    (folder / "purpose.json").write_text(json.dumps(purpose))
+    counts = [count for _, count, _ in prepare(options_for(files, train=both), folder).train.corpora]
+    assert [weight for _, _, weight in open_prepared(folder).train.corpora] == counts
+    halves = [corpus | {"weight": 1.0} for corpus in both]
+    assert "prepared from something else: data.train was" in refusal(options_for(files, train=halves), folder)
 
 
 def test_progress_is_told(files: Path, tmp_path: Path) -> None:

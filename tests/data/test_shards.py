@@ -27,7 +27,7 @@ def build(
     return builder.write(folder / name, corpus)
 
 
-def opened(folder: Path, *records: Shard, weights: Sequence[float] = (1.0,)) -> Pairs:
+def opened(folder: Path, *records: Shard, weights: Sequence[float | None] = (1.0,)) -> Pairs:
     write_lengths(folder, records)
     return Pairs(folder, records, weights)
 
@@ -66,6 +66,7 @@ def test_text_is_kept_only_when_asked(tmp_path: Path) -> None:
 def test_corpora_know_their_rows_and_weights(tmp_path: Path) -> None:
     records = [build(tmp_path, "0", ROWS, 0), build(tmp_path, "1", ROWS[:1], 2), build(tmp_path, "2", ROWS[:1], 2)]
     assert opened(tmp_path, *records, weights=[1.0, 5.0, 0.5]).corpora == [(0, 3, 1.0), (3, 0, 5.0), (3, 2, 0.5)]
+    assert opened(tmp_path, *records, weights=[None] * 3).corpora == [(0, 3, 3), (3, 0, 0), (3, 2, 2)]
 
 
 def test_nothing_is_mapped_before_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
