@@ -1,4 +1,4 @@
-"""What to train when someone gives two text files and nothing else, chosen from their size and the hardware."""
+"""What to train when someone gives text files and nothing else, chosen from their size and the hardware."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -55,43 +55,40 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class TwoFiles:
-    """The files and languages given on a command line."""
+class TextFiles:
+    """The files and languages given on a command line; a split is a source and its target, or one file of pairs."""
 
-    source: Path
-    target: Path
-    valid_source: Path | None = None
-    valid_target: Path | None = None
+    train: tuple[Path, ...]
+    valid: tuple[Path, ...] = ()
     languages: str | None = None
 
     def corpora(self) -> dict[str, dict[str, str]]:
         """The files for training and, where given, for validation, named so that they are found from anywhere."""
-        named = {"train": (self.source, self.target), "valid": (self.valid_source, self.valid_target)}
-        return {
-            split: {"source": str(source.resolve()), "target": str(target.resolve())}
-            for split, (source, target) in named.items()
-            if source and target
-        }
+        named = {"train": self.train, "valid": self.valid}
+        return {split: _corpus([str(path.resolve()) for path in paths]) for split, paths in named.items() if paths}
 
     def check(self) -> None:
         """Refuse what cannot be meant."""
-        if (self.valid_source is None) != (self.valid_target is None):
-            raise Fault("--valid-source and --valid-target belong together; give both or neither.")
-        if self.source.resolve() == self.target.resolve():
-            raise Fault(f"--source and --target are the same file, {self.source}.")
-        for path in (self.source, self.target, self.valid_source, self.valid_target):
-            if path is not None and path.is_fifo():
+        if len({path.resolve() for path in self.train}) < len(self.train):
+            raise Fault(f"--source and --target are the same file, {self.train[0]}.")
+        for path in (*self.train, *self.valid):
+            if path.is_fifo():
                 raise Fault(f"{path} is a pipe, and training reads its text more than once; write it to a file first.")
 
     def pair_of_languages(self) -> tuple[str, str]:
-        """As given; else the files' suffixes; else src and tgt."""
+        """As given; else the suffixes of two files; else src and tgt."""
         if self.languages is not None:
             source, hyphen, target = self.languages.partition("-")
             if not (hyphen and source and target):
                 raise Fault(f"--languages is '{self.languages}', expected two codes with a hyphen, as in en-pt.")
             return source, target
-        codes = [_suffix(self.source), _suffix(self.target)]
-        return (codes[0], codes[1]) if all(codes) and codes[0] != codes[1] else ("src", "tgt")
+        codes = [_suffix(path) for path in self.train]
+        return (codes[0], codes[1]) if len(codes) == 2 and all(codes) and codes[0] != codes[1] else ("src", "tgt")
+
+
+def _corpus(names: list[str]) -> dict[str, str]:
+    """Names of files as a recipe has them."""
+    return dict(zip(("source", "target") if len(names) == 2 else ("pairs",), names, strict=True))
 
 
 def _suffix(path: Path) -> str:
@@ -102,14 +99,14 @@ def _suffix(path: Path) -> str:
     return code if looks_right else ""
 
 
-def recipe_for(files: TwoFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
+def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     """A recipe for the files as a table, and sentences that say what was chosen and why."""
     files.check()
     source, target = files.pair_of_languages()
     corpora = files.corpora()
-    amount = _measured(read_pairs(Corpus(source=corpora["train"]["source"], target=corpora["train"]["target"])))
+    amount = _measured(read_pairs(check(Corpus, corpora["train"])))
     if amount.pairs == 0:
-        raise Fault(f"{files.source} is empty; there is nothing to learn from.")
+        raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
     scale = next(scale for scale in SCALES if amount.pairs <= scale.pairs)
     preset = scale.gpu_preset if gpu else scale.cpu_preset
     ample = check(TransformerOptions, {"preset": preset}).ample_tokens

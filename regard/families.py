@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from regard.data.options import DataOptions
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
-from regard.recipe import Options, check
+from regard.recipe import Options, check, check_alone
 from regard.training.options import TrainingOptions
 
 
@@ -74,8 +74,17 @@ class Recipe(Options, Generic[Model]):
 
 def check_recipe(table: dict[str, Any]) -> Recipe:
     """The recipe in a table, with every fault in it named at once."""
+    return check(_kind_of_recipe(table), {"model": {}} | table)
+
+
+def check_settings(table: dict[str, Any]) -> None:
+    """Refuse what no recipe can have, before the rest of the recipe is known."""
+    check_alone(_kind_of_recipe(table), {"model": {}} | table)
+
+
+def _kind_of_recipe(table: dict[str, Any]) -> type[Recipe]:
     family = table.get("family", Recipe.model_fields["family"].default)
     if not isinstance(family, str) or family not in FAMILIES:
         raise Fault(f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}")
     _, options = FAMILIES[family].load()
-    return check(cast(type[Recipe], Recipe.__class_getitem__(options)), {"model": {}} | table)
+    return cast(type[Recipe], Recipe.__class_getitem__(options))

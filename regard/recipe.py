@@ -77,8 +77,23 @@ def check(kind: type[Kind], table: dict[str, Any], whole: str = "the recipe") ->
     try:
         return kind.model_validate(table)
     except ValidationError as error:
-        sentences = dict.fromkeys(_sentence(kind, fault, whole) for fault in error.errors())
-        raise Fault(*sentences) from None
+        raise _fault(kind, error.errors(), whole) from None
+
+
+def check_alone(kind: type[Options], table: dict[str, Any]) -> None:
+    """Refuse the names and values in `table` that are wrong whatever else a recipe says.
+
+    What is still missing, and whether one value goes with another, is not looked at.
+    """
+    try:
+        kind.model_validate(table)
+    except ValidationError as error:
+        if faults := [fault for fault in error.errors() if fault["type"] not in ("missing", "value_error")]:
+            raise _fault(kind, faults, "the recipe") from None
+
+
+def _fault(kind: type[Options], faults: list[ErrorDetails], whole: str) -> Fault:
+    return Fault(*dict.fromkeys(_sentence(kind, fault, whole) for fault in faults))
 
 
 def _sentence(kind: type[Options], fault: ErrorDetails, whole: str) -> str:
@@ -146,15 +161,24 @@ def _options_in(annotation: Any) -> Iterator[type[Options]]:
 
 def differences(old: Options, new: Options) -> list[str]:
     """The places at which two sets of options differ, each with both values."""
-    return list(_differences(old.model_dump(), new.model_dump(), ""))
+    return list(_differences(old, new, ""))
 
 
 def _differences(old: Any, new: Any, path: str) -> Iterator[str]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for name in old | new:
-            yield from _differences(old.get(name), new.get(name), f"{path}.{name}".lstrip("."))
+    if isinstance(old, Options) and isinstance(new, Options):
+        for name in type(old).model_fields | type(new).model_fields:
+            yield from _differences(getattr(old, name, None), getattr(new, name, None), f"{path}.{name}".lstrip("."))
     elif old != new:
-        yield f"{path} was {old!r} and is now {new!r}"
+        yield f"{path} was {_said(old)} and is now {_said(new)}"
+
+
+def _said(value: Any) -> str:
+    """A value as one would write it into a recipe, defaults left out."""
+    if value is None:
+        return "not given"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_said, value))}]" if value else "empty"
+    return _inline(value.model_dump(exclude_defaults=True) if isinstance(value, Options) else value)
 
 
 def write(options: Options, header: str) -> str:
@@ -181,8 +205,9 @@ def _lines(options: Options, path: str) -> Iterator[str]:
 def _inline(value: Any) -> str:
     """A value on one line; TOML has no word for nothing, so what is None is left out."""
     if isinstance(value, Options):
-        named = {name: getattr(value, name) for name in type(value).model_fields}
-        return "{ " + ", ".join(f"{name} = {_inline(v)}" for name, v in named.items() if v is not None) + " }"
+        value = {name: getattr(value, name) for name in type(value).model_fields}
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_inline(v)}" for name, v in value.items() if v is not None) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(_inline(inner) for inner in value) + "]"
     return tomli_w.dumps({"value": value}).partition("=")[2].strip()

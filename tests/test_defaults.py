@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from regard.defaults import TwoFiles, recipe_for
+from regard.defaults import TextFiles, recipe_for
 from regard.faults import Fault
 
 
@@ -14,7 +14,7 @@ def _made(folder: Path, pairs: int, source: str, target: str, gpu: bool = False)
     paths = folder / "text.en", folder / "text.pt"
     for path, line in zip(paths, (source, target), strict=True):
         path.write_text(f"{line}\n" * pairs, encoding="utf-8")
-    table, sentences = recipe_for(TwoFiles(*paths), gpu)
+    table, sentences = recipe_for(TextFiles(paths), gpu)
     return table, " ".join(sentences)
 
 
@@ -73,4 +73,4 @@ def test_a_pipe_is_refused_for_it_can_be_read_only_once(tmp_path: Path, place: i
     paths[place].unlink()
     os.mkfifo(paths[place])
     with pytest.raises(Fault, match=f"{paths[place].name} is a pipe, and training reads its text more than once"):
-        recipe_for(TwoFiles(*paths), gpu=False)
+        recipe_for(TextFiles(tuple(paths[:2]), tuple(paths[2:])), gpu=False)

@@ -7,7 +7,7 @@ import pytest
 from pydantic import Field, model_validator
 
 from regard.faults import Fault
-from regard.recipe import Options, apply_settings, check, differences, parse, read_table, write
+from regard.recipe import Options, apply_settings, check, check_alone, differences, parse, read_table, write
 
 
 class Inner(Options):
@@ -106,6 +106,21 @@ def test_differences_name_their_place() -> None:
     old, new = Whole(needed="x"), Whole(needed="x", seed=2, model=Inner(width=9))
     assert differences(old, new) == ["seed was 1 and is now 2", "model.width was 8 and is now 9"]
     assert differences(old, old) == []
+
+
+def test_differences_are_written_as_in_a_recipe() -> None:
+    old, new = Whole(needed="x", items=[Item(name="a"), Item(name="b", weight=2)]), Whole(needed="x", fast=True)
+    assert differences(old, new) == [
+        "fast was false and is now true",
+        'items was [{ name = "a" }, { name = "b", weight = 2.0 }] and is now empty',
+    ]
+    assert differences(Item(name="a", note="n"), Item(name="a")) == ['note was "n" and is now not given']
+
+
+def test_what_is_wrong_alone_is_found_before_the_rest_is_known() -> None:
+    check_alone(Whole, {"fast": True, "model": {"width": 64}})  # needs 'needed', and fast does not go with the width
+    with pytest.raises(Fault, match=r"model has no 'widht'; did you mean 'width'\?"):
+        check_alone(Whole, {"model": {"widht": 64}})
 
 
 def test_unreadable_files_are_refused(tmp_path: Path) -> None:

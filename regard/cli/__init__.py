@@ -29,7 +29,7 @@ from regard.memory import is_out_of_memory
 # own), and the sentence in `regard --help`, which is short enough never to be cut off.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "demo": ("regard.cli.demo", "command", "Train a small translator, score it and draw what it looks at."),
-    "train": ("regard.cli.train", "command", "Train a model from a recipe or from two text files."),
+    "train": ("regard.cli.train", "command", "Train a model from a recipe or from text files."),
     "translate": ("regard.cli.translate", "command", "Translate text, line by line."),
     "evaluate": ("regard.cli.evaluate", "command", "Score a model."),
     "score": ("regard.cli.score", "command", "Score text files, test a difference, work out BLEU."),

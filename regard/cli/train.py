@@ -1,8 +1,8 @@
-"""`regard train`: from a recipe, or from two text files."""
+"""`regard train`: from a recipe, or from text files."""
 
 import platform
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,18 +13,23 @@ from regard.cli.console import console_progress, remark
 from regard.faults import Fault
 
 if TYPE_CHECKING:
-    from regard.defaults import TwoFiles
+    from regard.defaults import TextFiles
     from regard.families import Recipe
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run and its model.", show_default="runs/NAME")]
 
 
 def command(
-    recipe: Annotated[str | None, typer.Argument(help="A recipe: a TOML file or a name from `regard recipes`.")] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Argument(help="A recipe (a TOML file or a name from `regard recipes`), or a file of pairs (.tsv, .txt)."),
+    ] = None,
     source: Annotated[Path | None, typer.Option(help="Source sentences, one a line (plain, .gz or .xz).")] = None,
     target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
+    pairs: Annotated[Path | None, typer.Option(help="Both in one file: source, tab, target on each line.")] = None,
     valid_source: Annotated[Path | None, typer.Option(help="Source sentences to validate with.")] = None,
     valid_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
+    valid_pairs: Annotated[Path | None, typer.Option(help="Both in one file.")] = None,
     languages: Annotated[str | None, typer.Option(help="The two languages, as in en-pt.")] = None,
     out: Out = None,
     settings: Annotated[
@@ -35,32 +40,58 @@ def command(
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
 ) -> None:
-    """Train a model from a RECIPE, or from the two text files --source and --target with good defaults."""
-    from regard.defaults import TwoFiles
+    """Train a model from a RECIPE, or from text files with good defaults: --source and --target, or --pairs."""
+    from regard.defaults import TextFiles
 
-    if recipe is not None and (source or target):
-        raise Fault("Give a recipe or --source and --target, not both.")
-    begun = resume and recipe is None and not (source or target)  # what to train is in the run
-    if recipe is None and not begun and not (source and target):
-        raise Fault("Give a recipe (`regard recipes` lists some), or two text files with --source and --target.")
+    if recipe is not None and _holds_pairs(recipe):
+        recipe, pairs = None, _only(pairs, Path(recipe))
+    text = _files("", source, target, pairs)
+    valid = _files("valid-", valid_source, valid_target, valid_pairs)
+    if recipe is not None and text:
+        raise Fault("Give a recipe or text files, not both.")
     if resume and overwrite:
         raise Fault("--resume goes on with a run and --overwrite replaces it; give one of them.")
-    if (recipe is not None or begun) and (valid_source or valid_target or languages):
-        raise Fault(
-            "--valid-source, --valid-target and --languages go with --source and --target; a recipe has its own."
-        )
-    for path in filter(None, (source, target, valid_source, valid_target, out)):
+    if not text and not resume and recipe is None:
+        raise Fault("Give a recipe (`regard recipes` lists some), --source and --target, or --pairs.")
+    if not text and (valid or languages):
+        raise Fault("Files to validate with and --languages go with text files; a recipe has its own.")
+    for path in (*text, *valid, *([out] if out else [])):
         _check_name(path)
-    if begun:
-        table, name = _recipe_of_run(out), ""
-    elif recipe is None and source and target:
-        table, name = _from_files(TwoFiles(source, target, valid_source, valid_target, languages), out, resume)
-    else:
-        table, name = recipe_table(str(recipe))
-        if "compare" in table:
-            raise Fault(f"{recipe} is a comparison of several recipes; run it with `regard compare {recipe}`.")
     changes = [*(settings or []), *([f"seed={seed}"] if seed is not None else [])]
-    train(table, changes, out or Path("runs") / name, resume=resume, minutes=minutes, overwrite=overwrite)
+    choices: list[str] = []
+    if text:
+        table, name, choices = _from_files(TextFiles(text, valid, languages), changes, out, resume)
+    elif recipe is not None:
+        table, name = _recipe_alone(recipe)
+    else:
+        table, name = _recipe_of_run(out), ""
+    folder = out or Path("runs") / name
+    train(table, changes, folder, resume=resume, minutes=minutes, overwrite=overwrite, choices=choices)
+
+
+def _holds_pairs(name: str) -> bool:
+    """Whether what stands where a recipe may stand is a file of pairs, going by its name."""
+    return Path(name.removesuffix(".gz").removesuffix(".xz")).suffix in (".tsv", ".txt")
+
+
+def _only(pairs: Path | None, named: Path) -> Path:
+    if pairs is not None:
+        raise Fault(f"{named} and --pairs {pairs} are two files of pairs; a recipe may have several as data.train.")
+    return named
+
+
+def _files(prefix: str, source: Path | None, target: Path | None, pairs: Path | None) -> tuple[Path, ...]:
+    """The files of a split: a source and a target, one file of pairs, or none."""
+    two = f"--{prefix}source and --{prefix}target"
+    if pairs is not None:
+        if source or target:
+            raise Fault(f"Give {two}, or --{prefix}pairs, not both.")
+        return (pairs,)
+    if source is None and target is None:
+        return ()
+    if source is None or target is None:
+        raise Fault(f"{two} belong together; give both.")
+    return source, target
 
 
 def _check_name(path: Path) -> None:
@@ -82,53 +113,71 @@ def recipe_table(name: str) -> tuple[dict[str, Any], str]:
     return parse(recipe_text(name), name), name
 
 
+def _recipe_alone(name: str) -> tuple[dict[str, Any], str]:
+    """A recipe that can be trained by itself."""
+    table, stem = recipe_table(name)
+    if "compare" in table:
+        raise Fault(f"{name} is a comparison of several recipes; run it with `regard compare {name}`.")
+    return table, stem
+
+
 def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
     """The recipe of the run that is to go on."""
     from regard.checkpoint import RunFolder, read_recipe
 
     if folder is None:
-        raise Fault("Say with --out which run is to go on, or give what to train: a recipe, or --source and --target.")
+        raise Fault("Say with --out which run is to go on, or give what to train: a recipe or text files.")
     if not RunFolder(folder).exists():
-        raise Fault(
-            f"{folder} holds no recipe to go on with; give one, or --source and --target, as when the run was begun."
-        )
+        raise Fault(f"{folder} holds no recipe to go on with; give one, or text files, as when the run was begun.")
     return read_recipe(folder)
 
 
-def _from_files(files: "TwoFiles", out: Path | None, resume: bool) -> tuple[dict[str, Any], str]:
-    """A recipe made for the files; a run that goes on has one already."""
+def _from_files(
+    files: "TextFiles", settings: list[str], out: Path | None, resume: bool
+) -> tuple[dict[str, Any], str, list[str]]:
+    """A recipe made for the files, the name of its run, and what was chosen; a run that goes on has one already."""
     import torch
 
     from regard.checkpoint import RunFolder, read_recipe
-    from regard.data.options import Corpus
+    from regard.data.options import Corpus, DataOptions
     from regard.defaults import recipe_for
-    from regard.recipe import check
+    from regard.families import check_settings
+    from regard.recipe import apply_settings, check, differences
 
     files.check()
     name = "-".join(files.pair_of_languages())
     folder = out or Path("runs") / name
     if resume and RunFolder(folder).exists():
         table = read_recipe(folder)
-        for split, corpus in files.corpora().items():
-            if (old := table["data"][split]) != [check(Corpus, corpus).model_dump(exclude_none=True)]:
-                raise Fault(f"{folder} cannot be resumed with other data: data.{split} was {old} and is now {corpus}")
-        return table, name
-    table, sentences = recipe_for(files, torch.cuda.is_available())
-    for sentence in sentences:
-        remark(sentence)
-    return table, name
+        given = {split: [check(Corpus, corpus)] for split, corpus in files.corpora().items()}
+        old = check(DataOptions, table["data"])
+        if changed := differences(old, old.model_copy(update=given)):
+            raise Fault(f"{folder} cannot be resumed with other data:", *(f"data.{change}" for change in changed))
+        return table, name, []
+    check_settings(apply_settings({"data": files.corpora()}, settings))  # before all the text is read
+    table, choices = recipe_for(files, torch.cuda.is_available())
+    return table, name, choices
 
 
 def train(
-    table: dict[str, Any], settings: list[str], folder: Path, *, resume: bool, minutes: float | None, overwrite: bool
+    table: dict[str, Any],
+    settings: list[str],
+    folder: Path,
+    *,
+    resume: bool,
+    minutes: float | None,
+    overwrite: bool,
+    choices: Sequence[str] = (),
 ) -> None:
-    """Check the recipe, train it, and say what came of it."""
+    """Check the recipe, say what was chosen for it, train it, and say what came of it."""
     from regard import runs
     from regard.checkpoint import RunFolder
     from regard.families import check_recipe
     from regard.recipe import apply_settings
 
     recipe = check_recipe(apply_settings(table, settings))
+    for choice in choices:
+        remark(choice)
     if resume and runs.is_finished(recipe, RunFolder(folder)):
         remark(f"{folder} is finished; there is nothing to resume.")
         return

@@ -113,7 +113,7 @@ def _held_out(hashes: np.ndarray, kept: np.ndarray, wanted: int) -> np.ndarray:
     if len(sources) < 2:
         raise Fault(
             f"There are too few training pairs ({kept.sum()} after cleaning) to hold some out for validation; "
-            "give a validation set (--valid-source and --valid-target, or data.valid in a recipe)."
+            "give a validation set (--valid-source and --valid-target, --valid-pairs, or data.valid in a recipe)."
         )
     _, target, repeats = np.unique(hashes["target"][kept], return_inverse=True, return_counts=True)
     is_shared = np.bincount(group, weights=repeats[target] > 1) > 0
@@ -177,6 +177,7 @@ class Report(BaseModel):
     kept: int
     held_out: int
     dropped: Drops
+    further_columns: int = 0  # lines that have more than two
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -184,4 +185,7 @@ class Report(BaseModel):
         remarks = [f"held out {self.held_out:,} for validation"] if self.held_out else []
         remarks += [f"dropped {dropped}"] if dropped else []
         summary = f"read {self.read:,} pairs, kept {self.kept:,}" + (f" ({'; '.join(remarks)})" if remarks else "")
-        return [summary, *(f"{reason}, for example {drop.example}" for reason, drop in self.dropped.items())]
+        examples = [f"{reason}, for example {drop.example}" for reason, drop in self.dropped.items()]
+        if self.further_columns:
+            examples.append(f"of {self.further_columns:,} lines with more than two columns the first two are taken")
+        return [summary, *examples]

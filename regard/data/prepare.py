@@ -231,6 +231,7 @@ class Made(BaseModel):
     read: int
     held_out: list[tuple[str, str]]
     dropped: Drops
+    further_columns: int = 0
 
 
 @dataclass(frozen=True)
@@ -258,7 +259,14 @@ class ShardMaker:
             else:
                 builder.add(tokens, pair)
         shard = builder.write(self.folder / f"{piece.name}.bin", piece.corpus)
-        write_record(self.record(piece), Made(shard=shard, read=piece.chunk.lines, held_out=held_out, dropped=drops))
+        made = Made(
+            shard=shard,
+            read=piece.chunk.lines,
+            held_out=held_out,
+            dropped=drops,
+            further_columns=piece.chunk.further_columns(),
+        )
+        write_record(self.record(piece), made)
         return piece.end
 
     def _survivors(
@@ -314,4 +322,5 @@ def _report(made: Sequence[Made]) -> Report:
         kept=sum(part.shard.rows for part in made),
         held_out=sum(len(part.held_out) for part in made),
         dropped={reason: drops[reason] for reason in (*REASONS.values(), TOO_LONG, UNEVEN) if reason in drops},
+        further_columns=sum(part.further_columns for part in made),
     )

@@ -45,15 +45,30 @@ class Chunk:
         """Where the line at this position of the chunk stands, for people."""
         return f"{self.names[0]}, line {self.first + position}"
 
+    def further_columns(self) -> int:
+        """How many lines of a file of pairs have more than a sentence and its translation."""
+        if len(self.blocks) == 2:
+            return 0
+        lines = _decoded(self.blocks[0], self.names[0], self.first)
+        return sum(line.count(self.separator) > 1 for line in lines)
+
     def _parted(self, line: str, number: int) -> tuple[str, str]:
         columns = line.split(self.separator, 2)
         if len(columns) < 2:
             between = "tab" if self.separator == TAB else f"separator {self.separator!r}"
+            others = _count_without(self.separator, file_of(self.names[0])) - 1
+            elsewhere = f" (nor in {others:,} more)" if others else ""
             raise Fault(
-                f"{self.names[0]}, line {number}: there is no {between}; "
+                f"{self.names[0]}, line {number}: there is no {between}{elsewhere}; "
                 "a line must hold a sentence, the separator, its translation."
             )
         return columns[0], columns[1]
+
+
+def _count_without(separator: str, path: Path) -> int:
+    """How many lines of a file have no separator."""
+    lines = (unicodedata.normalize("NFC", line.decode("utf-8", "replace")) for line in _raw_lines(path))
+    return sum(separator not in line for line in lines)
 
 
 def read_lines(path: Path, normal: bool = True) -> Iterator[str]:

@@ -129,7 +129,7 @@ def test_pairs_with_a_separator_of_their_own(files: Path, tmp_path: Path) -> Non
     dictionary = {"pairs": str(files / "dictionary"), "separator": "  "}
     prepared = prepare(options_for(files, train=dictionary), tmp_path / "prepared")
     assert prepared.target.decode(prepared.train.tokens("target", 1).tolist()) == "AE B IY"
-    with pytest.raises(Fault, match=r"prepared from something else: data\.train was .*'separator': '  '.* and is now"):
+    with pytest.raises(Fault, match=r'prepared from something else: data\.train was .*separator = "  ".* and is now'):
         prepare(options_for(files, train=dictionary | {"separator": " "}), tmp_path / "prepared")
 
 

@@ -99,8 +99,18 @@ def test_pairs_of_one_file(tmp_path: Path) -> None:
     corpus = Corpus(pairs=str(written(tmp_path / "a.tsv", b"one\tum\tnote\tnote\r\ntwo\tdois\r\n\t\n")))
     assert list(read_pairs(corpus)) == [("one", "um"), ("two", "dois"), ("", "")]
     written(tmp_path / "a.tsv", b"one\tum\ntwo dois\n")
-    with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab"):
+    with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab; a line must hold"):
         list(read_pairs(corpus))
+    written(tmp_path / "a.tsv", b"one\tum\ntwo dois\nthree\ttr\xeas\n\nfour\n")
+    with pytest.raises(Fault, match=r"a\.tsv, line 2: there is no tab \(nor in 2 more\); a line must hold"):
+        next(read_chunks(corpus, 2)).pairs()
+
+
+def test_lines_with_further_columns_are_counted(tmp_path: Path) -> None:
+    pairs = Corpus(pairs=str(written(tmp_path / "a.tsv", b"one\tum\tCC-BY\r\ntwo\tdois\nthree\ttr\t\n")))
+    assert [chunk.further_columns() for chunk in read_chunks(pairs, 2)] == [1, 1]
+    side = str(tmp_path / "a.tsv")
+    assert next(read_chunks(Corpus(source=side, target=side), 3)).further_columns() == 0
 
 
 @pytest.mark.parametrize(

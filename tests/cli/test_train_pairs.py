@@ -1,0 +1,99 @@
+"""Training from one file of pairs: the same run as from two files, and what is refused before any text is read."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from small import SETTINGS
+
+from regard import defaults
+from regard.checkpoint import WEIGHTS, read_recipe
+from regard.cli import main
+
+pytestmark = pytest.mark.usefixtures("no_curves")
+CHANGES = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]
+
+
+def _write_pairs(folder: Path, sides: Path) -> Path:
+    """The text of two files in one, packed, with a column that says where each line is from."""
+    source, target = (
+        (sides / f"small.{code}").read_text(encoding="utf-8").removesuffix("\n").split("\n") for code in ("en", "pt")
+    )
+    lines = [f"{english}\t{portuguese}\tCC-BY\n" for english, portuguese in zip(source, target, strict=True)]
+    path = folder / "small.tsv.gz"
+    path.write_bytes(gzip.compress("".join(lines).encode()))
+    return path
+
+
+def test_one_file_of_pairs_is_as_good_as_two_files(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs, out = _write_pairs(tmp_path, trained.parent), tmp_path / "run"
+    assert main(["train", str(pairs), "--languages", "en-pt", "--out", str(out), *CHANGES]) == 0
+    said = capsys.readouterr().err
+    assert "300 pairs of en and pt" in said
+    assert "of 300 lines with more than two columns the first two are taken" in said
+    assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
+    assert read_recipe(out)["data"]["train"][0]["pairs"] == str(pairs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--pairs", "none.tsv"], "There is no file"),
+        (["none.tsv"], "There is no file"),
+        (["a.tsv", "--pairs", "b.tsv"], "a.tsv and --pairs b.tsv are two files of pairs"),
+        (["--pairs", "a.tsv", "--source", "a.en"], "Give --source and --target, or --pairs, not both."),
+        (["demo", "--pairs", "a.tsv"], "Give a recipe or text files, not both."),
+        (["demo", "--valid-pairs", "a.tsv"], "a recipe has its own"),
+        (["--valid-pairs", "a.tsv"], "Give a recipe"),
+        (
+            ["a.tsv", "--valid-pairs", "a", "--valid-source", "b"],
+            "Give --valid-source and --valid-target, or --valid-p",
+        ),
+        (["one-side.txt"], "one-side.txt, line 1: there is no tab (nor in 2 more)"),
+    ],
+)
+def test_files_of_pairs_that_cannot_be_meant(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.tsv").write_text("one\tum\n")
+    Path("one-side.txt").write_text("one\ntwo\nthree\n")
+    assert main(["train", *arguments]) == 2
+    assert words in capsys.readouterr().err
+    assert not Path("runs").exists()
+
+
+def test_pairs_to_validate_with_are_part_of_the_recipe(tmp_path: Path) -> None:
+    files = defaults.TextFiles((tmp_path / "a.tsv",), (tmp_path / "b.en", tmp_path / "b.pt"))
+    assert files.corpora() == {
+        "train": {"pairs": str(tmp_path / "a.tsv")},
+        "valid": {"source": str(tmp_path / "b.en"), "target": str(tmp_path / "b.pt")},
+    }
+    assert files.pair_of_languages() == ("src", "tgt")
+
+
+def test_a_wrong_setting_is_refused_before_the_text_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("the text was read")
+
+    monkeypatch.setattr(defaults, "recipe_for", never)
+    arguments = ["train", "--pairs", str(tmp_path / "a.tsv"), "--set", "model.widht=3", "--set", "training.steps=many"]
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert "model has no 'widht'; did you mean 'width'?" in said
+    assert "training.steps is 'many', expected a whole number" in said
+
+
+def test_what_was_chosen_is_told_of_a_recipe_that_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That a number of heads does not go with the width is known when the width has been chosen, and told alone."""
+    (tmp_path / "a.tsv").write_text("one\tum\ntwo\tdois\n")
+    assert main(["train", "--pairs", str(tmp_path / "a.tsv"), "--set", "model.heads=3"]) == 2
+    assert capsys.readouterr().err == "regard: model: width 128 cannot be shared out among 3 heads\n"
