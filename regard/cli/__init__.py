@@ -183,7 +183,8 @@ def _unwritable(character: str, encoding: str) -> str:
     return f"{character!a} cannot be written in the encoding {encoding}; PYTHONUTF8=1 makes it UTF-8."
 
 
-_HIDDEN = re.compile(r"\.([^/]+)\.(?:partial|unfinished)$")  # what is being written, beside where it is to be
+# What is being written, beside where it is to be
+_HIDDEN = re.compile(r"\.([^/]+)\.(?:partial|unfinished(?:\.jsonl)?)$")
 _NAMELESS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what one meets in an open file, its name gone
 _OF_THE_DISK = {
     errno.EACCES: "{place} may not be read or written by you (permission denied).",

@@ -100,6 +100,16 @@ class Asked:
                 return fast
         return self._by_torch(folder)
 
+    def lines_for_each(self, folder: Path) -> int:
+        """How many lines of output a line of the input gives, found without loading the model."""
+        from regard.decoding.options import DecodingOptions
+        from regard.folder import read_recipe
+        from regard.recipe import check
+
+        if self.forced or self.explained:
+            return 1
+        return self._count(check(DecodingOptions, read_recipe(folder)["decoding"]).n_best)
+
     def _beyond_exports(self, wishes: WishesByLine) -> str | None:
         """The first thing asked for that only torch does."""
         asked = {
@@ -132,13 +142,13 @@ class Asked:
         )
         if self.forced:
             return Translator(1, True, cutting, lambda texts, _, asked: model.translate_as(texts, asked.forced))
-        count = self._count(model)
+        count = self._count(model.recipe.decoding.n_best)
         return Translator(count, False, cutting, self._translate(model, count))
 
-    def _count(self, model: "Model") -> int:
-        """Candidates that are written for each line."""
+    def _count(self, usual: int) -> int:
+        """Candidates that are written for each line, where the model's recipe asks for so many as are `usual`."""
         if not self._samples_drawn:
-            return self.given.get("n_best", model.recipe.decoding.n_best)
+            return self.given.get("n_best", usual)
         return self.n_best or (1 if self.risk is not None else self.given.get("sampling", {}).get("samples", 1))
 
     def _translate(

@@ -13,17 +13,9 @@ import typer
 
 from regard.cli import options
 from regard.cli.asked import Asked
-from regard.cli.console import console_progress, refuse_existing, remark
-from regard.cli.lines import (
-    PORTION,
-    GrowingFile,
-    Kept,
-    Stream,
-    Translator,
-    Unfinished,
-    WishesByLine,
-    number_of_lines,
-)
+from regard.cli.console import console_progress, remark
+from regard.cli.lines import Translator, WishesByLine, number_of_lines
+from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished, held
 from regard.faults import Fault
 from regard.folder import SCORES, checksum, read_manifest
 
@@ -115,20 +107,21 @@ def _translate(
         raise Fault("There is no standard input; name a file to translate.")
     if out is None and sys.stdout is None:
         raise Fault("There is no standard output; name a file for the translations with -o.")
-    begun = _begun(out, resume, overwrite)
-    if begun is None:
-        remark(f"{out} is there, and nothing of it was left unfinished; nothing was done.")
-        return
     asked.check(wishes)
-    said = _said(model, asked, wishes) if out is not None else {}
-    if out is not None and begun.lines:
-        Unfinished(out).refuse_other(said)
-    translator = asked.translator(model, wishes)
-    total = number_of_lines(from_file) if out is not None and from_file is not None else None
-    with _output(out, said, begun) as output, console_progress() as progress:
-        for done in _portions(translator, from_file, wishes, output, asked.explained):
-            if out is not None:
-                progress("translating", done, total)
+    with _held(out, resume) as unfinished:
+        if unfinished and unfinished.is_finished and resume and not overwrite:
+            _remark_finished(unfinished.out, from_file, asked.lines_for_each(model))
+            return
+        begun = unfinished.begun(resume, overwrite) if unfinished else Kept()
+        said = _said(model, asked, wishes) if unfinished else {}
+        if unfinished and begun.lines:
+            unfinished.refuse_other(said)
+        translator = asked.translator(model, wishes)
+        total = number_of_lines(from_file) if out is not None and from_file is not None else None
+        with _output(out, unfinished, said, begun, overwrite) as output, console_progress() as progress:
+            for done in _portions(translator, from_file, wishes, output, asked.explained):
+                if out is not None:
+                    progress("translating", done, total)
     if translator.long_lines and not translator.gives_scores:
         remark(_about_long_lines(translator.long_lines, translator.cutting.longest))
 
@@ -168,27 +161,33 @@ def _check_output(out: Path, inputs: list[Path | None]) -> None:
         raise Fault(f"{out} would be plain text under the name of a packed file; leave its {out.suffix} away.")
 
 
-def _begun(out: Path | None, resume: bool, overwrite: bool) -> Kept | None:
-    """What there is of the output to go on with; None if it is finished."""
+@contextmanager
+def _held(out: Path | None, resume: bool) -> Iterator[Unfinished | None]:
+    """The place of the output, so that nobody else writes there; what is no file needs none."""
     if out is None or _is_device(out):
         if resume:
             raise Fault("--resume goes on with a file; name it with -o.")
-        return Kept()
-    if out.is_dir():
+        yield None
+    elif out.is_dir():
         raise Fault(f"{out} is a folder; name a file to write to.")
-    if overwrite and not resume:
-        return Kept()
-    unfinished = Unfinished(out)
-    kept = unfinished.kept()
-    if resume and not overwrite and out.exists() and not unfinished.is_begun:
-        return None
-    refuse_existing(out, overwrite)
-    if kept.lines and not resume:
+    else:
+        with held(out) as unfinished:
+            yield unfinished
+
+
+def _remark_finished(out: Path, from_file: Path | None, lines_for_each: int) -> None:
+    """Say that there is nothing to do, unless the number of lines shows that the output is of another input."""
+    lines = number_of_lines(from_file) if from_file is not None else None
+    if lines is None:
+        remark(f"{out} is there, and nothing of it was left unfinished; nothing was done.")
+        return
+    found, expected = number_of_lines(out), lines * lines_for_each
+    if found != expected:
         raise Fault(
-            f"{out} was begun, and what the first {kept.lines:,} lines became is kept; "
-            "give --resume to go on from there, or --overwrite to begin anew."
+            f"{out} is there and has {found:,} lines, where this input gives {expected:,}, so it is not what this "
+            "command would write; give --overwrite to replace it."
         )
-    return kept
+    remark(f"{out} is there with as many lines as this input gives; nothing was done.")
 
 
 def _is_device(out: Path) -> bool:
@@ -249,16 +248,18 @@ def _lines(path: Path | None) -> Iterator[str]:
 
 
 @contextmanager
-def _output(path: Path | None, said: dict[str, Any], begun: Kept) -> Iterator[Stream | GrowingFile]:
+def _output(
+    path: Path | None, unfinished: Unfinished | None, said: dict[str, Any], begun: Kept, overwrite: bool
+) -> Iterator[Stream | GrowingFile]:
     """Standard output, a device, or a file that appears under its name when it is whole."""
-    if path is None:
+    if unfinished is not None:
+        with unfinished.growing(said, begun, overwrite) as file:
+            yield file
+    elif path is None:
         yield Stream(sys.stdout)
-    elif _is_device(path):
+    else:
         with path.open("w", encoding="utf-8", newline="\n") as device:
             yield Stream(device)
-    else:
-        with Unfinished(path).growing(said, begun) as file:
-            yield file
 
 
 def _written(translated: "Translated", translator: Translator, as_json: bool) -> Iterator[str]:

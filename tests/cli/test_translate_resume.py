@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from small import write_corpus
 
-from regard.cli import lines, main
-from regard.cli.lines import Kept, LineWishes, Unfinished, number_of_lines
+from regard.cli import main, unfinished
+from regard.cli.lines import LineWishes, number_of_lines
+from regard.cli.unfinished import Kept, held
 from regard.faults import Fault
 
 LINES, PORTION = 52, 8
@@ -23,10 +24,10 @@ NO_WISHES = LineWishes([], [], [])
 # Runs a command line with small portions, and kills itself in the middle of its n-th write to a disk.
 KILLED = """
 import os, signal, sys
-from regard.cli import lines, main, translate
+from regard.cli import main, translate, unfinished
 
-lines.PORTION = translate.PORTION = int(sys.argv[1])
-left, force = int(sys.argv[2]), lines._force
+unfinished.PORTION = translate.PORTION = int(sys.argv[1])
+left, force = int(sys.argv[2]), unfinished._force
 
 def dying(file):
     global left
@@ -37,7 +38,7 @@ def dying(file):
         os.kill(os.getpid(), signal.SIGKILL)
     force(file)
 
-lines._force = dying
+unfinished._force = dying
 sys.exit(main(sys.argv[3:]))
 """
 
@@ -58,7 +59,7 @@ def text(tmp_path: Path) -> Path:
 @pytest.fixture
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("regard.cli.translate.PORTION", PORTION)
-    monkeypatch.setattr("regard.cli.lines.PORTION", PORTION)
+    monkeypatch.setattr("regard.cli.unfinished.PORTION", PORTION)
 
 
 def run(killed_at: int, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -96,9 +97,9 @@ def test_killed_and_resumed_is_never_killed(
 EVERY_MOMENT = """
 import os, signal, sys
 from pathlib import Path
-from regard.cli import lines
+from regard.cli import lines, unfinished
 
-lines.PORTION, force, left = 2, lines._force, 0
+unfinished.PORTION, force, left = 2, unfinished._force, 0
 nothing = lines.LineWishes([], [], [])
 
 def dying(file):
@@ -109,9 +110,7 @@ def dying(file):
     force(file)
 
 def write(out):
-    unfinished = lines.Unfinished(out)
-    kept = unfinished.kept()
-    with unfinished.growing({"--beam": 4}, kept) as file:
+    with unfinished.held(out) as place, place.growing({"--beam": 4}, place.kept()) as file:
         for first in range(0, 9, 2):
             portion = [f"line {number}" for number in range(first, min(9, first + 2))]
             if not file.covers(portion, nothing):
@@ -119,7 +118,7 @@ def write(out):
                     file.write(line.upper())
                 file.keep()
 
-lines._force, moment, folder = dying, 0, Path(sys.argv[1])
+unfinished._force, moment, folder = dying, 0, Path(sys.argv[1])
 while True:
     moment += 1
     for again in (0, 1):  # killed at this moment, and so once more, before it may end
@@ -236,7 +235,14 @@ def test_what_resuming_and_overwriting_mean(
     content = out.read_bytes()
     capsys.readouterr()
     assert main([*asked, "--resume"]) == 0
+    assert "out is there with as many lines as this input gives; nothing was done." in capsys.readouterr().err
+    text.write_text(text.read_text(encoding="utf-8") + "One more.\n", encoding="utf-8")
+    assert main([*asked, "--resume"]) == 2
+    assert f"out is there and has {LINES} lines, where this input gives {LINES + 1}" in capsys.readouterr().err
+    assert main([*asked[:2], str(write_corpus(tmp_path, LINES // 2)[0]), *asked[3:], "--resume", "--n-best", "2"]) == 0
+    assert main([*asked[:2], "-", *asked[3:], "--resume"]) == 0
     assert "out is there, and nothing of it was left unfinished; nothing was done." in capsys.readouterr().err
+    write_corpus(tmp_path, LINES)
     assert main([*asked, "--overwrite", "--resume"]) == 0
     assert out.read_bytes() == content
     out.write_text("old\n")
@@ -274,44 +280,63 @@ def test_who_was_stopped_by_a_line_too_long_can_go_on_with_it_split(
     assert out.read_bytes() == whole.read_bytes()
 
 
-def begun(out: Path) -> Unfinished:
-    """An output of one portion that was never ended."""
-    unfinished = Unfinished(out)
-    with suppress(KeyboardInterrupt), unfinished.growing({}, Kept()) as file:
-        portion = [str(number) for number in range(lines.PORTION)]
-        assert not file.covers(portion, NO_WISHES)
-        for line in portion:
-            file.write(line)
-        file.keep()
+def begin(out: Path, portions: int = 1) -> tuple[Path, Path]:
+    """An output of some portions that was never ended: its text and its record."""
+    with suppress(KeyboardInterrupt), held(out) as place, place.growing({}, Kept()) as file:
+        for first in range(portions):
+            portion = [f"{first} {number}" for number in range(unfinished.PORTION)]
+            assert not file.covers(portion, NO_WISHES)
+            for line in portion:
+                file.write(line)
+            file.keep()
         raise KeyboardInterrupt
-    return unfinished
+    return place.text, Path(place.record.name)
+
+
+def kept(out: Path) -> Kept:
+    with held(out) as place:
+        return place.kept()
 
 
 def test_damaged_records_are_refused(tmp_path: Path) -> None:
-    unfinished = begun(tmp_path / "out")
-    assert unfinished.kept().lines == lines.PORTION
-    whole = unfinished.record.read_bytes()
-    unfinished.record.write_bytes(whole + b'{"lines": 20')  # torn, and never vouched for
-    assert unfinished.kept().lines == lines.PORTION
-    for damage in (b"[\n[\n", b"[]\n{}\n", b'{}\n{"rows": 3}\n', b'{}\n{"lines": 8, "size": null}\n'):
-        unfinished.record.write_bytes(damage)
-        with pytest.raises(Fault, match="is damaged; give --overwrite without --resume to begin anew"):
-            unfinished.kept()
-    unfinished.record.write_bytes(whole)
-    os.truncate(unfinished.text, 10)
-    with pytest.raises(Fault, match="is shorter than its record says"):
-        unfinished.kept()
+    out = tmp_path / "out"
+    _, record = begin(out)
+    whole = record.read_bytes()
+    record.write_bytes(whole + b'{"lines": 20')  # torn, and never vouched for
+    assert kept(out).lines == unfinished.PORTION
+    wrong = (b"[\n[\n", b"[]\n{}\n", b'{}\n{"rows": 3}\n', b"[" * 100_000 + b"\n[]\n", whole.replace(b"1024", b"2048"))
+    for damage in wrong:
+        record.write_bytes(damage)
+        with pytest.raises(Fault, match="is damaged, or of another version of regard; give --overwrite without"):
+            kept(out)
 
 
-def test_two_cannot_write_one_file(tmp_path: Path) -> None:
-    unfinished = begun(tmp_path / "out")
-    taken = "Another process is writing .*out; wait for it, or name another file"
-    kept = unfinished.kept()
-    with suppress(KeyboardInterrupt), unfinished.growing({}, kept):
-        with pytest.raises(Fault, match=taken):
-            unfinished.growing({}, Kept()).__enter__()
-        raise KeyboardInterrupt
-    assert unfinished.kept() == kept
+def test_every_flipped_bit_of_an_unfinished_output_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What comes before the damage stays, and what one unbroken run would have written comes out of it."""
+    monkeypatch.setattr("regard.cli.unfinished.PORTION", 2)
+    out = tmp_path / "out"
+    text, record = begin(out, portions=3)
+    whole, right = record.read_bytes(), text.read_bytes()
+    assert right == b"0 0\n0 1\n1 0\n1 1\n2 0\n2 1\n"
+    for bit in range(8 * len(right)):
+        damaged = bytearray(right)
+        damaged[bit // 8] ^= 1 << bit % 8
+        text.write_bytes(damaged)
+        assert kept(out).lines == bit // 64 * 2
+        assert f"is damaged; only what the first {bit // 64 * 2} lines became is kept" in capsys.readouterr().err
+    text.write_bytes(right[:-1])  # shorter than it was
+    assert kept(out).lines == 4
+    with held(out) as place, place.growing({}, place.kept()) as file:
+        for first in range(3):
+            if not file.covers([f"{first} 0", f"{first} 1"], NO_WISHES):
+                file.write(f"{first} 0")
+                file.write(f"{first} 1")
+                file.keep()
+        assert record.read_bytes() == whole
+    assert out.read_bytes() == right
+    assert hidden(tmp_path) == []
 
 
 def test_lines_are_counted_without_reading_them(tmp_path: Path) -> None:
@@ -326,8 +351,8 @@ def test_lines_are_counted_without_reading_them(tmp_path: Path) -> None:
 
 MEASURED = """
 import resource, sys
-from regard.cli import lines, main, translate
-lines.PORTION = translate.PORTION = 128
+from regard.cli import main, translate, unfinished
+unfinished.PORTION = translate.PORTION = 128
 assert main(sys.argv[1:]) == 0
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
