@@ -21,6 +21,7 @@ from regard.searching import SEARCH_TOKENS, Search, Wishes, batches_of, find
 from regard.tasks.covering import crossing
 from regard.tasks.objectives import objective_for
 from regard.tasks.translation import Translation
+from regard.threads import suit_threads
 from regard.training.snapshot import load_weights, named_weights
 from regard.translated import Alignment, Translated
 
@@ -228,7 +229,8 @@ def pick_device(name: str) -> torch.device:
 
 
 def _made_ready(device: torch.device) -> torch.device:
-    """Settings of torch that suit text, whose batches have ever new shapes."""
+    """Settings of torch that suit the device, and text, whose batches have ever new shapes."""
+    suit_threads(device)
     if device.type == "cuda":
         torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     return device

@@ -84,8 +84,15 @@ def _torch() -> dict[str, Any]:
         return {"fault": str(error)}
     cuda = [torch.cuda.get_device_name(place) for place in range(torch.cuda.device_count())]
     from regard.kernels import obstacle
+    from regard.threads import threads_beside_gpu
 
-    return {"version": torch.__version__, "cuda": cuda, "threads": torch.get_num_threads(), "kernels": obstacle()}
+    return {
+        "version": torch.__version__,
+        "cuda": cuda,
+        "threads": torch.get_num_threads(),
+        "threads_beside_gpu": threads_beside_gpu(),
+        "kernels": obstacle(),
+    }
 
 
 def _data() -> dict[str, Any] | None:
@@ -156,7 +163,9 @@ def _computes_on(torch: dict[str, Any]) -> str:
     if "fault" in torch:
         return f"nothing, torch cannot be loaded: {torch['fault']}"
     processor = f"the processor, {torch['threads']} threads"
-    return ", ".join([*torch["cuda"], processor]) if torch["cuda"] else f"{processor}; no CUDA device"
+    if not torch["cuda"]:
+        return f"{processor}; no CUDA device"
+    return f"{', '.join([*torch['cuda'], processor])}, of which {torch['threads_beside_gpu']} beside a GPU"
 
 
 def command(

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from regard.checkpoint import RunFolder
 from regard.comparing.plan import PlannedRun
-from regard.data.workers import cores
 from regard.files import write_file
+from regard.model import pick_device
 from regard.recipe import write
+from regard.threads import share_of_threads
 
 LOG = "log.txt"  # in the folder training of a run: what its process said
 _WAIT = 0.05  # seconds between two looks at the processes
@@ -67,8 +68,8 @@ def train_side_by_side(
 def _start(run: PlannedRun, jobs: int, minutes: float | None) -> Child:
     RunFolder(run.folder).begin()
     log = run.folder / "training" / LOG
-    # Of the cores each gets its share; more threads than cores would only wait for each other.
-    environment = {"OMP_NUM_THREADS": str(max(1, cores() // jobs))} | dict(os.environ)
+    threads = share_of_threads(jobs, pick_device(run.recipe.training.device))
+    environment = {"OMP_NUM_THREADS": str(threads)} | dict(os.environ)
     with log.open("ab") as stream:
         begins = stream.tell()
         # In a session of its own, so that Ctrl-C reaches us alone and we ask each process once.

@@ -36,6 +36,13 @@ def test_a_healthy_machine(capsys, tmp_path, monkeypatch):
     assert lines[-1] == "Next: regard demo"
 
 
+def test_beside_a_gpu_it_says_how_many_threads_are_used(monkeypatch):
+    found = {"version": "2.13.0", "cuda": ["NVIDIA H200"], "threads": 16, "threads_beside_gpu": 2, "kernels": None}
+    monkeypatch.setattr(doctor, "_torch", lambda: found)
+    lines = doctor.report_lines(doctor.examine())
+    assert any(line.endswith("NVIDIA H200, the processor, 16 threads, of which 2 beside a GPU") for line in lines)
+
+
 def test_after_the_demo_comes_translating(tmp_path, monkeypatch):
     (tmp_path / "runs" / "demo").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
