@@ -8,6 +8,7 @@ from regard.metrics.text import METRICS, SACREBLEU
 
 ERRORS = frozenset({"ter", "wer", "cer", "per"})  # of these less is better
 _OF_TEXTS = frozenset({"cider"})  # these weigh words by the other sentences
+UTILITIES = tuple(name for name in METRICS if name not in _OF_TEXTS)
 
 
 def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]]:
@@ -15,11 +16,10 @@ def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]
 
     BLEU of a sentence takes only the orders that the sentence has n-grams of, as sacreBLEU's sentence BLEU does.
     """
-    usable = [name for name in METRICS if name not in _OF_TEXTS]
     if metric in _OF_TEXTS:
-        raise Fault(f"{metric} is a score of whole texts, not of a sentence; choose by {', '.join(usable)}.")
+        raise Fault(f"{metric} is a score of whole texts, not of a sentence; choose by {', '.join(UTILITIES)}.")
     if metric not in METRICS:
-        raise Fault(f"There is no metric '{metric}'; to choose by there are {', '.join(usable)}.")
+        raise Fault(f"There is no metric '{metric}'; to choose by there are {', '.join(UTILITIES)}.")
     sign = -1.0 if metric in ERRORS else 1.0
 
     def worth(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:

@@ -24,7 +24,7 @@ from regard.serving.guard import GONE, Guard, Note
 from regard.serving.metrics import CONTENT_TYPE, Metrics
 from regard.serving.openapi import EVENTS, document
 from regard.serving.options import Access, ServingOptions
-from regard.serving.records import AttentionQuestion, BeamQuestion, NextQuestion, TranslateQuestion
+from regard.serving.questions import AttentionQuestion, BeamQuestion, NextQuestion, TranslateQuestion
 from regard.serving.refusals import Refusal, asked
 from regard.serving.replies import Event, EventStream, Gone, error_response, json_response, refusal_of, unless_gone
 from regard.serving.static import INDEX, page_files

@@ -62,7 +62,7 @@ def _pairs(form: bytes) -> list[tuple[str, str]]:
 def parse_json(body: bytes) -> dict[str, Any]:
     """The object that a body holds, its lone surrogates made U+FFFD, which is text."""
     try:
-        found = json.loads(body.decode(), parse_constant=_refuse_constant)
+        found = json.loads(body.decode(), parse_constant=_refuse_constant, parse_float=_number)
         table = _clean(found)
     except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError
         raise Refusal(400, "Invalid JSON format") from None
@@ -73,6 +73,12 @@ def parse_json(body: bytes) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
+
+
+def _number(digits: str) -> int | float:
+    """A number that is written with a point or an exponent; 4.0 is a whole number to JSON."""
+    value = float(digits)
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def _clean(value: Any) -> Any:

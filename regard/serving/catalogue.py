@@ -9,8 +9,9 @@ from regard.engines.fast import Choice
 from regard.serving.languages import Detected, Detector, find_code, is_named, name_of
 from regard.serving.metrics import Metrics
 from regard.serving.options import ServingOptions
+from regard.serving.questions import Question
 from regard.serving.queue import Worker
-from regard.serving.records import Language, ModelAnswer, ModelsAnswer, Question
+from regard.serving.records import Language, ModelAnswer, ModelsAnswer
 from regard.serving.refusals import Refusal
 from regard.serving.served import Served, size_of, unique_names
 

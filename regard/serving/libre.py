@@ -67,29 +67,32 @@ def wanted(catalogue: Catalogue, values: dict[str, Any]) -> Wanted:
     source, target = (parameter(values, name) for name in ("source", "target"))
     if not isinstance(source, str) or not isinstance(target, str):
         raise Refusal(400, "Invalid request: source and target are codes of languages")
-    form = values.get("format") or "text"
+    form = _option(values, "format", "text")
     if form not in _FORMATS:
         raise Refusal(400, f"{str(form)[:40]} format is not supported")
     limits = catalogue.options.limits
     check_amount(texts, limits)
     source = source if source.lower() == AUTO else catalogue.language(source)
-    alternatives = _count(values.get("alternatives") or 0, min(limits.n_best, limits.beam) - 1)
+    alternatives = _count(_option(values, "alternatives", 0), min(limits.n_best, limits.beam) - 1)
     target = catalogue.language(target)
     if source.lower() != AUTO and source != target:
         catalogue.between(source, target)
     return Wanted(texts, source if source.lower() != AUTO else AUTO, target, form == "html", alternatives)
 
 
+def _option(values: dict[str, Any], name: str, default: Any) -> Any:
+    """A parameter, or what it is by default, which an empty one means too."""
+    value = values.get(name)
+    return default if value is None or value == "" else value
+
+
 def _count(value: Any, most: int) -> int:
-    try:
-        count = int(value) if not isinstance(value, bool | float) else -1
-    except (TypeError, ValueError):
-        count = -1
-    if count < 0:
+    digits = str(value) if isinstance(value, int | str) else ""
+    if isinstance(value, bool) or not (digits.isascii() and digits.isdecimal()):
         raise Refusal(400, "Invalid request: alternatives is not a number of alternatives")
-    if count > most:
-        raise Refusal(400, f"Invalid request: alternatives ({count}) exceeds the limit ({most})")
-    return count
+    if len(digits) > 9 or int(digits) > most:
+        raise Refusal(400, f"Invalid request: alternatives ({digits[:9]}) exceeds the limit ({most})")
+    return int(digits)
 
 
 async def translate(catalogue: Catalogue, values: dict[str, Any]) -> dict[str, Any]:

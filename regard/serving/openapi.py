@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import models_json_schema
 
 from regard import __version__
-from regard.serving import records
+from regard.serving import questions, records
 
 JSON, FORM, TEXT, EVENTS = "application/json", "application/x-www-form-urlencoded", "text/plain", "text/event-stream"
 _WRONG = {
@@ -37,17 +37,24 @@ _OF_ALL = (403, 421, 429, 500, 503)
 _OF_QUESTIONS = (400, 413, 415, 504)
 
 
+Texts = Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)]
+
+
 class LibreQuestion(BaseModel):
     """What LibreTranslate's clients send to /translate."""
 
     model_config = ConfigDict(extra="allow")
 
-    q: str | list[str] = Field(description="A text, or in JSON several.", min_length=1)
+    q: Texts = Field(description="A text, or in JSON several.")
     source: str = Field(description="The language of the text, or auto.", min_length=1)
     target: str = Field(description="The language to translate into.", min_length=1)
-    format: Literal["text", "html"] = Field(default="text", description="Whether q is plain text or HTML.")
-    alternatives: int = Field(default=0, ge=0, description="How many other translations are wanted.")
-    api_key: str | None = Field(default=None, description="The key, where one is needed.")
+    format: Literal["text", "html", ""] | None = Field(
+        default="text", description="Whether q is plain text or HTML; empty is plain text."
+    )
+    alternatives: Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern="^[0-9]*$")] | None = Field(
+        default=0, description="How many other translations are wanted; forms have the number as text."
+    )
+    api_key: Any = Field(default=None, description="The key, where one is needed; elsewhere it is not looked at.")
 
 
 class LibreDetectQuestion(BaseModel):
@@ -55,8 +62,8 @@ class LibreDetectQuestion(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    q: str = Field(description="A text.", min_length=1)
-    api_key: str | None = Field(default=None, description="The key, where one is needed.")
+    q: Texts = Field(description="A text, or in JSON several, of one language.")
+    api_key: Any = Field(default=None, description="The key, where one is needed; elsewhere it is not looked at.")
 
 
 class LibreDetection(records.Answer):
@@ -128,16 +135,16 @@ OPERATIONS = (
     Operation("get", "/v1/models", "The models that are served, and the limits.", records.ModelsAnswer),
     Operation(
         "post", "/v1/translate", "Translate with everything that the command line can do.", records.TranslateAnswer,
-        question=records.TranslateQuestion, also=(EVENTS,),
+        question=questions.TranslateQuestion, also=(EVENTS,),
     ),
     Operation(
         "post", "/v1/attention", "What every block and head looked at.", records.AttentionAnswer,
-        question=records.AttentionQuestion,
+        question=questions.AttentionQuestion,
     ),
     Operation(
-        "post", "/v1/next", "The distribution of the next token.", records.NextAnswer, question=records.NextQuestion
+        "post", "/v1/next", "The distribution of the next token.", records.NextAnswer, question=questions.NextQuestion
     ),
-    Operation("post", "/v1/beam", "The beam as a tree.", records.BeamAnswer, question=records.BeamQuestion),
+    Operation("post", "/v1/beam", "The beam as a tree.", records.BeamAnswer, question=questions.BeamQuestion),
     Operation("get", "/metrics", "Counts for Prometheus.", also=(TEXT,), may_fail=(400,)),
 )  # fmt: skip
 

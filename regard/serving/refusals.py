@@ -25,4 +25,4 @@ def asked(kind: type[Kind], table: dict[str, Any]) -> Kind:
         return check(kind, table, "the request")
     except Fault as fault:
         said = "; ".join(fault.sentences)
-        raise Refusal(400, f"Invalid request: {said}{'' if said.endswith('?') else '.'}") from None
+        raise Refusal(400, f"Invalid request: {said}{'' if said.endswith(('?', '.')) else '.'}") from None

@@ -13,6 +13,7 @@ from regard.data.sentences import Sentence
 from regard.serving.catalogue import Catalogue
 from regard.serving.languages import Detected
 from regard.serving.planning import check_amount, pieces_for, plan_for, splits
+from regard.serving.questions import TranslateQuestion
 from regard.serving.queue import Work
 from regard.serving.records import (
     Answer,
@@ -25,7 +26,6 @@ from regard.serving.records import (
     Span,
     Told,
     TranslateAnswer,
-    TranslateQuestion,
     TranslationAnswer,
 )
 from regard.serving.served import Piece, Plan, Served

@@ -14,13 +14,11 @@ from regard.faults import Fault
 from regard.foresight import beam_tree
 from regard.looking import Sight, see
 from regard.serving.options import Limits
+from regard.serving.questions import AttentionQuestion, BeamQuestion, NextQuestion
 from regard.serving.records import (
     AttentionAnswer,
-    AttentionQuestion,
     BeamAnswer,
-    BeamQuestion,
     NextAnswer,
-    NextQuestion,
     Rest,
     SideAnswer,
     Text,
@@ -40,8 +38,6 @@ from regard.viewing.tree_page import tree_data
 def attention(model: Served, question: AttentionQuestion, limits: Limits) -> AttentionAnswer:
     """What every block and head looked at."""
     began = time.monotonic()
-    if question.output is not None and question.tokens is not None:
-        raise Fault("'output' and 'tokens' both say what is written; give one of the two.")
     sight = _sight(model, question, limits)
     sides = question.sides or sight.sides
     if not sight.sides:
@@ -143,8 +139,6 @@ def _choices(model: Served, question: NextQuestion) -> Choices:
 
 def _place(model: Served, question: NextQuestion) -> tuple[list[int], int | None]:
     """The tokens before the place, and what the best output has there, if it is asked along it."""
-    if sum(given is not None for given in (question.before, question.prefix, question.at)) > 1:
-        raise Fault("'before', 'prefix' and 'at' each say where; give one of them.")
     task = model.model.task
     if question.before is not None:
         tokens = model.target_tokens(question.before)
@@ -188,8 +182,6 @@ def beam(model: Served, question: BeamQuestion, limits: Limits) -> BeamAnswer:
 
 
 def _check_sentence(model: Served, text: str, limits: Limits) -> None:
-    if not text.strip():
-        raise Fault("There is no text to look at; give a sentence.")
     source, _ = model.tokenisers
     length = len(source.encode(text)) + 1 if len(text) <= limits.characters else limits.sentence + 1
     if length > limits.sentence:
