@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention.hard import Hard
-from regard.attention.masks import Causal, Mask, as_tensor
+from regard.attention.masks import Causal, Every, Mask, as_tensor
 from regard.attention.normalisers import Normaliser, softmax
 from regard.attention.scores import Prepared, Score, compare, follows, prepare, product_scale, scaled_dot
 from regard.attention.watch import afford, note, note_beside, watched
@@ -58,8 +58,6 @@ class Attention(nn.Module):
         super().__init__()
         self.score, self.looks_from, self.looks_at, self.dropout = score, looks_from, looks_at, dropout
         self.normaliser, self.focus, self.choice = normaliser, focus, choice
-        # Whether weights are the softmax of all scores, so that -inf added to a score does what a mask does.
-        self.is_softmax = normaliser is softmax and focus is None
         # Whether a look depends on where the look before it rested.
         self.follows = follows(score)
 
@@ -78,7 +76,7 @@ class Attention(nn.Module):
     ) -> Float[Tensor, "batch head query width"]:
         """The context of each query, by the fused kernel where there is one; also when watched, so nothing changes.
 
-        `bias` is added to the scores, and the rest is as in `full`.
+        Everything is as in `full`.
         """
         self._refuse_lonely_looks()
         prepared = key if isinstance(key, Prepared) else self.prepare(key)
@@ -101,7 +99,7 @@ class Attention(nn.Module):
         places: Int[Tensor, " query"] | None = None,
         bias: Bias | None = None,
     ) -> Look:
-        """Context, weights and log-probability of every look; `bias` is added to the scores.
+        """Context, weights and log-probability of every look; `bias` is added to the scores, and -inf bars a key.
 
         There may be more heads of queries than of keys and values: each of these then serves a group of those.
         `previous` are the weights of the look before each query's, for a score that follows them; None is a first
@@ -129,9 +127,10 @@ class Attention(nn.Module):
             prepared, value = Prepared(_spread(prepared.keys, query.shape[1])), _spread(value, query.shape[1])
         allowed = None if mask is None else as_tensor(mask, queries, keys, query.device)
         scores = compare(self.score, query, prepared, previous)
-        scores = scores if bias is None else scores + bias
-        weights = self._weigh(query, scores, allowed, places)
-        if self.choice is None:
+        if bias is not None:
+            scores, allowed = scores + bias, _unbarred(bias, allowed)
+        weights = self._weigh(query, scores, allowed, places) if keys else scores
+        if self.choice is None or not keys:
             log_probability = _zero(weights.dtype, weights.device).expand(weights.shape[:-1])
         else:
             weights, log_probability = self.choice(weights)
@@ -166,12 +165,11 @@ class Attention(nn.Module):
                 query, key, value, dropout_p=dropout, is_causal=causal, scale=scale, enable_gqa=grouped
             )
         key, value = _spread(key, query.shape[1]), _spread(value, query.shape[1])
-        if mask is None:
-            return F.scaled_dot_product_attention(query, key, value, bias, dropout, scale=scale)
-        allowed = as_tensor(mask, queries, keys, query.device)
+        allowed = as_tensor(Every(()) if mask is None else mask, queries, keys, query.device)
+        allowed = allowed if bias is None else _unbarred(bias, allowed)
         # A row without any key would give NaN in some kernels: a lost query sees all of them and is emptied afterwards.
         lost = ~allowed.any(dim=-1, keepdim=True)
-        added = allowed | lost if bias is None else bias.masked_fill(~(allowed | lost), float("-inf"))
+        added = allowed | lost if bias is None else bias.masked_fill(~allowed, float("-inf")).masked_fill(lost, 0.0)
         return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=scale).masked_fill(lost, 0.0)
 
     def _note_beside(self, query: Tensor, key: Tensor, mask: Mask | None, bias: Tensor | None) -> None:
@@ -182,12 +180,13 @@ class Attention(nn.Module):
             chosen_rows, chosen = (torch.tensor(each, device=query.device) for each in (rows, places))
             prepared = Prepared(_spread(_of_rows(key, chosen_rows), heads))
             scores = compare(self.score, _of_rows(query, chosen_rows)[:, :, chosen], prepared)
+            allowed = None
+            if mask is not None:
+                allowed = _of_rows(as_tensor(mask, queries, keys, query.device, chosen), chosen_rows)
             if bias is not None:
-                scores = scores + _of_rows(bias if bias.shape[2] == 1 else bias[:, :, chosen], chosen_rows)
-            if mask is None:
-                return softmax(scores, None)
-            allowed = as_tensor(mask, queries, keys, query.device, chosen)
-            return softmax(scores, _of_rows(allowed, chosen_rows))
+                added = _of_rows(bias if bias.shape[2] == 1 else bias[:, :, chosen], chosen_rows)
+                scores, allowed = scores + added, _unbarred(added, allowed)
+            return softmax(scores, allowed)
 
         shape = query.shape[0], heads, queries, keys
         note_beside(self, self.looks_from, self.looks_at, shape, query.element_size(), weigh)
@@ -220,6 +219,12 @@ def _check_axes(query: Tensor, key: Tensor, value: Tensor) -> None:
         raise ValueError(f"there are {key.shape[1]} heads of keys but {value.shape[1]} of values")
     if query.shape[1] % key.shape[1]:
         raise ValueError(f"{query.shape[1]} heads of queries cannot share {key.shape[1]} heads of keys evenly")
+
+
+def _unbarred(bias: Tensor, allowed: Tensor | None) -> Tensor:
+    """Where a query may look once -inf is added to some of its scores."""
+    unbarred = bias > float("-inf")
+    return unbarred if allowed is None else unbarred & allowed
 
 
 def _spread(tensor: Tensor, heads: int) -> Tensor:

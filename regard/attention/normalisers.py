@@ -53,6 +53,8 @@ def entmax15(scores: Scores, mask: Allowed | None) -> Scores:
 def _sparse(mapping: Callable[..., Tensor], scores: Tensor, mask: Tensor | None) -> Tensor:
     """Both mappings depend on differences alone and give nothing to a key two below the best: 4 below is masked."""
     exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    if not scores.shape[-1]:
+        return scores  # of no keys there is no best
     if mask is None:
         return mapping(exact, dim=-1).to(scores.dtype)
     best = exact.masked_fill(~mask, float("-inf")).amax(dim=-1, keepdim=True).detach()

@@ -27,8 +27,9 @@ class Plan:
     """The batches of every epoch, from the lengths of the pairs in tokens without the end token each side gets.
 
     A batch costs its rows times its longest side, end token counted: at most `budget`, except that a pair longer than
-    that stands alone. `corpora` are (first row, count, weight): an epoch is as many draws as there are rows, shared out by
-    weight, each corpus running through its rows as often as it takes. With the counts as weights it is every row once.
+    that stands alone. `corpora` are (first row, count, weight): an epoch is as many draws as there are rows, shared
+    out by weight, each corpus running through its rows as often as it takes. With the counts as weights it is every row
+    once.
     """
 
     source_lengths: np.ndarray

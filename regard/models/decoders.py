@@ -23,7 +23,6 @@ class Memory(NamedTuple):
     values: Float[Tensor, "batch 1 source width"]
     keys: Prepared
     allowed: Bool[Tensor, "batch 1 1 source"]
-    barred: Float[Tensor, "batch 1 1 source"]  # the same as a number to add to scores, which takes a step less time
     last: Float[Tensor, "batch width"]  # forwards the state behind the last token, backwards the one at the first
 
     @property
@@ -34,7 +33,7 @@ class Memory(NamedTuple):
 def unseen(last: Float[Tensor, "batch width"]) -> Memory:
     """The memory for a decoder that never looks back: all that is kept is where the sentence ended."""
     nothing = last[:, None, None, :0]
-    return Memory(nothing, Prepared(nothing), nothing, nothing, last)
+    return Memory(nothing, Prepared(nothing), nothing, last)
 
 
 class Writing(NamedTuple):
@@ -123,7 +122,7 @@ class Luong(nn.Module):
         states, hidden = self.stack(embedded, past.hidden)
         steps = torch.arange(states.shape[1], device=states.device)
         places = past.place[0] + steps if self.look.focus is not None else None
-        seen = _full(self.look, states[:, None], memory, places=places)
+        seen = self.look.full(states[:, None], memory.keys, memory.values, memory.allowed, places=places)
         combined = self.combine(torch.cat([seen.context[:, 0], states], dim=-1)).tanh()
         after = past._replace(hidden=hidden, place=past.place + len(steps), log_probability=seen.log_probability[:, 0])
         return (combined,), after
@@ -141,22 +140,15 @@ def look_from(
     """
     sentences = memory.values.shape[0]
     together = (sentences, 1, query.shape[0] // sentences)
-    seen = _full(
-        look,
+    seen = look.full(
         query.reshape(*together, query.shape[-1]),
-        memory,
+        memory.keys,
+        memory.values,
+        memory.allowed,
         past.weights.reshape(*together, past.weights.shape[-1]) if look.follows else None,
         past.place[: together[2]] if look.focus is not None else None,
     )
     return seen, seen.context.reshape(query.shape)
-
-
-def _full(
-    look: Attention, query: Tensor, memory: Memory, previous: Tensor | None = None, places: Tensor | None = None
-) -> Look:
-    if look.is_softmax:  # no sentence is without a token, so none is barred altogether
-        return look.full(query, memory.keys, memory.values, None, previous, places, bias=memory.barred)
-    return look.full(query, memory.keys, memory.values, memory.allowed, previous, places)
 
 
 def _onward(look: Attention, past: Writing, seen: Look, hidden: list[Hidden], fed: Tensor) -> Writing:

@@ -147,8 +147,7 @@ class Seq2Seq(nn.Module):
         states, last = self.encoder(embedded, lengths)
         values = self.dropout(states)[:, None]
         allowed = Lengths(lengths).as_tensor(1, source.shape[1], source.device)
-        barred = states.new_zeros(allowed.shape).masked_fill(~allowed, float("-inf"))
-        return Memory(values, look.prepare(values), allowed, barred, last)
+        return Memory(values, look.prepare(values), allowed, last)
 
     def begin(self, memory: Memory) -> Writing:
         """Where the decoder stands before its first step: s_0 = tanh(W [last states])."""

@@ -9,8 +9,9 @@ from attention_cases import MASKS, SIDES, draw
 
 from regard.attention import Attention, Causal, Hard, Lengths, LocalMonotonic, Mask, watching
 from regard.attention.masks import as_tensor
-from regard.attention.normalisers import named_normaliser
+from regard.attention.normalisers import NormaliserName, named_normaliser
 from regard.attention.scores import Additive, Bilinear, Location, Score, dot, scaled_dot
+from regard.attention.windows import Focus
 
 every_mask = pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS.keys())
 
@@ -74,6 +75,42 @@ def test_grouped_heads_are_copied_heads(mask: Mask | None, heads: int) -> None:
         look = Attention(score, **SIDES)
         torch.testing.assert_close(look(query, key, value, mask), look(query, *copied, mask))
         torch.testing.assert_close(look.full(query, key, value, mask), look.full(query, *copied, mask))
+
+
+NORMALISERS: list[NormaliserName] = ["softmax", "plain", "sparsemax", "entmax"]
+# One query is barred from every key, the other from none; the mask alone would let both look.
+BARRED = torch.tensor([[float("-inf")] * 4, [0.0, 1.0, 0.0, float("-inf")]], dtype=torch.float64)[None, None]
+
+
+@pytest.mark.parametrize("mask", [None, Lengths(torch.tensor([3]))], ids=["no mask", "mask"])
+@pytest.mark.parametrize("name", NORMALISERS)
+def test_a_bias_that_bars_every_key_leaves_zeros_and_finite_gradients(name: NormaliserName, mask: Mask | None) -> None:
+    query, key, value = (draw(1, 1, n, 3, seed=n).abs().requires_grad_() for n in (2, 4, 4))
+    look = Attention(dot, normaliser=named_normaliser(name), **SIDES)
+    with watching(look) as gazes:
+        found = [look(query, key, value, mask, BARRED), look.full(query, key, value, mask, bias=BARRED).context]
+    for context in found:
+        assert not context[0, 0, 0].any()
+        assert context[0, 0, 1].any()
+        gradients = torch.autograd.grad(context.sum(), (query, key, value), retain_graph=True)
+        assert all(gradient.isfinite().all() for gradient in gradients)
+    for gaze in gazes:
+        torch.testing.assert_close(gaze.weights.sum(-1), torch.tensor([[[0.0, 1.0]]]).to(gaze.weights))
+
+
+@pytest.mark.parametrize("focus", [None, LocalMonotonic(1)], ids=["everywhere", "window"])
+@pytest.mark.parametrize("choice", [None, Hard("straight-through")], ids=["soft", "hard"])
+@pytest.mark.parametrize("name", NORMALISERS)
+def test_no_keys_at_all_are_zeros_and_no_error(name: NormaliserName, choice: Hard | None, focus: Focus | None) -> None:
+    query, nothing = draw(2, 3, 4, 5).requires_grad_(), draw(2, 3, 0, 5).requires_grad_()
+    look = Attention(normaliser=named_normaliser(name), choice=choice, focus=focus, **SIDES)
+    for mask in (None, Lengths(torch.tensor([0, 0]))):
+        full = look.full(query, nothing, nothing, mask)
+        assert full.weights.shape == (2, 3, 4, 0)
+        for context in (look(query, nothing, nothing, mask), full.context):
+            assert torch.equal(context, torch.zeros(2, 3, 4, 5, dtype=torch.float64))
+            (gradient,) = torch.autograd.grad(context.sum(), query)
+            assert not gradient.any()
 
 
 @pytest.mark.parametrize("bias", [None, draw(1, 1, 2, 3)])

@@ -76,6 +76,12 @@ def test_gradients_are_those_of_small_changes(name: NormaliserName) -> None:
 
 
 @every_normaliser
+@pytest.mark.parametrize("mask", [None, torch.ones(3, 0, dtype=torch.bool)], ids=["no mask", "mask"])
+def test_of_no_keys_there_are_no_weights(name: NormaliserName, mask: torch.Tensor | None) -> None:
+    assert named_normaliser(name)(torch.zeros(3, 0), mask).shape == (3, 0)
+
+
+@every_normaliser
 def test_half_precision_and_large_scores_are_no_trouble(name: NormaliserName) -> None:
     mask = torch.tensor([True, True, False])
     weights = named_normaliser(name)(torch.tensor([300.0, 100.0, 500.0], dtype=torch.bfloat16), mask)
