@@ -3,6 +3,7 @@
 import errno
 import math
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -50,6 +51,18 @@ def write_file(path: Path, content: bytes) -> None:
     """Give a file this content in one step."""
     with whole_file(path) as file:
         file.write(content)
+
+
+def read_regular_file(path: Path) -> bytes:
+    """The content of a file of a folder that need not be trusted: no link is followed, and no pipe is waited for.
+
+    What is no regular file is an OSError like any other that keeps a file from being read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is a device, a pipe or a folder", str(path))
+        return file.read()
 
 
 def finite(value: Any) -> Any:

@@ -8,12 +8,14 @@ nothing outside the folder is opened. None of this loads torch, so that a fast e
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from regard.faults import Fault
-from regard.files import write_file
+from regard.files import read_regular_file, write_file
 
 MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
@@ -35,23 +37,44 @@ def update_folder(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def read_folder(folder: Path, names: list[str] | None = None) -> dict[str, bytes]:
     """The contents of the named files (or all) of a folder, each checked against the manifest."""
+    with checked_meanwhile(folder, names) as files:
+        return files
+
+
+@contextmanager
+def checked_meanwhile(folder: Path, names: list[str] | None = None) -> Iterator[dict[str, bytes]]:
+    """The same, but threads check the files while the block makes something of them.
+
+    It ends well only if every file is whole. What goes wrong in the block with a damaged file is told as damage.
+    """
     manifest = read_manifest(folder)
     missing = [name for name in names or [] if name not in manifest]
     if missing:
         raise Fault(f"{folder} is not complete: its manifest does not list {', '.join(missing)}.")
-    return {name: _read_checked(folder, name, manifest[name]) for name in names or manifest}
+    files = {name: _read(folder, name) for name in names or manifest}
+    with ThreadPoolExecutor(thread_name_prefix="checksum") as threads:
+        found = {name: threads.submit(checksum, content) for name, content in files.items()}
+
+        def check() -> None:
+            for name, sum_ in found.items():
+                if sum_.result() not in manifest[name]:
+                    raise Fault(f"{folder / name} is damaged: its checksum is not the one in {MANIFEST}.") from None
+
+        try:
+            yield files
+        except Exception:
+            check()
+            raise
+        check()
 
 
-def _read_checked(folder: Path, name: str, allowed: list[str]) -> bytes:
+def _read(folder: Path, name: str) -> bytes:
     if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
         raise Fault(f"{folder / MANIFEST} names the file {name!r}, which is outside the folder.")
     try:
-        content = (folder / name).read_bytes()
+        return read_regular_file(folder / name)
     except OSError as error:
         raise Fault(f"{folder / name} is missing or cannot be read: {error.strerror}.") from None
-    if checksum(content) not in allowed:
-        raise Fault(f"{folder / name} is damaged: its checksum is not the one in {MANIFEST}.")
-    return content
 
 
 def read_manifest(folder: Path) -> dict[str, list[str]]:
@@ -61,10 +84,12 @@ def read_manifest(folder: Path) -> dict[str, list[str]]:
         raise Fault(
             f"{folder} is a file, no model folder." if folder.is_file() else f"There is no model folder at {folder}."
         )
+    if path.is_symlink():
+        raise Fault(f"{path} is a link; what a model folder is made of lies in it.")
     if not path.exists():
         raise Fault(f"{folder} is not a model folder: it has no {MANIFEST}.")
     try:
-        files = json.loads(path.read_text(encoding="utf-8"))["files"]
+        files = json.loads(read_regular_file(path).decode("utf-8"))["files"]
         if all(isinstance(sums, list) and all(isinstance(s, str) for s in sums) for sums in files.values()):
             return dict(files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

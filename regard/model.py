@@ -181,15 +181,25 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
         raise Fault(f"There is no precision '{precision}'; give {' or '.join(PRECISIONS)}.")
     folder = Path(folder)
     recipe = check_recipe(checkpoint.read_recipe(folder))
-    files = checkpoint.read_folder(folder)
-    if checkpoint.WEIGHTS not in files:
+    listed = checkpoint.read_manifest(folder)
+    if checkpoint.WEIGHTS not in listed:
         raise Fault(f"{folder} has no {checkpoint.WEIGHTS} yet: its training has not come to a first validation.")
-    weights = checkpoint.bytes_to_weights(files[checkpoint.WEIGHTS], str(folder / checkpoint.WEIGHTS))
-    tokenisers = load_tokenisers(folder, recipe.data.tokeniser)
     unlisted = [file for name in ("tokeniser", "source", "target") for file in (f"{name}.model", f"{name}.json")
-                if (folder / file).exists() and file not in files]  # fmt: skip
+                if (folder / file).exists() and file not in listed]  # fmt: skip
     if unlisted:
         raise Fault(f"{folder / unlisted[0]} is not in the manifest, so nothing vouches for it.")
+    checkpoint.read_folder(folder, [name for name in listed if name != checkpoint.WEIGHTS])
+    tokenisers = load_tokenisers(folder, recipe.data.tokeniser)
+    with checkpoint.checked_meanwhile(folder, [checkpoint.WEIGHTS]) as files:
+        weights = checkpoint.bytes_to_weights(files[checkpoint.WEIGHTS], str(folder / checkpoint.WEIGHTS))
+        task = _built(recipe, tokenisers, weights, folder)
+    return Model(task.to(pick_device(device), PRECISIONS[precision]), recipe)
+
+
+def _built(
+    recipe: Recipe, tokenisers: tuple[Tokeniser, Tokeniser], weights: dict[str, Tensor], folder: Path
+) -> Translation:
+    """The task of a recipe with these weights, refused if they are not those that it asks for."""
     try:
         with ShapesOnly():  # a recipe may ask for more memory than there is: look before making room for it
             unbuilt = build_task(recipe, *tokenisers)
@@ -199,7 +209,7 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
     with Unfilled():
         task = build_task(recipe, *tokenisers)
     load_weights(task, weights)
-    return Model(task.to(pick_device(device), PRECISIONS[precision]), recipe)
+    return task
 
 
 def _check_weights(task: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:

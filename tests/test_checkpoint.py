@@ -5,14 +5,15 @@ import json
 import os
 import random
 import shutil
+import threading
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import torch
 
-from regard import checkpoint
-from regard.checkpoint import MANIFEST, WEIGHTS, RunFolder, read_folder, update_folder
+from regard import checkpoint, folder
+from regard.checkpoint import MANIFEST, WEIGHTS, RunFolder, checked_meanwhile, read_folder, update_folder
 from regard.faults import Fault
 from regard.model import load
 from regard.training.snapshot import Facts, Snapshot, Validation
@@ -203,6 +204,44 @@ def test_a_link_out_of_the_folder_is_refused(model_folder: Path) -> None:
     (model_folder / "recipe.toml").symlink_to(outside)
     with pytest.raises(Fault, match="outside the folder"):
         load(model_folder)
+
+
+def test_a_linked_manifest_is_refused(model_folder: Path) -> None:
+    outside = model_folder.parent / "outside.json"
+    (model_folder / MANIFEST).rename(outside)
+    (model_folder / MANIFEST).symlink_to(outside)
+    with pytest.raises(Fault, match=r"manifest\.json is a link"):
+        load(model_folder)
+
+
+@pytest.mark.parametrize("name", [MANIFEST, WEIGHTS, "recipe.toml", "tokeniser.model"])
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(model_folder: Path, name: str) -> None:
+    (model_folder / name).unlink()
+    os.mkfifo(model_folder / name)
+    words = "manifest.json is damaged" if name == MANIFEST else "cannot be read: it is a device, a pipe or a folder"
+    with pytest.raises(Fault, match=words):
+        load(model_folder)
+
+
+def test_files_are_checked_while_something_is_made_of_them(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, checksum = threading.Event(), folder.checksum
+
+    def patient_checksum(content: bytes) -> str:
+        assert inside.wait(10)  # would wait in vain if the files were checked before the block
+        return checksum(content)
+
+    monkeypatch.setattr(folder, "checksum", patient_checksum)
+    with checked_meanwhile(model_folder) as files:
+        inside.set()
+    assert WEIGHTS in files
+
+
+def test_damage_is_told_whatever_came_of_the_damaged_file(model_folder: Path) -> None:
+    (model_folder / WEIGHTS).write_bytes(b"no tensors")
+    with pytest.raises(Fault, match=r"weights\.safetensors is damaged"), checked_meanwhile(model_folder) as files:
+        checkpoint.bytes_to_weights(files[WEIGHTS], WEIGHTS)
+    with pytest.raises(Fault, match=r"weights\.safetensors is damaged"), checked_meanwhile(model_folder):
+        pass
 
 
 def test_weights_are_a_function_of_the_weights_alone(model_folder: Path) -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
-from regard.files import write_file
+from regard.files import read_regular_file, write_file
 from regard.folder import RECIPE, SCORES, WEIGHTS, checksum, read_folder, read_manifest, read_recipe
 from regard.recipe import check
 
@@ -102,7 +102,7 @@ def _command(folder: Path, *options: str) -> str:
 def read_record(folder: Path) -> Record:
     """What the export in this folder is."""
     try:
-        record = Record.model_validate_json((folder / RECORD).read_bytes())
+        record = Record.model_validate_json(read_regular_file(folder / RECORD))
     except (OSError, ValidationError):
         raise Fault(f"{folder / RECORD} is damaged; {_again(folder)}.") from None
     if record.format != _FORMAT:
@@ -114,7 +114,7 @@ def _read_checked(folder: Path, name: str, allowed: list[str], remedy: str) -> b
     if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
         raise Fault(f"{name!r} is to be a file of {folder}, but lies outside it; {remedy}.")
     try:
-        content = (folder / name).read_bytes()
+        content = read_regular_file(folder / name)
     except OSError as error:
         raise Fault(f"{folder / name} is missing or cannot be read ({error.strerror}); {remedy}.") from None
     if checksum(content) not in allowed:
