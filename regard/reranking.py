@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from regard.decoding.output import Hypothesis
+from regard.decoding.pauses import between_steps
 from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
 from regard.faults import Fault, TooLong
 from regard.metrics.sentences import utility
@@ -19,6 +20,7 @@ def by_risk(model: Model, metric: str, count: int = 1) -> Rank:
     def rank(text: str, found: list[Hypothesis]) -> list[Hypothesis]:
         if len(found) == 1:
             return found
+        between_steps()
         ranked = minimum_bayes_risk([model.task.write(each.tokens) for each in found], worth)
         return [replace(found[each.place], score=each.value) for each in ranked[:count]]
 
@@ -39,6 +41,7 @@ def by_channel(model: Model, backward: Model, weight: float, count: int = 1) -> 
     channel = Channel(weight, language_model=0.0)
 
     def rank(text: str, found: list[Hypothesis]) -> list[Hypothesis]:
+        between_steps()
         outputs = [model.task.write(each.tokens) for each in found]
         _check_lengths(backward, outputs, text)
         source = backward.task.target.encode(text)

@@ -28,6 +28,7 @@ from torch import Tensor
 from regard.decoding.choosing import Begun, Choice, choose_in_banks, choose_in_groups, choose_nested
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.pauses import between_steps
 from regard.decoding.phrases import Phrases
 from regard.decoding.rules import NOTHING, Rules
 from regard.decoding.scoring import length_penalty, penalties_of_rows
@@ -84,6 +85,7 @@ def beam_search(
     living = _begin(search, limits)
     state, last = task.start(batch).spread(size), torch.full((count * size,), task.begin, device=limits.device)
     while len(living.numbers):
+        between_steps()
         log_probabilities, state = task.step(last, state)
         coverage = penalties_of_rows(task, state, living.sums, options)
         rows = _advance(search, living, log_probabilities, coverage)

@@ -17,6 +17,7 @@ from regard.decoding.chance import uniform
 from regard.decoding.filters import distribution
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.pauses import between_steps
 from regard.decoding.rules import Rules
 from regard.faults import Fault
 from regard.protocols import State, Stepwise
@@ -64,6 +65,7 @@ def sample(
     state, last = task.start(batch).spread(copies), torch.full((count * copies,), task.begin, device=device)
     results: list[list[Hypothesis]] = [[] for _ in range(count)]
     while len(drawn.numbers):
+        between_steps()
         log_probabilities, state = task.step(last, state)
         values = rules(log_probabilities, drawn.tokens.flatten(0, 1), drawn.numbers.repeat_interleave(copies))
         chances = _chances(options.sampling.seed, keys[drawn.numbers], copies, drawn.tokens.shape[2])

@@ -23,6 +23,7 @@ from regard.decoding.captured import Captures, Delayed
 from regard.decoding.choosing import NOTHING, ranked_in_parts, settle
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.pauses import between_steps
 from regard.decoding.records import Records, record_of
 from regard.decoding.scoring import length_penalty
 from regard.protocols import State
@@ -160,6 +161,7 @@ def _stretch(captured: Captured, steps: int) -> list[Tensor]:
     standing: _Standing = captured.held.standing
     half, living, records = len(standing.sums) // 2, Delayed(), []
     for _ in range(steps):
+        between_steps(is_free=False)  # the captured steps are this search's alone
         captured()
         records.append(standing.record.clone())
         living.send(standing.living)

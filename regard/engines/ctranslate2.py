@@ -8,6 +8,7 @@ import json
 import logging
 import math
 import os
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from typing import Any, Literal
 
 from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
+from regard.decoding.pauses import between_steps, has_pauses
 from regard.engines.ctranslate2_search import (
     Finished,
     arguments,
@@ -35,6 +37,7 @@ from regard.faults import Fault
 from regard.translated import Translated
 
 ROWS = 32  # texts in a batch
+_SHORTEST_NAP, _LONGEST_NAP = 0.0001, 0.01  # seconds between two looks at what is not finished
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ class CTranslate2Engine:
         while running:
             batch, power, results = running.popleft()  # so that it is gone when its rows are read
             for row, result in zip(batch, results, strict=True):
-                yield row, read_result(result.result(), end, power)
+                yield row, read_result(_awaited(result), end, power)
 
     def _named(self, row: Row) -> list[str]:
         return [self._source_names[token] for token in row.tokens]
@@ -227,6 +230,16 @@ class CTranslate2Engine:
         sources, targets = [self._named(row) for row, _ in pairs], [tokens for _, tokens in pairs]
         found = self._translator.score_batch(sources, targets, max_batch_size=self._rows, max_input_length=0)
         return [result.log_probs for result in found]
+
+
+def _awaited(result: Any) -> Any:
+    """What a batch gives. CTranslate2 cannot be interrupted, but whoever runs it may do something else meanwhile."""
+    began = time.monotonic()
+    while has_pauses() and not result.done():
+        between_steps()
+        # There is no waiting for so long at most, so it looks again and again, never late by more than a fiftieth.
+        time.sleep(min(max((time.monotonic() - began) / 50, _SHORTEST_NAP), _LONGEST_NAP))
+    return result.result()
 
 
 def _vocabularies(files: dict[str, bytes]) -> tuple[list[str], list[str]]:

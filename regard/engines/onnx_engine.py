@@ -6,7 +6,8 @@ sentence is translated in a fraction of the time that others take. Each core wor
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,7 @@ import numpy as np
 
 from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
+from regard.decoding.pauses import between_steps, has_pauses
 from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings
 from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, Hypothesis, plain_beam, unsupported
@@ -24,6 +26,7 @@ from regard.faults import Fault
 from regard.translated import Translated
 
 ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"
+_NAP = 0.01  # seconds between two looks at whether anyone wants something else
 _OUTPUTS = ("best", "tokens", "end", "attention")  # of a step, beside what is remembered
 
 
@@ -131,6 +134,13 @@ class _Sentence:
         return Best(best, ranked if self._candidates is None else self._candidates[ranked], end, attention)
 
 
+def _awaited(future: "Future[list[Hypothesis]]") -> list[Hypothesis]:
+    """What a search in another thread finds; whoever runs it may do something else meanwhile."""
+    while has_pauses() and not wait([future], timeout=_NAP).done:
+        between_steps()
+    return future.result()
+
+
 class OnnxEngine:
     """A translator by onnxruntime between the tokenisers of a model."""
 
@@ -165,10 +175,12 @@ class OnnxEngine:
         outputs = [[NOTHING] for _ in texts]
         workers = ThreadPoolExecutor(self._workers)
         try:
-            found = workers.map(lambda row: self._found(row, options), rows)
-            for row, hypotheses in zip(rows, found, strict=True):
+            # In a copy of this context each, so that a search in another thread knows too when to give up.
+            found = [workers.submit(copy_context().run, self._found, row, options) for row in rows]
+            for row, future in zip(rows, found, strict=True):
                 outputs[row.number] = [
-                    self._written(row, each, options, explained and not place) for place, each in enumerate(hypotheses)
+                    self._written(row, each, options, explained and not place)
+                    for place, each in enumerate(_awaited(future))
                 ]
         finally:
             workers.shutdown(cancel_futures=True)  # who interrupts does not wait for all that is left

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regard.decoding.options import DecodingOptions
+from regard.decoding.pauses import between_steps
 
 
 def unsupported(options: DecodingOptions) -> str | None:
@@ -74,6 +75,7 @@ def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOp
     wanted = 1 if beam == 1 and options.stop != "exhaustive" else 2 * beam
     living, kept = [Hypothesis([], [], [], 0.0)], list[Hypothesis]()
     while living:
+        between_steps()
         last = [each.tokens[-1] if each.tokens else begin for each in living]
         best = step(last, [each.row for each in living], wanted)
         length = len(living[0].tokens) + 1

@@ -13,7 +13,7 @@ from regard.serving.questions import Question
 from regard.serving.queue import Worker
 from regard.serving.records import Language, ModelAnswer, ModelsAnswer
 from regard.serving.refusals import Refusal
-from regard.serving.served import Served, size_of, unique_names
+from regard.serving.served import Served, unique_names
 
 AUTO = "auto"
 _ALWAYS = ["translate", "sample", "force", "prefix", "constrain", "next", "beam"]
@@ -34,9 +34,9 @@ class Catalogue:
         self.models = {name: Served(name, folder, engine) for name, folder in named}
         self.workers: dict[str, Worker] = {}
         for name, model in self.models.items():
-            worker = Worker(name, options.batching, options.limits.waiting, size_of)
+            worker = Worker(name, options.batching, options.limits.waiting)
             worker.tell = metrics.watch(name, partial(_waiting, worker))
-            model.abandoned, model.others = worker.abandoned, self.models
+            model.others = self.models
             self.workers[name] = worker
         self.detector = Detector(self.codes)
 

@@ -26,10 +26,11 @@ class Batching(Options):
     """How sentences of several requests come to be translated together."""
 
     rows: int = Field(default=0, ge=0, description="Sentences in a batch at most; 0 is 32 for each core.")
-    words: int = Field(
-        default=40,
-        ge=1,
-        description="Words of a sentence, as a mean over a full batch; longer ones make smaller batches.",
+    turn: float = Field(
+        default=1.0,
+        gt=0,
+        le=60,
+        description="Seconds that a batch may take, so far as it can be foreseen; beyond them short requests pass it.",
     )
     patience: float = Field(
         default=0.5,

@@ -3,49 +3,31 @@
 A request hands in an order: some items and what is to be done with them. Orders of equal keys share batches. When the
 thread is free it takes the first order and looks for company: it waits until there is as much to do as in the last
 batch, but never longer than a tenth of what that took, nor than anyone may be kept waiting. So a lonely client is
-served at once, and of many clients that each wait for their answer nearly all share a batch. Items are taken from the
-orders in turn, one of each, so that a book cannot keep a sentence waiting; long ones fill a batch sooner. An order that
-is cancelled is forgotten, and what nobody waits for any more can be given up in the middle (`abandoned`).
+served at once, and of many clients that each wait for their answer nearly all share a batch.
+
+`turns.py` says what is worked on next, so that no turn should last longer than `Batching.turn`. One that does, as a
+single sentence may, lets others pass: between two steps of its search the thread works on a short turn, and then on the
+long one for as long again. What nobody waits for any more is given up at the next step.
 """
 
 import asyncio
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Hashable, Sequence
 from contextlib import suppress
-from contextvars import Context, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from regard.decoding.pauses import pausing
 from regard.serving.options import Batching
 from regard.serving.refusals import Refusal
-
-Work = Callable[[list[Any]], list[Any]]
-Answer = tuple[int, Any]  # the place of an item in its order, and what became of it, or what went wrong
+from regard.serving.turns import UNKNOWN, Answer, Batch, Order, Turns, Work
 
 
 class Abandoned(Exception):
     """Nobody waits for this work any more."""
-
-
-@dataclass(eq=False)
-class Order:
-    """Items of one request; those of an order without a key share a batch with no other order."""
-
-    key: Hashable | None
-    work: Work
-    items: Sequence[Any]
-    deliver: Callable[[list[Answer]], None]  # called in the worker's thread
-    context: Context = field(default_factory=copy_context)  # of who asked, so that nothing of others is seen
-    arrived: float = field(default_factory=time.monotonic)
-    taken: int = 0  # items that were given to the model
-    cancelled: bool = False
-
-    @property
-    def left(self) -> int:
-        return len(self.items) - self.taken
 
 
 @dataclass(frozen=True)
@@ -53,23 +35,36 @@ class Done:
     """What is told of a batch when it is over."""
 
     rows: int
-    seconds: float
+    seconds: float  # those in which others passed not counted
     waited: float  # by its first order, before the batch began
+
+
+@dataclass
+class _Turn:
+    """What the thread works on, and until when nobody may pass it."""
+
+    orders: Sequence[Order]
+    began: float
+    until: float
+    lent: float = 0.0  # seconds in which others passed
+
+    @property
+    def abandoned(self) -> bool:
+        return all(order.cancelled for order in self.orders)
 
 
 class Worker:
     """The thread that owns a model, and the orders that wait for it."""
 
     def __init__(
-        self, name: str, batching: Batching, waiting: int, size: Callable[[Any], int] = lambda item: 1
+        self, name: str, batching: Batching, waiting: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._batching, self._most, self._size = batching, waiting, size
-        self._rows = batching.rows or 32 * len(os.sched_getaffinity(0))
+        self._batching, self._most, self._clock = batching, waiting, clock
+        self._turns = Turns(batching.rows or 32 * len(os.sched_getaffinity(0)), batching.turn)
         self.tell: Callable[[Done], None] = lambda done: None  # who hears of every batch
         self._changed = threading.Condition()
-        self._orders: deque[Order] = deque()
-        self._working: Sequence[Order] = ()
-        self._closing, self._rate, self._last = False, 0.0, Done(0, 0.0, 0.0)
+        self._closing, self._last = False, Done(0, 0.0, 0.0)
+        self._working: list[_Turn] = []  # the last of them now, and the others wait till it is over
         self._thread = threading.Thread(target=self._run, name=f"regard {name}", daemon=True)
         self._thread.start()
 
@@ -79,17 +74,26 @@ class Worker:
     def waiting(self) -> int:
         """Items that nobody works on yet."""
         with self._changed:
-            return sum(order.left for order in self._orders)
+            return self._turns.waiting
 
-    async def each(self, key: Hashable | None, work: Work, items: Sequence[Any]) -> AsyncGenerator[Answer, None]:
+    @property
+    def is_alive(self) -> bool:
+        """Whether anyone works on what is ordered."""
+        return self._thread.is_alive()
+
+    async def each(
+        self, key: Hashable | None, work: Work, items: Sequence[Any], costs: Sequence[float] | None = None
+    ) -> AsyncGenerator[Answer, None]:
         """What becomes of each item, in the order in which they are finished; leaving early cancels the rest."""
         loop, answers = asyncio.get_running_loop(), asyncio.Queue[list[Answer]]()
+        if not items:
+            return
 
         def deliver(found: list[Answer]) -> None:
             with suppress(RuntimeError):  # the loop is closed, and nobody waits
                 loop.call_soon_threadsafe(answers.put_nowait, found)
 
-        order = Order(key, work, items, deliver)
+        order = Order(key, work, items, costs or [1.0] * len(items), deliver, arrived=self._clock())
         self._put(order)
         try:
             missing = len(items)
@@ -104,28 +108,30 @@ class Worker:
 
     async def one(self, work: Callable[[], Any]) -> Any:
         """What becomes of a piece of work that stands alone."""
-        (answer,) = [answer async for _, answer in self.each(None, lambda _: [work()], [None])]
+        (answer,) = [answer async for _, answer in self.each(None, lambda _: [work()], [None], [UNKNOWN])]
         return answer
 
     def _put(self, order: Order) -> None:
         with self._changed:
-            waiting = sum(other.left for other in self._orders)
+            waiting = self._turns.waiting
             if self._closing:
                 raise Refusal(503, "The server is shutting down; ask again when it is back.", 5)
+            if not self.is_alive:
+                raise Refusal(503, "This model has stopped working; the server must be started again.", 60)
             if waiting and waiting + order.left > self._most:
-                soon = waiting / self._rate if self._rate else 1.0
-                raise Refusal(503, "The server has too much to do just now; ask again in a while.", min(soon, 60))
-            self._orders.append(order)
+                soon = min(max(self._turns.seconds, 1.0), 60.0)
+                raise Refusal(503, "The server has too much to do just now; ask again in a while.", soon)
+            self._turns.orders.append(order)
             self._changed.notify()
 
     def _cancel(self, order: Order) -> None:
         with self._changed:
             order.cancelled = True
             with suppress(ValueError):
-                self._orders.remove(order)
+                self._turns.orders.remove(order)
 
     def close(self, seconds: float = 60.0) -> None:
-        """Finish what was accepted, then end."""
+        """Finish what was accepted, then end; after so long it is not waited for any more."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -133,81 +139,103 @@ class Worker:
 
     # In the thread
 
-    def abandoned(self) -> bool:
-        """Whether nobody waits any more for what this thread works on; another that uses the model too works on."""
-        own = threading.current_thread() is self._thread
-        return own and bool(self._working) and all(order.cancelled for order in self._working)
-
     def _run(self) -> None:
-        while batch := self._take():
-            began = time.monotonic()
-            self._working = list(dict.fromkeys(order for order, _ in batch))
-            self._work(batch)
-            self._working = ()
-            done = Done(len(batch), time.monotonic() - began, began - batch[0][0].arrived)
-            self._last = done
-            self._rate = 0.8 * self._rate + 0.2 * done.rows / max(done.seconds, 1e-6)
-            self.tell(done)
+        while True:
+            try:
+                while batch := self._take():
+                    self._do(batch)
+                return
+            except Exception as error:  # work answers for its own faults, so this is one of the queue
+                with self._changed:
+                    everyone, self._turns.orders = self._turns.orders, []
+                for order in everyone:
+                    order.deliver([(order.taken, error)])
 
-    def _take(self) -> list[tuple[Order, int]]:
-        """The next batch, as orders and places in them; none when all is over."""
+    def _take(self) -> Batch:
+        """The next batch; none when all is over."""
         with self._changed:
             while True:
-                while not self._orders:
+                while not self._turns.orders:
                     if self._closing:
                         return []
                     self._changed.wait()
-                self._look_for_company(self._orders[0])
-                if self._orders:  # all may have been cancelled meanwhile
-                    return self._pick()
+                self._look_for_company(self._turns.orders[0])
+                if batch := self._turns.take():  # all may have been cancelled meanwhile
+                    return batch
 
     def _look_for_company(self, first: Order) -> None:
         """Wait for those who were just answered, as they are likely to ask again at once."""
         until = first.arrived + min(self._batching.patience, self._last.seconds / 10)
-        while first.key is not None and not self._closing and self._alike(first.key) < self._last.rows:
-            left = until - time.monotonic()
+        while first.key is not None and not self._closing and self._turns.alike(first.key) < self._last.rows:
+            left = until - self._clock()
             if left <= 0:
                 return
             self._changed.wait(left)
 
-    def _alike(self, key: Hashable) -> int:
-        return sum(order.left for order in self._orders if order.key == key)
+    def _do(self, batch: Batch) -> None:
+        """One turn, and what is to be learnt and told of it."""
+        began = self._clock()
+        turn = _Turn(list(dict.fromkeys(order for order, _ in batch)), began, began + self._batching.turn)
+        self._working.append(turn)
+        try:
+            is_finished = self._work(turn, batch)
+        finally:
+            self._working.pop()
+        seconds = self._clock() - began - turn.lent
+        done = Done(len(batch), seconds, began - batch[0][0].arrived)
+        if is_finished:
+            self._turns.speed.add(sum(order.costs[place] for order, place in batch), seconds)
+        if not self._working:
+            self._last = done
+        self.tell(done)
 
-    def _pick(self) -> list[tuple[Order, int]]:
-        first = self._orders[0]
-        alike = [first] if first.key is None else [order for order in self._orders if order.key == first.key]
-        batch: list[tuple[Order, int]] = []
-        room = self._rows * self._batching.words
-        while alike and len(batch) < self._rows:
-            for order in alike[: self._rows - len(batch)]:
-                room -= self._size(order.items[order.taken])
-                if batch and room < 0:
-                    alike = []
-                    break
-                batch.append((order, order.taken))
-                order.taken += 1
-            alike = [order for order in alike if order.left]
-        taken = {id(order) for order, _ in batch}
-        # Others come first the next time.
-        self._orders = deque(sorted((o for o in self._orders if o.left), key=lambda order: id(order) in taken))
-        return batch
-
-    def _work(self, batch: list[tuple[Order, int]]) -> None:
+    def _work(self, turn: _Turn, batch: Batch) -> bool:
         """Do a batch and deliver it; if it fails, each order is tried alone, so that one cannot spoil another."""
         first = batch[0][0]
         try:
-            found = first.context.run(first.work, [order.items[place] for order, place in batch])
-            if len(found) != len(batch):
-                raise AssertionError(f"{len(batch)} items were given and {len(found)} came back")
+            # In a copy, for a turn in which others pass may be of the same order.
+            found = first.context.copy().run(self._worked, turn, [order.items[place] for order, place in batch], first)
         except Exception as error:
-            if len(self._working) == 1:
+            if len(turn.orders) == 1:
                 first.deliver([(place, error) for _, place in batch])
-                return
-            everyone = self._working
-            for order in everyone:
-                self._working = [order]
+                return False
+            for order in list(turn.orders):
+                turn.orders = [order]
                 if not order.cancelled:
-                    self._work([(own, place) for own, place in batch if own is order])
-            return
-        for order in self._working:
+                    self._work(turn, [(own, place) for own, place in batch if own is order])
+            return False
+        for order in turn.orders:
             order.deliver([(place, each) for (own, place), each in zip(batch, found, strict=True) if own is order])
+        return True
+
+    def _worked(self, turn: _Turn, items: list[Any], order: Order) -> list[Any]:
+        try:
+            with pausing(partial(self._pause, turn)):
+                found = order.work(items)
+        except Exception:
+            raise
+        except BaseException as error:  # which would end this thread, and everyone would wait in vain
+            raise RuntimeError(f"the work on {len(items)} items broke off by {type(error).__name__}") from error
+        if len(found) != len(items):
+            raise AssertionError(f"{len(items)} items were given and {len(found)} came back")
+        return found
+
+    def _pause(self, turn: _Turn, is_free: bool) -> None:
+        """Between two steps: give up what nobody waits for, and let others pass a turn that lasts too long.
+
+        They pass one at a time, and the long turn goes on for as long as that took before the next one does. A search
+        may also be in a thread of its engine's; that one can give up, but has no business with others.
+        """
+        if turn.abandoned:
+            raise Abandoned
+        is_own = threading.current_thread() is self._thread
+        if not (is_own and is_free and self._working == [turn]) or self._clock() < turn.until:
+            return
+        with self._changed:
+            batch = self._turns.take(passing=True)
+        if batch:
+            began = self._clock()
+            self._do(batch)
+            took = self._clock() - began
+            turn.lent += took
+            turn.until = began + 2 * took

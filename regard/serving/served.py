@@ -1,7 +1,7 @@
 """A model that is served: what it is, the engines that run it, and how it translates sentences of equal plans."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,6 @@ from regard.engines.fast import Choice, load_fast
 from regard.faults import Fault, OfText
 from regard.folder import SCORES, read_folder, read_recipe
 from regard.recipe import check
-from regard.serving.queue import Abandoned
 from regard.translated import Cutting, Translated
 
 if TYPE_CHECKING:
@@ -61,7 +60,6 @@ class Served:
     name: str
     folder: Path
     engine: Choice = "auto"
-    abandoned: Callable[[], bool] = field(default=lambda: False)  # whether to give up what is being searched
     others: "dict[str, Served]" = field(default_factory=dict, repr=False)  # all that are served, by their names
 
     def __post_init__(self) -> None:
@@ -82,17 +80,8 @@ class Served:
     @cached_property
     def _loaded(self) -> "Model":
         from regard.model import load
-        from regard.models.parts import Embedding
 
-        model = load(self.folder)
-        for _, part in model.named_modules():
-            if isinstance(part, Embedding):  # which every step of a search begins with
-                part.register_forward_pre_hook(self._give_up)
-        return model
-
-    def _give_up(self, part: object, given: object) -> None:
-        if self.abandoned():
-            raise Abandoned
+        return load(self.folder)
 
     # What it is
 
@@ -157,6 +146,16 @@ class Served:
         if len(pieces) > self.longest - 1:
             raise Fault(f"There are {len(pieces)} tokens, but an output has {self.longest - 1} at most.")
         return [self._numbers[piece] for piece in pieces]
+
+    def costs(self, plan: Plan, pieces: Sequence[Piece]) -> list[float]:
+        """What sentences cost: their tokens to read, and to write as many again in every row of the search.
+
+        Outputs are about as long as their sources. The limits of length would count what is hardly ever written.
+        """
+        rows = 1 if plan.forced else plan.options.sampling.samples if plan.draws else plan.options.beam
+        models = 1 + len(plan.together) + (plan.channel is not None)
+        found = self.tokenisers[0].encode_all([piece.text for piece in pieces])
+        return [float((len(tokens) + 1) * (1 + rows) * models) for tokens in found]
 
     # What it does, in its worker's thread
 
@@ -237,11 +236,6 @@ class Served:
             [(task.write(each.tokens), each.score) for each in found],
             lambda: aligned,
         )
-
-
-def size_of(piece: Piece | None) -> int:
-    """About how many words a sentence has, in scripts without spaces too; anything else that is done counts as one."""
-    return 1 if piece is None else max(piece.text.count(" ") + 1, len(piece.text) // 8)
 
 
 def unique_names(folders: Sequence[Path]) -> list[str]:

@@ -2,19 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Hashable, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 from regard.data.sentences import Sentence
 from regard.serving.catalogue import Catalogue
 from regard.serving.languages import Detected
 from regard.serving.planning import check_amount, pieces_for, plan_for, splits
+<<<<<<< HEAD
 from regard.serving.questions import TranslateQuestion
 from regard.serving.queue import Work
+=======
+>>>>>>> d9a2c69 (Bound the turns of the served models by what they cost, and let short requests pass long ones)
 from regard.serving.records import (
     Answer,
     Begun,
@@ -29,9 +32,11 @@ from regard.serving.records import (
     TranslationAnswer,
 )
 from regard.serving.served import Piece, Plan, Served
+from regard.serving.turns import Work
 from regard.translated import Cutting, Translated, joined, line_key
 
-_AT_ONCE = 2000  # characters that are cut into sentences without leaving the event loop
+_AT_ONCE = 2000  # characters that are worked on without leaving the event loop
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -69,10 +74,13 @@ class Job:
 
 
 async def cut_all(cutting: Cutting, texts: Sequence[str]) -> list[list[Sentence]]:
-    """The sentences of each text; much text is cut in another thread, so that others are not kept waiting."""
-    if sum(map(len, texts)) <= _AT_ONCE:
-        return [cutting(text) for text in texts]
-    return await asyncio.to_thread(lambda: [cutting(text) for text in texts])
+    """The sentences of each text."""
+    return await beside(lambda: [cutting(text) for text in texts], texts)
+
+
+async def beside(work: Callable[[], T], texts: Sequence[str]) -> T:
+    """What work on texts gives; much text is worked on in another thread, so that others are not kept waiting."""
+    return work() if sum(map(len, texts)) <= _AT_ONCE else await asyncio.to_thread(work)
 
 
 async def prepare(catalogue: Catalogue, question: TranslateQuestion) -> Job:
@@ -119,7 +127,8 @@ async def finished(catalogue: Catalogue, job: Job) -> AsyncGenerator[Finished, N
                 yield Finished(index, place, untouched(sentence.text), 0.0)
     if not job.pieces:
         return
-    answers = catalogue.workers[job.model.name].each(job.key, job.work, job.pieces)
+    costs = await beside(partial(job.model.costs, job.plan, job.pieces), [piece.text for piece in job.pieces])
+    answers = catalogue.workers[job.model.name].each(job.key, job.work, job.pieces, costs)
     async with aclosing(answers):
         async for number, translated in answers:
             yield Finished(*job.places[number], translated, job.seconds)

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from regard.decoding.pauses import between_steps
 from regard.faults import Fault
 from regard.serving.options import Batching
-from regard.serving.queue import Done, Worker
+from regard.serving.queue import Abandoned, Done, Worker
 from regard.serving.refusals import Refusal
 
 WAIT = 20.0
@@ -139,15 +140,20 @@ def test_a_cancelled_order_is_not_worked_on(worker: Worker) -> None:
     assert gate.batches == [[0]]
 
 
-def test_what_nobody_waits_for_is_known_to_be_abandoned(worker: Worker) -> None:
-    seen: list[bool] = []
+def test_what_nobody_waits_for_is_given_up_at_the_next_step(worker: Worker) -> None:
+    seen: list[str] = []
     begun, gone = threading.Event(), threading.Event()
 
     def work(items: list[int]) -> list[int]:
-        seen.append(worker.abandoned())
+        between_steps()
+        seen.append("a step")
         begun.set()
         assert gone.wait(WAIT)
-        seen.append(worker.abandoned())
+        try:
+            between_steps()
+        except Abandoned:
+            seen.append("given up")
+            raise
         return items
 
     async def main() -> None:
@@ -155,12 +161,12 @@ def test_what_nobody_waits_for_is_known_to_be_abandoned(worker: Worker) -> None:
         assert await asyncio.to_thread(begun.wait, WAIT)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        assert not worker.abandoned()  # a thread that borrows the model does not give up its own work
+        between_steps()  # a thread that borrows the model does not give up its own work
         gone.set()
 
     asyncio.run(main())
     worker.close(WAIT)
-    assert seen == [False, True]
+    assert seen == ["a step", "given up"]
 
 
 def test_a_full_queue_refuses_and_says_when_to_come_again() -> None:
@@ -282,14 +288,30 @@ def test_nothing_is_lost_or_swapped_whatever_comes_together(seed: int) -> None:
     worker.close(WAIT)
 
 
-def test_long_items_make_smaller_batches() -> None:
-    worker, batches = Worker("test", Batching(rows=4, words=10), waiting=50, size=len), []
+@pytest.mark.parametrize("fatal", [SystemExit, KeyboardInterrupt])
+def test_what_would_end_the_thread_is_told_and_the_thread_goes_on(worker: Worker, fatal: type[BaseException]) -> None:
+    def work(items: list[int]) -> list[int]:
+        raise fatal
 
-    def work(items: list[str]) -> list[str]:
-        batches.append([len(item) for item in items])
-        return items
+    with pytest.raises(RuntimeError, match=f"broke off by {fatal.__name__}"):
+        asyncio.run(all_of(worker, "a", work, [1]))
+    assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]
+    assert worker.is_alive
 
-    items = ["a" * 100, "a" * 20, "a" * 19, "a", "a", "a", "a", "a"]
-    assert asyncio.run(all_of(worker, "a", work, items)) == items
-    worker.close(WAIT)
-    assert batches == [[100], [20, 19, 1], [1, 1, 1, 1]]
+
+def test_a_fault_of_the_queue_is_told_to_all_who_wait_and_the_thread_goes_on(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(worker._turns, "take", broken)
+        with pytest.raises(ZeroDivisionError):
+            asyncio.run(all_of(worker, "a", lambda items: items, [1]))
+    assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]
+
+
+def test_who_orders_nothing_gets_nothing_and_the_thread_goes_on(worker: Worker) -> None:
+    assert asyncio.run(all_of(worker, "a", lambda items: items, [])) == []
+    assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]

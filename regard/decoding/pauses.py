@@ -1,0 +1,35 @@
+"""Between two steps of a search: where whoever runs it may give it up, or do something else meanwhile.
+
+Every search calls `between_steps` before each step; what waits for an engine that cannot be interrupted calls it while
+it waits. Nothing happens there unless it runs inside `pausing`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Pause = Callable[[bool], None]  # told whether another search may use the model now; what it raises ends the search
+
+_pause: ContextVar[Pause | None] = ContextVar("pause", default=None)
+
+
+@contextmanager
+def pausing(pause: Pause) -> Iterator[None]:
+    """Have `pause` called between the steps of every search in here."""
+    token = _pause.set(pause)
+    try:
+        yield
+    finally:
+        _pause.reset(token)
+
+
+def has_pauses() -> bool:
+    """Whether anything would happen between two steps."""
+    return _pause.get() is not None
+
+
+def between_steps(is_free: bool = True) -> None:
+    """Let whoever runs this search have a moment; `is_free` says whether another may use the model in it."""
+    pause = _pause.get()
+    if pause is not None:
+        pause(is_free)

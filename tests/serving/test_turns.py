@@ -1,0 +1,194 @@
+"""The laws of fairness: no turn that can be foreseen to be long is shared, and the short pass by the long."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from regard.decoding.pauses import between_steps
+from regard.serving.options import Batching
+from regard.serving.queue import Abandoned, Done, Worker
+from regard.serving.turns import UNKNOWN, Order, Speed, Turns
+
+WAIT = 20.0
+A_SECOND = 1000.0  # the cost that is done in a second, as it is guessed at first
+
+
+def order(name: str, costs: Sequence[float], key: str | None = "a") -> Order:
+    items = [f"{name}{place}" for place in range(len(costs))]
+    return Order(key, lambda own: own, items, costs, lambda found: None)
+
+
+def turns_of(*orders: Order, rows: int = 8, seconds: float = 1.0) -> list[list[str]]:
+    """What is worked on, turn by turn, until nobody waits."""
+    waiting, found = Turns(rows, seconds), []
+    waiting.orders.extend(orders)
+    while batch := waiting.take():
+        found.append([own.items[place] for own, place in batch])
+    assert waiting.waiting == 0
+    return found
+
+
+def test_items_are_taken_one_of_each_as_long_as_they_fit() -> None:
+    book, word = order("b", [300.0] * 5), order("w", [10.0])
+    assert turns_of(book, word) == [["b0", "w0", "b1", "b2"], ["b3", "b4"]]
+
+
+def test_what_fits_into_no_turn_is_worked_on_alone_and_the_short_do_not_wait_for_its_like() -> None:
+    """Both orders are of long items, so whoever is short has a turn after one long one at most."""
+    first, second, word = order("x", [5000.0] * 2), order("y", [5000.0]), order("w", [10.0, 10.0])
+    assert turns_of(first, second, word) == [["x0"], ["y0"], ["w0", "w1"], ["x1"]]
+    assert turns_of(order("w", [10.0]), order("x", [5000.0])) == [["w0"], ["x0"]]
+
+
+def test_what_does_not_fit_any_more_comes_first_the_next_time() -> None:
+    assert turns_of(order("a", [600.0, 600.0]), order("b", [600.0]), order("c", [300.0])) == [
+        ["a0", "c0"],
+        ["b0"],
+        ["a1"],
+    ]
+
+
+def test_no_more_rows_than_allowed_and_other_keys_have_turns_of_their_own() -> None:
+    assert turns_of(order("a", [1.0] * 3), order("b", [1.0], None), order("c", [1.0] * 2), rows=2) == [
+        ["a0", "c0"],
+        ["b0"],
+        ["a1", "c1"],
+        ["a2"],
+    ]
+
+
+def test_what_nobody_can_foresee_never_shares_a_turn_and_never_passes_another() -> None:
+    assert turns_of(order("v", [UNKNOWN]), order("a", [1.0])) == [["v0"], ["a0"]]
+    waiting = Turns(8, 1.0)
+    waiting.orders.append(order("v", [UNKNOWN]))
+    assert waiting.take(passing=True) == []
+    assert [own.items[place] for own, place in waiting.take()] == ["v0"]
+
+
+def test_speed_is_what_was_measured_of_late() -> None:
+    speed = Speed()
+    assert speed.a_second == A_SECOND
+    for _ in range(20):
+        speed.add(500.0, 1.0)
+    assert speed.a_second == pytest.approx(500, rel=0.01)
+    speed.add(UNKNOWN, 100.0)  # which says nothing
+    assert speed.a_second == pytest.approx(500, rel=0.01)
+    for _ in range(20):
+        speed.add(2000.0, 1.0)
+    assert speed.a_second == pytest.approx(2000, rel=0.1)
+
+
+class Model:
+    """Work that takes steps of a tenth of a second by a clock of its own, as many as an item says, and remembers."""
+
+    def __init__(self) -> None:
+        self.now, self.finished = 0.0, dict[str, float]()
+        self.at: dict[float, Any] = {}  # what happens when the clock has come so far
+        self.worker = Worker("test", Batching(rows=4, patience=0.0), waiting=1000, clock=lambda: self.now)
+
+    def __call__(self, items: list[tuple[str, int]]) -> list[str]:
+        for _ in range(max(steps for _, steps in items)):
+            between_steps()
+            self.now = round(self.now + 0.1, 6)
+            for moment in [moment for moment in self.at if moment <= self.now]:
+                self.at.pop(moment)()
+        self.finished |= {name: self.now for name, _ in items}
+        return [name for name, _ in items]
+
+    async def ask(self, name: str, steps: Sequence[int]) -> list[str]:
+        items = [(f"{name}{place}", count) for place, count in enumerate(steps)]
+        answers = self.worker.each("a", self, items, [100.0 * count for count in steps])
+        found = dict([answer async for answer in answers])
+        return [found[place] for place in range(len(items))]
+
+
+def run(model: Model, long_steps: Sequence[int], shorts: dict[str, float]) -> list[Any]:
+    """The answers of a long order and of short ones that are put at these moments of the model's clock."""
+
+    async def main() -> list[Any]:
+        loop, coming = asyncio.get_running_loop(), dict[str, asyncio.Task[list[str]]]()
+
+        def put(name: str) -> None:
+            """Order from the model's thread, which goes on when the order is there."""
+            there = threading.Event()
+
+            async def ordered() -> list[str]:
+                answers = model.worker.each("a", model, [(name, 1)], [100.0])
+                loop.call_soon(there.set)
+                return [answer async for _, answer in answers]
+
+            def start() -> None:
+                coming[name] = loop.create_task(ordered())
+
+            loop.call_soon_threadsafe(start)
+            assert there.wait(WAIT)
+
+        model.at = {moment: lambda name=name: put(name) for name, moment in shorts.items()}
+        found = await model.ask("long", long_steps)
+        return [found, *[await coming[name] for name in shorts]]
+
+    try:
+        return asyncio.run(asyncio.wait_for(main(), WAIT))
+    finally:
+        model.worker.close(WAIT)
+
+
+def test_a_short_order_waits_for_no_more_than_one_turn() -> None:
+    """A sentence of ten seconds is passed as soon as its turn of one second is over, by each that comes."""
+    model = Model()
+    answers = run(model, [100], {"s": 0.2, "t": 5.0})
+    assert answers == [["long0"], ["s"], ["t"]]
+    assert model.finished["s"] == pytest.approx(1.1)
+    assert model.finished["t"] == pytest.approx(5.1)
+    assert model.finished["long0"] == pytest.approx(10.2)  # nothing of it was done twice
+
+
+def test_a_book_of_long_sentences_keeps_nobody_waiting_for_more_than_one_of_their_turns() -> None:
+    model = Model()
+    run(model, [100] * 5, {"s": 0.2, "t": 12.0, "u": 30.0})
+    asked = {"s": 0.2, "t": 12.0, "u": 30.0}
+    assert all(model.finished[name] - moment <= 1.2 for name, moment in asked.items())
+
+
+def test_those_who_pass_leave_the_long_one_half_of_the_time() -> None:
+    model = Model()
+    shorts = {f"s{number}": 0.1 + number / 100 for number in range(40)}
+    run(model, [30], shorts)
+    assert model.finished["long0"] <= 2 * 3.0 + 0.5
+    assert len(model.finished) == 41
+
+
+def test_a_turn_that_others_passed_is_told_without_their_time() -> None:
+    model, told = Model(), list[Done]()
+    model.worker.tell = told.append
+    run(model, [20], {"s": 0.5})
+    assert [(done.rows, pytest.approx(done.seconds)) for done in told] == [(1, 0.1), (1, 2.0)]
+
+
+def test_a_search_that_cannot_share_the_model_is_not_passed_but_given_up() -> None:
+    worker, seen = Worker("test", Batching(patience=0.0, turn=0.001), waiting=10, clock=lambda: 0.0), list[str]()
+    begun, gone = threading.Event(), threading.Event()
+
+    def captured(items: list[str]) -> list[str]:
+        begun.set()
+        assert gone.wait(WAIT)
+        try:
+            between_steps(is_free=False)
+        except Abandoned:
+            seen.append("given up")
+            raise
+        return items
+
+    async def main() -> None:
+        task = asyncio.create_task(anext(worker.each("a", captured, ["x"])))
+        assert await asyncio.to_thread(begun.wait, WAIT)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        gone.set()
+
+    asyncio.run(main())
+    worker.close(WAIT)
+    assert seen == ["given up"]
