@@ -44,7 +44,7 @@ class _Turn:
     """What the thread works on, and until when nobody may pass it."""
 
     orders: Sequence[Order]
-    began: float
+    cost: float
     until: float
     lent: float = 0.0  # seconds in which others passed
 
@@ -175,7 +175,8 @@ class Worker:
     def _do(self, batch: Batch) -> None:
         """One turn, and what is to be learnt and told of it."""
         began = self._clock()
-        turn = _Turn(list(dict.fromkeys(order for order, _ in batch)), began, began + self._batching.turn)
+        cost = sum(order.costs[place] for order, place in batch)
+        turn = _Turn(list(dict.fromkeys(order for order, _ in batch)), cost, began + self._batching.turn)
         self._working.append(turn)
         try:
             is_finished = self._work(turn, batch)
@@ -184,7 +185,7 @@ class Worker:
         seconds = self._clock() - began - turn.lent
         done = Done(len(batch), seconds, began - batch[0][0].arrived)
         if is_finished:
-            self._turns.speed.add(sum(order.costs[place] for order, place in batch), seconds)
+            self._turns.speed.add(cost, seconds)
         if not self._working:
             self._last = done
         self.tell(done)
@@ -232,7 +233,7 @@ class Worker:
         if not (is_own and is_free and self._working == [turn]) or self._clock() < turn.until:
             return
         with self._changed:
-            batch = self._turns.take(passing=True)
+            batch = self._turns.take_short(turn.cost)
         if batch:
             began = self._clock()
             self._do(batch)

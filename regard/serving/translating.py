@@ -13,11 +13,7 @@ from regard.data.sentences import Sentence
 from regard.serving.catalogue import Catalogue
 from regard.serving.languages import Detected
 from regard.serving.planning import check_amount, pieces_for, plan_for, splits
-<<<<<<< HEAD
 from regard.serving.questions import TranslateQuestion
-from regard.serving.queue import Work
-=======
->>>>>>> d9a2c69 (Bound the turns of the served models by what they cost, and let short requests pass long ones)
 from regard.serving.records import (
     Answer,
     Begun,

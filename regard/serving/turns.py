@@ -18,6 +18,7 @@ Answer = tuple[int, Any]  # the place of an item in its order, and what became o
 UNKNOWN = math.inf  # the cost of what nobody can foresee: it never shares a turn
 
 _HALF_LIFE = 5.0  # seconds of work after which what was measured before counts half
+_FAR_SHORTER = 4
 _GUESS = 100.0, 0.1  # cost and seconds that count as measured before anything is; the first turns outweigh them
 
 
@@ -88,13 +89,27 @@ class Turns:
         """The items that can share a batch."""
         return sum(order.left for order in self.orders if order.key == key)
 
-    def take(self, passing: bool = False) -> Batch:
-        """The items of the next turn; one that passes another by has none that would be a long turn itself."""
-        room = self._seconds * self.speed.a_second
-        orders = [order for order in self.orders if order.cost <= room] if passing else self.orders
+    def take(self) -> Batch:
+        """The items of the next turn."""
+        return self._take(self.orders)
+
+    def take_short(self, passed: float) -> Batch:
+        """The items of a turn inside one of this cost: those that fit into any turn, or are far shorter than it.
+
+        The latter is for a model so slow that hardly anything fits into a turn.
+        """
+        most = max(self._room, passed / _FAR_SHORTER if math.isfinite(passed) else 0.0)
+        return self._take([order for order in self.orders if order.cost <= most])
+
+    @property
+    def _room(self) -> float:
+        """The cost of a turn."""
+        return self._seconds * self.speed.a_second
+
+    def _take(self, orders: Sequence[Order]) -> Batch:
         if not orders:
             return []
-        first = orders[0]
+        first, room = orders[0], self._room
         alike = [first] if first.key is None else [order for order in orders if order.key == first.key]
         batch: Batch = []
         while alike:

@@ -13,6 +13,7 @@ from regard.attention.positions import Learned
 from regard.attention.watch import watching
 from regard.decoding.beam import Hypothesis, beam_search
 from regard.decoding.options import DecodingOptions
+from regard.decoding.pauses import pausing
 from regard.engines.ctranslate2 import CTranslate2Engine
 from regard.engines.links import word_links
 from regard.faults import Fault, TooLong
@@ -197,3 +198,17 @@ def test_greedy_search_without_scores_writes_the_same(theirs: CTranslate2Engine,
     )
     beam = DecodingOptions(beam=2)
     assert theirs.translate(TEXTS, beam, scored=False) == theirs.translate(TEXTS, beam)
+
+
+def test_while_a_batch_is_waited_for_another_may_be_translated(theirs: CTranslate2Engine) -> None:
+    options = DecodingOptions(beam=4)
+    expected, inside = theirs.translate(TEXTS, options), []
+
+    def pause(is_free: bool) -> None:
+        if not inside:
+            inside.append(None)  # so that the search inside is not interrupted in its turn
+            inside[0] = theirs.translate(TEXTS, options)
+
+    with pausing(pause):
+        assert theirs.translate(TEXTS, options) == expected
+    assert inside == [expected]

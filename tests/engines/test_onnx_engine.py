@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import regard
 from regard.checkpoint import read_folder
 from regard.data.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
+from regard.decoding.pauses import pausing
 from regard.engines.exported import origins
 from regard.engines.onnx import Quantisation, export_onnx
 from regard.engines.onnx_engine import OnnxEngine, load_engine, load_graphs
@@ -209,3 +211,20 @@ def test_what_onnxruntime_cannot_read_or_that_it_is_missing_is_said(
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(Fault, match=r"^onnxruntime is not installed; "):
         load_engine(folder)
+
+
+def test_while_a_sentence_is_waited_for_another_may_be_translated(exact: OnnxEngine) -> None:
+    texts, options = ["Ana reads.", "I love books."], DecodingOptions(beam=2)
+    expected, threads = exact.translate(texts, options), set[str]()
+    inside: list[object] = []
+
+    def pause(is_free: bool) -> None:
+        threads.add(threading.current_thread().name)
+        if threading.current_thread() is threading.main_thread() and not inside:
+            inside.append(None)  # so that the search inside is not interrupted in its turn
+            inside[0] = exact.translate(texts, options)
+
+    with pausing(pause):
+        assert exact.translate(texts, options) == expected
+    assert inside in ([], [expected])  # a sentence may be finished before anyone waits for it
+    assert len(threads) > 1 or threading.main_thread().name not in threads  # and the searches themselves pause

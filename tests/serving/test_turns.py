@@ -64,8 +64,15 @@ def test_what_nobody_can_foresee_never_shares_a_turn_and_never_passes_another() 
     assert turns_of(order("v", [UNKNOWN]), order("a", [1.0])) == [["v0"], ["a0"]]
     waiting = Turns(8, 1.0)
     waiting.orders.append(order("v", [UNKNOWN]))
-    assert waiting.take(passing=True) == []
+    assert waiting.take_short(UNKNOWN) == waiting.take_short(10 * A_SECOND) == []
     assert [own.items[place] for own, place in waiting.take()] == ["v0"]
+
+
+def test_on_a_model_so_slow_that_nothing_fits_the_far_shorter_pass_all_the_same() -> None:
+    waiting = Turns(8, 1.0)
+    waiting.orders += [order("x", [5000.0]), order("w", [1200.0]), order("v", [1300.0])]
+    assert [own.items[place] for own, place in waiting.take_short(5000.0)] == ["w0"]
+    assert waiting.take_short(5000.0) == []  # neither its like nor what is not far shorter
 
 
 def test_speed_is_what_was_measured_of_late() -> None:
