@@ -3,14 +3,18 @@
 Nothing here needs torch, so that a fast engine can answer without loading it.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
-from regard.data.sentences import Sentence, rejoin, split_long, split_sentences
+from regard.data.sentences import Sentence, rejoin, replaced, split_long, split_sentences
 from regard.faults import Fault
 
 Alignment = list[tuple[int, int]]
+_WORD = re.compile("[^ ]+")
 _BESIDE = 3  # tokens that come to those of the letters, at most: a space, a code for the language, the end
 
 
@@ -94,18 +98,52 @@ def _in_a_row(parts: Sequence[Translated]) -> list[float]:
     return [*scores, *own, end + unwritten]
 
 
+class Linked(NamedTuple):
+    """The words of a line's sentences and of their translations, by their places, and which come from which."""
+
+    sources: list[tuple[int, int]]
+    targets: list[tuple[int, int]]
+    links: Alignment
+
+
+def linked(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Linked:
+    """Each word of each sentence by itself, even where no white space parts the last of one from the first of the next.
+
+    Links to words that a sentence does not have, of which a model without spaces may speak, are left out.
+    """
+    sources, targets, links = list[tuple[int, int]](), list[tuple[int, int]](), Alignment()
+    translations = replaced(sentences, [part.text for part in parts])
+    for source, target, part in zip(_placed(sentences), _placed(translations), parts, strict=True):
+        links += [
+            (read + len(sources), written + len(targets))
+            for read, written in part.alignment
+            if read < len(source) and written < len(target)
+        ]
+        sources += source
+        targets += target
+    return Linked(sources, targets, links)
+
+
+def _placed(sentences: Sequence[Sentence]) -> Iterator[list[tuple[int, int]]]:
+    """The words of each sentence by their places in the line."""
+    place = 0
+    for before, text, after in sentences:
+        place += len(before)
+        yield [(place + start, place + end) for start, end in map(re.Match.span, _WORD.finditer(text))]
+        place += len(text) + len(after)
+
+
 def _aligned(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Alignment:
-    links: Alignment = []
-    sources = targets = 0  # words before the sentence
-    for sentence, part in zip(sentences, parts, strict=True):
-        links += [(source + sources, target + targets) for source, target in part.alignment]
-        sources, targets = sources + _words(sentence.text), targets + _words(part.text)
-    return links
+    """The alignment of a line; where two sentences are joined without white space they share a word."""
+    sources, targets, links = linked(sentences, parts)
+    read, written = _numbers(sources), _numbers(targets)
+    return list(dict.fromkeys((read[source], written[target]) for source, target in links))
 
 
-def _words(text: str) -> int:
-    """How many words an alignment counts in a text."""
-    return sum(map(bool, text.split(" ")))
+def _numbers(words: Sequence[tuple[int, int]]) -> list[int]:
+    """The number of each word among those of its line: one that begins where another ends belongs to it."""
+    begins = (start != end for (_, end), (start, _) in pairwise(words))
+    return list(accumulate(begins, initial=0))
 
 
 def line_key(line: int, part: int) -> int:

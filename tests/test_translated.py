@@ -47,6 +47,33 @@ def test_the_parts_become_one_translation() -> None:
     assert whole.alignment == [(0, 1), (1, 2), (2, 3)]
 
 
+@pytest.mark.parametrize(
+    ("sentences", "texts", "line", "alignment"),
+    [
+        ([("a b", " "), ("c d", "")], ("w x", "y z"), "w x y z", [(0, 0), (1, 1), (2, 2), (3, 3)]),
+        ([("a b", "  "), ("c d", "")], ("w x", "y z"), "w x  y z", [(0, 0), (1, 1), (2, 2), (3, 3)]),
+        ([("a b", "\n"), ("c d", "")], ("w x", "y z"), "w x\ny z", [(0, 0), (1, 1), (2, 2), (3, 3)]),
+        ([("a b", "\n\t "), ("c d", " ")], ("w x", "y z"), "w x\n\t y z ", [(0, 0), (1, 1), (2, 2), (3, 3)]),
+        # What is joined without white space is one word: 本。猫。 of two sentences, and 猫 is the second half of it.
+        ([("a b", " "), ("c d", "")], ("本。", "猫。"), "本。猫。", [(0, 0), (2, 0)]),
+        ([("本。", ""), ("猫。", "")], ("w x", "y z"), "w x y z", [(0, 0), (0, 2)]),
+        ([("本。", ""), ("猫。", "")], ("读。", "猫。"), "读。猫。", [(0, 0)]),
+        ([("本 a。", ""), ("猫。", " "), ("犬。", "")], ("w x", "y", "z"), "w x y z", [(0, 0), (1, 1), (1, 2), (2, 3)]),
+    ],
+)
+def test_an_alignment_counts_the_words_of_the_whole_line(
+    sentences: list[tuple[str, str]], texts: tuple[str, ...], line: str, alignment: list[tuple[int, int]]
+) -> None:
+    parts = [
+        translated(text, -1.0, [(word, word) for word in range(min(words(read), words(text)))])
+        for (read, _), text in zip(sentences, texts, strict=True)
+    ]
+    whole = joined([Sentence("", text, after) for text, after in sentences], parts)
+    assert whole.text == line
+    assert whole.alignment == alignment
+    assert all(target < words(line) for _, target in whole.alignment)
+
+
 def test_a_single_part_keeps_the_white_space_around_it() -> None:
     part = translated("x", -1.0, [])
     assert joined([Sentence("", "a", "")], [part]) == part

@@ -67,10 +67,15 @@ def rejoin(sentences: Sequence[Sentence], texts: Iterable[str]) -> str:
     Chinese has none between two sentences and English has a space; where the texts are of the other kind than the
     sentences were, a space is added or left out.
     """
+    return "".join(before + text + after for before, text, after in replaced(sentences, texts))
+
+
+def replaced(sentences: Sequence[Sentence], texts: Iterable[str]) -> list[Sentence]:
+    """The sentences with other texts in them, and the white space that these have between them."""
     both = list(zip(sentences, texts, strict=True))
     gaps = [_gap(one.after, (one.text, two.text), (above, below)) for (one, above), (two, below) in pairwise(both)]
     gaps += [sentence.after for sentence in sentences[-1:]]
-    return "".join(sentence.before + text + gap for (sentence, text), gap in zip(both, gaps, strict=True))
+    return [Sentence(one.before, text, gap) for (one, text), gap in zip(both, gaps, strict=True)]
 
 
 def split_long(text: str, measure: Callable[[str], int], longest: int, language: str = "") -> list[Sentence]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from regard.data.sentences import Sentence, rejoin
 from regard.decoding.options import changed
 from regard.engines.plain_beam import unsupported
 from regard.serving.catalogue import AUTO, Catalogue
@@ -19,10 +20,11 @@ from regard.serving.placing import put_back
 from regard.serving.planning import check_amount
 from regard.serving.refusals import Refusal
 from regard.serving.served import Piece, Plan, Served
-from regard.serving.translating import Job, all_finished, cut_all, untouched, whole
-from regard.translated import Translated
+from regard.serving.translating import Job, all_finished, cut_all, untouched
+from regard.translated import Translated, joined, linked
 
 _FORMATS = ("text", "html")
+_Parts = tuple[list[Sentence], list[Translated]]  # the sentences of a text, and their translations
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,15 @@ def _plan(model: Served, alternatives: int = 0, explained: bool = False) -> Plan
 
 async def _whole(catalogue: Catalogue, model: Served, texts: Sequence[str], plan: Plan) -> list[Translated]:
     """The translation of each text; one without a word comes back unchanged."""
+    found = await _sentences(catalogue, model, texts, plan)
+    return [
+        joined(sentences, parts) if has_words(text) else replace(untouched(text), text=text)
+        for text, (sentences, parts) in zip(texts, found, strict=True)
+    ]
+
+
+async def _sentences(catalogue: Catalogue, model: Served, texts: Sequence[str], plan: Plan) -> list[_Parts]:
+    """The sentences of each text and their translations."""
     cut = await cut_all(model.cutting(True, True, catalogue.options.limits.sentence), texts)
     places = [
         (index, place)
@@ -167,10 +178,7 @@ async def _whole(catalogue: Catalogue, model: Served, texts: Sequence[str], plan
     ]
     pieces = [Piece(cut[index][place].text) for index, place in places]
     told = await all_finished(catalogue, Job(model, plan, cut, places, pieces, partial(model.translate, plan), plan))
-    return [
-        whole(sentences, own) if has_words(text) else replace(untouched(text), text=text)
-        for text, sentences, own in zip(texts, cut, told, strict=True)
-    ]
+    return [(sentences, [each.translated for each in own]) for sentences, own in zip(cut, told, strict=True)]
 
 
 async def _html_translated(catalogue: Catalogue, model: Served, texts: Sequence[str]) -> list[Given]:
@@ -178,25 +186,26 @@ async def _html_translated(catalogue: Catalogue, model: Served, texts: Sequence[
     pages = await asyncio.to_thread(lambda: [read_html(text) for text in texts])
     runs = [part for page in pages for part in page if isinstance(part, Run) and has_words(part.text)]
     plan = _plan(model, explained=any(run.marks for run in runs))
-    found = await _whole(catalogue, model, [run.parts[1] for run in runs], plan)
+    found = await _sentences(catalogue, model, [run.parts[1] for run in runs], plan)
     return await asyncio.to_thread(_put_together, pages, dict(zip(map(id, runs), found, strict=True)))
 
 
-def _put_together(pages: Sequence[Sequence[str | Run]], found: Mapping[int, Translated]) -> list[Given]:
+def _put_together(pages: Sequence[Sequence[str | Run]], found: Mapping[int, _Parts]) -> list[Given]:
     return [Given("".join(_written(part, found) for part in page), []) for page in pages]
 
 
-def _written(part: str | Run, found: Mapping[int, Translated]) -> str:
+def _written(part: str | Run, found: Mapping[int, _Parts]) -> str:
     if isinstance(part, str):
         return part
-    return _put_back(part, found[id(part)]) if id(part) in found else unchanged(part)
+    return _put_back(part, *found[id(part)]) if id(part) in found else unchanged(part)
 
 
-def _put_back(run: Run, translated: Translated) -> str:
+def _put_back(run: Run, sentences: Sequence[Sentence], parts: Sequence[Translated]) -> str:
+    text = rejoin(sentences, [part.text for part in parts])
     if not run.marks:
         before, _, behind = run.parts
-        return f"{before}{html.escape(translated.text, quote=False)}{behind}"
-    return put_back(run, translated.text, translated.alignment)
+        return f"{before}{html.escape(text, quote=False)}{behind}"
+    return put_back(run, text, linked(sentences, parts))
 
 
 def detect(catalogue: Catalogue, values: dict[str, Any]) -> list[dict[str, Any]]:

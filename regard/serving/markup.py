@@ -4,6 +4,7 @@ has the tags inside it (inline ones) taken out as marks. Where those go in a tra
 
 import html
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +21,7 @@ _VOID = {
 }  # fmt: skip
 # What is inside is no text to translate.
 _VERBATIM = {"script", "style", "textarea", "code", "kbd", "samp", "var", "noscript", "template", "svg", "math"}
+_LAID_OUT = "pre"  # what is inside has lines and spaces of its own
 _DEEPEST = 50  # elements inside each other; what is deeper stands beside
 SPACES = " \t\r\n\f"
 _SPACE = re.compile(f"[{SPACES}]+")
@@ -34,7 +36,7 @@ class Mark:
     closing: str = ""
     end: int = 0
     inner: "list[Mark]" = field(default_factory=list)
-    alone: bool = False  # with white space on either side of it, and none inside
+    crosses: bool = False  # the beginning or end of an element that is not in this run alone
 
 
 @dataclass
@@ -43,15 +45,16 @@ class Run:
 
     text: str = ""
     marks: list[Mark] = field(default_factory=list)
+    keeps_space: bool = False  # whether its white space is what it looks like, as in <pre>
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """The white space before it, its text with one space for every white space, and the white space behind it."""
+        """The white space before it, its text, and the white space behind it; in the text one space stands for all."""
         inner = self.text.strip(SPACES)
         if not inner:
             return self.text, "", ""
         before, behind = self.text.partition(inner)[::2]
-        return before, _SPACE.sub(" ", inner), behind
+        return before, inner if self.keeps_space else _SPACE.sub(" ", inner), behind
 
 
 class _Reader:
@@ -60,8 +63,10 @@ class _Reader:
     def __init__(self) -> None:
         self.parts: list[str | Run] = []
         self._open: list[tuple[str, Mark]] = []  # elements of this run that are not closed yet
+        self._left_open = Counter[str]()  # elements of earlier runs
         self._kept: list[str] = []  # the names of open elements inside which all is kept as it is
         self._literal, self._is_block = "", False  # the whole of the outermost one so far, and whether it parts text
+        self._laid_out = 0  # open elements inside which white space is what it looks like
 
     def take(self, piece: Piece) -> None:
         if self._kept:
@@ -74,10 +79,15 @@ class _Reader:
             self._kept, self._literal, self._is_block = [piece.name], piece.raw, piece.name not in _INLINE
         elif piece.name not in _INLINE:
             self._part(piece.raw)
+            if piece.name == _LAID_OUT:
+                self._laid_out = max(0, self._laid_out + (-1 if piece.is_end else 1))
         elif piece.is_end and any(name == piece.name for name, _ in self._open):
             self._end_element(piece)
         else:
             mark = self._put(piece.raw)
+            if piece.is_end and self._left_open[piece.name] and not self._open:
+                self._left_open[piece.name] -= 1
+                mark.crosses = True
             begins = not (piece.is_end or piece.is_whole or piece.name in _VOID)
             self._open += [(piece.name, mark)] if begins and len(self._open) < _DEEPEST else []
 
@@ -101,7 +111,7 @@ class _Reader:
     def _run(self) -> Run:
         """The run that the page is in."""
         if not self.parts or not isinstance(self.parts[-1], Run):
-            self.parts.append(Run())
+            self.parts.append(Run(keeps_space=self._laid_out > 0))
         last = self.parts[-1]
         assert isinstance(last, Run)
         return last
@@ -134,15 +144,42 @@ class _Reader:
                 return
             self._leave_open()
 
-    def _leave_open(self) -> None:
+    def _leave_open(self) -> Mark:
         """An element that is never closed stands at one place, and what was inside it stands behind it."""
         _, mark = self._open.pop()
         (self._open[-1][1].inner if self._open else self._run.marks).extend(mark.inner)
         mark.inner = []
+        return mark
 
     def _close_run(self) -> None:
         while self._open:
-            self._leave_open()
+            self._left_open[self._open[-1][0]] += 1
+            self._leave_open().crosses = True
+        if self.parts and isinstance(run := self.parts[-1], Run):
+            self.parts[-1:] = _cut_at_crossings(run)
+
+
+def _cut_at_crossings(run: Run) -> list[str | Run]:
+    """A run in parts between which its text may not move, or what is inside an element would come to lie outside.
+
+    Where nothing else is in the run there is nothing that could, and the sentence stays whole.
+    """
+    if len(run.marks) <= 1:
+        return [run]
+    parts: list[str | Run] = []
+    start, marks = 0, list[Mark]()
+    for mark in run.marks:
+        if mark.crosses:
+            parts += [Run(run.text[start : mark.start], marks, run.keeps_space), mark.opening]
+            start, marks = mark.start, []
+        else:
+            marks.append(_moved(mark, start))
+    return [*parts, Run(run.text[start:], marks, run.keeps_space)]
+
+
+def _moved(mark: Mark, by: int) -> Mark:
+    inner = [_moved(each, by) for each in mark.inner]
+    return Mark(mark.opening, mark.start - by, mark.closing, mark.end - by, inner, mark.crosses)
 
 
 def _is_verbatim(piece: Piece) -> bool:

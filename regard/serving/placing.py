@@ -3,21 +3,23 @@
 An element that held some words of the source holds the longest run of words of the output that come from them and from
 nothing beside. So every element comes back once, with what it held inside it and nested ones nested. One whose words
 have no counterpart of their own stands empty, where its neighbours went.
+
+What holds no text (a picture, code that is not translated, a comment) goes to the word it touched or stood beside, with
+the white space it had around it; before closing punctuation it stays before it.
 """
 
 import html
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from regard.data.labels import is_unspaced
 from regard.serving.markup import SPACES, Mark, Run, unchanged, written
-from regard.translated import Alignment
+from regard.translated import Linked
 
-_WORD = re.compile(r"[^ ]+")
-_BEGINS = "([{«“„‘\"'¿¡"
-_ENDS = ".,;:!?…)]}»”’\"'"
+_BEGINS = "([{«“„‘\"'¿¡（［｛「『《〈【"
+_ENDS = ".,;:!?…)]}»”’\"'。、，；：！？）］｝」』》〉】؟،؛।॥"
 
 
 class _Part(NamedTuple):
@@ -29,7 +31,22 @@ class _Part(NamedTuple):
     end: int
 
 
-def put_back(run: Run, translated: str, alignment: Alignment) -> str:
+class _Placed(NamedTuple):
+    """A mark by its places in the text that was translated, and whether white space stood on either side of it."""
+
+    opening: str
+    start: int
+    closing: str
+    end: int
+    inner: "Sequence[_Placed]" = ()
+    spaced: tuple[bool, bool] = (False, False)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.start == self.end
+
+
+def put_back(run: Run, translated: str, linked: Linked) -> str:
     """The translation of a run as HTML, its marks where their words went."""
     before, text, behind = run.parts
     if not text:
@@ -37,60 +54,83 @@ def put_back(run: Run, translated: str, alignment: Alignment) -> str:
     start, end = len(before), len(run.text) - len(behind)
     first = [mark for mark in run.marks if mark.end <= start]
     last = [mark for mark in run.marks if mark.start >= end]
-    places = _places(run.text, start, end)
-    marks = [_moved(mark, places, run.text) for mark in run.marks if mark.end > start and mark.start < end]
-    placing = _Placing(text, translated, alignment)
-    inside = placing.written(marks, _Part(0, len(placing.targets), 0, len(translated)))
-    return written(run.text, first, 0, start) + inside + written(run.text, last, end, len(run.text))
+    inside = [mark for mark in run.marks if mark.end > start and mark.start < end]
+    placing = _Placing(text, translated, linked)
+    whole = _Part(0, len(linked.targets), 0, len(translated))
+    middle = placing.written(_moved(inside, run, _places(run, start, end)), whole)
+    return written(run.text, first, 0, start) + middle + written(run.text, last, end, len(run.text))
 
 
-def _places(text: str, start: int, end: int) -> list[int]:
-    """For each place of a text, and its end, the place in it when the ends are cut off and white space is one space."""
-    places, written = [], 0
-    for place, character in enumerate(text):
-        places.append(written)
-        in_space = place > start and character in SPACES and text[place - 1] in SPACES
-        written += start <= place < end and not in_space
-    return [*places, written]
+def _places(run: Run, start: int, end: int) -> list[int]:
+    """For each place of a run, and its end, the place in the text that is translated."""
+    places, count = [], 0
+    for place, character in enumerate(run.text):
+        places.append(count)
+        is_dropped = not run.keeps_space and place > start and character in SPACES and run.text[place - 1] in SPACES
+        count += start <= place < end and not is_dropped
+    return [*places, count]
 
 
-def _moved(mark: Mark, places: Sequence[int], text: str) -> Mark:
-    inner = [_moved(each, places, text) for each in mark.inner]
-    around = text[mark.start - 1 : mark.start], text[mark.end : mark.end + 1]
-    alone = mark.start == mark.end and all(each and each in SPACES for each in around)
-    return Mark(mark.opening, places[mark.start], mark.closing, places[mark.end], inner, alone)
+def _moved(marks: Sequence[Mark], run: Run, places: Sequence[int]) -> list[_Placed]:
+    """Marks side by side, by their places in the text that is translated; empty ones that touch are one."""
+    found: list[_Placed] = []
+    ends = -1  # where the one before ended in the run, if it was empty
+    for mark in marks:
+        start, end = places[mark.start], places[mark.end]
+        around = run.text[mark.start - 1 : mark.start], run.text[mark.end : mark.end + 1]
+        spaced = around[0] != "" and around[0] in SPACES, around[1] != "" and around[1] in SPACES
+        if start < end:
+            found.append(_Placed(mark.opening, start, mark.closing, end, _moved(mark.inner, run, places), spaced))
+        elif mark.start == ends:
+            last = found.pop()
+            found.append(last._replace(opening=last.opening + _bare(mark), spaced=(last.spaced[0], spaced[1])))
+        else:
+            found.append(_Placed(_bare(mark), start, "", end, (), spaced))
+        ends = mark.end if start == end else -1
+    return found
+
+
+def _bare(mark: Mark) -> str:
+    """An element without text."""
+    return mark.opening + "".join(map(_bare, mark.inner)) + mark.closing
 
 
 class _Placing:
-    """The words of a text and of its translation as spans, and which come from which."""
+    """The words of a text and of its translation, and which come from which."""
 
-    def __init__(self, text: str, translated: str, alignment: Alignment) -> None:
+    def __init__(self, text: str, translated: str, linked: Linked) -> None:
         self.text, self.translated = text, translated
-        self.sources = [match.span() for match in _WORD.finditer(text)]
-        self.targets = [match.span() for match in _WORD.finditer(translated)]
-        origin = {target: source for source, target in alignment if source < len(self.sources)}
+        self.sources, self.targets, links = linked
+        origin = {target: source for source, target in links}
         self.goals: dict[int, list[int]] = {}  # where each word of the source went
         for target in sorted(origin):
-            if target < len(self.targets):
-                self.goals.setdefault(origin[target], []).append(target)
+            self.goals.setdefault(origin[target], []).append(target)
         from_words = [target in origin for target in range(len(self.targets))]
         self.aligned = [0, *accumulate(from_words)]  # how many words before each place come from any word
 
-    def written(self, marks: Sequence[Mark], part: _Part) -> str:
+    def written(self, marks: Sequence[_Placed], part: _Part) -> str:
         """A part of the output with these marks in it."""
         pieces, place = [], part.start
+        last = self.translated[place - 1 : place]  # the character that was written last; of a tag, no white space
         # Tags at one place stay in their order; an empty one comes before what begins there.
         for own, mark in sorted(self._placed(marks, part), key=lambda each: (each[0].start, each[0].end)):
-            pieces.append(html.escape(self.translated[place : own.start], quote=False))
-            pieces += [mark.opening, self.written(mark.inner, own), mark.closing]
-            place = own.end
-            if mark.alone and self.translated[place : place + 1].strip():
-                pieces.append(" ")
+            text = self.translated[place : own.start]
+            pieces.append(html.escape(text, quote=False))
+            place, last = own.end, (text or last)[-1:]
+            if not mark.is_empty:
+                pieces += [mark.opening, self.written(mark.inner, own), mark.closing]
+                last = ">"
+                continue
+            before, behind = mark.spaced
+            pieces += [" "] if before and _wants_space(last, _BEGINS) else []
+            pieces.append(mark.opening)
+            pieces += [" "] if behind and _wants_space(self.translated[place : place + 1], _ENDS) else []
+            last = pieces[-1][-1]
         return "".join([*pieces, html.escape(self.translated[place : part.end], quote=False)])
 
-    def _placed(self, marks: Sequence[Mark], part: _Part) -> Iterator[tuple[_Part, Mark]]:
+    def _placed(self, marks: Sequence[_Placed], part: _Part) -> Iterator[tuple[_Part, _Placed]]:
         """Each mark with what it holds of a part; no two share a word, and an empty one stands in no other."""
-        held: list[tuple[_Part, Mark]] = []  # by their places
+        held: list[tuple[_Part, _Placed]] = []  # by their places
         empty = []
         for mark in marks:
             own = self._held(mark, part)
@@ -109,7 +149,7 @@ class _Placing:
             word = bisect_left(self.targets, place, part.first, part.last, key=lambda span: span[0])
             yield _Part(word, word, place, place), mark
 
-    def _held(self, mark: Mark, part: _Part) -> _Part | None:
+    def _held(self, mark: _Placed, part: _Part) -> _Part | None:
         """The longest run of words in a part that come from those of a mark and from no others."""
         went = sorted(goal for word in self._words_in(mark) for goal in self.goals.get(word, ()))
         went = went[bisect_left(went, part.first) : bisect_left(went, part.last)]
@@ -124,7 +164,7 @@ class _Placing:
         start, end = self._edges(mark, self.targets[best[0]][0], self.targets[best[-1]][1])
         return _Part(best[0], best[-1] + 1, max(start, part.start), min(end, part.end))
 
-    def _words_in(self, mark: Mark) -> Iterator[int]:
+    def _words_in(self, mark: _Placed) -> Iterator[int]:
         """The words of the source of whose letters at least half stand inside a mark."""
         first = bisect_right(self.sources, mark.start, key=lambda span: span[1])
         for number in range(first, len(self.sources)):
@@ -134,23 +174,65 @@ class _Placing:
             if 2 * (min(end, mark.end) - max(start, mark.start)) >= end - start:
                 yield number
 
-    def _edges(self, mark: Mark, start: int, end: int) -> tuple[int, int]:
+    def _edges(self, mark: _Placed, start: int, end: int) -> tuple[int, int]:
         """Where an element begins and ends; punctuation beside the words that it did not hold stays outside."""
         held = self.text[mark.start : mark.end].strip()
-        while end - start > 1 and self.translated[end - 1] in _ENDS and held[-1:] not in _ENDS:
-            end -= 1
-        while end - start > 1 and self.translated[start] in _BEGINS and held[:1] not in _BEGINS:
-            start += 1
+        end = end if held[-1:] in _ENDS else max(self._before_closing(start, end), start + 1)
+        start = start if held[:1] in _BEGINS else min(self._behind_opening(start, end), end - 1)
         return start, end
 
-    def _place_of(self, mark: Mark, part: _Part) -> int:
+    def _place_of(self, mark: _Placed, part: _Part) -> int:
         """Where a mark without words goes: to the word it touched, else behind what stood before it."""
         before = bisect_right(self.sources, mark.start, key=lambda span: span[1]) - 1
         behind = bisect_left(self.sources, mark.end, key=lambda span: span[0])
+        if behind - before == 2 and mark.is_empty:
+            place = self._place_within(before + 1, mark.start, part)
+            if place is not None:
+                return place
         if before < 0 or behind == len(self.sources):
             return part.start if before < 0 else part.end
-        after = [self.targets[goal][1] for goal in self.goals.get(before, ()) if part.first <= goal < part.last]
-        ahead = [self.targets[goal][0] for goal in self.goals.get(behind, ()) if part.first <= goal < part.last]
-        touches_what_follows = self.sources[behind][0] == mark.end and self.sources[before][1] != mark.start
-        found = (ahead[:1] or after[-1:]) if touches_what_follows else (after[-1:] or ahead[:1])
-        return found[0] if found else part.end
+        start, end = self.sources[behind]
+        if mark.is_empty and all(character in _ENDS for character in self.text[start:end]):
+            found = [self._end_of(before, part, True), self._end_of(behind, part, True)]
+            last = self._before_closing(part.start, part.end)
+        else:
+            own = self.text[self.sources[before][1] - 1] in _ENDS, self.text[start] in _BEGINS
+            found = [self._end_of(before, part, not own[0]), self._start_of(behind, part, not own[1])]
+            touches_what_follows = start == mark.end and self.sources[before][1] != mark.start
+            found, last = found[::-1] if touches_what_follows else found, part.end
+        return next((place for place in found if place is not None), last)
+
+    def _place_within(self, word: int, place: int, part: _Part) -> int | None:
+        """Where a mark inside a word goes: beside its punctuation, else to the nearer end of what it became."""
+        start, end = self.sources[word]
+        if all(character in _ENDS for character in self.text[place:end]):
+            return self._end_of(word, part, True)
+        if all(character in _BEGINS for character in self.text[start:place]):
+            return self._start_of(word, part, True)
+        return self._start_of(word, part, False) if place - start < end - place else self._end_of(word, part, False)
+
+    def _goals_in(self, word: int, part: _Part) -> list[tuple[int, int]]:
+        return [self.targets[goal] for goal in self.goals.get(word, ()) if part.first <= goal < part.last]
+
+    def _end_of(self, word: int, part: _Part, before_closing: bool) -> int | None:
+        """The end of what a word of the source became, or the place before the punctuation that closes it."""
+        for start, end in self._goals_in(word, part)[-1:]:
+            return self._before_closing(start, end) if before_closing else end
+        return None
+
+    def _start_of(self, word: int, part: _Part, behind_opening: bool) -> int | None:
+        """The beginning of what a word of the source became, or the place behind the punctuation that opens it."""
+        for start, end in self._goals_in(word, part)[:1]:
+            return self._behind_opening(start, end) if behind_opening else start
+        return None
+
+    def _before_closing(self, start: int, end: int) -> int:
+        return start + len(self.translated[start:end].rstrip(_ENDS))
+
+    def _behind_opening(self, start: int, end: int) -> int:
+        return end - len(self.translated[start:end].lstrip(_BEGINS))
+
+
+def _wants_space(character: str, touching: str) -> bool:
+    """Whether a space parts something from this character, if it does not stand in a script without spaces."""
+    return bool(character) and character not in SPACES + touching and not is_unspaced(character)

@@ -3,14 +3,38 @@
 import html
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count, cycle
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from regard.data.sentences import Sentence, rejoin, split_sentences
+from regard.serving import placing
 from regard.serving.markup import Run, read_html, unchanged
-from regard.serving.placing import put_back
+from regard.translated import Alignment, Translated, linked
+
+
+def as_translated(text: str, alignment: Alignment) -> Translated:
+    return Translated(text, 0.0, [], [], [(text, 0.0)], lambda: alignment)
+
+
+def put_together(run: Run, sentences: list[Sentence], parts: list[Translated]) -> str:
+    """A run with its sentences translated."""
+    return placing.put_back(run, rejoin(sentences, [part.text for part in parts]), linked(sentences, parts))
+
+
+def put_back(run: Run, translated: str, alignment: Alignment) -> str:
+    """A run of one sentence, translated."""
+    return put_together(run, [Sentence("", run.parts[1], "")], [as_translated(translated, alignment)])
+
+
+def translated(page: str, translation: str, alignment: Alignment) -> str:
+    """A page of one run, translated by hand."""
+    (run,) = (part for part in read_html(page) if isinstance(part, Run))
+    return put_back(run, translation, alignment)
 
 
 def turned(page: str, order: Sequence[int] | None = None) -> str:
@@ -20,7 +44,7 @@ def turned(page: str, order: Sequence[int] | None = None) -> str:
         if isinstance(part, str) or not part.parts[1]:
             parts.append(part if isinstance(part, str) else unchanged(part))
             continue
-        words = part.parts[1].split(" ")
+        words = part.parts[1].split()
         places = list(order) if order and len(order) == len(words) else list(range(len(words)))
         alignment = [(source, target) for target, source in enumerate(places)]
         parts.append(put_back(part, " ".join(words[place].upper() for place in places), alignment))
@@ -55,11 +79,80 @@ def turned(page: str, order: Sequence[int] | None = None) -> str:
         ("closed</b> only", None, "CLOSED</b> ONLY"),
         ("<b>one <i>two</b> three</i>", None, "<b>ONE <i>TWO</b> THREE</i>"),
         ("<b></b>one", None, "<b></b>ONE"),
+        ("<b>one <i>x</i><br>two</b> four <i>five</i>", (1, 0), "<b><i>X</i> ONE<br>TWO</b> <i>FIVE</i> FOUR"),
+        ("<b>one<br>two three</b>", (1, 0), "<b>ONE<br>THREE TWO</b>"),
+        ("one <b>two<p>three</p></b>", (1, 0), "<b>TWO ONE<p>THREE</p></b>"),
         ("", None, ""),
     ],
 )
 def test_tags_go_where_their_words_went(page: str, order: Sequence[int] | None, expected: str) -> None:
     assert turned(page, order) == expected
+
+
+@pytest.mark.parametrize(
+    ("page", "translation", "alignment", "expected"),
+    [
+        # What holds no text stays before the punctuation that closed what stood before it.
+        ("I love <code>x</code>.", "Eu amo.", [(0, 0), (1, 1)], "Eu amo <code>x</code>."),
+        ("I love <code>x</code>.", "Eu amo.", [(0, 0), (2, 1)], "Eu amo <code>x</code>."),
+        ("I love <code>x</code>.", "Eu amo .", [(0, 0), (1, 1), (2, 2)], "Eu amo <code>x</code> ."),
+        ("I love <code>x</code>.", "Eu amo", [(0, 0), (1, 1)], "Eu amo <code>x</code>"),
+        ("I love <code>x</code>.", "Eu amo.", [], "Eu amo <code>x</code>."),
+        ("I love <code>x</code> !", "Eu amo!", [(0, 0), (1, 1)], "Eu amo <code>x</code>!"),
+        ("I love <img src=x>.", "Eu amo.", [(0, 0), (1, 1)], "Eu amo <img src=x>."),
+        ("I love <b></b>.", "Eu amo.", [(0, 0), (1, 1)], "Eu amo <b></b>."),
+        ("I love <span translate=no>a.</span>?", "Eu amo?", [(0, 0), (1, 1)], "Eu amo <span translate=no>a.</span>?"),
+        ("I love books<sup translate=no>1</sup>.", "Eu amo livros.", [(0, 0), (1, 1), (2, 2)],
+         "Eu amo livros<sup translate=no>1</sup>."),
+        ("<b>I love <code>x</code>.</b>", "Eu amo.", [(0, 0), (1, 1)], "<b>Eu amo <code>x</code>.</b>"),
+        ("<b>I love <code>x</code></b>.", "Eu amo.", [(0, 0), (1, 1)], "<b>Eu amo <code>x</code></b>."),
+        ("<b>I love</b> <code>x</code>.", "Eu amo.", [(0, 0), (1, 1)], "<b>Eu amo</b> <code>x</code>."),
+        # At the beginning, at the end, in brackets.
+        ("<code>x</code> is good.", "É bom.", [(0, 0), (1, 1)], "<code>x</code> É bom."),
+        ("I love <code>x</code>", "Eu amo", [(0, 0), (1, 1)], "Eu amo <code>x</code>"),
+        ("See (<code>x</code>) now", "Veja () agora", [(0, 0), (1, 1), (2, 2)], "Veja (<code>x</code>) agora"),
+        # Several side by side keep their order, and the white space between them.
+        ("Use <code>a</code> <code>b</code>.", "Use.", [(0, 0)], "Use <code>a</code> <code>b</code>."),
+        ("Use <code>a</code><code>b</code>.", "Use.", [(0, 0)], "Use <code>a</code><code>b</code>."),
+        ("Use <code>a</code><!-- and --><b><code>b</code></b> now", "Use agora", [(0, 0), (1, 1)],
+         "Use <code>a</code><!-- and --><b><code>b</code></b> agora"),
+        ("Use <code>a</code>, <code>b</code> and run", "Use, e corra", [(0, 0), (2, 1), (3, 2)],
+         "Use <code>a</code>, <code>b</code> e corra"),
+        # Into scripts without spaces, none is made up; from right to left all is in the order of reading.
+        ("I love <code>x</code>.", "愛する。", [(1, 0)], "愛する<code>x</code>。"),
+        ("I love <code>x</code>!", "أنا أحب!", [(0, 0), (1, 1)], "أنا أحب <code>x</code>!"),
+        ("Is it <code>x</code>?", "هل هذا؟", [(0, 0), (1, 1)], "هل هذا <code>x</code>؟"),
+    ],
+)  # fmt: skip
+def test_what_holds_no_text_stays_beside_its_neighbours(
+    page: str, translation: str, alignment: Alignment, expected: str
+) -> None:
+    assert translated(page, translation, alignment) == expected
+
+
+def test_lines_of_preformatted_text_are_kept() -> None:
+    page = "<p>one\n two</p><pre>\n one\n   two  \n\n<b>three\n four</b></pre><p>five\nsix</p>"
+    expected = "<p>ONE TWO</p><pre>\n ONE\n   TWO  \n\n<b>THREE\n FOUR</b></pre><p>FIVE SIX</p>"
+    output = []
+    for part in read_html(page):
+        if isinstance(part, str):
+            output.append(part)
+            continue
+        sentences = split_sentences(part.parts[1], "en")
+        places = [range(len(sentence.text.split())) for sentence in sentences]
+        parts = [
+            as_translated(sentence.text.upper(), list(zip(own, own, strict=True)))
+            for sentence, own in zip(sentences, places, strict=True)
+        ]
+        output.append(put_together(part, sentences, parts))
+    assert "".join(output) == expected
+
+
+def test_tags_of_sentences_that_are_joined_without_a_space_stay_apart() -> None:
+    (run,) = (part for part in read_html("<b>I read.</b> <i>I sleep.</i> I <u>eat</u>.") if isinstance(part, Run))
+    sentences = [Sentence("", "I read.", " "), Sentence("", "I sleep.", " "), Sentence("", "I eat.", "")]
+    parts = [as_translated(text, [(1, 0)]) for text in ("読む。", "寝る。", "食べる。")]
+    assert put_together(run, sentences, parts) == "<b>読む。</b><i>寝る。</i><u>食べる</u>。"
 
 
 def test_an_element_comes_back_once_even_if_its_words_are_torn_apart() -> None:
@@ -95,6 +188,70 @@ def test_every_tag_comes_back_whatever_the_page(parts: list[str], draw: object) 
     orders = [None, list(range(len(page.split())))[::-1]]
     for order in orders:
         assert Counter(TAGS.findall(turned(page, order))) == Counter(TAGS.findall(page))
+
+
+# Whole pages, every element with a number of its own; in KEPT is nothing that is translated.
+KEPT = [
+    "<code id={}>a < b &amp; <i>c</i></code>",
+    "<img id={} alt='a > b'>",
+    "<script id={}>if (a<b) '<b>'</script>",
+    "<span id={} class=notranslate>I\n <b>love</b></span>",
+    "<b id={}></b>",
+    "<br id={}>",
+]
+text = st.lists(st.sampled_from(["I", "love", " ", "\n ", ". ", ".", ",", "&lt;", "&nbsp;", "(", "語"]), max_size=4)
+inline = st.recursive(
+    text.map("".join) | st.sampled_from(KEPT),
+    lambda inner: st.tuples(st.sampled_from(["b", "i", "a", "ruby"]), st.lists(inner, max_size=4)),
+    max_leaves=10,
+)
+pages = st.lists(st.tuples(st.sampled_from(["p", "pre", "li"]), st.lists(inline, max_size=5)), max_size=3)
+word = st.sampled_from(["eins", "zwei.", "(drei)", "語。", "<script>", "&amp;", "«vier»", "؟"])
+drafts = st.lists(st.lists(st.tuples(word, st.integers(0, 5)), max_size=5), min_size=1, max_size=9)
+
+
+def as_html(tree: Any, numbers: Iterator[int]) -> str:
+    if isinstance(tree, str):
+        return tree.format(next(numbers)) if tree in KEPT else tree
+    name, inner = tree
+    return f"<{name} id={next(numbers)}>{''.join(as_html(each, numbers) for each in inner)}</{name}>"
+
+
+def parents(page: str) -> dict[str, str]:
+    """The number of each element, and that of the one around it; all that is kept must be there as it was."""
+    for kept in KEPT:
+        page = re.sub(re.escape(kept).replace(re.escape("{}"), r"(\d+)"), r"<kept id=\1></kept>", page)
+    found, around = {}, [""]
+    for number in re.findall(r"<\w+ id=(\d+)>|</\w+>", page):
+        if number:
+            found[number] = around[-1]
+            around.append(number)
+        else:
+            around.pop()
+    assert around == [""]
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(tree=pages, drafts=drafts)
+def test_each_element_comes_back_once_inside_the_same_one(tree: Any, drafts: list[list[tuple[str, int]]]) -> None:
+    numbers, coming = count(), cycle(drafts)
+    page = "".join(as_html(block, numbers) for block in tree)
+    output = []
+    for part in read_html(page):
+        if isinstance(part, str) or not part.parts[1]:
+            output.append(part if isinstance(part, str) else unchanged(part))
+            continue
+        sentences = split_sentences(part.parts[1], "en")
+        parts = [
+            as_translated(
+                " ".join(word for word, _ in draft), [(read, written) for written, (_, read) in enumerate(draft)]
+            )
+            for draft, _ in zip(coming, sentences, strict=False)
+        ]
+        output.append(put_together(part, sentences, parts))
+    assert parents("".join(output)) == parents(page)
+    assert "".join(output).count("<script") == page.count("<script")
 
 
 @settings(max_examples=150, deadline=None)
