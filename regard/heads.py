@@ -6,7 +6,7 @@ import torch
 
 from regard.attention.alignments import Alignment
 from regard.attention.report import HeadReport, alignment_report, merged, report
-from regard.attention.watch import Looks, watching
+from regard.attention.watch import Looks, numbered_blocks, watching
 from regard.faults import Fault
 from regard.progress import Progress, silent
 from regard.tasks.translation import Translation
@@ -69,11 +69,13 @@ def _of_batch(task: Translation, pairs: Sequence[Pair], given: Sequence[Alignmen
         yield from alignment_report(gazes, words, given)
 
 
-def logged(reports: Sequence[HeadReport]) -> dict[str, float]:
+def logged(task: Translation, reports: Sequence[HeadReport]) -> dict[str, float]:
     """Entropy and diagonal of each head under a name, as a training run logs them."""
+    blocks = numbered_blocks(task.model)
     return {
-        f"attention/{each.where}/head-{each.head + 1}/{what}": value
+        f"attention/{side}/block-{number}/head-{each.head + 1}/{what}": value
         for each in reports
+        for side, number in (blocks[each.where],)
         for what, value in (("entropy-share", each.entropy_share), ("diagonal", each.diagonal))
         if value == value  # where nothing was measured there is nothing to log
     }

@@ -6,13 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from regard.attention.watch import Gaze, watching
+from regard.attention.watch import SIDES, Gaze, watching
 from regard.data.labels import Labels, is_spelled_word, labels
 from regard.faults import Fault
 from regard.model import Model
 from regard.viewing.seen import Block, Seen
 
-SIDES = {"cross": ("target", "source"), "encoder": ("source", "source"), "decoder": ("target", "target")}
 _NOTHING = "This model has no attention, so there is nothing to look at; it can translate and be scored."
 
 

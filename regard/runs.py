@@ -229,7 +229,9 @@ class Validator:
                 scores.append(found.as_dict())
             shown = zip(data.sources, outputs, data.references[0], strict=True)
             samples = [(source, output, target or "") for source, output, target in islice(shown, SAMPLES)]
-        details = logged(inspect(self.run.task, pairs[:WATCHED])) if recipe.training.log_attention else {}
+        details = (
+            logged(self.run.task, inspect(self.run.task, pairs[:WATCHED])) if recipe.training.log_attention else {}
+        )
         return Validation(measures, scores, samples, details)
 
 

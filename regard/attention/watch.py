@@ -18,6 +18,8 @@ from regard.faults import Fault
 
 LIMIT = 2 * 2**30  # bytes of weights that one block of watching may keep
 PORTION = 2**24  # weights that are worked out at once beside a fused kernel
+# What people call the attentions of a translator, by the side that looks and the side that is looked at.
+SIDES = {"cross": ("target", "source"), "encoder": ("source", "source"), "decoder": ("target", "target")}
 
 Places = Sequence[int] | slice
 
@@ -48,6 +50,17 @@ class Looks(Protocol):
 
     looks_from: str
     looks_at: str
+
+
+def numbered_blocks(model: HasModules) -> dict[str, tuple[str, int]]:
+    """Of each attention, by its path: its side, and the number of its block on that side, counted from 1."""
+    names = {sides: name for name, sides in SIDES.items()}
+    found: dict[str, tuple[str, int]] = {}
+    for where, part in model.named_modules():
+        if isinstance(part, Looks):
+            side = names.get((part.looks_from, part.looks_at), f"{part.looks_from} to {part.looks_at}")
+            found[where] = side, 1 + sum(side == other for other, _ in found.values())
+    return found
 
 
 class _Notebook:

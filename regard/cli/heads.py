@@ -38,6 +38,7 @@ def command(
     from regard import evaluation
     from regard.attention.alignments import read_alignments
     from regard.attention.report import ranked
+    from regard.attention.watch import numbered_blocks
     from regard.data.text import read_lines
     from regard.heads import inspect
     from regard.model import load
@@ -55,17 +56,20 @@ def command(
         reports = inspect(loaded.task, pairs[:most], given and given[:most], progress)
     order = by or ("alignment" if given else "sharpness")
     best_first = ranked(reports, order)
+    blocks = numbered_blocks(loaded.task.model)
     if as_json:
-        print_json({"pairs": len(pairs[:most]), "by": order, "heads": [_as_dict(each) for each in best_first]})
+        heads = [_as_dict(each, *blocks[each.where]) for each in best_first]
+        print_json({"pairs": len(pairs[:most]), "by": order, "heads": heads})
         return
-    columns = ["attention", "head", "entropy", "share of most", "diagonal", *(["alignment error"] if given else [])]
-    say_table(columns, [_row(each, bool(given)) for each in best_first])
+    columns = ["side", "block", "head", "entropy", "share of most", "diagonal", *(["alignment error"] if given else [])]
+    say_table(columns, [_row(each, *blocks[each.where], bool(given)) for each in best_first])
     remark(f"{len(pairs[:most])} of {len(pairs)} pairs; the first head has most {order}.")
 
 
-def _row(head: "HeadReport", aligned: bool) -> list[str]:
+def _row(head: "HeadReport", side: str, block: int, aligned: bool) -> list[str]:
     return [
-        head.where,
+        side,
+        str(block),
         str(head.head + 1),
         _number(head.entropy, "{:.2f}"),
         _number(100 * head.entropy_share, "{:.0f}%"),
@@ -78,10 +82,12 @@ def _number(value: float, form: str) -> str:
     return "–" if value != value else form.format(value)  # NaN alone differs from itself: nothing was measured
 
 
-def _as_dict(head: "HeadReport") -> dict[str, object]:
+def _as_dict(head: "HeadReport", side: str, block: int) -> dict[str, object]:
     """NaN, where nothing was measured, becomes null."""
     return {
         "where": head.where,
+        "side": side,
+        "block": block,
         "head": head.head + 1,
         "looks": head.looks,
         "entropy": head.entropy,

@@ -25,6 +25,10 @@ def test_every_head_is_ranked_by_its_sharpness(trained: Path, capsys: pytest.Cap
     assert shares == sorted(shares)
     assert all(0 <= share <= 1.0001 for share in shares)
     assert {head["alignment_error"] for head in found["heads"]} == {None}
+    named = {(head["side"], head["block"], head["head"]) for head in found["heads"]}  # as `regard look` takes them
+    blocks = {"encoder": 1, "decoder": 2, "cross": 2}
+    assert named == {(side, n + 1, head) for side, count in blocks.items() for n in range(count) for head in (1, 2)}
+    assert {head["block"] for head in found["heads"] if head["where"] == "decoder.1.cross.look"} == {2}
     straight = heads_of(capsys, str(trained), "--most", "8", "--by", "diagonal")["heads"]
     assert [head["diagonal"] for head in straight] == sorted((h["diagonal"] for h in found["heads"]), reverse=True)
 
@@ -42,7 +46,10 @@ def test_heads_against_given_alignments(trained: Path, tmp_path: Path, capsys: p
     assert all(0 <= error <= 1 for error in errors)
     assert [head["alignment_error"] for head in found["heads"][:4]] == sorted(errors)  # the others come last
     assert main(["heads", *given]) == 0
-    assert "alignment error" in capsys.readouterr().out
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].split()[:3] == ["side", "block", "head"]
+    assert "alignment error" in printed[0]
+    assert printed[1].split()[0] == "cross"
 
 
 @pytest.mark.parametrize(
@@ -96,5 +103,5 @@ def test_logged_in_training_when_asked_for(tmp_path: Path) -> None:
     log.Reload()
     tags = [tag for tag in log.Tags()["scalars"] if tag.startswith("attention/")]
     assert len(tags) == 2 * HEADS
-    assert "attention/decoder.1.cross.look/head-2/entropy-share" in tags
+    assert "attention/cross/block-2/head-2/entropy-share" in tags
     assert 0 < log.Scalars(tags[0])[0].value <= 1
