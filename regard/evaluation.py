@@ -74,11 +74,8 @@ def from_files(source: Path, references: Sequence[Path]) -> TestData:
     return TestData(sources, lists, None)
 
 
-def from_split(model: Model, folder: Path, split: str, instead: str = "--source and --reference") -> TestData:
-    """A split of the data that the model's recipe names; a validation set held out of the training data lies apart.
-
-    `instead` names the options that would do where there is no such split.
-    """
+def from_split(model: Model, folder: Path, split: str) -> TestData:
+    """A split of the data that the model's recipe names; a validation set held out of the training data lies apart."""
     options = model.recipe.data
     corpora = {"test": options.test, "valid": options.valid}[split]
     if corpora:
@@ -88,12 +85,12 @@ def from_split(model: Model, folder: Path, split: str, instead: str = "--source 
         if not prepared.is_dir():
             raise Fault(
                 f"The recipe of {folder} names no validation data, and none that was held out of the training data "
-                f"lies in {prepared}; give {instead}."
+                f"lies in {prepared}; give --source and --reference."
             )
         pairs = open_prepared(prepared).valid
     else:
         held_out = ", or --split valid" if _prepared(model, folder).is_dir() else ""
-        raise Fault(f"The recipe of {folder} names no test data; give {instead}{held_out}.")
+        raise Fault(f"The recipe of {folder} names no test data; give --source and --reference{held_out}.")
     return from_pairs(pairs, split, options.merge_references)
 
 

@@ -40,14 +40,20 @@ class Model:
         """The parts of the network by name, so that `regard.watching(model)` can say who looks."""
         return self.task.model.named_modules()
 
+    def has_tokens_of(self, other: "Model") -> bool:
+        """Whether both cut text into the same tokens."""
+        return [other.task.source.files("source"), other.task.target.files("target")] == [
+            self.task.source.files("source"),
+            self.task.target.files("target"),
+        ]
+
     def together(self, others: Sequence["Model"]) -> "Model":
         """This model as one with others of the same tokens: they write by the mean of their probabilities.
 
         What is looked at and forced is still this one.
         """
-        own = [self.task.source.files("source"), self.task.target.files("target")]
         for number, other in enumerate(others, start=1):
-            if [other.task.source.files("source"), other.task.target.files("target")] != own:
+            if not self.has_tokens_of(other):
                 raise Fault(
                     f"Model {number} beside the first cuts text into other tokens; combine models of one corpus."
                 )

@@ -1,17 +1,20 @@
 """Scoring files: outputs against references, between what bounds, and against the outputs of another system."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.data.text import read_lines
+from regard.data.text import read_lines, read_stream
 from regard.faults import Fault
 from regard.metrics import METRICS, Score, score
 from regard.metrics.explain import Explanation, Match, explain_corpus, explain_sentence, matches
 from regard.metrics.significance import SUMS, Difference, Sums, difference, interval
 from regard.metrics.tokenised import tokenised_remark
 from regard.progress import Progress, silent
+
+STANDARD_INPUT = Path("-")
 
 
 @dataclass(frozen=True)
@@ -55,22 +58,37 @@ class Scored:
 
 
 def read_texts(hypothesis: Path, references: Sequence[Path]) -> Texts:
-    """Read the files, refusing any that have no lines or other numbers of lines."""
+    """Read the files, `-` being standard input, and refuse any that have no lines or other numbers of lines."""
     for path in references:
         if list(references).count(path) > 1:
             raise Fault(f"{path} is given twice; each --reference is another whole reference.")
     texts = Texts(str(hypothesis), _lines(hypothesis), {str(path): _lines(path) for path in references})
+    return _checked(texts)
+
+
+def read_others(texts: Texts, path: Path) -> Texts:
+    """The outputs of another system beside the same references."""
+    return _checked(Texts(str(path), _lines(path), texts.references))
+
+
+def _checked(texts: Texts) -> Texts:
     for name, lines in texts.references.items():
         if len(lines) != len(texts.hypotheses):
             raise Fault(
-                f"{hypothesis} has {_counted(texts.hypotheses)} but {name} has {_counted(lines)}; "
+                f"{texts.name} has {_counted(texts.hypotheses)} but {name} has {_counted(lines)}; "
                 "each line of one is scored by the same line of the other."
             )
     return texts
 
 
 def _lines(path: Path) -> list[str]:
-    lines = list(read_lines(path, normal=False))  # sacreBLEU scores text as it is; other metrics bring it into NFC
+    """The lines as they are: sacreBLEU scores text so, and other metrics bring it into NFC."""
+    if path != STANDARD_INPUT:
+        lines = list(read_lines(path, normal=False))
+    elif sys.stdin is None:
+        raise Fault("There is no standard input; name a file to score.")
+    else:
+        lines = list(read_stream(sys.stdin.buffer, "standard input", normal=False))
     if not lines:
         raise Fault(f"{path} is empty, so there is nothing to score.")
     return lines

@@ -119,6 +119,10 @@ def _root() -> TyperGroup:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and give its exit status; nothing but the status comes out, whatever happens inside."""
+    if sys.stdout is None:
+        from regard.cli.console import NoOutput
+
+        sys.stdout = NoOutput()
     try:
         with warnings.catch_warnings():
             # On a CPU without bf16, torch computes it in another way, and says so with a page of its own frames.

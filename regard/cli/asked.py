@@ -131,7 +131,11 @@ class Asked:
 
         model = load(folder, precision=self.precision)
         if self.ensemble:
-            model = model.together([load(other, precision=self.precision) for other in self.ensemble])
+            others = {place: load(place, precision=self.precision) for place in self.ensemble}
+            for place, other in others.items():
+                if not model.has_tokens_of(other):
+                    raise Fault(f"{place} cuts text into other tokens than {folder}; combine models of one corpus.")
+            model = model.together([others[place] for place in self.ensemble])
         task, data = model.task, model.recipe.data
         cutting = Cutting(
             data.source_language,

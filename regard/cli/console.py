@@ -1,11 +1,12 @@
 """How commands speak: results to standard output, remarks and progress to standard error, files whole or not at all."""
 
+import io
 import json
 import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,6 +16,13 @@ from regard.files import finite
 from regard.progress import Progress
 
 _PATIENCE = 10.0  # seconds between two plain lines of progress
+
+
+class NoOutput(io.TextIOBase):
+    """Stands where standard output is closed, so that results do not vanish without a word."""
+
+    def write(self, text: str) -> int:
+        raise Fault("There is no standard output to write the results to; it was closed.")
 
 
 def remark(text: str) -> None:
@@ -145,9 +153,22 @@ def _say_drawn_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
     Console().print(table)
 
 
+def remark_written(out: Path, missing: Collection[str] = ()) -> None:
+    """Say what was written, and which letters no font here can draw; who reads an .svg has fonts of their own."""
+    if missing and out.suffix.lower() != ".svg":
+        remark(f"No font here can draw {' '.join(sorted(missing))}; an .svg leaves that to its reader.")
+    remark(f"Wrote {out}.")
+
+
 def print_json(value: Any, indent: int | None = 2) -> None:
     """A value as JSON on standard output, letters as they are; what is not a finite number becomes null."""
     print(json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
+
+
+def refuse_folder(path: Path) -> None:
+    """Refuse to write a file where a folder lies: nothing replaces that."""
+    if path.is_dir():
+        raise Fault(f"{path} is a folder; name a file to write to.")
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:

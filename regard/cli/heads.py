@@ -18,7 +18,9 @@ def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
     split: Annotated[Literal["valid", "test"] | None, typer.Option(help="A split of the model's own data.")] = None,
     source: Annotated[Path | None, typer.Option(help="Source sentences to watch instead.")] = None,
-    target: Annotated[Path | None, typer.Option(help="Their translations, which the model is made to write.")] = None,
+    reference: Annotated[
+        Path | None, typer.Option("--reference", "--target", help="Their references, which the model is made to write.")
+    ] = None,
     alignments: Annotated[
         Path | None, typer.Option(help="Links of each pair, as in 0-0 1-2 (3p4: possible), to count errors against.")
     ] = None,
@@ -29,10 +31,10 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Rank the heads of a model by how sharp, how straight or how well aligned their looks are."""
-    if (source is None) != (target is None):
-        raise Fault("--source and --target belong together; give both, or a --split.")
+    if (source is None) != (reference is None):
+        raise Fault("--source and --reference belong together; give both, or a --split.")
     if source is not None and split is not None:
-        raise Fault("Give --split or --source and --target, not both.")
+        raise Fault("Give --split or --source and --reference, not both.")
     if by == "alignment" and alignments is None:
         raise Fault("--by alignment needs --alignments, a file of links to count errors against.")
     from regard import evaluation
@@ -44,11 +46,11 @@ def command(
     from regard.model import load
 
     loaded = load(model)
-    if source is not None and target is not None:
-        data = evaluation.from_files(source, [target])
+    if source is not None and reference is not None:
+        data = evaluation.from_files(source, [reference])
     else:
-        data = evaluation.from_split(loaded, model, split or "valid", "--source and --target")
-    pairs = [(each, reference or "") for each, reference in zip(data.sources, data.references[0], strict=True)]
+        data = evaluation.from_split(loaded, model, split or "valid")
+    pairs = [(each, wanted or "") for each, wanted in zip(data.sources, data.references[0], strict=True)]
     given = None if alignments is None else read_alignments(read_lines(alignments))
     if given is not None and len(given) != len(pairs):
         raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines in {alignments}.")

@@ -1,6 +1,8 @@
 """Lines in, translations out, whatever makes them, and files that ask something of each line."""
 
+import io
 import lzma
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -56,6 +58,42 @@ class Translator:
         if not isinstance(fault, TooLong) or self.cutting.long_ones or whole_lines:
             return fault.sentence
         return f"{fault.sentence.removesuffix('.')}, or give --too-long split."
+
+
+@dataclass(frozen=True)
+class Input:
+    """Where the lines come from: a text on the command line, a file, or else standard input."""
+
+    text: str | None = None
+    file: Path | None = None
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether someone at a terminal waits for the answer to each line."""
+        return self._is_standard and sys.stdin.isatty()
+
+    def check(self) -> None:
+        """Refuse an input that is not there."""
+        if self._is_standard and sys.stdin is None:
+            raise Fault("There is no standard input; name a file to translate.")
+
+    def lines(self) -> Iterator[str]:
+        from regard.data.text import read_lines, read_stream
+
+        if self.text is not None:
+            given = self.text.encode("utf-8", "surrogateescape")  # as it came, for whoever reads it to judge
+            return read_stream(io.BytesIO(given or b"\n"), "--text")
+        return read_stream(sys.stdin.buffer, "standard input") if self.file is None else read_lines(self.file)
+
+    def count(self) -> int | None:
+        """How many lines there are, where that can be known beforehand."""
+        if self.text is not None:
+            return sum(1 for _ in self.lines())
+        return None if self.file is None else number_of_lines(self.file)
+
+    @property
+    def _is_standard(self) -> bool:
+        return self.text is None and self.file is None
 
 
 def number_of_lines(path: Path) -> int | None:

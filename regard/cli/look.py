@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from regard.cli.console import refuse_existing, remark, terminal_width, wants_colour
+from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
 from regard.faults import Fault
 from regard.files import write_file
 
@@ -88,16 +88,18 @@ def command(
     if view == "--beam":
         from regard.cli.foresee import show_beam
 
-        _tell_missing(show_beam(model, text, out, width, length_penalty))
+        missing = show_beam(model, text, out, width, length_penalty)
     elif view == "--next":
         from regard.cli.foresee import Place, show_next
 
         steps = {name: context.params[name] for name in _SAMPLING if context.params[name] is not None}
-        _tell_missing(show_next(model, Place(text, prefix, at), out, steps, bars))
+        missing = show_next(model, Place(text, prefix, at), out, steps, bars)
     else:
         asked = _Asked(side, layer, head, heads, sheet, lines, tokens)
         asked.check(kind)
-        _show_attention(model, text, target, asked, out)
+        missing = _show_attention(model, text, target, asked, out)
+    if out is not None:
+        remark_written(out, missing)
 
 
 def _view(context: typer.Context, beam: bool, following: bool) -> str:
@@ -121,6 +123,7 @@ def _kind(out: Path | None, overwrite: bool) -> str:
     """The kind of file that is asked for, by its suffix; none for the terminal."""
     if out is None:
         return ""
+    refuse_folder(out)
     refuse_existing(out, overwrite)
     kind = out.suffix.lower()
     if kind not in (".png", ".svg", ".html", ".json"):
@@ -155,7 +158,8 @@ class _Asked:
             raise Fault("--lines draws a .png or an .svg; name one with -o.")
 
 
-def _show_attention(model: Path, text: str, target: str | None, asked: _Asked, out: Path | None) -> None:
+def _show_attention(model: Path, text: str, target: str | None, asked: _Asked, out: Path | None) -> set[str]:
+    """Show it in the terminal or in a file; gives the characters that no font here can draw."""
     import json
 
     from regard.looking import see
@@ -171,7 +175,7 @@ def _show_attention(model: Path, text: str, target: str | None, asked: _Asked, o
         sight.seen(asked.side).one(asked.layer, asked.head, joining)  # what the page is to show first must be there
         mode: Literal["words", "tokens"] = "tokens" if asked.tokens else "words"
         write_sight(sight, Start(asked.side, asked.layer, asked.head or joining, mode), out)
-        return
+        return set()
     seen = sight.seen(asked.side, by_word=not asked.tokens)
     matrices = seen.every() if asked.sheet else [seen.one(asked.layer, asked.head, joining)]
     if out is None:
@@ -180,7 +184,8 @@ def _show_attention(model: Path, text: str, target: str | None, asked: _Asked, o
         numbers = {"text": text, "output": sight.output, "side": asked.side, **to_json(matrices)}
         write_file(out, (json.dumps(numbers, ensure_ascii=False, indent=1) + "\n").encode())
     else:
-        _tell_missing(_draw(matrices, seen.heads if asked.sheet else None, asked.lines, out))
+        return _draw(matrices, seen.heads if asked.sheet else None, asked.lines, out)
+    return set()
 
 
 def _print(matrices: "list[Matrix]") -> None:
@@ -199,11 +204,6 @@ def _draw(matrices: "list[Matrix]", across: list[int] | None, lines: bool, out: 
     if across:
         return draw_sheet(matrices, out, across)
     return draw_lines(matrices[0], out) if lines else draw_matrix(matrices[0], out)
-
-
-def _tell_missing(characters: set[str]) -> None:
-    if characters:
-        remark(f"No font here can draw {' '.join(sorted(characters))}; an .svg or .html leaves that to its reader.")
 
 
 def write_sight(sight: "Sight", start: "Start", out: Path) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    hypothesis: Annotated[Path, typer.Option(help="Outputs, one on each line; plain, .gz or .xz.")],
+    hypothesis: Annotated[Path, typer.Option(help="Outputs, one a line (plain, .gz, .xz); - is standard input.")],
     reference: Annotated[list[Path], typer.Option(help="What they should be; several files are several references.")],
     metric: Annotated[
         list[str] | None,
@@ -42,8 +42,10 @@ def command(
     from regard import scoring
 
     scoring.check_metrics(metrics)
+    if [hypothesis, *reference, against].count(scoring.STANDARD_INPUT) > 1:
+        raise Fault("Standard input can be read but once; let - stand for one file alone.")
     texts = scoring.read_texts(hypothesis, reference)
-    other = None if against is None else scoring.read_texts(against, reference)
+    other = None if against is None else scoring.read_others(texts, against)
     for each in scoring.remarks(texts, metrics, other):
         remark(each)
     if explain:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from regard.cli.console import print_json, refuse_existing, remark, say_table, terminal_width, wants_colour
+from regard.cli.console import (
+    print_json,
+    refuse_existing,
+    refuse_folder,
+    remark_written,
+    say_table,
+    terminal_width,
+    wants_colour,
+)
 from regard.faults import Fault
 from regard.files import finite, write_file
 
@@ -52,8 +60,9 @@ def _show(view: View, out: Path | None, as_json: bool) -> None:
         import json
 
         write_file(out, (json.dumps(finite(view.numbers()), ensure_ascii=False, indent=1) + "\n").encode())
-    elif missing := view.draw(out):
-        remark(f"No font here can draw {' '.join(sorted(missing))}; an .svg leaves that to its reader.")
+        remark_written(out)
+    else:
+        remark_written(out, view.draw(out))
 
 
 @app.command("gradients")
@@ -293,6 +302,7 @@ def _say_losses(losses: "SentenceLoss") -> None:
 
 def _check_out(out: Path | None, overwrite: bool) -> None:
     if out is not None:
+        refuse_folder(out)
         refuse_existing(out, overwrite)
         if out.suffix.lower() not in SUFFIXES:
             raise Fault(f"{out} is neither .png, .svg nor .json; the suffix says what to draw.")

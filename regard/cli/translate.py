@@ -13,8 +13,8 @@ import typer
 
 from regard.cli import options
 from regard.cli.asked import Asked
-from regard.cli.console import console_progress, remark
-from regard.cli.lines import Translator, WishesByLine, number_of_lines
+from regard.cli.console import NoOutput, console_progress, refuse_folder, remark
+from regard.cli.lines import Input, Translator, WishesByLine, number_of_lines
 from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished, held
 from regard.faults import Fault
 from regard.folder import SCORES, checksum, read_manifest
@@ -37,6 +37,7 @@ def command(
     source: Annotated[
         Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz); - is standard input.")
     ] = None,
+    text: Annotated[str | None, typer.Option(help="A text to translate, in place of INPUT.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the translations.")] = None,
     beam: options.Beam = None,
     length_penalty: options.LengthPenalty = None,
@@ -87,13 +88,15 @@ def command(
         precision=precision,
         explained=as_json,
     )
-    from_file = None if source is None or str(source) == "-" else source
-    _translate(model, from_file, out, asked, WishesByLine(prefixes, required, forced), resume, overwrite)
+    if text is not None and source is not None:
+        raise Fault("Give INPUT or --text, not both.")
+    given = Input(text, None if str(source) == "-" else source)
+    _translate(model, given, out, asked, WishesByLine(prefixes, required, forced), resume, overwrite)
 
 
 def _translate(
     model: Path,
-    from_file: Path | None,
+    given: Input,
     out: Path | None,
     asked: Asked,
     wishes: WishesByLine,
@@ -102,24 +105,23 @@ def _translate(
 ) -> None:
     """Refuse what cannot be, load what is needed, and let the lines through."""
     if out is not None:
-        _check_output(out, [from_file, asked.vocabulary, *wishes.files])
-    if from_file is None and sys.stdin is None:
-        raise Fault("There is no standard input; name a file to translate.")
-    if out is None and sys.stdout is None:
+        _check_output(out, [given.file, asked.vocabulary, *wishes.files])
+    given.check()
+    if out is None and isinstance(sys.stdout, NoOutput):
         raise Fault("There is no standard output; name a file for the translations with -o.")
     asked.check(wishes)
     with _held(out, resume) as unfinished:
         if unfinished and unfinished.is_finished and resume and not overwrite:
-            _remark_finished(unfinished.out, from_file, asked.lines_for_each(model))
+            _remark_finished(unfinished.out, given, asked.lines_for_each(model))
             return
         begun = unfinished.begun(resume, overwrite) if unfinished else Kept()
         said = _said(model, asked, wishes) if unfinished else {}
         if unfinished and begun.lines:
             unfinished.refuse_other(said)
         translator = asked.translator(model, wishes)
-        total = number_of_lines(from_file) if out is not None and from_file is not None else None
+        total = given.count() if out is not None else None
         with _output(out, unfinished, said, begun, overwrite) as output, console_progress() as progress:
-            for done in _portions(translator, from_file, wishes, output, asked.explained):
+            for done in _portions(translator, given, wishes, output, asked.explained):
                 if out is not None:
                     progress("translating", done, total)
     if translator.long_lines and not translator.gives_scores:
@@ -136,14 +138,14 @@ def _about_long_lines(numbers: list[int], longest: int) -> str:
 
 def _portions(
     translator: Translator,
-    from_file: Path | None,
+    given: Input,
     wishes: WishesByLine,
     output: Stream | GrowingFile,
     as_json: bool,
 ) -> Iterator[int]:
     """Translate portion by portion, and give how many lines are done; what the output has already is only read."""
-    lines, done = _lines(from_file), 0
-    while portion := list(islice(lines, 1 if _typed(from_file) else PORTION)):
+    lines, done = given.lines(), 0
+    while portion := list(islice(lines, 1 if given.is_typed else PORTION)):
         own, first, done = wishes.take(len(portion)), done, done + len(portion)
         if not output.covers(portion, own):
             for translated in translator(portion, first, own):
@@ -168,16 +170,15 @@ def _held(out: Path | None, resume: bool) -> Iterator[Unfinished | None]:
         if resume:
             raise Fault("--resume goes on with a file; name it with -o.")
         yield None
-    elif out.is_dir():
-        raise Fault(f"{out} is a folder; name a file to write to.")
     else:
+        refuse_folder(out)
         with held(out) as unfinished:
             yield unfinished
 
 
-def _remark_finished(out: Path, from_file: Path | None, lines_for_each: int) -> None:
+def _remark_finished(out: Path, given: Input, lines_for_each: int) -> None:
     """Say that there is nothing to do, unless the number of lines shows that the output is of another input."""
-    lines = number_of_lines(from_file) if from_file is not None else None
+    lines = given.count()
     if lines is None:
         remark(f"{out} is there, and nothing of it was left unfinished; nothing was done.")
         return
@@ -235,16 +236,6 @@ def refuse_same(source: Path | None, out: Path) -> None:
     """Reading from the file one writes to would destroy it."""
     if source is not None and out.exists() and source.exists() and source.samefile(out):
         raise Fault(f"{out} is an input too; write the translations to another file.")
-
-
-def _typed(from_file: Path | None) -> bool:
-    return from_file is None and sys.stdin.isatty()
-
-
-def _lines(path: Path | None) -> Iterator[str]:
-    from regard.data.text import read_lines, read_stream
-
-    return read_lines(path) if path is not None else read_stream(sys.stdin.buffer, "standard input")
 
 
 @contextmanager

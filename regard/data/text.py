@@ -79,10 +79,10 @@ def read_lines(path: Path, normal: bool = True) -> Iterator[str]:
         first += len(lines)
 
 
-def read_stream(stream: Iterable[bytes], name: str) -> Iterator[str]:
-    """The lines of an open stream in NFC, each as soon as it has come."""
+def read_stream(stream: Iterable[bytes], name: str, normal: bool = True) -> Iterator[str]:
+    """The lines of an open stream, each as soon as it has come; in NFC, unless they are to stay as they are."""
     for number, line in enumerate(stream, 1):
-        yield from _decoded(line, name, number)
+        yield from _decoded(line, name, number, normal)
 
 
 def read_pairs(corpus: Corpus) -> Iterator[tuple[str, str]]:

@@ -38,7 +38,7 @@ def test_heads_against_given_alignments(trained: Path, tmp_path: Path, capsys: p
     source.write_text("I love books.\nAna sleeps.\n", encoding="utf-8")
     target.write_text("Eu amo livros.\nAna dorme.\n", encoding="utf-8")
     links.write_text("0-0 1-1 2-2\n0-0 1p1\n", encoding="utf-8")
-    given = [str(trained), "--source", str(source), "--target", str(target), "--alignments", str(links)]
+    given = [str(trained), "--source", str(source), "--reference", str(target), "--alignments", str(links)]
     found = heads_of(capsys, *given)
     assert found["by"] == "alignment"
     errors = [head["alignment_error"] for head in found["heads"] if "cross" in head["where"]]
@@ -56,8 +56,8 @@ def test_heads_against_given_alignments(trained: Path, tmp_path: Path, capsys: p
     ("arguments", "words"),
     [
         (["--by", "alignment"], "--by alignment needs --alignments"),
-        (["--source", "x"], "--source and --target belong together"),
-        (["--split", "test", "--source", "x", "--target", "y"], "not both"),
+        (["--source", "x"], "--source and --reference belong together"),
+        (["--split", "test", "--source", "x", "--reference", "y"], "not both"),
     ],
 )
 def test_bad_use_has_its_sentence(
@@ -73,7 +73,7 @@ def test_alignments_of_another_length_or_form(
     one = tmp_path / "one"
     one.write_text("Ana sleeps.\n", encoding="utf-8")
     links = tmp_path / "links"
-    given = [str(trained), "--source", str(one), "--target", str(one), "--alignments", str(links)]
+    given = [str(trained), "--source", str(one), "--reference", str(one), "--alignments", str(links)]
     links.write_text("0-0\n0-0\n", encoding="utf-8")
     assert main(["heads", *given]) == 2
     assert "There are 1 pairs but 2 lines in" in capsys.readouterr().err
@@ -92,7 +92,7 @@ def test_nothing_to_watch_and_too_much(trained: Path, tmp_path: Path, capsys: py
         (long, one, "but the model takes 1024 at most"),
         (one, long, "its translation has"),
     ):
-        assert main(["heads", str(trained), "--source", str(source), "--target", str(target)]) == 2
+        assert main(["heads", str(trained), "--source", str(source), "--target", str(target)]) == 2  # also its name
         assert words in capsys.readouterr().err
 
 

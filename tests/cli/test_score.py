@@ -1,8 +1,10 @@
 """`regard score`: what it prints, what it notices and what it refuses."""
 
 import gzip
+import io
 import json
 import lzma
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,21 @@ def refused(capsys: Captured, *arguments: str, hypothesis: str = "good", referen
     said = capsys.readouterr()
     assert said.out == ""
     return said.err
+
+
+@pytest.mark.parametrize("place", ["hypothesis", "reference", "against"])
+def test_standard_input_can_stand_for_one_file(capsys: Captured, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    files = {"hypothesis": "good", "reference": "ref", "against": "worse"}
+    expected = scored(capsys, "--against", "worse")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(files[place]).read_bytes())))
+    given = files | {place: "-"}
+    found = scored(capsys, "--against", given["against"], hypothesis=given["hypothesis"], reference=given["reference"])
+    assert found == expected
+
+
+def test_standard_input_is_read_once(capsys: Captured) -> None:
+    said = refused(capsys, hypothesis="-", reference="-")
+    assert "Standard input can be read but once" in said
 
 
 def test_the_scores_are_those_of_sacrebleu(capsys: Captured) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regard.cli import main
-from regard.model import load
+from regard.model import Model, load
 
 LINES = ["I love books.", "", "Ana sees the red house. The boys read."]
 
@@ -74,6 +74,14 @@ def test_wishes_line_by_line(trained: Path, text: Path, tmp_path: Path, capsys: 
     assert set("".join(restricted)) <= set("Ana lê.")
     without = translated(capsys, str(trained), str(text), "--forbid", "A", "--forbid", "a")
     assert not {"A", "a"} & {word for line in without for word in line.replace(".", " ").split()}
+
+
+def test_a_model_of_other_tokens_is_named(
+    trained: Path, text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Model, "has_tokens_of", lambda self, other: False)
+    assert main(["translate", str(trained), str(text), "--with", f"{trained}/."]) == 2
+    assert f"{trained} cuts text into other tokens than {trained}; combine" in capsys.readouterr().err
 
 
 def test_several_models_and_least_risk(

@@ -115,12 +115,16 @@ def test_bad_use_has_its_sentence(
         (["translate", str(trained), str(text), "-o", str(tmp_path / "no" / "out")], "There is no folder"),
         (["translate", str(trained), str(text), "--beam", "2", "--n-best", "3"], "cannot give the 3 best"),
         (["translate", str(trained), str(long)], "Line 3: "),
+        (["translate", str(trained), str(text), "--text", "a"], "Give INPUT or --text, not both."),
+        (["translate", str(trained), "-", "--text", "a"], "Give INPUT or --text, not both."),
+        (["translate", str(trained), "--text", "caf\udce9"], "--text, line 1: not valid UTF-8"),
+        (["look", str(trained), "--text", "a", "-o", str(tmp_path)], "is a folder; name a file to write to."),
         (["translate", str(trained), str(text), "--beam", "0"], "beam"),
         (["evaluate", str(trained), "--metric", "blue"], "There is no metric 'blue'"),
         (["evaluate", str(trained)], "names no test data; give --source and --reference, or --split valid"),
         (
             ["heads", str(trained), "--split", "test"],
-            "names no test data; give --source and --target, or --split valid",
+            "names no test data; give --source and --reference, or --split valid",
         ),
         (["evaluate", str(trained), "--source", str(text)], "--source and --reference belong together"),
         (["evaluate", str(trained), "--source", str(text), "--reference", str(latin)], "not valid UTF-8"),
@@ -155,6 +159,40 @@ def test_without_standard_output_a_file_is_asked_for(trained: Path) -> None:
     )
     assert done.returncode == 2
     assert done.stderr == "regard: There is no standard output; name a file for the translations with -o.\n"
+
+
+@pytest.mark.parametrize("arguments", [["info", "MODEL", "--json"], ["families"], ["look", "MODEL", "--text", "Ana"]])
+def test_results_do_not_vanish_where_there_is_no_standard_output(
+    trained: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main([str(trained) if word == "MODEL" else word for word in arguments]) == 2
+    assert "There is no standard output to write the results to" in capsys.readouterr().err
+
+
+def test_a_file_is_written_where_there_is_no_standard_output(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    out = tmp_path / "look.json"
+    assert main(["look", str(trained), "--text", "Ana sleeps.", "-o", str(out)]) == 0
+    assert capsys.readouterr().err.endswith(f"Wrote {out}.\n")
+    assert json.loads(out.read_bytes())["text"] == "Ana sleeps."
+
+
+def test_a_text_on_the_command_line_is_translated_as_one_in_a_file(
+    trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["translate", str(trained), str(text)]) == 0
+    from_file = capsys.readouterr().out
+    assert main(["translate", str(trained), "--text", "\n".join(LINES)]) == 0
+    assert capsys.readouterr().out == from_file
+    assert main(["translate", str(trained), "--text", "I love books.", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["text"] == from_file.split("\n")[0]
+    assert main(["translate", str(trained), "--text", ""]) == 0
+    assert capsys.readouterr().out == "\n"
+    assert main(["translate", str(trained), "--text", LINES[0], "-o", str(tmp_path / "out.pt")]) == 0
+    assert (tmp_path / "out.pt").read_text(encoding="utf-8") == from_file.split("\n")[0] + "\n"
 
 
 def test_references_of_another_length_are_refused(

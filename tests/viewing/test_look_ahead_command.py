@@ -133,12 +133,17 @@ def test_a_file_that_is_there_stays_unless_told(
     assert numbers(path)["text"] == TEXT
 
 
-def test_what_no_font_can_draw_is_told(
+def test_what_no_font_can_draw_is_told_of_a_picture_but_not_of_svg(
     look: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from regard.viewing import choices_picture, tree_picture
 
     for module, view in ((tree_picture, "--beam"), (choices_picture, "--next")):
         monkeypatch.setattr(module, "missing_glyphs", lambda texts: {"本"})
-        look(f"{view}.svg", view, *(["--width", "1"] if view == "--beam" else []))
-        assert "No font here can draw 本" in capsys.readouterr().err
+        more = ["--width", "1"] if view == "--beam" else []
+        out = look(f"{view}.png", view, *more)
+        said = capsys.readouterr().err
+        assert "No font here can draw 本" in said
+        assert f"Wrote {out}." in said
+        look(f"{view}.svg", view, *more)
+        assert "No font" not in capsys.readouterr().err
