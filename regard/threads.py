@@ -28,6 +28,6 @@ def suit_threads(device: torch.device) -> None:
 
 
 def share_of_threads(jobs: int, device: torch.device) -> int:
-    """The threads of one process when so many work on this device at once: more than cores would wait for each other."""
+    """The threads of one process when so many work on this device: more than cores would wait for each other."""
     share = max(1, cores() // jobs)
     return min(ENOUGH, share) if device.type == "cuda" else share

@@ -44,7 +44,7 @@ def command(
     from regard.defaults import TextFiles
 
     if recipe is not None and _holds_pairs(recipe):
-        recipe, pairs = None, _only(pairs, Path(recipe))
+        pairs, recipe = _only(pairs, Path(recipe)), None
     text = _files("", source, target, pairs)
     valid = _files("valid-", valid_source, valid_target, valid_pairs)
     if recipe is not None and text:
