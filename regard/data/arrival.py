@@ -144,7 +144,9 @@ def _copy(entry: Entry, origins: dict[str, Path], file: File, incoming: Path, pr
 
 
 def _unpack(entry: Entry, file: File, archive: Path, place: Path, origin: str) -> Path:
+    """Write what an archive, or a folder, holds; it is read through and verified before anything is written."""
     remove(place)  # the beginning of an earlier unpacking that was stopped
+    _verify(entry, file, archive, origin)
     try:
         unpack(archive, place, _most(file))
     except Unusable as reason:
@@ -156,14 +158,21 @@ def _unpack(entry: Entry, file: File, archive: Path, place: Path, origin: str) -
 def _verified(entry: Entry, file: File | Part, place: Path, origin: str) -> Path:
     """The place itself, if what arrived there is what the catalogue promises; otherwise nothing stays there."""
     try:
+        _verify(entry, file, place, origin)
+    except Fault:
+        remove(place)
+        raise
+    return place
+
+
+def _verify(entry: Entry, file: File | Part, place: Path, origin: str) -> None:
+    """Refuse what is not what the catalogue promises."""
+    try:
         found = content_checksum(place, file, _most(file))
     except Unusable as reason:
-        remove(place)
         raise Fault(f"{origin} cannot be used for {entry.name}: it {reason}; {entry.wanting()}") from None
     if found != file.sha256:
-        remove(place)
         raise Fault(
             f"{origin} is not what the data catalogue promises: the content of {place.name} has the checksum "
-            f"{found}, expected {file.sha256} (sha256). The copy was removed; {entry.wanting()}"
+            f"{found}, expected {file.sha256} (sha256). Nothing of it is kept; {entry.wanting()}"
         )
-    return place

@@ -1,11 +1,14 @@
 """One file over HTTP: goes on where it was cut off, bears passing troubles, takes no more than was promised."""
 
 import http.client
+import ipaddress
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import (
@@ -137,14 +140,49 @@ def _ask(address: str, have: int) -> http.client.HTTPResponse:
     return response
 
 
+class _Redirections(HTTPRedirectHandler):
+    """Follows a few, never to a less safe address.
+
+    From https only to https; and from one host to another only to where everyone is sent alike, not to this machine or
+    its network, which whoever answers from outside has no business to reach through us. The name is looked up here and
+    once more to connect, so an answer that changes in between is not caught.
+    """
+
+    max_redirections = 5
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: http.client.HTTPMessage, newurl: str
+    ) -> Request | None:
+        before, after = urlsplit(req.full_url), urlsplit(newurl)
+        obstacle = None
+        if after.scheme != "https" and after.scheme != before.scheme:
+            obstacle = "which is less safe"
+        elif after.hostname != before.hostname and not _is_public(after.hostname or ""):
+            obstacle = "which is no public host"
+        if obstacle:
+            fp.close()
+            raise DownloadFailed(f"{before.netloc} sends to {newurl}, {obstacle}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _is_public(host: str) -> bool:
+    """Whether all addresses of a host are of the public network; a name that only a proxy knows is left to that."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return bool(host)
+    addresses = (ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in found)
+    return all((getattr(address, "ipv4_mapped", None) or address).is_global for address in addresses)
+
+
 def _opener() -> OpenerDirector:
-    """An opener that knows http and https and nothing else, so that no redirection leads to a file or to ftp."""
+    """An opener that knows http and https and nothing else."""
     opener = OpenerDirector()
     for handler in (
         ProxyHandler(),
         HTTPHandler(),
         HTTPSHandler(),
-        HTTPRedirectHandler(),
+        _Redirections(),
         HTTPDefaultErrorHandler(),
         HTTPErrorProcessor(),
         UnknownHandler(),

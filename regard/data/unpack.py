@@ -11,6 +11,7 @@ import lzma
 import os
 import shutil
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -18,11 +19,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
 _PACKINGS = (".tar.gz", ".tar.xz", ".tar", ".zip", ".gz", ".xz")
 _CHUNK = 1 << 20
 _MOST_MEMBERS = 100_000
+_MOST_HEADERS = 1 << 16  # bytes that describe one member of a tar; the longest path is a sixteenth of it
+_MOST_LISTED = 1 << 24  # bytes of the list at the end of a zip
 
 _Member = tuple[str, int, IO[bytes]]  # its path, its size, its content
 
@@ -63,14 +66,46 @@ def open_content(path: Path) -> BufferedIOBase:
     return path.open("rb")
 
 
+class _Frugal(BufferedIOBase):
+    """A stream that gives no more bytes than are allowed, where `allowed` is a number.
+
+    Python's readers of archives ask for a header, or a list of members, in one piece of whatever size it claims to
+    have, and a few thousand bytes unpack to gigabytes.
+    """
+
+    def __init__(self, stream: BufferedIOBase, allowed: int) -> None:
+        self.stream = stream
+        self.allowed: int | None = allowed
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.allowed is None:
+            return self.stream.read(size)
+        piece = self.stream.read(self.allowed + 1 if size is None or size < 0 else min(size, self.allowed + 1))
+        self.allowed -= len(piece)
+        if self.allowed < 0:
+            raise Unusable("is not plausible: what describes its members is larger than it may be")
+        return piece
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        return self.stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self.stream.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+
 @contextmanager
 def _damage_told() -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile) as error:
         raise Unusable(f"is damaged ({error})") from None
-    except RuntimeError as error:  # what zipfile raises for a password or a method it does not know
+    except (RuntimeError, MemoryError) as error:  # a password, an unknown method, headers nested without end
         raise Unusable(f"cannot be unpacked ({error})") from None
+    except (ValueError, OverflowError, struct.error) as error:  # numbers in headers that are none
+        raise Unusable(f"is damaged ({error})") from None
 
 
 def checksum(path: Path, limit: int) -> str:
@@ -145,17 +180,41 @@ def _archive(path: Path) -> Iterator[_Member]:
 
 
 def _tar(path: Path) -> Iterator[_Member]:
-    with tarfile.open(path) as archive:
-        for member in archive:
-            _refuse_danger(member.name, member.isreg(), member.isdir())
-            if member.isreg() and (stream := archive.extractfile(member)):
-                with stream:
-                    yield member.name, member.size, stream
+    with _unpacked(path) as plain:
+        frugal = _Frugal(plain, _MOST_HEADERS)
+        with tarfile.open(fileobj=cast("IO[bytes]", frugal), mode="r:") as archive:
+            while member := archive.next():
+                archive.members.clear()  # type: ignore[attr-defined]  # it would remember every one, with all headers
+                _refuse_danger(member.name, member.isreg() and not member.issparse(), member.isdir())
+                if member.isreg() and (stream := archive.extractfile(member)):
+                    with stream:
+                        frugal.allowed = None  # content is read in pieces
+                        yield member.name, member.size, stream
+                frugal.allowed = _MOST_HEADERS
+
+
+def _unpacked(path: Path) -> BufferedIOBase:
+    """What a file holds, by its first bytes: an archive may have lost its name on its way."""
+    with path.open("rb") as file:
+        start = file.read(6)
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.open(path)
+    return lzma.open(path) if start == b"\xfd7zXZ\0" else path.open("rb")
+
+
+def open_zip(stream: BufferedIOBase) -> zipfile.ZipFile:
+    """A zip archive; one whose list of members is larger than it may be is `Unusable`."""
+    frugal = _Frugal(stream, _MOST_LISTED)
+    archive = zipfile.ZipFile(frugal)
+    frugal.allowed = None
+    return archive
 
 
 def _zip(path: Path) -> Iterator[_Member]:
-    with zipfile.ZipFile(path) as archive:
+    with path.open("rb") as plain, open_zip(plain) as archive:
         for member in archive.infolist():
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise Unusable(f"holds {member.filename!r}, packed by a method that is not known to be safe")
             # Archives made on other systems carry no kind; those are plain files.
             kind = stat.S_IFMT(member.external_attr >> 16)
             _refuse_danger(member.filename, kind in (0, stat.S_IFREG), member.is_dir())

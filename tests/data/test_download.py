@@ -6,12 +6,16 @@ import json
 import socket
 from collections.abc import Callable, Iterator
 from functools import partial
+from http.client import HTTPMessage
+from io import BytesIO
 from pathlib import Path
+from urllib.request import Request
 
 import pytest
 from toy_sets import TEXT, Server, a_file, archive_of, catalogue_of, contents, fault_of, serving, sounds_file
 
 from regard.data.catalogue import Entry
+from regard.data.download import DownloadFailed, _Redirections
 from regard.data.get import get, lacking
 from regard.faults import Fault
 from regard.progress import silent
@@ -234,6 +238,51 @@ def test_no_redirection_leads_away_from_http(server, declare, elsewhere):
     entry = declare(a_file("a.txt", TEXT, address=f"{server.address}/a.txt"))
     server.redirect = elsewhere
     assert "could not be downloaded" in fault_of(lambda: get("toy", None, silent))
+    assert not entry.folder.exists()
+
+
+def test_a_redirection_to_the_same_host_is_followed(server, declare):
+    entry = declare(a_file("a.txt", TEXT, address=f"{server.address}/a.txt"))
+    server.content, server.redirect = {"/b.txt": TEXT}, "/b.txt"
+    get("toy", None, silent)
+    assert contents(entry.folder) == {"a.txt": TEXT}
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254", "[fe80::1]"]
+)
+def test_no_redirection_leads_to_another_host_that_is_not_public(server, declare, host):
+    entry = declare(a_file("a.txt", TEXT, address=f"{server.address}/a.txt"))
+    server.redirect = f"http://{host}:{server.address.rpartition(':')[2]}/b.txt"
+    server.content["/b.txt"] = TEXT
+    assert f"sends to {server.redirect}, which is no public host" in fault_of(lambda: get("toy", None, silent))
+    assert [path for path, _ in server.asked] == ["/a.txt"]
+    assert not entry.folder.exists()
+
+
+def test_no_redirection_leads_from_https_to_http():
+    def follow(address: str) -> Request | None:
+        before = Request("https://1.1.1.1/a.txt")
+        return _Redirections().redirect_request(before, BytesIO(), 302, "Found", HTTPMessage(), address)
+
+    assert follow("https://1.0.0.1/a.txt") is not None
+    for address in ("http://1.1.1.1/a.txt", "http://1.0.0.1/a.txt"):
+        with pytest.raises(DownloadFailed, match=f"1.1.1.1 sends to {address}, which is less safe"):
+            follow(address)
+
+
+def test_five_redirections_are_enough(server, declare):
+    declare(a_file("a.txt", TEXT, address=f"{server.address}/a.txt"))
+    server.redirect = "again/"  # to /again/, from there to /again/again/ and so on
+    assert "answered 302" in fault_of(lambda: get("toy", None, silent))
+    assert len(server.asked) == 1 + 5
+
+
+def test_nothing_of_an_archive_is_written_before_it_is_verified(server, declare, monkeypatch):
+    server.content = {"/sounds.tar.gz": archive_of(("sounds/a.wav", b"not what was promised"))}
+    entry = declare(sounds_file(address=f"{server.address}/sounds.tar.gz"))
+    monkeypatch.setattr("regard.data.arrival.unpack", lambda *given: pytest.fail("was unpacked"))
+    assert "is not what the data catalogue promises" in fault_of(lambda: get("toy", None, silent))
     assert not entry.folder.exists()
 
 

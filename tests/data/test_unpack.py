@@ -5,7 +5,9 @@ import hashlib
 import io
 import lzma
 import stat
+import struct
 import tarfile
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -175,3 +177,94 @@ def test_a_link_in_an_unpacked_folder_is_refused(tmp_path):
     (tmp_path / "sounds/evil").symlink_to("/etc/passwd")
     with pytest.raises(Unusable, match="holds 'evil', which is neither a file nor a folder"):
         folder_checksum(tmp_path / "sounds", LIMIT)
+
+
+def header(kind: bytes, size: int) -> bytes:
+    """A header of a tar, by hand, that says that so many bytes of its own follow."""
+    member = tarfile.TarInfo("././@LongLink")
+    member.type, member.size = kind, size
+    return member.tobuf(tarfile.USTAR_FORMAT)
+
+
+def header_of_holes() -> bytes:
+    """A header of a file with holes, which says that a list of more of them follows."""
+    block = bytearray(header(tarfile.GNUTYPE_SPARSE, 0))
+    block[386:495] = b"00000000001\0" * 8 + b"\1" + b"00000000001\0"
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+HUGE = 1 << 25
+HEADERS = {
+    "a long name": header(tarfile.GNUTYPE_LONGNAME, HUGE) + b"a" * HUGE,
+    "a long link": header(tarfile.GNUTYPE_LONGLINK, HUGE) + b"a" * HUGE,
+    "attributes": header(tarfile.XHDTYPE, HUGE) + f"{HUGE} path=".encode().ljust(HUGE, b"a"),
+    "attributes of all": header(tarfile.XGLTYPE, HUGE) + f"{HUGE} comment=".encode().ljust(HUGE, b"a"),
+    "one after another": (header(tarfile.GNUTYPE_LONGNAME, 512) + b"a" * 512) * (HUGE // 1024),
+    "holes": header_of_holes() + (b"00000000001\0" * 42 + b"\1").ljust(512, b"\0") * (HUGE // 512),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("kind", HEADERS)
+def test_headers_of_any_size_take_little_memory(tmp_path, kind, packed):
+    path, content = tmp_path / "sounds.tar", HEADERS[kind] + bytes(1024)
+    path.write_bytes(gzip.compress(content, 1) if packed else content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(Unusable, match=r"what describes its members is larger than it may be|is damaged"):
+            unpack(path, tmp_path / "out", 1 << 40)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 21
+    finally:
+        tracemalloc.stop()
+
+
+def test_attributes_of_all_members_are_not_kept_for_each(tmp_path):
+    """A member with attributes of its own has a copy of those of all members; Python would keep every copy."""
+    path, common = tmp_path / "sounds.tar", {f"comment.{number}": "" for number in range(2500)}
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT, pax_headers=common) as archive:
+        for number in range(300):
+            member = tarfile.TarInfo(f"sounds/{number}")
+            member.pax_headers = {"comment": "its own"}
+            archive.addfile(member)
+    tracemalloc.start()
+    try:
+        assert folder_checksum(path, LIMIT)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 23  # three hundred copies take 1 << 25
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("layout", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_names_as_long_as_a_path_may_be_are_taken(tmp_path, layout):
+    name = "/".join(["a" * 100] * 40)
+    member, content = file_member(f"sounds/{name}", b"one")
+    with tarfile.open(tmp_path / "sounds.tar", "w", format=layout) as archive:
+        archive.addfile(member, io.BytesIO(content))
+    line = f"{hashlib.sha256(b'one').hexdigest()}  {name}\n"
+    assert folder_checksum(tmp_path / "sounds.tar", LIMIT) == hashlib.sha256(line.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_packed_by_a_method_without_bounds_is_refused(tmp_path, method):
+    with zipfile.ZipFile(tmp_path / "sounds.zip", "w", method) as archive:
+        archive.writestr("sounds/a", bytes(LIMIT))
+    with pytest.raises(Unusable, match="'sounds/a', packed by a method that is not known to be safe"):
+        unpack(tmp_path / "sounds.zip", tmp_path / "out", 1 << 40)
+
+
+def test_a_zip_with_more_members_than_may_be_takes_little_memory(tmp_path):
+    """A million members of forty-seven bytes each, of which Python would make a million objects first."""
+    entry = struct.pack("<4s6H3I5H2I", b"PK\1\2", *[0] * 6, 0, 0, 0, 1, *[0] * 4, 0, 0) + b"a"
+    listed = entry * 1_000_000
+    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, len(listed), 0, 0)
+    (tmp_path / "sounds.zip").write_bytes(listed + end)
+    del listed
+    tracemalloc.start()
+    try:
+        with pytest.raises(Unusable, match="larger than it may be"):
+            unpack(tmp_path / "sounds.zip", tmp_path / "out", 1 << 40)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 25
+    finally:
+        tracemalloc.stop()

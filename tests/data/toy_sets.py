@@ -39,7 +39,7 @@ def handler_of(server: Server) -> type[BaseHTTPRequestHandler]:
             wish = self.headers.get("Range")
             server.asked.append((self.path, wish))
             content = server.content.get(self.path)
-            if server.redirect:
+            if server.redirect not in (None, self.path):
                 self.answer(302, b"", {"Location": server.redirect})
             elif server.status or content is None:
                 self.answer(server.status or 404, b"sorry", {})

@@ -3,6 +3,8 @@
 import json
 import pickle
 import shutil
+import struct
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,40 @@ def learned_places(folder: Path) -> dict[str, Tensor]:
     return tensors | {"model.encoder.embed_positions.weight": torch.randn(64, 16)}
 
 
+def packed_again(method: int, change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    """An archive of torch with another pickle in it."""
+
+    def damage(folder: Path) -> None:
+        pickled(lambda folder: load_file(folder / WEIGHTS))(folder)
+        path = folder / "pytorch_model.bin"
+        with zipfile.ZipFile(path) as old:
+            members = {name: old.read(name) for name in old.namelist()}
+        with zipfile.ZipFile(path, "w", method) as new:
+            for name, content in members.items():
+                new.writestr(name, change(content) if name.endswith("data.pkl") else content)
+
+    return damage
+
+
+def claiming_more(folder: Path) -> None:
+    """A record listed many times over."""
+    packed_again(zipfile.ZIP_STORED, bytes)(folder)
+    path = folder / "pytorch_model.bin"
+    content = path.read_bytes()
+    *start, count, again, _, place, comment = struct.unpack("<4s4H2IH", content[-22:])
+    entries = content[place:-22] * 100
+    end = struct.pack("<4s4H2IH", *start, count, again, len(entries), place, comment)
+    path.write_bytes(content[:place] + entries + end)
+
+
+def two_lists(folder: Path) -> None:
+    pickled(lambda folder: load_file(folder / WEIGHTS))(folder)
+    path = folder / "pytorch_model.bin"
+    content = path.read_bytes()
+    path.write_bytes(content + content[-22:])
+
+
+HUGE = 1 << 22
 FIRST = "model.encoder.layers.0.fc1.bias"
 DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "no folder": (shutil.rmtree, "There is no folder"),
@@ -125,7 +161,18 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "an empty pickle": (
         pickled(lambda folder: b"", lambda made, file: file.write(made)),
-        "holds more than weights and is not loaded: EOFError.",
+        "holds more than weights and is not loaded: its pickles do not end",
+    ),
+    "a packed pickle": (packed_again(zipfile.ZIP_DEFLATED, lambda pickle: pickle + bytes(HUGE)), "records are packed"),
+    "a long pickle": (
+        packed_again(zipfile.ZIP_STORED, lambda pickle: b"\x80\2" + b"]" * HUGE),
+        "describes more tensors",
+    ),
+    "records on records": (claiming_more, "its records claim to be larger than the file"),
+    "two lists of records": (two_lists, "it does not end as archives of torch do"),
+    "a long old pickle": (
+        pickled(lambda folder: b"\x80\2" + b"]" * HUGE, lambda made, file: file.write(made)),
+        "pytorch_model.bin is damaged, or holds more than weights and is not loaded: its pickles do not end",
     ),
     "a list": (pickled(lambda folder: [1, 2]), "does not hold a table of tensors"),
     "no vocabulary": (gone("vocab.json"), "There is no"),
