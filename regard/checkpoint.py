@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from secrets import token_hex
 
 import torch
 from safetensors import SafetensorError
@@ -44,7 +45,7 @@ __all__ = [
     "weights_to_bytes",
 ]
 
-MARK = "run.txt"  # in the folder training of a run
+MARK = "run.txt"  # in the folder training of a run and in its checkpoints: which run it is
 FACTS = "facts.json"  # of a checkpoint: where the run stands
 FULL_CHECKPOINTS = 2  # checkpoints kept with all that resuming needs; older ones keep their weights alone
 
@@ -66,6 +67,10 @@ def _facts(content: bytes) -> Facts:
     facts.losses = [(step, loss) for step, loss in facts.losses]  # JSON has no tuples
     facts.validations = [(step, measures) for step, measures in facts.validations]
     return facts
+
+
+class Stray(Fault):
+    """A checkpoint that belongs to another run."""
 
 
 class RunFolder:
@@ -93,7 +98,7 @@ class RunFolder:
             raise Fault(f"{self.folder} exists and is not a run of regard; choose another --out.")
         if not self.is_ours():
             self.training.mkdir(parents=True, exist_ok=True)
-            write_file(self.training / MARK, b"This folder is a run of regard.\n")
+            write_file(self.training / MARK, f"This folder is a run of regard.\nIts name is {token_hex(8)}.\n".encode())
 
     def remove(self) -> None:
         """Make room for another run; a folder that is no run of ours is refused."""
@@ -117,6 +122,8 @@ class RunFolder:
         final = self._checkpoint(snapshot.facts.step)
         files = {f"{group}.safetensors": weights_to_bytes(tensors) for group, tensors in snapshot.tensors.items()}
         files[FACTS] = json.dumps(asdict(snapshot.facts)).encode()
+        if mark := self._mark():
+            files[MARK] = mark
         if final.exists() and is_whole(final):  # the end of a run, at a step that was saved already
             update_folder(final, files)
         else:
@@ -139,8 +146,9 @@ class RunFolder:
                 shutil.rmtree(folder, ignore_errors=True)
             elif (folder / FACTS).exists() and is_whole(folder):
                 files = read_manifest(folder)
-                write_manifest(folder, {WEIGHTS: files[WEIGHTS]})
-                for name in files.keys() - {WEIGHTS}:
+                remaining = files.keys() & {WEIGHTS, MARK}
+                write_manifest(folder, {name: files[name] for name in remaining})
+                for name in files.keys() - remaining:
                     (folder / name).unlink(missing_ok=True)
 
     def latest(self) -> Snapshot | None:
@@ -149,6 +157,8 @@ class RunFolder:
         for step in reversed(self.steps()):
             try:
                 return self._load(step)
+            except Stray:
+                raise
             except Fault as fault:
                 trouble = trouble or fault
                 self.remark(f"{fault} Going back to an older checkpoint.")
@@ -160,14 +170,28 @@ class RunFolder:
         """Where the newest checkpoint that can be read stands, without reading its tensors."""
         for step in reversed(self.steps()):
             try:
-                return _facts(read_folder(self._checkpoint(step), [FACTS])[FACTS])
+                return _facts(self._read(step, [FACTS])[FACTS])
+            except Stray:
+                raise
             except Fault:
                 continue
         return None
 
+    def _read(self, step: int, names: list[str] | None = None) -> dict[str, bytes]:
+        """The named files (or all) of a checkpoint; one of another run is refused."""
+        folder, own = self._checkpoint(step), self._mark()
+        has_mark = MARK in read_manifest(folder)  # older versions left none
+        files = read_folder(folder, [*names, *([MARK] if has_mark else [])] if names else None)
+        if files.pop(MARK, own) != own:
+            raise Stray(f"{folder} is a checkpoint of another run than {self.folder}; remove it to go on without it.")
+        return files
+
+    def _mark(self) -> bytes | None:
+        return (self.training / MARK).read_bytes() if self.is_ours() else None
+
     def _load(self, step: int) -> Snapshot:
         folder = self._checkpoint(step)
-        files = read_folder(folder)
+        files = self._read(step)
         if FACTS not in files:
             raise Fault(f"{folder} holds weights alone and cannot be resumed from.")
         facts = _facts(files.pop(FACTS))
@@ -181,14 +205,22 @@ class RunFolder:
         update_folder(self.folder, {WEIGHTS: weights_to_bytes(weights), SCORES: text.encode()})
 
     def average(self, last: int) -> dict[str, Tensor]:
-        """The mean of the weights of the last checkpoints."""
-        steps = self.regular_steps()[-last:]
-        if not steps:
-            raise Fault(f"{self.folder} has no checkpoints to average; a run saves one every {self.every} steps.")
+        """The mean of the weights of the last regular checkpoints, or the newest weights where there are none."""
+        if not (steps := self.regular_steps()[-last:]):
+            self.remark(f"the run ended before it saved one of every {self.every} steps, so there is no mean to take")
+        return self.mean_of(steps or self.steps()[-1:])
+
+    def last_steps(self, last: int) -> list[int]:
+        """The steps of the last regular checkpoints and, where those are too few, of the newest others."""
+        regular = self.regular_steps()[-last:]
+        others = [step for step in self.steps() if step > 0 and step not in regular]
+        return sorted([*regular, *others[max(0, len(others) + len(regular) - last) :]])
+
+    def mean_of(self, steps: list[int]) -> dict[str, Tensor]:
+        """The mean of the weights of the checkpoints at these steps."""
         sums: dict[str, Tensor] = {}
         for step in steps:
-            folder = self._checkpoint(step)
-            weights = bytes_to_weights(read_folder(folder, [WEIGHTS])[WEIGHTS], str(folder / WEIGHTS))
+            weights = bytes_to_weights(self._read(step, [WEIGHTS])[WEIGHTS], str(self._checkpoint(step) / WEIGHTS))
             for name, tensor in weights.items():
                 sums[name] = sums[name] + tensor.double() if name in sums else tensor.double()
         return {name: (total / len(steps)).to(torch.float32) for name, total in sums.items()}

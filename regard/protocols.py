@@ -154,6 +154,13 @@ class Labelled(Protocol):
 
 
 @runtime_checkable
+class Quotes(Protocol):
+    """Quotes the first example of a batch in a few words, so that people can find it in their data."""
+
+    def quote(self, batch: Any) -> str: ...
+
+
+@runtime_checkable
 class Divisible(Protocol):
     """A batch that can be cut into smaller ones with the same rows."""
 

@@ -53,6 +53,52 @@ def test_old_checkpoints_are_thinned_out(tmp_path: Path) -> None:
     assert run.average(2)["w"].tolist() == [45.0] * 3
 
 
+def test_steps_where_a_run_stopped_fill_up_what_is_asked_for_and_no_more(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path, every=500)
+    for step in (0, 500, 512, 786):
+        run.save(snapshot(step, float(step)))
+    assert [run.last_steps(last) for last in (1, 2, 3, 9)] == [[500], [500, 786], [500, 512, 786], [500, 512, 786]]
+    run.save(snapshot(1000))
+    run.save(snapshot(1010))
+    assert run.last_steps(2) == [500, 1000]
+
+
+def test_without_a_regular_checkpoint_the_newest_weights_are_the_mean(tmp_path: Path) -> None:
+    """As when patience ends a run early; wherever it had been stopped before."""
+    remarks: list[str] = []
+    run = RunFolder(tmp_path, every=500, remark=remarks.append)
+    for step in (0, 12, 30):
+        run.save(snapshot(step, float(step)))
+    assert run.average(5)["w"].tolist() == [30.0] * 3
+    assert remarks == ["the run ended before it saved one of every 500 steps, so there is no mean to take"]
+
+
+def test_a_checkpoint_of_another_run_is_refused_by_name(tmp_path: Path) -> None:
+    one, other = RunFolder(tmp_path / "one"), RunFolder(tmp_path / "other")
+    for run in (one, other):
+        run.begin()
+        run.save(snapshot(3))
+    for step in (5, 8, 9):
+        one.save(snapshot(step))
+    for stray in ("00000005", "00000009"):  # weights alone, and one to resume from
+        shutil.copytree(one.checkpoints / stray, other.checkpoints / stray)
+    for ask in (other.latest, other.facts, lambda: other.mean_of([3, 9]), lambda: other.mean_of([3, 5])):
+        with pytest.raises(Fault, match=r"other/training/checkpoints/0000000[59] is a checkpoint of another run than"):
+            ask()
+    found = one.latest()
+    assert found is not None
+    assert found.facts.step == 9
+
+
+def test_checkpoints_of_older_versions_know_no_run(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    run.save(snapshot(3))
+    run.training.joinpath("run.txt").write_bytes(b"This folder is a run of regard.\n")
+    assert run.facts() == Facts(step=3)
+    run.save(snapshot(4))
+    assert run.facts() == Facts(step=4)
+
+
 @pytest.mark.parametrize("moment", range(12))
 def test_a_kill_at_any_moment_of_a_save_leaves_a_good_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int

@@ -1,11 +1,11 @@
-"""Threads beside a GPU: few unless someone chose, and none of this beside a CPU."""
+"""Threads: few beside a GPU unless someone chose, and on a CPU those that a run had before."""
 
 import pytest
 import torch
 
 from regard import threads
 from regard.model import pick_device
-from regard.threads import share_of_threads, threads_beside_gpu
+from regard.threads import same_threads, share_of_threads, threads_beside_gpu
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
@@ -55,3 +55,27 @@ def test_fewer_than_torch_takes_by_itself_are_a_choice(
 def test_runs_side_by_side_share_the_cores_but_need_few_beside_a_gpu(set_to: list[int]) -> None:
     assert [share_of_threads(jobs, CPU) for jobs in (1, 3, 9, 99)] == [16, 5, 1, 1]
     assert [share_of_threads(jobs, GPU) for jobs in (1, 3, 9, 99)] == [2, 2, 1, 1]
+
+
+def test_a_run_on_a_cpu_keeps_the_threads_it_had(set_to: list[int]) -> None:
+    for before, device in ((None, CPU), (16, CPU), (4, GPU)):
+        with same_threads(before, device, pytest.fail):
+            assert set_to == []
+    with same_threads(4, CPU, pytest.fail):
+        assert set_to == [4]
+    assert set_to == [4, 16]
+
+
+@pytest.mark.parametrize(("before", "chosen"), [(4, "16"), (32, "")])
+def test_threads_that_cannot_be_kept_are_told(
+    set_to: list[int], before: int, chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Someone chose others, or there are not so many cores."""
+    monkeypatch.setenv("OMP_NUM_THREADS", chosen)
+    remarks: list[str] = []
+    with same_threads(before, CPU, remarks.append):
+        assert set_to == []
+    assert remarks == [
+        f"so far this run had {before} threads and now it has 16: "
+        "it will not end with the same bits as one that was never stopped"
+    ]

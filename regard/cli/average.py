@@ -26,10 +26,21 @@ def command(
     refuse_existing(out, overwrite)
     every = checkpoint.read_recipe(run)["training"]["save_every"]
     folder = checkpoint.RunFolder(run, every=every)
-    weights = folder.average(last)
+    steps = folder.last_steps(last)
+    if not steps:
+        raise Fault(f"{run} has no checkpoints to average; it saves one every {every} steps.")
+    weights = folder.mean_of(steps)
     kept = {name: content for name, content in files.items() if name != checkpoint.SCORES}
     with whole_folder(out, MODEL_FOLDER) as beside:
         checkpoint.update_folder(beside, kept | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
-    steps = folder.regular_steps()[-last:]
     fewer = f", of which there are no more than {len(steps)}" if len(steps) < last else ""
-    remark(f"{out} is the mean of the checkpoints at steps {', '.join(map(str, steps))}{fewer}")
+    remark(f"{out} is the mean of the checkpoints at {_listed(steps)}{fewer}")
+    regular, usual = folder.regular_steps(), f"by itself it saves every {every} steps"
+    if stops := [step for step in steps if step not in regular]:
+        remark(f"at {_listed(stops)} the run stopped; {usual}")
+    if later := [step for step in folder.steps() if step > steps[-1]]:
+        remark(f"{_listed(later)}, where the run stopped, {'are' if len(later) > 1 else 'is'} left out; {usual}")
+
+
+def _listed(steps: list[int]) -> str:
+    return f"step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}"

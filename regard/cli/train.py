@@ -192,6 +192,7 @@ def train_recipe(
     """Open the run and train it to its end or to a stop; gives whether someone interrupted it."""
     from regard import runs
     from regard.checkpoint import RunFolder
+    from regard.threads import same_threads
     from regard.training.listeners import TensorBoard, deadline, interruptions, progress_listener
     from regard.training.pace import Pace
 
@@ -205,7 +206,9 @@ def train_recipe(
             run = runs.open_run(recipe, folder, resume, progress, remark)
         for line in [*run.corpus.report.lines(), *runs.describe(run)]:
             remark(line)
-        with quick_products(), interruptions() as interrupted, progress_listener() as shown:
+        before = facts.threads if (facts := run.folder.facts()) else None
+        threads = same_threads(before, run.task.device, remark)
+        with threads, quick_products(), interruptions() as interrupted, progress_listener() as shown:
             tensorboard, pace = TensorBoard(run.folder.training / "tensorboard"), Pace(run.folder.training)
             runs.train(run, [shown, tensorboard, pace, interrupted, *stop_in_time])
     return interrupted.asked

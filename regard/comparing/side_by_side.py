@@ -66,9 +66,11 @@ def train_side_by_side(
 
 
 def _start(run: PlannedRun, jobs: int, minutes: float | None) -> Child:
-    RunFolder(run.folder).begin()
-    log = run.folder / "training" / LOG
-    threads = share_of_threads(jobs, pick_device(run.recipe.training.device))
+    folder = RunFolder(run.folder)
+    folder.begin()
+    log = folder.training / LOG
+    before = facts.threads if (facts := folder.facts()) else None
+    threads = before or share_of_threads(jobs, pick_device(run.recipe.training.device))
     environment = {"OMP_NUM_THREADS": str(threads)} | dict(os.environ)
     with log.open("ab") as stream:
         begins = stream.tell()

@@ -149,13 +149,14 @@ class Drop(BaseModel):
 
     @classmethod
     def first(cls, place: str, pair: tuple[str, str]) -> "Drop":
-        return cls(count=1, example=f"{place}: {_shortened(' | '.join(pair))}")
+        return cls(count=1, example=f"{place}: {shortened(' | '.join(pair))}")
 
     def __add__(self, later: "Drop") -> "Drop":
         return Drop(count=self.count + later.count, example=self.example)
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """The beginning of a text, enough of it to find it by."""
     return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"
 
 

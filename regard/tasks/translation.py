@@ -10,6 +10,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from regard.data.batching import Plan
+from regard.data.cleaning import shortened
 from regard.data.prepared import Prepared
 from regard.data.sampled import PairCutter, SampledPairs, workers_beside_gpu
 from regard.data.shards import Pairs
@@ -219,6 +220,12 @@ class Translation(nn.Module):
         if len(tokens) + 1 > longest:
             raise Fault(f"The {what} has {len(tokens)} tokens, but an output has {longest - 1} at most; shorten it.")
         return tokens
+
+    def quote(self, batch: PairBatch | PackedBatch) -> str:
+        pairs = batch.pairs if isinstance(batch, PackedBatch) else batch
+        source = self.source.decode(pairs.source[0, : int(pairs.source_lengths[0]) - 1].tolist())
+        target = self.target.decode(pairs.target[0, : int(pairs.target_lengths[0]) - 1].tolist())
+        return f"'{shortened(source)}' | '{shortened(target)}'"
 
     def sides(self, batch: PairBatch, written: Sequence[Sequence[int]]) -> dict[str, list[list[str]]]:
         sources = [

@@ -25,6 +25,7 @@ class Facts:
     best: float | None = None
     since_best: int = 0  # validations since the best one
     finished: bool = False
+    threads: int | None = None  # of torch on a CPU: other numbers of them round sums otherwise
     parts: int = 1  # pieces that each batch is worked through in, for want of memory
     watchdog: dict[str, Any] = field(default_factory=dict)
     losses: list[tuple[int, float]] = field(default_factory=list)  # each the mean of the steps since the one before

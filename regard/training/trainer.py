@@ -33,6 +33,7 @@ from regard.training.snapshot import (
     load_weights,
     named_weights,
 )
+from regard.training.suspects import Place, hopeless
 
 CURVE_POINTS = 1000  # of the training loss, over the whole run
 
@@ -62,7 +63,8 @@ class Trainer:
         self.facts, self.watchdog = Facts(), Watchdog()
         self.carry: dict[str, Tensor] | None = None
         self.stop: str | None = None
-        self._unread: list[tuple[Tensor, Tensor | int, Tensor]] = []
+        self._unread: list[tuple[Tensor, Tensor | int, Tensor, list[Place]]] = []
+        self._looked_at: list[Place] = []  # the batches of the loss that was read last
         self._rollbacks, self._failed_at = 0, 0
 
     def run(self) -> Facts:
@@ -118,7 +120,7 @@ class Trainer:
         if self.average:
             self.average.update(facts.step)
         facts.epoch, facts.batch, _ = group[-1]
-        self._unread.append((total, count, norm))
+        self._unread.append((total, count, norm, [(epoch, number) for epoch, number, _ in group]))
         # On a GPU reading a number waits for all work before it, so that is done now and then only.
         if self.device.type == "cpu" or facts.step % 10 == 0:
             self._read_losses()
@@ -145,12 +147,13 @@ class Trainer:
         unread, self._unread = self._unread, []
         if not unread:
             return
-        read = [(float(total), int(count), float(norm)) for total, count, norm in unread]
-        for step, (total, count, norm) in enumerate(read, self.facts.step - len(read) + 1):
+        read = [(float(total), int(count), float(norm), places) for total, count, norm, places in unread]
+        for step, (total, count, norm, places) in enumerate(read, self.facts.step - len(read) + 1):
+            self._looked_at = places
             self.watchdog.check(total / max(count, 1), norm)
             self.facts.add_loss(step, total, count, max(1, self.options.steps // CURVE_POINTS))
-        items = sum(count for _, count, _ in read)
-        loss, norm = sum(total for total, _, _ in read) / max(items, 1), read[-1][2]
+        items = sum(count for _, count, _, _ in read)
+        loss, norm = sum(total for total, _, _, _ in read) / max(items, 1), read[-1][2]
         self._tell(Stepped(self.facts.step, self.facts.epoch, loss, items, self._learning_rate(), norm))
 
     def _pause(self) -> None:
@@ -205,17 +208,18 @@ class Trainer:
         self._rollbacks = self._rollbacks + 1 if failed <= self._failed_at else 1
         self._failed_at = max(failed, self._failed_at)
         snapshot = self.keeper.latest()
-        if snapshot is None or self._rollbacks > MOST_ROLLBACKS:
-            raise Fault(
-                f"Training fails at step {failed}: {trouble}, however small the learning rate; look at the data."
-            )
         self._unread = []
-        self._restore(snapshot)
+        if snapshot is not None:
+            self._restore(snapshot)
+        if snapshot is None or self._rollbacks > MOST_ROLLBACKS:
+            sentence = f"Training fails at step {failed}: {trouble}, however small the learning rate; look at the data."
+            raise hopeless(sentence, self.task, self.seed, self._looked_at)
         self.facts.rate_scale = scale
         self._tell(Remarked(failed, f"{trouble}; back to step {self.facts.step} with the learning rate halved"))
 
     def _save(self) -> None:
         self.facts.watchdog, self.facts.parts = asdict(self.watchdog), self.splitter.parts
+        self.facts.threads = torch.get_num_threads() if self.device.type == "cpu" else None
         tensors = {"weights": named_weights(self.module), "optimizer": optimizers.state_tensors(self.optimizer)}
         if self.average:
             tensors["average"] = self.average.tensors()

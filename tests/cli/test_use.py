@@ -322,6 +322,25 @@ def test_average_is_the_mean_and_leaves_the_run_alone(
     assert "holds other things (it has letters.txt) and is not replaced" in capsys.readouterr().err
 
 
+def test_average_says_which_checkpoints_it_took_and_which_not(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of 4, 8 and 12, where it saves by itself, the run keeps 4 alone; at 9 and 10 someone stopped it."""
+    run, out = tmp_path / "run", tmp_path / "mean"
+    shutil.copytree(trained, run)
+    checkpoints = run / "training" / "checkpoints"
+    (checkpoints / "00000008").rename(checkpoints / "00000009")
+    (checkpoints / "00000012").rename(checkpoints / "00000010")
+    assert main(["average", str(run), "--last", "3", "-o", str(out)]) == 0
+    said = capsys.readouterr().err
+    assert "is the mean of the checkpoints at steps 4, 9, 10\n" in said
+    assert "at steps 9, 10 the run stopped; by itself it saves every 4 steps" in said
+    assert main(["average", str(run), "--last", "1", "-o", str(out), "--overwrite"]) == 0
+    said = capsys.readouterr().err
+    assert "is the mean of the checkpoints at step 4\n" in said
+    assert "steps 9, 10, where the run stopped, are left out; by itself it saves every 4 steps" in said
+
+
 def test_a_closed_pipe_is_quiet(copied: Path, tmp_path: Path) -> None:
     assert main(["export", str(copied), "--to", "ctranslate2"]) == 0  # so that the process starts without torch
     many = tmp_path / "many.txt"

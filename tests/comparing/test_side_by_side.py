@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from regard import threads
+from regard.checkpoint import RunFolder
 from regard.comparing import side_by_side
 from regard.comparing.plan import Plan
 from regard.families import check_recipe
 from regard.recipe import read_table
+from regard.training.snapshot import Facts, Snapshot
 
 GOOD = "print('regard: nothing to complain of')"
 BAD = "import sys; print('regard: This file is empty.', file=sys.stderr); sys.exit(2)"
@@ -69,6 +73,19 @@ def test_processes_do_not_outlive_whoever_started_them(pretended: Any, monkeypat
     ended.close()
     assert len(started) == 2
     assert [process.returncode for process in started] == [0, -signal.SIGKILL]
+
+
+def test_a_run_that_goes_on_keeps_its_threads_whatever_the_jobs(
+    pretended: Any, small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(threads, "cores", lambda: 6)
+    begun = RunFolder(small.runs(tmp_path / "out")[1].folder)
+    begun.begin()
+    begun.save(Snapshot({"weights": {"w": torch.ones(1)}}, Facts(step=4, threads=5)))
+    list(pretended(["import os; print(os.environ['OMP_NUM_THREADS'])"] * 4, 2))
+    logs = [run.folder / "training" / "log.txt" for run in small.runs(tmp_path / "out")]
+    assert [log.read_text() for log in logs] == ["3\n", "5\n", "3\n", "3\n"]
 
 
 def test_a_run_is_trained_by_the_ordinary_command(small: Plan, tmp_path: Path) -> None:

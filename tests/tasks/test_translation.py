@@ -53,6 +53,13 @@ def test_score_found_is_score_when_forced(model: Model) -> None:
             assert sum(found.token_scores) == pytest.approx(total)
 
 
+def test_a_pair_is_quoted_by_its_beginning(model: Model) -> None:
+    batch = model.task.pair_up([("I love books.", "Eu amo livros."), ("a", "b")])
+    assert model.task.quote(batch) == "'I love books.' | 'Eu amo livros.'"
+    long = model.task.pair_up([("I love books. " * 20, "Eu amo livros.")])
+    assert model.task.quote(long) == f"'{('I love books. ' * 20)[:59]}…' | 'Eu amo livros.'"
+
+
 def test_the_tokens_of_the_best_output(model: Model) -> None:
     for text in TEXTS[:2]:
         assert model.task.write(model.search_tokens(text)) == model.translate([text])[0].text

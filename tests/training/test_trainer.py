@@ -1,6 +1,7 @@
 """The trainer on a toy: laws, guards, stopping and going on."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from regard.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.faults import Fault
 from regard.protocols import Loss
 from regard.recipe import check
 from regard.training.events import Ended, Remarked, Stepped, Validated
 from regard.training.guards import Splitter
 from regard.training.options import TrainingOptions
-from regard.training.snapshot import Validation
+from regard.training.snapshot import Validation, named_weights
 from regard.training.trainer import Trainer
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -261,6 +263,34 @@ def test_a_hopeless_run_ends_in_a_sentence() -> None:
         trainer(task, Memory(), options()).run()
 
 
+class Told(Line):
+    """A line whose rows can be quoted."""
+
+    def quote(self, batch: Rows) -> str:
+        return f"the point {batch.points[0].tolist()}"
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_a_poisoned_batch_is_named_and_its_worst_row_quoted(accumulate: int) -> None:
+    """The third batch of the second epoch is the tenth of all, and one of its six rows is poisoned."""
+    task = Told()
+    plain = task.batches
+
+    def batches(split: str, seed: int, epoch: int, start: int) -> Iterator[Rows]:
+        for number, batch in enumerate(plain(split, seed, epoch, start), start + 1):
+            if (split, epoch, number) == ("train", 1, 3):
+                batch.points[4] = torch.tensor([1.0, 2.0, 3.0, float("nan")])
+            yield batch
+
+    task.batches = batches
+    with pytest.raises(Fault) as caught:
+        trainer(task, Memory(), options(accumulate=accumulate)).run()
+    refusal, place = caught.value.sentences
+    assert refusal.startswith(f"Training fails at step {10 // accumulate}: the loss is nan, however small")
+    named = "batch 3 of epoch 2" if accumulate == 1 else "batch 2 of epoch 2 and batch 3 of epoch 2"
+    assert place == f"It fails at {named}; the worst of it is the point [1.0, 2.0, 3.0, nan]."
+
+
 def test_patience_ends_the_run_and_the_best_is_published() -> None:
     values = iter([5.0, 3.0, 4.0, float("nan"), 3.5, 1.0])
     task, keeper, log = Line(), Memory(), Log()
@@ -269,6 +299,27 @@ def test_patience_ends_the_run_and_the_best_is_published() -> None:
     assert (facts.step, facts.best, facts.finished) == (50, 3.0, True)
     assert [event.best for event in log.of(Validated)] == [True, True, False, False, False]
     assert len(keeper.published) == 2
+
+
+def test_a_mean_of_checkpoints_that_patience_left_no_time_for_is_the_last_weights(tmp_path: Path) -> None:
+    """And so it is when someone stopped the run before, which leaves a checkpoint where there would be none."""
+    values = iter([1.0, 2.0, 0.0] * 2)  # of each run the second ends its patience, and the third is of the mean
+    chosen = options(steps=100, save_every=50, patience=1, final="average")
+
+    def run(name: str, task: Line, *listeners: Any) -> RunFolder:
+        keeper = RunFolder(tmp_path / name, every=50)
+        Trainer(task, chosen, 1, keeper, lambda: Validation({"loss": next(values)}), listeners).run()
+        return keeper
+
+    whole, stopped = Line(), Line()
+    never_stopped = run("whole", whole)
+    run("stopped", Line(), stop_after(13))
+    resumed = run("stopped", stopped)
+    assert never_stopped.steps()[-1] == resumed.steps()[-1] == 20
+    for task, keeper in ((whole, never_stopped), (stopped, resumed)):
+        published = bytes_to_weights((keeper.folder / WEIGHTS).read_bytes(), "published")
+        assert all(torch.equal(published[name], tensor) for name, tensor in named_weights(task).items())
+    assert all(torch.equal(one, two) for one, two in zip(weights(whole), weights(stopped), strict=True))
 
 
 def test_higher_is_better_for_scores() -> None:
