@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from regard.data.options import DataOptions
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
-from regard.recipe import Options, check, check_alone
+from regard.recipe import Options, check, check_alone, described
 from regard.training.options import TrainingOptions
 
 
@@ -80,6 +80,11 @@ def check_recipe(table: dict[str, Any]) -> Recipe:
 def check_settings(table: dict[str, Any]) -> None:
     """Refuse what no recipe can have, before the rest of the recipe is known."""
     check_alone(_kind_of_recipe(table), {"model": {}} | table)
+
+
+def described_options() -> dict[str, str]:
+    """Every option of a Transformer's recipe by its path, with its sentence."""
+    return described(_kind_of_recipe({}))
 
 
 def _kind_of_recipe(table: dict[str, Any]) -> type[Recipe]:

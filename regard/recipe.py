@@ -3,7 +3,6 @@
 import tomllib
 import types
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from regard.faults import Fault
+from regard.names import meant
 
 Place = tuple[int | str, ...]
 
@@ -137,10 +137,24 @@ def _path(place: Place) -> str:
 
 def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:
     *parents, name = place
-    known = [field.alias or own for own, field in _kind_at(kind, tuple(parents)).model_fields.items()]
-    near = get_close_matches(str(name), known, 1)
-    hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
-    return f"{_path(tuple(parents)) or whole} has no '{name}'; {hint}"
+    own, section = _kind_at(kind, tuple(parents)), _path(tuple(parents))
+    inside = {f"{section}.{path}".lstrip("."): path for path in described(own)}
+    near = meant(str(name), section, list(described(kind) | inside))
+    # A name of the same section stands alone, one from elsewhere with its path.
+    named = " or ".join(f"'{path if '.' in inside.get(path, '.') else inside[path]}'" for path in near)
+    hint = f"did you mean {named}?" if near else f"it has {', '.join(own.model_fields)}"
+    return f"{section or whole} has no '{name}'; {hint}"
+
+
+def described(kind: type[Options], section: str = "") -> dict[str, str]:
+    """All options at any depth by their dotted paths, with their sentences; those of the members of lists are not."""
+    found: dict[str, str] = {}
+    for name, field in kind.model_fields.items():
+        path = f"{section}.{name}".lstrip(".")
+        found[path] = field.description or ""
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Options):
+            found |= described(field.annotation, path)
+    return found
 
 
 def _kind_at(kind: type[Options], parents: Place) -> type[Options]:

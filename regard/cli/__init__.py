@@ -211,9 +211,12 @@ def _usage(error: typer.TyperException) -> list[str]:
     context = getattr(error, "ctx", None)
     option, near = getattr(error, "option_name", None), getattr(error, "possibilities", None)
     message = (error.message if near or option else error.format_message()).replace("Value error, ", "")
-    if near and option:
+    if near and option:  # by their letters: two hyphens would make any two options a little alike
+        near = [each for each in near if get_close_matches(option.lstrip("-"), [each.lstrip("-")])]
         near = get_close_matches(option, near, 1, 0.0)
-    if near:
+    if option and context and (hint := _hint(context, option)):
+        message = f"{message}. {hint}"
+    elif near:
         message = f"{message}. Did you mean {', '.join(map(repr, sorted(near)))}?"
     if message[-1:].isalnum():
         message += "."
@@ -222,6 +225,21 @@ def _usage(error: typer.TyperException) -> list[str]:
     if option in ("--traceback", "--version") and context.parent:
         message = f"{option} stands before the command, as in `regard {option} {context.info_name}`."
     return [message, f"`{context.command_path} --help` shows how it is used."]
+
+
+def _hint(context: Any, option: str) -> str | None:
+    """What to type for an option that has another name in other tools: one of the command's own, or a recipe's key."""
+    from regard.names import called
+
+    own = {name.strip("-").replace("-", "_"): name for parameter in context.command.params for name in parameter.opts}
+    if known := called(option, list(own)):
+        return f"Did you mean '{own[known[0]]}'?"
+    if context.info_name not in ("train", "compare"):
+        return None
+    from regard.families import described_options
+
+    keys = described_options()
+    return " ".join(f"Give --set {key}=VALUE ({keys[key].rstrip('.')})." for key in called(option, list(keys))) or None
 
 
 def _own_fault(error: BaseException) -> int:

@@ -346,6 +346,24 @@ BAD = {
     "odd device": (["train", "demo", "--set", "training.device=meta"], "There is no device 'meta'"),
     "files of a recipe": (["train", "demo", "--languages", "en-pt"], "a recipe has its own"),
     "unknown option": (["train", "demo", "--minuts", "3"], "Did you mean '--minutes'"),
+    "rate": (
+        ["train", "demo", "--lr", "1e-3"],
+        "No such option: --lr. Give --set training.optimizer.learning_rate=VALUE (The highest learning rate",
+    ),
+    "epochs": (
+        ["train", "demo", "--epochs", "3"],
+        "--set training.steps=VALUE (Updates of the weights in the whole run)",
+    ),
+    "batch size": (["train", "demo", "--batch_size", "3"], "--set training.batch_tokens=VALUE (Tokens"),
+    "an option of recipes": (["train", "demo", "--dropout", "0"], "--set model.dropout=VALUE"),
+    "rate two levels down": (
+        ["train", "demo", "--set", "training.learning_rate=1"],
+        "training has no 'learning_rate'; did you mean 'training.optimizer.learning_rate'?",
+    ),
+    "layers": (
+        ["train", "demo", "--set", "model.num_layers=3"],
+        "model has no 'num_layers'; did you mean 'encoder_layers' or 'decoder_layers'?",
+    ),
     "unknown set": (["train", "demo", "--set", "data.train=multi30q:x.tsv"], "multi30q"),
 }
 
