@@ -66,7 +66,8 @@ class _Linear(torch.autograd.Function):
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         states, weight, active = ctx.saved_tensors
         gradient, of_bias = _column_sums(upstream[0].contiguous(), active)
-        return gradient @ weight, gradient.T @ states, of_bias, None
+        of_states, of_weight, *_ = ctx.needs_input_grad  # either may be frozen, or come from what is
+        return gradient @ weight if of_states else None, gradient.T @ states if of_weight else None, of_bias, None
 
 
 def linear(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

@@ -6,15 +6,17 @@ so that no more than one portion's logits ever exist.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.kernels import available
 
 PORTION = {"cpu": 2**24, "cuda": 2**29}  # logits that exist at once
+LEAST_BIAS = -100.0  # a token with less is never written, so it learns nothing
 
 
 def projected_cross_entropy(
@@ -22,14 +24,15 @@ def projected_cross_entropy(
     weight: Float[Tensor, "token width"],
     wanted: Int[Tensor, " place"],
     label_smoothing: float,
+    bias: Float[Tensor, " token"] | None = None,
 ) -> Float[Tensor, ""]:
-    """Σ over places of −(1−ε) log p(wanted) − ε/V Σ log p, with p = softmax(states · weightᵀ) and ε the smoothing.
+    """Σ over places of −(1−ε) log p(wanted) − ε/V Σ log p, with p = softmax(states · weightᵀ + bias), ε the smoothing.
 
-    A place where a negative token is wanted is padding and counts for nothing.
+    A place where a negative token is wanted is padding and counts for nothing. The bias is given and not learnt.
     """
     states, wanted = _without_padding(states, wanted)
     rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // weight.shape[0])
-    return _Projected.apply(states, weight, wanted, label_smoothing, rows)
+    return _Projected.apply(states, weight, wanted, bias, label_smoothing, rows)
 
 
 def consistent_cross_entropy(
@@ -38,6 +41,7 @@ def consistent_cross_entropy(
     wanted: Int[Tensor, " place"],
     label_smoothing: float,
     consistency: float,
+    bias: Float[Tensor, " token"] | None = None,
 ) -> Float[Tensor, ""]:
     """Half of −log p − log q + α/2 · (KL(p‖q) + KL(q‖p)), where p and q come from two passes with other dropout.
 
@@ -45,7 +49,7 @@ def consistent_cross_entropy(
     """
     states, wanted = _without_padding(states, wanted)
     rows = max(1, PORTION.get(states.device.type, PORTION["cpu"]) // (2 * weight.shape[0]))
-    return _Consistent.apply(states, weight, wanted, label_smoothing, consistency, rows)
+    return _Consistent.apply(states, weight, wanted, bias, label_smoothing, consistency, rows)
 
 
 def _without_padding(states: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
@@ -58,39 +62,48 @@ def _without_padding(states: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
 
 class _Projected(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, rows: int) -> Tensor:
+    def forward(
+        ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, bias: Tensor | None, smoothing: float, rows: int
+    ) -> Tensor:
         learn = _learn_fused if _fused(states) else _learn
-        inputs, matrix = _multiplied(states, weight)
+        inputs, layer = _multiplied(states, weight, bias)
         sums = _Sums(weight.dtype)
         for first in range(0, max(1, len(states)), rows):
             some = slice(first, first + rows)
-            sums.add(*learn(inputs[some], matrix, wanted[some], smoothing, _exact(states)))
-        ctx.save_for_backward(*sums.gradients(states))
-        return sums.loss
-
-    @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        return *_scaled(ctx.saved_tensors, upstream[0]), None, None, None
-
-
-class _Consistent(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, consistency: float, rows: int
-    ) -> Tensor:
-        score = _score_both_fused if _fused(states) else _score_both
-        inputs, matrix = _multiplied(states, weight)
-        sums = _Sums(weight.dtype)
-        for first in range(0, max(1, len(wanted)), rows):
-            portion, right = inputs[:, first : first + rows], wanted[first : first + rows]
-            loss, gradient = score(portion @ matrix.T, right, smoothing, consistency, _exact(states))
-            sums.add(loss, gradient @ matrix, gradient.flatten(0, 1).T, portion.flatten(0, 1))
-        ctx.save_for_backward(*sums.gradients(states))
+            sums.add(*learn(inputs[some], layer, wanted[some], smoothing, _exact(states)))
+        ctx.save_for_backward(*sums.gradients(states, bias))
         return sums.loss
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         return *_scaled(ctx.saved_tensors, upstream[0]), None, None, None, None
+
+
+class _Consistent(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        wanted: Tensor,
+        bias: Tensor | None,
+        smoothing: float,
+        consistency: float,
+        rows: int,
+    ) -> Tensor:
+        score = _score_both_fused if _fused(states) else _score_both
+        inputs, layer = _multiplied(states, weight, bias)
+        sums = _Sums(weight.dtype)
+        for first in range(0, max(1, len(wanted)), rows):
+            portion, right = inputs[:, first : first + rows], wanted[first : first + rows]
+            loss, gradient = score(layer(portion), right, smoothing, consistency, _exact(states))
+            sums.add(loss, gradient @ layer.matrix, gradient.flatten(0, 1).T, portion.flatten(0, 1))
+        ctx.save_for_backward(*sums.gradients(states, bias))
+        return sums.loss
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        return *_scaled(ctx.saved_tensors, upstream[0]), None, None, None, None, None
 
 
 def _scaled(gradients: Sequence[Tensor], factor: Tensor) -> Iterable[Tensor]:
@@ -100,11 +113,23 @@ def _scaled(gradients: Sequence[Tensor], factor: Tensor) -> Iterable[Tensor]:
     return (gradient * factor for gradient in gradients)
 
 
-def _multiplied(states: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Both in the precision of the product: that of autocast, which would lower the matrix anew for every portion."""
+class _Layer(NamedTuple):
+    """The output layer: a matrix, and where a model has one a bias."""
+
+    matrix: Tensor
+    bias: Tensor | None
+
+    def __call__(self, states: Tensor) -> Tensor:
+        return F.linear(states, self.matrix, self.bias)
+
+
+def _multiplied(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, _Layer]:
+    """All in the precision of the product: that of autocast, which would lower the matrix anew for every portion."""
     kind = states.device.type
     dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
-    return states.to(dtype), weight.to(dtype)
+    # Lower biases would make the mean over all tokens, of which smoothing takes a share, a huge number.
+    lowered = None if bias is None else bias.clamp(min=LEAST_BIAS).to(dtype)
+    return states.to(dtype), _Layer(weight.to(dtype), lowered)
 
 
 def _exact(states: Tensor) -> torch.dtype:
@@ -133,8 +158,10 @@ class _Sums:
         else:
             self._of_weight += left @ right
 
-    def gradients(self, states: Tensor) -> tuple[Tensor, Tensor]:
+    def gradients(self, states: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
         assert self._of_weight is not None
+        if bias is not None:
+            self._of_weight.masked_fill_((bias < LEAST_BIAS)[:, None], 0.0)
         whole = self._of_states[0] if len(self._of_states) == 1 else torch.cat(self._of_states, dim=-2)
         return whole.to(states.dtype), self._of_weight
 
@@ -146,15 +173,18 @@ def _fused(states: Tensor) -> bool:
 Learnt = tuple[Tensor, Tensor, Tensor, Tensor]  # as `_Sums.add` takes it
 
 
-def _learn(portion: Tensor, matrix: Tensor, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> Learnt:
+def _learn(portion: Tensor, layer: _Layer, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> Learnt:
     """The loss of all places together, the gradient of their states, and the two factors of that of the weight.
 
     The gradient of the logits is p − (1−ε)·[wanted] − ε/V. The last term, the same everywhere, gets no pass over all
     logits: there is one row more, the sum of all others, whose logits are the sums of theirs. A gradient of − ε/V there
     is one in every row.
     """
+    matrix, bias = layer
     extended = torch.cat([portion, portion.sum(0, keepdim=True)])
-    logits = extended @ matrix.T
+    logits = layer(extended)
+    if bias is not None:
+        logits[-1] += (len(portion) - 1) * bias
     p, right, share = logits.softmax(-1, dtype=dtype), wanted[:, None], smoothing / len(matrix)
     # log Σ exp(logit), found by the likeliest token: its probability never vanishes, as that of the wanted one can
     normaliser = logits[:-1].amax(-1).to(dtype) - p[:-1].amax(-1).log()
@@ -167,12 +197,12 @@ def _learn(portion: Tensor, matrix: Tensor, wanted: Tensor, smoothing: float, dt
     return loss, of_extended[:-1] + of_extended[-1], gradient.T, extended
 
 
-def _learn_fused(portion: Tensor, matrix: Tensor, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> Learnt:
+def _learn_fused(portion: Tensor, layer: _Layer, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> Learnt:
     from regard.kernels.cross_entropy import losses_and_gradients  # needs Triton
 
-    logits = portion @ matrix.T
+    logits = layer(portion)
     losses = losses_and_gradients(logits, wanted, smoothing)
-    return losses.sum(), logits @ matrix, logits.T, portion
+    return losses.sum(), logits @ layer.matrix, logits.T, portion
 
 
 def _score_both(

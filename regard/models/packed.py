@@ -4,7 +4,8 @@ It gives what `Transformer.read` and `write` give for whole target sentences, fr
 two together, and `packing` says where it can stand in.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import torch
@@ -156,10 +157,13 @@ def _groups(network: Transformer) -> dict[nn.Module, list[Group]]:
 
 
 def _lowered(groups: dict[nn.Module, list[Group]], dtype: torch.dtype) -> dict[nn.Module, list[Tensor]]:
-    """The matrices of all sublayers in another precision, by one copy for all of them."""
+    """The matrices of all sublayers in another precision, by one copy for all that learn and one for the frozen."""
     flat = [group for module in groups.values() for group in module]
-    made = iter(_Lowered.apply(dtype, [len(group) for group in flat], *(part for group in flat for part in group)))
-    return {module: [next(made) for _ in matrices] for module, matrices in groups.items()}
+    made: dict[bool, Iterator[Tensor]] = {}
+    for learns in {group[0].requires_grad for group in flat}:
+        some = [group for group in flat if group[0].requires_grad == learns]
+        made[learns] = iter(_Lowered.apply(dtype, [len(group) for group in some], *chain.from_iterable(some)))
+    return {module: [next(made[group[0].requires_grad]) for group in own] for module, own in groups.items()}
 
 
 class _Lowered(torch.autograd.Function):

@@ -4,7 +4,7 @@ Sutskever et al. 2014 (no attention), Bahdanau et al. 2015 and Luong et al. 2015
 LSTM or GRU everywhere; the decoder begins with tanh of a projection of the encoder's last states in all layers.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -90,6 +90,11 @@ class Seq2SeqOptions(Options):
         """Larger batches than this fit a large GPU and teach the model no faster."""
         return 8192
 
+    @property
+    def adjustable(self) -> frozenset[str]:
+        """What may be another for the same weights: nothing that they, or what they give, depend on."""
+        return frozenset({"dropout", "own_tokens", "own_tokens_after", "entropy", "longest"})
+
 
 class Encoder(nn.Module):
     """h_i: what is known at each place of the source; bidirectional layers know both sides of it."""
@@ -119,6 +124,14 @@ class Encoder(nn.Module):
 
 class Seq2Seq(nn.Module):
     """Tokens in, states and logits out; what a batch is and what is minimised is the task's affair."""
+
+    # A matrix that is tied belongs to the first of the parts that have it.
+    PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "embeddings": ("source_embedding", "target_embedding"),
+        "encoder": ("encoder",),
+        "decoder": ("bridge", "decoder", "out"),
+    }
+    output_bias: Tensor | None = None
 
     def __init__(self, options: Seq2SeqOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ than its encoder, and the dropout of weights and activations, which the authors'
 option.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -88,6 +88,12 @@ class TransformerOptions(Options):
     def ample_tokens(self) -> int:
         """Larger batches than this fit a large GPU and teach the model no faster."""
         return {"tiny": 8192, "small": 8192, "iwslt": 16_384}.get(self.preset, 25_600)
+
+    @property
+    def adjustable(self) -> frozenset[str]:
+        """What may be another for the same weights: nothing that they, or what they give, depend on."""
+        free = {"preset", "dropout", "attention_dropout", "feed_forward_dropout", "longest"}
+        return frozenset(free - {"longest"} if self.positions == "learned" else free)
 
     @model_validator(mode="before")
     @classmethod
@@ -176,6 +182,12 @@ class DecoderBlock(nn.Module):
 class Transformer(nn.Module):
     """Tokens in, states and logits out; what a batch is and what is minimised is the task's affair."""
 
+    # A matrix that is tied belongs to the first of the parts that have it.
+    PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "embeddings": ("source_embedding", "target_embedding", "source_places", "target_places"),
+        "encoder": ("encoder", "encoder_norm"),
+        "decoder": ("decoder", "decoder_norm", "out"),
+    }
     output_bias: Tensor | None
 
     def __init__(
@@ -200,7 +212,7 @@ class Transformer(nn.Module):
         nn.init.normal_(self.out.weight, std=options.width**-0.5)
         if options.tied:
             self.out.weight = self.target_embedding.weight
-        # A buffer: it is no parameter to learn, for the loss is taken of the matrix alone (cross_entropy.py).
+        # A buffer: imported models bring one, and it is no parameter to learn.
         self.register_buffer("output_bias", torch.zeros(target_tokens) if options.output_bias else None)
 
     def encode(

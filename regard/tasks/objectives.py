@@ -60,7 +60,8 @@ class CrossEntropy:
         return Loss(self.of(network, forced(network, batch)), batch.tokens)
 
     def of(self, network: Translator, found: Forced) -> Float[Tensor, ""]:
-        return projected_cross_entropy(found.states, network.token_weights(), found.wanted, self.label_smoothing)
+        weight, bias = network.token_weights(), network.output_bias
+        return projected_cross_entropy(found.states, weight, found.wanted, self.label_smoothing, bias)
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,10 @@ class Consistent:
     def __call__(self, network: Translator, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None) -> Loss:
         found = forced(network, batch.twice())
         states, wanted = found.states.unflatten(0, (2, -1)), found.wanted.chunk(2)[0]
-        weight = network.token_weights()
-        return Loss(
-            consistent_cross_entropy(states, weight, wanted, self.label_smoothing, self.consistency), batch.tokens
+        total = consistent_cross_entropy(
+            states, network.token_weights(), wanted, self.label_smoothing, self.consistency, network.output_bias
         )
+        return Loss(total, batch.tokens)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -79,7 +79,9 @@ class Translator(Protocol):
     tensors; `write` takes some tokens of each row and gives their states and what the row then remembers.
     """
 
+    PARTS: ClassVar[dict[str, tuple[str, ...]]]  # the attributes that make up each part that can be frozen
     options: Any  # with `longest` and `ample_tokens`
+    output_bias: Tensor | None  # added to the logits
 
     def read(self, source: Tensor, lengths: Tensor) -> Any: ...
     def begin(self, memory: Any) -> Any: ...

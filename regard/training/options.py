@@ -43,6 +43,11 @@ class TrainingOptions(Options):
         ge=0,
         description="Weight of R-Drop: each batch goes through twice, and the two passes should agree; 0 is off.",
     )
+    freeze: list[str] = Field(
+        default=[],
+        description="Parts of the model that do not learn: embeddings (with an output layer tied to them), "
+        "encoder, decoder.",
+    )
     fast: bool = Field(
         default=True,
         description="On a GPU, packed sentences, fused kernels and captured passes in bf16, for models that have them.",

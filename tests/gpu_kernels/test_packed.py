@@ -15,6 +15,7 @@ from regard.recipe import check
 from regard.tasks.objectives import Consistent, CrossEntropy, forced
 from regard.tasks.packs import PackedBatch, pack
 from regard.tasks.pairs import PairBatch
+from regard.training.freezing import freeze
 
 SIZES = {"encoder_layers": 1, "decoder_layers": 1, "width": 32, "feed_forward": 24, "heads": 2, "dropout": 0.0}
 BUILDS = [
@@ -73,6 +74,21 @@ def test_loss_and_gradients_are_those_of_the_plain_pass(
     gradients = (torch.autograd.grad(loss.total, parameters) for loss in (fast, plain))
     for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("frozen", [["embeddings"], ["encoder"], ["embeddings", "encoder"], ["decoder"]])
+def test_what_is_frozen_has_no_gradient_and_the_rest_that_of_the_plain_pass(
+    frozen: list[str], device: torch.device
+) -> None:
+    network, pairs = build(device, norm="before"), few_pairs()
+    freeze(network, frozen)
+    learning = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    fast, plain = (CrossEntropy(0.1)(network, batch, None).total for batch in (packed(pairs, device), pairs.to(device)))
+    gradients = (torch.autograd.grad(loss, learning, retain_graph=True) for loss in (fast, plain))
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
+    fast.backward()
+    assert all((parameter.grad is not None) == parameter.requires_grad for parameter in network.parameters())
 
 
 def test_padding_changes_no_state(device: torch.device) -> None:

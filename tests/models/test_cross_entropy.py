@@ -45,6 +45,30 @@ def test_two_passes_against_the_formula(smoothing: float, portion: int, monkeypa
         torch.testing.assert_close(mine, other)
 
 
+def test_a_bias_is_part_of_the_logits_and_what_is_never_written_learns_nothing() -> None:
+    generator = torch.Generator().manual_seed(0)
+    states = torch.randn(9, 5, generator=generator, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(13, 5, generator=generator, dtype=torch.float64, requires_grad=True)
+    bias = torch.randn(13, generator=generator, dtype=torch.float64)
+    wanted = torch.randint(12, (9,), generator=generator)
+    ours = projected_cross_entropy(states, weight, wanted, 0.1, bias)
+    theirs = F.cross_entropy(states @ weight.T + bias, wanted, reduction="sum", label_smoothing=0.1)
+    torch.testing.assert_close(ours, theirs)
+    for mine, other in zip(
+        torch.autograd.grad(ours, (states, weight)), torch.autograd.grad(theirs, (states, weight)), strict=True
+    ):
+        torch.testing.assert_close(mine, other)
+    twice = consistent_cross_entropy(torch.stack([states, states]), weight, wanted, 0.1, 5.0, bias)
+    torch.testing.assert_close(twice, theirs)
+    never = bias.clone()
+    never[12] = -1e9
+    loss = projected_cross_entropy(states, weight, wanted, 0.0, never)
+    torch.testing.assert_close(loss, F.cross_entropy(states @ weight[:12].T + bias[:12], wanted, reduction="sum"))
+    (of_weight,) = torch.autograd.grad(projected_cross_entropy(states, weight, wanted, 0.1, never), (weight,))
+    assert not of_weight[12].any()
+    assert of_weight[:12].any(dim=1).all()
+
+
 def test_passes_that_agree_cost_the_plain_cross_entropy() -> None:
     states, weight = torch.randn(4, 2), torch.randn(8, 2)
     wanted = torch.tensor([0, 1, 2, 7])

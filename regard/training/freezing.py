@@ -1,0 +1,34 @@
+"""Parts of a network that do not learn."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+from torch import nn
+
+from regard.faults import Fault
+
+
+class Parted(Protocol):
+    """A network that says which of its attributes make up each of its parts."""
+
+    PARTS: ClassVar[dict[str, tuple[str, ...]]]
+
+
+def check_parts(family: str, network: type[Parted], names: Sequence[str]) -> None:
+    """Refuse to freeze what a family does not have, or all that it has."""
+    for name in names:
+        if name not in network.PARTS:
+            raise Fault(f"training.freeze has '{name}', but the parts of a {family} are {', '.join(network.PARTS)}.")
+    if set(names) >= set(network.PARTS):
+        raise Fault("training.freeze has every part of the model, so nothing would learn; leave one out.")
+
+
+def freeze(network: Parted, names: Sequence[str]) -> None:
+    """Let the parameters of these parts keep their values; one that several parts share belongs to the first."""
+    owners: dict[nn.Parameter, str] = {}
+    for part, attributes in network.PARTS.items():
+        for attribute in attributes:
+            for parameter in getattr(network, attribute).parameters():
+                owners.setdefault(parameter, part)
+    for parameter, owner in owners.items():
+        parameter.requires_grad_(owner not in names)
