@@ -110,6 +110,8 @@ def _values(schema: dict[str, Any]) -> str:
     schema = schema.get("anyOf", [schema])[0]
     if "enum" in schema or "const" in schema:
         return ", ".join(f'`"{value}"`' for value in schema.get("enum", [schema.get("const")]))
+    if schema["type"] == "array" and schema["items"].get("type") == "string":
+        return "list of texts"
     bounds = [text.format(schema[name]) for name, text in BOUNDS.items() if name in schema]
     return ", ".join([KINDS[schema["type"]], *bounds])
 

@@ -104,7 +104,7 @@ def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     files.check()
     source, target = files.pair_of_languages()
     corpora = files.corpora()
-    amount = _measured(read_pairs(check(Corpus, corpora["train"])))
+    amount = measured(read_pairs(check(Corpus, corpora["train"])))
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
     scale = next(scale for scale in SCALES if amount.pairs <= scale.pairs)
@@ -124,23 +124,28 @@ def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
         "model": {"preset": preset, "norm": "before", "dropout": scale.dropout},
         "training": training,
     }
-    counted = "1 pair" if amount.pairs == 1 else f"{amount.pairs:,} pairs"
     return table, [
-        f"{counted} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
+        f"{counted(amount)} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
         f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout},",
         f"up to {scale.vocabulary:,} tokens shared by both languages,",
         _said(training),
     ]
 
 
-def _measured(pairs: Iterable[tuple[str, str]]) -> Amount:
-    count, measured, tokens = 0, 0, 0.0
+def counted(amount: Amount) -> str:
+    """How many pairs there are, in words."""
+    return "1 pair" if amount.pairs == 1 else f"{amount.pairs:,} pairs"
+
+
+def measured(pairs: Iterable[tuple[str, str]]) -> Amount:
+    """How much there is in these pairs."""
+    count, looked_at, tokens = 0, 0, 0.0
     for pair in pairs:
         if count % LOOKED_AT == 0:
-            measured += 1
+            looked_at += 1
             tokens += max(map(_tokens, pair))
         count += 1
-    return Amount(count, tokens / max(measured, 1))
+    return Amount(count, tokens / max(looked_at, 1))
 
 
 def _tokens(text: str) -> float:

@@ -58,6 +58,11 @@ class Recipe(Options, Generic[Model]):
     family: str = Field(default="transformer", description="The family of the model: `regard families` lists them.")
     task: Literal["translation"] = Field(default="translation", description="What the model is to do.")
     seed: int = Field(default=1, ge=0, lt=2**63, description="The seed of everything random.")
+    start_from: str | None = Field(
+        default=None,
+        description="A model folder whose weights and tokenisers the run begins with; "
+        "what this recipe does not say of its model, tokenisers and search is as there.",
+    )
     data: DataOptions = Field(description="The text and how it is cut into tokens.")
     model: Model = Field(description="What the model is built like.")
     training: TrainingOptions = Field(default_factory=TrainingOptions, description="How it is trained.")

@@ -211,14 +211,15 @@ def _built(
             unbuilt = build_task(recipe, *tokenisers)
     except RuntimeError as error:
         raise Fault(f"The model that {folder / checkpoint.RECIPE} asks for cannot be built: {error}.") from None
-    _check_weights(unbuilt, weights, folder)
+    check_weights(unbuilt, weights, folder)
     with Unfilled():
         task = build_task(recipe, *tokenisers)
     load_weights(task, weights)
     return task
 
 
-def _check_weights(task: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:
+def check_weights(task: nn.Module, weights: dict[str, Tensor], folder: Path) -> None:
+    """Refuse weights of a folder that are missing, of another shape, or no numbers."""
     for name, own in named_weights(task).items():
         if name not in weights:
             raise Fault(f"{folder / checkpoint.WEIGHTS} has no '{name}', which its recipe asks for.")

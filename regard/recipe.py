@@ -68,6 +68,15 @@ def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, 
     return changed
 
 
+def merged(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """A copy of `table` with `changes` laid over it, tables inside tables alike."""
+    both = dict(table)
+    for name, value in changes.items():
+        inner = both.get(name)
+        both[name] = merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
+    return both
+
+
 def _copied(table: dict[str, Any]) -> dict[str, Any]:
     return {name: _copied(value) if isinstance(value, dict) else value for name, value in table.items()}
 

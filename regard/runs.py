@@ -13,20 +13,21 @@ from regard import __version__, budget, checkpoint
 from regard.checkpoint import RunFolder
 from regard.data.prepare import prepare
 from regard.data.prepared import Prepared, purpose_of
-from regard.data.tokenisers import tokeniser_names
+from regard.data.tokenisers import load_tokenisers, tokeniser_names
 from regard.evaluation import from_pairs, measure_in_pieces, score_outputs
-from regard.families import Recipe, check_recipe
+from regard.families import FAMILIES, Recipe, check_recipe
 from regard.faults import Fault
 from regard.heads import inspect, logged
 from regard.metrics import METRICS
-from regard.model import Model, build_task, pick_device
+from regard.model import Model, build_task, check_weights, load, pick_device
 from regard.progress import Progress
 from regard.protocols import Tally
 from regard.recipe import differences, write
 from regard.tasks.translation import Translation
 from regard.training.events import Listener
+from regard.training.freezing import check_parts, freeze
 from regard.training.precision import has_bf16_lstm
-from regard.training.snapshot import Facts, Validation
+from regard.training.snapshot import Facts, Validation, load_weights, named_weights
 from regard.training.trainer import Trainer
 
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
@@ -55,13 +56,18 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
             raise Fault(f"{folder} holds a run already; give --resume to go on with it or --overwrite to replace it.")
         recipe = _same_recipe(recipe, run_folder)
     prepared = Path(recipe.data.prepared).expanduser() if recipe.data.prepared else run_folder.training / "corpus"
-    corpus = prepare(recipe.data, prepared, progress)
-    task = build_task(recipe, corpus.source, corpus.target).to(device)
+    start = _start(recipe, run_folder)
+    corpus = prepare(recipe.data, prepared, progress, load_tokenisers(start, recipe.data.tokeniser) if start else None)
+    task = build_task(recipe, corpus.source, corpus.target)
+    freeze(task.model, recipe.training.freeze)
+    if start and not run_folder.steps():
+        _take_weights(task, start)
+    task = task.to(device)
     _check_validation(task, corpus)
     if recipe.training.batch_tokens is None:
         found = budget.find(task, recipe, corpus, remark)
         recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": found})})
-    _write_beginning(run_folder, recipe, corpus)
+    _write_beginning(run_folder, recipe, corpus, task)
     assert recipe.training.batch_tokens is not None
     sampling = recipe.data.tokeniser.sampling > 0
     fast = recipe.training.fast and recipe.training.precision != "float32"  # in which the kernels outgrow many GPUs
@@ -69,6 +75,19 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
     if task.sampling_workers:
         remark(f"{task.sampling_workers} worker processes cut the text anew in every epoch")
     return Run(run_folder, recipe, corpus, task)
+
+
+def _start(recipe: Recipe, run_folder: RunFolder) -> Path | None:
+    """The model folder that a run starts from, if it does; one that was begun is such a folder itself."""
+    if recipe.start_from is None or run_folder.exists():
+        return run_folder.folder if recipe.start_from else None
+    return Path(recipe.start_from).expanduser()
+
+
+def _take_weights(task: Translation, start: Path) -> None:
+    weights = named_weights(load(start, device="cpu").task)
+    check_weights(task, weights, start)
+    load_weights(task, weights)
 
 
 def check_possible(recipe: Recipe) -> torch.device:
@@ -79,6 +98,8 @@ def check_possible(recipe: Recipe) -> torch.device:
     if recipe.training.log_attention and getattr(recipe.model, "decoder", None) == "bottleneck":
         raise Fault("training.log_attention is true, but a bottleneck has no attention to log.")
     _check_precision(recipe, device)
+    network, _ = FAMILIES[recipe.family].load()
+    check_parts(recipe.family, network, recipe.training.freeze)
     return device
 
 
@@ -133,19 +154,28 @@ def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:
         recipe = recipe.model_copy(update={"training": training})
     changed = [line for line in differences(old, recipe) if not line.startswith(tuple(f"{stop} " for stop in STOPS))]
     if changed:
-        raise Fault(f"{run_folder.folder} cannot be resumed with another recipe:", *changed)
+        raise Fault(
+            f"{run_folder.folder} cannot be resumed with another recipe:",
+            *changed,
+            "To go on from its weights with what is new: "
+            f"regard train … --from {run_folder.folder} --out {run_folder.folder}-2",
+        )
     return recipe
 
 
-def _write_beginning(run_folder: RunFolder, recipe: Recipe, corpus: Prepared) -> None:
-    """The files of a model folder that are known before training."""
-    header = f"Written by regard {__version__}: the whole recipe of this model, every default written out."
-    files = {checkpoint.RECIPE: write(recipe, header).encode()}
+def _write_beginning(run_folder: RunFolder, recipe: Recipe, corpus: Prepared, task: Translation) -> None:
+    """The files of a model folder that are known before training; all of them, where it starts from a model."""
+    files: dict[str, bytes] = {}
+    if recipe.start_from and not run_folder.exists():
+        files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
     for name, tokeniser in zip(tokeniser_names(recipe.data.tokeniser), (corpus.source, corpus.target), strict=False):
         for file, content in tokeniser.files(name).items():
             if (old := run_folder.folder / file).exists() and old.read_bytes() != content:
                 raise Fault(f"{old} is not the tokeniser of the corpus, which was prepared anew; start another run.")
             files[file] = content
+    # The recipe comes last: where it lies, a run has all that it began with.
+    header = f"Written by regard {__version__}: the whole recipe of this model, every default written out."
+    files[checkpoint.RECIPE] = write(recipe, header).encode()
     checkpoint.update_folder(run_folder.folder, files)
 
 
@@ -164,6 +194,7 @@ def _out_of_patience(facts: Facts, recipe: Recipe) -> bool:
 def describe(run: Run) -> list[str]:
     """What is about to be trained, in a few lines."""
     parameters = sum(parameter.numel() for parameter in run.task.parameters())
+    frozen = sum(parameter.numel() for parameter in run.task.parameters() if not parameter.requires_grad)
     plan, seed = run.task.plan, run.recipe.seed
     return [
         f"{run.corpus.source.size:,} tokens in the vocabulary"
@@ -172,7 +203,8 @@ def describe(run: Run) -> list[str]:
             if run.corpus.source is run.corpus.target
             else f" of the source, {run.corpus.target.size:,} of the target"
         ),
-        f"{run.recipe.family} of {parameters:,} parameters on {run.task.device}",
+        f"{run.recipe.family} of {parameters:,} parameters on {run.task.device}"
+        + (f", {frozen:,} of them frozen ({', '.join(run.recipe.training.freeze)})" if frozen else ""),
         f"{plan.count(seed, 0):,} batches an epoch, {100 * plan.padding_share(seed, 0):.1f}% of them padding",
         *_mixture(run),
         *([run.task.path] if run.task.path else []),

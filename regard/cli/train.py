@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from regard.families import Recipe
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run and its model.", show_default="runs/NAME")]
+Start = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="MODEL", help="A model folder whose weights and tokenisers to start from."),
+]
+OldShare = Annotated[
+    float | None, typer.Option(min=0, max=0.95, help="Share of the text that MODEL was trained on, mixed in.")
+]
 
 
 def command(
@@ -31,6 +38,8 @@ def command(
     valid_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
     valid_pairs: Annotated[Path | None, typer.Option(help="Both in one file.")] = None,
     languages: Annotated[str | None, typer.Option(help="The two languages, as in en-pt.")] = None,
+    start: Start = None,
+    old_share: OldShare = None,
     out: Out = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
@@ -55,16 +64,23 @@ def command(
         raise Fault("Give a recipe (`regard recipes` lists some), --source and --target, or --pairs.")
     if not text and (valid or languages):
         raise Fault("Files to validate with and --languages go with text files; a recipe has its own.")
-    for path in (*text, *valid, *([out] if out else [])):
+    if old_share is not None and not (text and start):
+        raise Fault(
+            "--old-share goes with text files and --from; a recipe lists old text beside the new in data.train."
+        )
+    for path in (*text, *valid, *filter(None, (start, out))):
         _check_name(path)
     changes = [*(settings or []), *([f"seed={seed}"] if seed is not None else [])]
     choices: list[str] = []
     if text:
-        table, name, choices = _from_files(TextFiles(text, valid, languages), changes, out, resume)
+        files = TextFiles(text, valid, languages)
+        table, name, choices = _from_files(files, changes, out, resume, start, old_share or 0.0)
     elif recipe is not None:
         table, name = _recipe_alone(recipe)
     else:
         table, name = _recipe_of_run(out), ""
+    if start is not None:
+        table["start_from"] = str(start.resolve())
     folder = out or Path("runs") / name
     train(table, changes, folder, resume=resume, minutes=minutes, overwrite=overwrite, choices=choices)
 
@@ -133,7 +149,7 @@ def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
 
 
 def _from_files(
-    files: "TextFiles", settings: list[str], out: Path | None, resume: bool
+    files: "TextFiles", settings: list[str], out: Path | None, resume: bool, start: Path | None, old_share: float
 ) -> tuple[dict[str, Any], str, list[str]]:
     """A recipe made for the files, the name of its run, and what was chosen; a run that goes on has one already."""
     import torch
@@ -142,6 +158,7 @@ def _from_files(
     from regard.data.options import Corpus, DataOptions
     from regard.defaults import recipe_for
     from regard.families import check_settings
+    from regard.fine_tuning import recipe_from
     from regard.recipe import apply_settings, check, differences
 
     files.check()
@@ -151,11 +168,22 @@ def _from_files(
         table = read_recipe(folder)
         given = {split: [check(Corpus, corpus)] for split, corpus in files.corpora().items()}
         old = check(DataOptions, table["data"])
+        # Old text that was mixed in stands behind the new.
+        given["train"] = [given["train"][0].model_copy(update={"weight": old.train[0].weight}), *old.train[1:]]
         if changed := differences(old, old.model_copy(update=given)):
-            raise Fault(f"{folder} cannot be resumed with other data:", *(f"data.{change}" for change in changed))
+            raise Fault(
+                f"{folder} cannot be resumed with other data:",
+                *(f"data.{change}" for change in changed),
+                f"To go on from its weights with these: regard train … --from {folder} --out {folder}-2",
+            )
         return table, name, []
-    check_settings(apply_settings({"data": files.corpora()}, settings))  # before all the text is read
-    table, choices = recipe_for(files, torch.cuda.is_available())
+    family = read_recipe(start).get("family") if start else None
+    known = {"data": files.corpora()} | ({"family": family} if family else {})
+    check_settings(apply_settings(known, settings))  # before all the text is read
+    if start:
+        table, choices = recipe_from(start, files, old_share, torch.cuda.is_available())
+    else:
+        table, choices = recipe_for(files, torch.cuda.is_available())
     return table, name, choices
 
 
@@ -172,10 +200,10 @@ def train(
     """Check the recipe, say what was chosen for it, train it, and say what came of it."""
     from regard import runs
     from regard.checkpoint import RunFolder
-    from regard.families import check_recipe
+    from regard.parents import resolve_in
     from regard.recipe import apply_settings
 
-    recipe = check_recipe(apply_settings(table, settings))
+    recipe = resolve_in(folder, apply_settings(table, settings), resume)
     for choice in choices:
         remark(choice)
     if resume and runs.is_finished(recipe, RunFolder(folder)):

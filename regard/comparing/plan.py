@@ -10,9 +10,10 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from regard.families import Recipe, check_recipe
+from regard.families import Recipe
 from regard.faults import Fault
-from regard.recipe import Options, check
+from regard.parents import resolve
+from regard.recipe import Options, check, merged
 
 COMPARE = "compare"  # the table of a recipe that makes it a comparison
 RESERVED = (
@@ -150,15 +151,6 @@ def _nested(name: str, value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def merged(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """A copy of `table` with `changes` laid over it, tables inside tables alike."""
-    both = dict(table)
-    for name, value in changes.items():
-        inner = both.get(name)
-        both[name] = merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
-    return both
-
-
 def _checked(base: dict[str, Any], named: Sequence[tuple[str, dict[str, Any]]], seeds: int) -> list[list[Recipe]]:
     """The recipes of each variant, or one fault with all that is wrong; what all share is told once."""
     recipes: list[list[Recipe]] = []
@@ -166,8 +158,8 @@ def _checked(base: dict[str, Any], named: Sequence[tuple[str, dict[str, Any]]], 
     for name, changes in named:
         try:
             table = merged(base, changes)
-            first = check_recipe(table)
-            recipes.append([check_recipe(table | {"seed": first.seed + more}) for more in range(seeds)])
+            first = resolve(table)
+            recipes.append([resolve(table | {"seed": first.seed + more}) for more in range(seeds)])
         except Fault as fault:
             for sentence in fault.sentences:
                 wrong.setdefault(sentence, []).append(name)

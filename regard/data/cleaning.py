@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from regard.data.options import Cleaning
+from regard.data.spelling import Spelling, spellings_line
 from regard.faults import Fault
 
 _HELD_OUT_SHARE = 0.05
@@ -72,10 +73,17 @@ def learnt(fates: np.ndarray) -> np.ndarray:
     return np.isin(fates, (Fate.KEPT, Fate.SAMPLED))
 
 
-def judge(hashes: np.ndarray, elsewhere: np.ndarray, cleaning: Cleaning, hold_out: int) -> np.ndarray:
+def judge(
+    hashes: np.ndarray,
+    elsewhere: np.ndarray,
+    cleaning: Cleaning,
+    hold_out: int,
+    may_validate: np.ndarray | None = None,
+) -> np.ndarray:
     """The fate of each training pair; `elsewhere` are the sentences of the validation and test data.
 
-    With `hold_out` above 0 that many are held out, and are from then on validation data that must not leak.
+    With `hold_out` above 0 that many are held out, of all or of those that `may_validate` marks, and are from then on
+    validation data that must not leak.
     """
     fates = np.full(len(hashes), Fate.KEPT, np.uint8)
     _mark(fates, _shared(hashes, np.frombuffer(_hash(""), "<u8")), Fate.EMPTY)
@@ -86,7 +94,8 @@ def judge(hashes: np.ndarray, elsewhere: np.ndarray, cleaning: Cleaning, hold_ou
     if cleaning.leakage:
         _mark(fates, _shared(hashes, elsewhere), Fate.LEAKED)
     if hold_out and (fates == Fate.KEPT).any():
-        held_out = _held_out(hashes, fates == Fate.KEPT, hold_out)
+        free = (fates == Fate.KEPT) & (True if may_validate is None else may_validate)
+        held_out = _held_out(hashes, free, hold_out)
         fates[held_out] = Fate.HELD_OUT
         if cleaning.leakage:
             sentences = np.unique([hashes["source"][held_out], hashes["target"][held_out]])
@@ -179,6 +188,7 @@ class Report(BaseModel):
     held_out: int
     dropped: Drops
     further_columns: int = 0  # lines that have more than two
+    spellings: dict[str, Spelling] = {}  # of source and target, by tokenisers that were given
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -189,4 +199,4 @@ class Report(BaseModel):
         examples = [f"{reason}, for example {drop.example}" for reason, drop in self.dropped.items()]
         if self.further_columns:
             examples.append(f"of {self.further_columns:,} lines with more than two columns the first two are taken")
-        return [summary, *examples]
+        return [summary, *examples, *([spellings_line(self.spellings)] if self.spellings else [])]

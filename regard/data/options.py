@@ -34,6 +34,8 @@ class Corpus(Options):
         "without any weights each corpus has the share of its size.",
     )
 
+    held_out: bool = Field(True, description="Whether pairs of it may be held out for validation.")
+
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         two_files = self.source is not None and self.target is not None and self.pairs is None

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +49,7 @@ from regard.data.prepared import (
     write_record,
 )
 from regard.data.shards import Shard, ShardBuilder, write_lengths
+from regard.data.spelling import MEASURED, Spelling, spelling
 from regard.data.text import Chunk, read_chunks, read_pairs
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers, tokeniser_names, train_tokeniser
 from regard.data.workers import cores, map_in_order
@@ -65,30 +66,39 @@ _MOST_SHARDS = 200  # of a corpus; each takes a file descriptor when it is read
 _ENCODED_AT_ONCE = 5_000
 
 
-def prepare(options: DataOptions, folder: Path, progress: Progress = silent) -> Prepared:
+def prepare(
+    options: DataOptions,
+    folder: Path,
+    progress: Progress = silent,
+    tokenisers: tuple[Tokeniser, Tokeniser] | None = None,
+) -> Prepared:
     """Prepare the corpora of `options` in `folder`, or open them at once if that was done before.
 
-    An interrupted preparation is continued; a folder that holds one of something else is refused.
+    Given `tokenisers`, those of source and target, cut the text; otherwise they are trained on it. An interrupted
+    preparation is continued; a folder that holds one of something else is refused.
     """
-    purpose, layout = purpose_of(options), Layout(folder)
+    purpose, layout = purpose_of(options, tokenisers), Layout(folder)
     if not layout.finished.is_file():
         check_free(folder)
         make_folder(folder)
         with locked(folder, progress):
             if not layout.finished.is_file():
                 claim(folder, purpose)
-                _prepare(options, layout, progress)
+                _prepare(options, layout, progress, tokenisers)
     check_purpose(folder, purpose)
     return open_prepared(folder)
 
 
-def _prepare(options: DataOptions, layout: Layout, progress: Progress) -> None:
+def _prepare(
+    options: DataOptions, layout: Layout, progress: Progress, given: tuple[Tokeniser, Tokeniser] | None
+) -> None:
     valid, test = _read_split("valid", options.valid), _read_split("test", options.test)
     fates = _judged(options, layout, hash_sentences(chain(valid, test)), progress)
-    source, target = _trained(options, layout, fates, progress)
+    spellings = _spellings(options.train, fates, given, progress) if given else {}
+    source, target = _tokenisers(options, layout, fates, progress, given)
     maker = ShardMaker(layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0)
     made = _sharded(options.train, fates, maker, progress)
-    report = _report(made)
+    report = _report(made).model_copy(update={"spellings": spellings})
     if not report.kept:
         raise Fault(f"No training pair is left: {report.lines()[0]}.", *report.lines()[1:])
     if not options.valid:
@@ -115,15 +125,23 @@ def _judged(options: DataOptions, layout: Layout, elsewhere: np.ndarray, progres
     """The fate of every line of the training corpora, one corpus after the other."""
     if layout.fates.is_file():
         return np.asarray(np.load(layout.fates))
-    chunks = (chunk for corpus in options.train for chunk in read_chunks(corpus, _CHUNK))
+    lines = [0] * len(options.train)
+
+    def chunks() -> Iterator[Chunk]:
+        for number, corpus in enumerate(options.train):
+            for chunk in read_chunks(corpus, _CHUNK):
+                lines[number] += chunk.lines
+                yield chunk
+
     hashes, read = [np.empty(0, PairHashes)], 0
-    with closing(map_in_order(_hash_chunk, chunks, _workers(_first_lines(options.train)))) as parts:
+    with closing(map_in_order(_hash_chunk, chunks(), _workers(_first_lines(options.train)))) as parts:
         for part in parts:
             hashes.append(part)
             read += len(part)
             progress("reading the corpus", read, None)
     hashed = np.concatenate(hashes)
-    fates = judge(hashed, elsewhere, options.cleaning, 0 if options.valid else options.hold_out)
+    may_validate = np.repeat([corpus.held_out for corpus in options.train], lines)
+    fates = judge(hashed, elsewhere, options.cleaning, 0 if options.valid else options.hold_out, may_validate)
     _check_some_are_left(fates)
     _write_array(layout.sources, np.unique(hashed["source"][learnt(fates)]))
     _write_array(layout.fates, fates)
@@ -162,16 +180,23 @@ def _hash_chunk(chunk: Chunk) -> np.ndarray:
     return hash_pairs(chunk.pairs())
 
 
-def _trained(
-    options: DataOptions, layout: Layout, fates: np.ndarray, progress: Progress
+def _tokenisers(
+    options: DataOptions,
+    layout: Layout,
+    fates: np.ndarray,
+    progress: Progress,
+    given: tuple[Tokeniser, Tokeniser] | None,
 ) -> tuple[Tokeniser, Tokeniser]:
-    """The tokenisers, trained unless they lie there already."""
+    """The tokenisers, given or trained, unless they lie there already."""
     if not layout.tokenisers_done.is_file():
         make_folder(layout.tokenisers)
         sides = [(0, 1)] if options.tokeniser.shared else [(0,), (1,)]
         named = zip(tokeniser_names(options.tokeniser), options.tokeniser.by_side(), sides, strict=True)
         for name, own, of_sides in named:
-            tokeniser = _trained_on(own, list(_sample(options.train, fates, of_sides, progress)), progress)
+            if given:
+                tokeniser = given[of_sides[0]]
+            else:
+                tokeniser = _trained_on(own, list(_sample(options.train, fates, of_sides, progress)), progress)
             for file, contents in tokeniser.files(name).items():
                 write_file(layout.tokenisers / file, contents)
         write_file(layout.tokenisers_done, b"{}")
@@ -180,11 +205,28 @@ def _trained(
 
 def _sample(corpora: Sequence[Corpus], fates: np.ndarray, sides: Sequence[int], progress: Progress) -> Iterator[str]:
     """The text a tokeniser learns from."""
+    return (pair[side] for pair in _sampled(corpora, fates, progress) for side in sides)
+
+
+def _sampled(corpora: Sequence[Corpus], fates: np.ndarray, progress: Progress) -> Iterator[tuple[str, str]]:
     pieces = _pieces(corpora, fates, _CHUNK)
     with closing(map_in_order(_sampled_pairs, pieces, _workers(len(fates)))) as parts:
         for number, pairs in enumerate(parts, 1):
             progress("reading text for the tokeniser", min(number * _CHUNK, len(fates)), len(fates))
-            yield from (pair[side] for pair in pairs for side in sides)
+            yield from pairs
+
+
+def _spellings(
+    corpora: Sequence[Corpus], fates: np.ndarray, given: tuple[Tokeniser, Tokeniser], progress: Progress
+) -> dict[str, Spelling]:
+    """How tokenisers that were trained on other text spell both sides of this one; refused where they hardly can."""
+    every = max(1, int(np.count_nonzero(fates == Fate.SAMPLED)) // MEASURED)
+    sides = zip(*islice(_sampled(corpora, fates, progress), 0, None, every), strict=True)
+    named = zip(("source", "target"), given, sides, strict=True)
+    found = {side: spelling(tokeniser, texts) for side, tokeniser, texts in named}
+    for side, own in found.items():
+        own.check(side)
+    return found
 
 
 def _trained_on(options: TokeniserOptions, texts: list[str], progress: Progress) -> Tokeniser:

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -59,6 +60,7 @@ class Purpose(BaseModel):
     format: int
     options: DataOptions
     inputs: list[Input]
+    tokenisers: str = ""  # a checksum of those that were given; none if they are trained here
 
     @model_validator(mode="after")
     def _equal_weights_once_meant_none(self) -> Self:
@@ -121,15 +123,21 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
     return [bool(each) for each in np.isin(hash_folded(sources), known)]
 
 
-def purpose_of(options: DataOptions) -> Purpose:
-    """What a preparation of `options` is made from; a file that is missing is a fault."""
+def purpose_of(options: DataOptions, tokenisers: tuple[Tokeniser, Tokeniser] | None = None) -> Purpose:
+    """What a preparation of `options`, by given tokenisers or its own, is made from; a missing file is a fault."""
     corpora = [*options.train, *options.valid, *options.test]
     names = dict.fromkeys(name for corpus in corpora if not corpus.is_demo for name in corpus.names)
     return Purpose(
         format=_FORMAT,
         options=options.model_copy(update={"prepared": None}),
         inputs=[_input(name) for name in names],
+        tokenisers=_checksum(tokenisers) if tokenisers else "",
     )
+
+
+def _checksum(tokenisers: tuple[Tokeniser, Tokeniser]) -> str:
+    files = [blake2b(content).digest() for each in tokenisers for content in each.files("tokeniser").values()]
+    return blake2b(b"".join(files), digest_size=16).hexdigest()
 
 
 def _input(name: str) -> Input:
@@ -182,6 +190,8 @@ def _difference(old: Purpose, new: Purpose) -> str:
     changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
     if old.format not in _READABLE:
         changed.append("it was made by another version of regard")
+    if old.tokenisers != new.tokenisers:
+        changed.append("it was cut by other tokenisers")
     before = {input_.name: input_ for input_ in old.inputs}
     changed += [f"the file {now.name} has changed" for now in new.inputs if before.get(now.name, now) != now]
     return "; ".join(changed)

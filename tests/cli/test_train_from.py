@@ -1,0 +1,214 @@
+"""Starting from a model: its weights and tokenisers are where a run begins, and the run needs the model no more."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from small import SETTINGS, write_corpus, write_recurrent_recipe
+
+from regard.checkpoint import WEIGHTS, RunFolder, bytes_to_weights, read_recipe
+from regard.cli import main
+from regard.data.generated import pairs
+from regard.model import load
+from regard.parents import resolve
+from regard.progress import silent
+from regard.recipe import read_table
+from regard.runs import held, open_run
+
+pytestmark = pytest.mark.usefixtures("no_curves")
+
+CHILD = """
+start_from = "parent"
+seed = 7
+
+[data]
+train = ["new.en", "new.pt"]
+
+[model]
+dropout = 0.2
+
+[training]
+steps = 8
+batch_tokens = 256
+validate_every = 4
+save_every = 2
+keep = 9
+optimizer = { warmup = 2, learning_rate = 0.01, schedule = "linear" }
+"""
+NEW_FILES = ["train", "--source", "new.en", "--target", "new.pt", "--from", "parent", "--out", "child"]
+QUICKLY = ["--set", "training.steps=2", "--set", "training.validate_every=2"]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here are a copy of a trained model, `parent`, text that it has not seen, and a recipe to learn that."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(trained, "parent")
+    _write("new", pairs("train")[400:480])
+    Path("child.toml").write_text(CHILD, encoding="utf-8")
+
+
+def _write(name: str, chosen: list[tuple[str, str]]) -> None:
+    for side, suffix in enumerate(("en", "pt")):
+        Path(f"{name}.{suffix}").write_text("".join(f"{pair[side]}\n" for pair in chosen), encoding="utf-8")
+
+
+def _said(capsys: pytest.CaptureFixture[str]) -> str:
+    return " ".join(capsys.readouterr().err.split())
+
+
+def _weights(run: str, step: int) -> bytes:
+    return (RunFolder(Path(run)).checkpoints / f"{step:08d}" / WEIGHTS).read_bytes()
+
+
+def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() -> None:
+    """Killed before there is a checkpoint, and in the middle: it goes on without the parent, to the same bits."""
+    assert main(["train", "child.toml", "--out", "whole"]) == 0
+    with held(RunFolder(Path("child"))):
+        open_run(resolve(read_table(Path("child.toml"))), Path("child"), False, silent, lambda text: None)
+    assert main(["train", "child.toml", "--out", "stopped", "--minutes", "0"]) == 0
+    sentences = [source for source, _ in pairs("test")[:5]]
+    parent, child = (load(name, device="cpu").translate(sentences) for name in ("parent", "child"))
+    assert [(each.text, each.score) for each in child] == [(each.text, each.score) for each in parent]
+    assert Path("child", WEIGHTS).read_bytes() == Path("parent", WEIGHTS).read_bytes()
+    shutil.rmtree("parent")
+    assert main(["train", "--out", "child", "--resume"]) == 0
+    assert main(["train", "child.toml", "--out", "stopped", "--resume"]) == 0
+    assert _weights("child", 8) == _weights("stopped", 8) == _weights("whole", 8)
+    assert Path("child", WEIGHTS).read_bytes() == Path("whole", WEIGHTS).read_bytes()
+
+
+def test_what_a_recipe_does_not_say_is_as_in_its_parent() -> None:
+    child, parent = resolve(read_table(Path("child.toml"))), read_recipe(Path("parent"))
+    assert child.model.width == parent["model"]["width"] == SETTINGS["model.width"]
+    assert child.model.norm == "before"
+    assert child.model.dropout == 0.2
+    assert child.data.tokeniser.vocabulary == 400
+    assert (child.data.source_language, child.data.target_language) == ("en", "pt")
+    assert child.decoding.longest_extra == SETTINGS["decoding.longest_extra"]
+    assert (child.seed, child.training.steps, child.training.best_by) == (7, 8, "loss")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("model.width=32", "does not fit parent, from which it starts: model.width is 32, there 16"),
+        ("model.encoder_layers=3", "model.encoder_layers is 3, there 1"),
+        (
+            "model.preset=small",
+            "model.encoder_layers is 3, there 1; model.decoder_layers is 3, there 2; model.width is",
+        ),
+        ("data.tokeniser.vocabulary=500", "data.tokeniser.vocabulary is 500, there 400"),
+        ("data.tokeniser.kind=bpe", "data.tokeniser.kind is 'bpe', there 'unigram'"),
+        ("family=seq2seq", "family is 'seq2seq', there 'transformer'"),
+        ("start_from=nowhere", "There is no model folder at nowhere"),
+        ("start_from=child/parent", "cannot start from child/parent, which lies there itself; name another --out"),
+        ("training.freeze=['heads']", "'heads', but the parts of a transformer are embeddings, encoder, decoder"),
+        ("training.freeze=['encoder', 'decoder', 'embeddings']", "nothing would learn"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(change: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "child.toml", "--out", "child", "--set", change]) == 2
+    assert words in _said(capsys)
+    assert not Path("child").exists()
+
+
+def test_a_preset_of_the_same_sizes_fits() -> None:
+    table = read_table(Path("child.toml"))
+    sizes = {name.removeprefix("model."): value for name, value in SETTINGS.items() if name.startswith("model.")}
+    assert resolve(table | {"model": {"preset": "base", **sizes}}).model.preset == "base"
+
+
+def test_a_damaged_parent_is_found_before_another_run_is_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "child.toml", "--out", "child", *QUICKLY]) == 0
+    before = Path("child", WEIGHTS).read_bytes()
+    Path("parent", WEIGHTS).write_bytes(b"nothing")
+    assert main(["train", "child.toml", "--out", "child", "--overwrite"]) == 2
+    assert f"{WEIGHTS} is damaged" in _said(capsys)
+    assert Path("child", WEIGHTS).read_bytes() == before
+
+
+@pytest.mark.parametrize("part", ["embeddings", "encoder", "decoder"])
+def test_frozen_parts_keep_their_bits(part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    freeze = ["--set", f"training.freeze=['{part}']", "--set", "training.final=average"]
+    assert main(["train", "child.toml", "--out", "child", *freeze]) == 0
+    assert f"of them frozen ({part})" in _said(capsys)
+    before, after = (bytes_to_weights(Path(name, WEIGHTS).read_bytes(), name) for name in ("parent", "child"))
+    same = {name for name in before if torch.equal(before[name], after[name])}
+    begins = {"embeddings": ("model.source_embedding",)}.get(part, (f"model.{part}.", f"model.{part}_norm"))
+    assert same == {name for name in before if name.startswith(begins)} != set()
+
+
+def test_two_files_and_a_model_are_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*NEW_FILES, *QUICKLY]) == 0
+    said = _said(capsys)
+    assert "80 pairs of en and pt, starting from parent" in said
+    assert "100 steps of at most 1,024 tokens, at a learning rate of 5e-04 that falls to nothing" in said
+    assert "the tokenisers it starts with spell" in said
+    table = read_recipe(Path("child"))
+    assert table["start_from"] == str(Path("parent").resolve())
+    assert table["model"] == read_recipe(Path("parent"))["model"]
+    assert main([*NEW_FILES, *QUICKLY, "--resume"]) == 0
+    assert "is finished" in _said(capsys)
+    Path("other").mkdir()
+    shutil.copytree("parent", "other/parent")
+    other = [word.replace("parent", "other/parent") for word in NEW_FILES]
+    assert main([*other, *QUICKLY, "--resume"]) == 2
+    assert "start_from was" in _said(capsys)
+
+
+def test_old_text_is_mixed_in_by_its_share_and_validates_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*NEW_FILES, *QUICKLY, "--old-share", "0.25"]) == 0
+    said = _said(capsys)
+    assert "25% of the pairs are of the text that it was trained on" in said
+    assert f"75.0% from {Path('new.en').resolve()}, 25.0% from" in said
+    assert "held out 4 for validation" in said  # a twentieth of the 80 new ones
+    train = read_recipe(Path("child"))["data"]["train"]
+    assert [(corpus["weight"], corpus["held_out"]) for corpus in train] == [(0.75, True), (0.25, False)]
+    assert main([*NEW_FILES, *QUICKLY, "--old-share", "0.25", "--resume"]) == 0
+    assert "is finished" in _said(capsys)
+
+
+def test_old_text_that_is_gone_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    source, target = write_corpus(Path.cwd(), 60)
+    arguments = ["--source", str(source), "--target", str(target), "--from", "parent"]
+    assert main(["train", *arguments, "--out", "first", *QUICKLY]) == 0
+    source.unlink()
+    capsys.readouterr()
+    first = [word.replace("parent", "first") for word in NEW_FILES]
+    assert main([*first, "--old-share", "0.5"]) == 2
+    assert f"trained on, but there is no file '{source}'; leave it out" in _said(capsys)
+    assert main(["train", "child.toml", "--old-share", "0.5", "--out", "child"]) == 2
+    assert "--old-share goes with text files and --from" in _said(capsys)
+    assert not Path("child").exists()
+
+
+def test_going_on_with_another_rate_is_starting_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a refused --resume advises is what then works."""
+    assert main(["train", "child.toml", "--out", "child", *QUICKLY]) == 0
+    rate = ["--set", "training.optimizer.learning_rate=0.001"]
+    assert main(["train", "--out", "child", "--resume", *rate]) == 2
+    said = _said(capsys)
+    assert "training.optimizer.learning_rate was 0.01 and is now 0.001" in said
+    assert "To go on from its weights with what is new: regard train … --from child --out child-2" in said
+    assert main(["train", "child.toml", *rate, *QUICKLY, "--from", "child", "--out", "child-2"]) == 0
+    assert _weights("child-2", 0) == Path("child", WEIGHTS).read_bytes()
+    assert main([*NEW_FILES[:1], "--source", "new.pt", "--target", "new.en", "--out", "child", "--resume"]) == 2
+    assert "To go on from its weights with these: regard train … --from child --out child-2" in _said(capsys)
+
+
+def test_a_recurrent_model_is_started_from_too_but_not_for_text_it_cannot_spell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree("parent")
+    recipe = str(write_recurrent_recipe(tmp_path))
+    without_bytes = ["--set", "data.tokeniser.byte_fallback=false", "--set", "training.validation_beam=0"]
+    assert main(["train", recipe, "--out", "parent", *without_bytes]) == 0
+    quickly = [*QUICKLY, "--set", "training.validation_beam=0", "--set", "training.best_by=loss"]
+    assert main([*NEW_FILES, *quickly, "--set", "training.freeze=['encoder']"]) == 0
+    assert _weights("child", 0) == Path("parent", WEIGHTS).read_bytes()
+    capsys.readouterr()
+    _write("new", [(f"Мы видим дом {source.split()[-1]}", target) for source, target in pairs("train")[400:480]])
+    assert main([*NEW_FILES[:-1], "cyrillic", *quickly]) == 2
+    assert "75% of the source's words have characters" in _said(capsys)
