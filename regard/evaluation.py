@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from regard import checkpoint
-from regard.data.prepared import are_learnt, open_prepared
+from regard.data.prepared import are_learnt, read_valid
 from regard.data.text import counted, read_lines, read_pairs
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
@@ -87,7 +87,7 @@ def from_split(model: Model, folder: Path, split: str) -> TestData:
                 f"The recipe of {folder} names no validation data, and none that was held out of the training data "
                 f"lies in {prepared}; give --source and --reference."
             )
-        pairs = open_prepared(prepared).valid
+        pairs = read_valid(prepared)
     else:
         held_out = ", or --split valid" if _prepared(model, folder).is_dir() else ""
         raise Fault(f"The recipe of {folder} names no test data; give --source and --reference{held_out}.")

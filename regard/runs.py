@@ -12,7 +12,7 @@ import torch
 from regard import __version__, budget, checkpoint
 from regard.checkpoint import RunFolder
 from regard.data.prepare import prepare
-from regard.data.prepared import Prepared, purpose_of
+from regard.data.prepared import Prepared, is_prepared, purpose_of
 from regard.data.tokenisers import load_tokenisers, tokeniser_names
 from regard.evaluation import from_pairs, measure_in_pieces, score_outputs
 from regard.families import FAMILIES, Recipe, check_recipe
@@ -49,15 +49,15 @@ class Run:
 
 def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, remark: Callable[[str], None]) -> Run:
     """Make or reopen the run in `folder`: check that it is the same run, prepare its text, build its task."""
-    device = check_possible(recipe)
+    device = check_possible(recipe, folder)
     run_folder = RunFolder(folder, recipe.training.keep, recipe.training.save_every, remark)
     if run_folder.exists():
         if not resume:
             raise Fault(f"{folder} holds a run already; give --resume to go on with it or --overwrite to replace it.")
         recipe = _same_recipe(recipe, run_folder)
-    prepared = Path(recipe.data.prepared).expanduser() if recipe.data.prepared else run_folder.training / "corpus"
     start = _start(recipe, run_folder)
-    corpus = prepare(recipe.data, prepared, progress, load_tokenisers(start, recipe.data.tokeniser) if start else None)
+    tokenisers = load_tokenisers(start, recipe.data.tokeniser) if start else None
+    corpus = prepare(recipe.data, _corpus_folder(recipe, run_folder), progress, tokenisers, remark)
     task = build_task(recipe, corpus.source, corpus.target)
     freeze(task.model, recipe.training.freeze)
     if start and not run_folder.steps():
@@ -90,11 +90,20 @@ def _take_weights(task: Translation, start: Path) -> None:
     load_weights(task, weights)
 
 
-def check_possible(recipe: Recipe) -> torch.device:
-    """Refuse what would fail later, before anything is written or removed; gives the device to train on."""
+def _corpus_folder(recipe: Recipe, run: RunFolder) -> Path:
+    """Where the text of a run lies prepared."""
+    return Path(recipe.data.prepared).expanduser() if recipe.data.prepared else run.training / "corpus"
+
+
+def check_possible(recipe: Recipe, folder: Path | None = None) -> torch.device:
+    """Refuse what would fail later, before anything is written or removed; gives the device to train on.
+
+    A run whose corpus lies prepared in `folder` needs its text no more.
+    """
     device = pick_device(recipe.training.device)
     _check_measure(recipe)
-    purpose_of(recipe.data)  # every file of text is there
+    if folder is None or not is_prepared(_corpus_folder(recipe, RunFolder(folder))):
+        purpose_of(recipe.data)  # every file of text is there
     if recipe.training.log_attention and getattr(recipe.model, "decoder", None) == "bottleneck":
         raise Fault("training.log_attention is true, but a bottleneck has no attention to log.")
     _check_precision(recipe, device)

@@ -225,7 +225,7 @@ def train_recipe(
     from regard.training.pace import Pace
 
     stop_in_time = [deadline(minutes)] if minutes is not None else []
-    runs.check_possible(recipe)
+    runs.check_possible(recipe, None if overwrite else folder)
     if overwrite and folder.exists():
         with runs.held(RunFolder(folder)):  # nobody's run is removed under their hands
             RunFolder(folder).remove()

@@ -33,28 +33,28 @@ from regard.data.cleaning import (
 )
 from regard.data.options import Cleaning, Corpus, DataOptions
 from regard.data.prepared import (
-    Finished,
     Layout,
     Prepared,
+    Remark,
     check_free,
     check_purpose,
     claim,
+    is_prepared,
     locked,
     make_folder,
     open_prepared,
     purpose_of,
-    read_record,
     remove_leftovers,
+    write_finished,
     write_pair_list,
-    write_record,
 )
 from regard.data.shards import Shard, ShardBuilder, write_lengths
 from regard.data.spelling import MEASURED, Spelling, spelling
 from regard.data.text import Chunk, read_chunks, read_pairs
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers, tokeniser_names, train_tokeniser
+from regard.data.vouched import are_whole, file_checksum, read_record, write_record, write_vouched
 from regard.data.workers import cores, map_in_order
 from regard.faults import Fault
-from regard.files import write_file
 from regard.progress import Progress, silent
 
 __all__ = ["Prepared", "open_prepared", "prepare"]
@@ -71,22 +71,24 @@ def prepare(
     folder: Path,
     progress: Progress = silent,
     tokenisers: tuple[Tokeniser, Tokeniser] | None = None,
+    remark: Remark = lambda text: None,
 ) -> Prepared:
     """Prepare the corpora of `options` in `folder`, or open them at once if that was done before.
 
     Given `tokenisers`, those of source and target, cut the text; otherwise they are trained on it. An interrupted
-    preparation is continued; a folder that holds one of something else is refused.
+    preparation is continued; a folder that holds one of something else is refused. Where it is finished, the text that
+    it was made from need not be there any more.
     """
-    purpose, layout = purpose_of(options, tokenisers), Layout(folder)
-    if not layout.finished.is_file():
+    purpose, layout = purpose_of(options, tokenisers, all_there=not is_prepared(folder)), Layout(folder)
+    if not is_prepared(folder):
         check_free(folder)
         make_folder(folder)
         with locked(folder, progress):
-            if not layout.finished.is_file():
+            if not is_prepared(folder):
                 claim(folder, purpose)
                 _prepare(options, layout, progress, tokenisers)
-    check_purpose(folder, purpose)
-    return open_prepared(folder)
+    check_purpose(folder, purpose, remark)
+    return open_prepared(folder, remark)
 
 
 def _prepare(
@@ -110,7 +112,7 @@ def _prepare(
     write_pair_list(layout.valid, valid)
     write_pair_list(layout.test, test)
     remove_leftovers(layout.folder)
-    write_record(layout.finished, Finished(shards=shards, report=report))
+    write_finished(layout, shards, report)
 
 
 def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
@@ -123,7 +125,7 @@ def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
 
 def _judged(options: DataOptions, layout: Layout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
     """The fate of every line of the training corpora, one corpus after the other."""
-    if layout.fates.is_file():
+    if are_whole(layout.judged):
         return np.asarray(np.load(layout.fates))
     lines = [0] * len(options.train)
 
@@ -143,15 +145,15 @@ def _judged(options: DataOptions, layout: Layout, elsewhere: np.ndarray, progres
     may_validate = np.repeat([corpus.held_out for corpus in options.train], lines)
     fates = judge(hashed, elsewhere, options.cleaning, 0 if options.valid else options.hold_out, may_validate)
     _check_some_are_left(fates)
-    _write_array(layout.sources, np.unique(hashed["source"][learnt(fates)]))
-    _write_array(layout.fates, fates)
+    arrays = {layout.sources.name: np.unique(hashed["source"][learnt(fates)]), layout.fates.name: fates}
+    write_vouched(layout.judged, {name: _array_file(array) for name, array in arrays.items()})
     return fates
 
 
-def _write_array(path: Path, array: np.ndarray) -> None:
+def _array_file(array: np.ndarray) -> bytes:
     stream = io.BytesIO()
     np.save(stream, array)
-    write_file(path, stream.getvalue())
+    return stream.getvalue()
 
 
 def _check_some_are_left(fates: np.ndarray) -> None:
@@ -188,8 +190,9 @@ def _tokenisers(
     given: tuple[Tokeniser, Tokeniser] | None,
 ) -> tuple[Tokeniser, Tokeniser]:
     """The tokenisers, given or trained, unless they lie there already."""
-    if not layout.tokenisers_done.is_file():
+    if not are_whole(layout.tokenisers_done):
         make_folder(layout.tokenisers)
+        files: dict[str, bytes] = {}
         sides = [(0, 1)] if options.tokeniser.shared else [(0,), (1,)]
         named = zip(tokeniser_names(options.tokeniser), options.tokeniser.by_side(), sides, strict=True)
         for name, own, of_sides in named:
@@ -197,9 +200,8 @@ def _tokenisers(
                 tokeniser = given[of_sides[0]]
             else:
                 tokeniser = _trained_on(own, list(_sample(options.train, fates, of_sides, progress)), progress)
-            for file, contents in tokeniser.files(name).items():
-                write_file(layout.tokenisers / file, contents)
-        write_file(layout.tokenisers_done, b"{}")
+            files |= tokeniser.files(name)
+        write_vouched(layout.tokenisers_done, files)
     return load_tokenisers(layout.tokenisers, options.tokeniser)
 
 
@@ -290,6 +292,14 @@ class ShardMaker:
         """Where the record of a piece lies once its shard is finished."""
         return self.folder / f"{piece.name}.json"
 
+    def has_made(self, piece: Piece) -> bool:
+        """Whether the shard of a piece is finished, and still as it was written."""
+        try:
+            shard = read_record(Made, self.record(piece)).shard
+            return file_checksum(self.folder / shard.file) == shard.checksum
+        except (OSError, Fault):
+            return False
+
     def __call__(self, piece: Piece) -> int:
         """Make the shard; gives the count of all lines up to its end."""
         builder = ShardBuilder(max(self.source.size, self.target.size), self.keep_text)
@@ -346,7 +356,7 @@ def _sharded(corpora: Sequence[Corpus], fates: np.ndarray, maker: ShardMaker, pr
     def unfinished() -> Iterator[Piece]:
         for piece in _pieces(corpora, fates, size):
             records.append(maker.record(piece))
-            if not records[-1].is_file():
+            if not maker.has_made(piece):
                 yield piece
 
     with closing(map_in_order(maker, unfinished(), _workers(len(fates)))) as ends:

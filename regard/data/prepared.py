@@ -5,12 +5,12 @@
 
 import fcntl
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 from pydantic import BaseModel, TypeAdapter, ValidationError, model_validator
@@ -20,16 +20,26 @@ from regard.data.options import DataOptions
 from regard.data.shards import Pairs, Shard
 from regard.data.text import file_of
 from regard.data.tokenisers import Tokeniser, load_tokenisers
+from regard.data.vouched import (
+    check_files,
+    damage,
+    file_checksum,
+    file_checksums,
+    read_any_record,
+    read_record,
+    write_record,
+)
 from regard.data.workers import is_starting_worker
 from regard.faults import Fault
 from regard.files import write_file
 from regard.progress import Progress
 from regard.recipe import differences
 
-_FORMAT = 3
-_READABLE = (2, _FORMAT)
+_FORMAT = 4
+_READABLE = (2, 3, _FORMAT)
+_VOUCHED = 4  # the first format in which every file has a checksum
 
-Record = TypeVar("Record", bound=BaseModel)
+Remark = Callable[[str], None]
 _PAIRS = TypeAdapter(list[tuple[str, str]])
 
 
@@ -52,6 +62,7 @@ class Input(BaseModel):
     name: str
     size: int
     modified: int
+    checksum: str = ""  # taken when it is about to be read; none in preparations of old
 
 
 class Purpose(BaseModel):
@@ -75,6 +86,7 @@ class Finished(BaseModel):
 
     shards: list[Shard]
     report: Report
+    files: dict[str, str] = {}  # checksums of all other files, by their names in the folder
 
 
 class Layout:
@@ -83,10 +95,11 @@ class Layout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.purpose = folder / "purpose.json"
+        self.judged = folder / "judged.json"  # vouches for the next two
         self.fates = folder / "fates.npy"
         self.sources = folder / "sources.npy"  # hashes of the folded source sentences that are learnt from
         self.tokenisers = folder / "tokenisers"
-        self.tokenisers_done = folder / "tokenisers" / "done.json"
+        self.tokenisers_done = folder / "tokenisers" / "done.json"  # vouches for them
         self.shards = folder / "shards"
         self.valid = folder / "valid.json"
         self.test = folder / "test.json"
@@ -94,18 +107,62 @@ class Layout:
         self.lock = folder / ".lock"
 
 
-def open_prepared(folder: Path) -> Prepared:
-    """The corpus prepared in `folder`."""
-    layout = Layout(folder)
-    if not layout.finished.is_file():
-        raise Fault(f"{folder} holds no corpus whose preparation was finished.")
-    finished = read_record(Finished, layout.finished)
-    options = read_record(Purpose, layout.purpose).options
+def is_prepared(folder: Path) -> bool:
+    """Whether a corpus lies prepared in `folder`."""
+    return Layout(folder).finished.is_file()
+
+
+def open_prepared(folder: Path, remark: Remark = lambda text: None) -> Prepared:
+    """The corpus prepared in `folder`, every file of which is as it was written."""
+    layout, finished = Layout(folder), _read_finished(folder)
+    if finished.files:
+        check_files(folder, finished.files)
+    else:
+        remark(
+            f"{folder} was prepared by an older version of regard, which took no checksums: "
+            "if a file of it were damaged, nobody would notice."
+        )
+    options = _read_purpose(folder).options
     source, target = load_tokenisers(layout.tokenisers, options.tokeniser)
     pairs = Pairs(layout.shards, finished.shards, [corpus.weight for corpus in options.train])
     return Prepared(
         folder, source, target, pairs, read_pair_list(layout.valid), read_pair_list(layout.test), finished.report
     )
+
+
+def read_valid(folder: Path) -> list[tuple[str, str]]:
+    """The validation pairs of the corpus prepared in `folder`; the rest of it is not looked at."""
+    path, files = Layout(folder).valid, _read_finished(folder).files
+    check_files(folder, {path.name: files[path.name]} if files else {})
+    return read_pair_list(path)
+
+
+def _read_purpose(folder: Path) -> Purpose:
+    path = Layout(folder).purpose
+    purpose, is_sealed = read_any_record(Purpose, path)
+    if purpose.format not in _READABLE or (purpose.format >= _VOUCHED and not is_sealed):
+        raise damage(path, folder)
+    return purpose
+
+
+def _read_finished(folder: Path) -> Finished:
+    layout = Layout(folder)
+    if not is_prepared(folder):
+        raise Fault(f"{folder} holds no corpus whose preparation was finished.")
+    if _read_purpose(folder).format >= _VOUCHED:
+        return read_record(Finished, layout.finished)
+    finished, _ = read_any_record(Finished, layout.finished)
+    return finished
+
+
+def write_finished(layout: Layout, shards: list[Shard], report: Report) -> None:
+    """Close a preparation; the shards are vouched for by what was counted when they were made."""
+    files = {str(Path(layout.shards.name, shard.file)): shard.checksum for shard in shards}
+    paths = [path for path in sorted(layout.folder.rglob("*")) if path.is_file() and path != layout.lock]
+    others = [path for path in paths if str(path.relative_to(layout.folder)) not in files]
+    names = [str(path.relative_to(layout.folder)) for path in others]
+    files |= dict(zip(names, file_checksums(others), strict=True))
+    write_record(layout.finished, Finished(shards=shards, report=report, files=files))
 
 
 def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
@@ -116,21 +173,28 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
     path = Layout(folder).sources
     if not path.is_file():
         return [False] * len(sources)
+    if is_prepared(folder) and (files := _read_finished(folder).files):
+        check_files(folder, {path.name: files[path.name]})
     try:
         known = np.load(path)
     except (OSError, ValueError, EOFError):
-        raise _damage(path) from None
+        raise damage(path, folder) from None
     return [bool(each) for each in np.isin(hash_folded(sources), known)]
 
 
-def purpose_of(options: DataOptions, tokenisers: tuple[Tokeniser, Tokeniser] | None = None) -> Purpose:
-    """What a preparation of `options`, by given tokenisers or its own, is made from; a missing file is a fault."""
+def purpose_of(
+    options: DataOptions, tokenisers: tuple[Tokeniser, Tokeniser] | None = None, *, all_there: bool = True
+) -> Purpose:
+    """What a preparation of `options`, by given tokenisers or its own, is made from.
+
+    A missing file is a fault, or, where not all need be there, left out.
+    """
     corpora = [*options.train, *options.valid, *options.test]
     names = dict.fromkeys(name for corpus in corpora if not corpus.is_demo for name in corpus.names)
     return Purpose(
         format=_FORMAT,
         options=options.model_copy(update={"prepared": None}),
-        inputs=[_input(name) for name in names],
+        inputs=[_input(name) for name in names if all_there or file_of(name).is_file()],
         tokenisers=_checksum(tokenisers) if tokenisers else "",
     )
 
@@ -165,36 +229,54 @@ def claim(folder: Path, purpose: Purpose) -> None:
     """
     layout = Layout(folder)
     if layout.purpose.is_file():
-        stored = read_record(Purpose, layout.purpose)
-        if stored == purpose:
+        stored = _read_purpose(folder)
+        if stored.format == _FORMAT and not _difference(stored, purpose):
             return
         if layout.fates.is_file() and stored.options != purpose.options:
             check_purpose(folder, purpose)
-        layout.fates.unlink(missing_ok=True)
+        for made in (layout.judged, layout.fates):
+            made.unlink(missing_ok=True)
         for made in (layout.tokenisers, layout.shards):
             shutil.rmtree(made, ignore_errors=True)
-    write_record(layout.purpose, purpose)
+    sums = file_checksums([file_of(each.name) for each in purpose.inputs])
+    inputs = [each.model_copy(update={"checksum": sum_}) for each, sum_ in zip(purpose.inputs, sums, strict=True)]
+    write_record(layout.purpose, purpose.model_copy(update={"inputs": inputs}))
 
 
-def check_purpose(folder: Path, purpose: Purpose) -> None:
-    """Refuse a folder that holds the preparation of something else."""
-    stored = read_record(Purpose, Layout(folder).purpose)
-    if stored.format not in _READABLE or stored.model_copy(update={"format": _FORMAT}) != purpose:
+def check_purpose(folder: Path, purpose: Purpose, remark: Remark = lambda text: None) -> None:
+    """Refuse a folder that holds the preparation of something else; what cannot be compared any more is remarked on."""
+    stored = _read_purpose(folder)
+    if difference := _difference(stored, purpose):
         raise Fault(
-            f"{folder} holds a corpus prepared from something else: {_difference(stored, purpose)}. "
+            f"{folder} holds a corpus prepared from something else: {difference}. "
             "Name another folder as data.prepared, or delete this one."
         )
+    now = {each.name: each for each in purpose.inputs}
+    for before in stored.inputs:
+        if before.name not in now:
+            remark(f"{before.name} is not there any more; going on with what was prepared from it.")
+        elif not before.checksum and before.modified != now[before.name].modified:
+            remark(
+                f"{before.name} has another date than when it was prepared, by an older version of regard that took no "
+                "checksum of it; going on with what was prepared from it."
+            )
 
 
 def _difference(old: Purpose, new: Purpose) -> str:
+    """What one preparation is made from and another is not, as part of a sentence; nothing if it is the same."""
     changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
-    if old.format not in _READABLE:
-        changed.append("it was made by another version of regard")
     if old.tokenisers != new.tokenisers:
         changed.append("it was cut by other tokenisers")
-    before = {input_.name: input_ for input_ in old.inputs}
-    changed += [f"the file {now.name} has changed" for now in new.inputs if before.get(now.name, now) != now]
+    before = {each.name: each for each in old.inputs}
+    changed += [f"the file {now.name} has changed" for now in new.inputs if _has_changed(before.get(now.name), now)]
     return "; ".join(changed)
+
+
+def _has_changed(before: Input | None, now: Input) -> bool:
+    """Whether a file has another content; it is read only if it has another date."""
+    if before is None or before.modified == now.modified:
+        return before is not None and before.size != now.size
+    return before.size != now.size or before.checksum not in ("", file_checksum(file_of(now.name)))
 
 
 @contextmanager
@@ -224,17 +306,6 @@ def remove_leftovers(folder: Path) -> None:
         leftover.unlink()
 
 
-def write_record(path: Path, record: BaseModel) -> None:
-    write_file(path, record.model_dump_json(indent=1).encode("utf-8"))
-
-
-def read_record(kind: type[Record], path: Path) -> Record:
-    try:
-        return kind.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
-        raise _damage(path) from None
-
-
 def write_pair_list(path: Path, pairs: list[tuple[str, str]]) -> None:
     write_file(path, _PAIRS.dump_json(pairs))
 
@@ -243,8 +314,4 @@ def read_pair_list(path: Path) -> list[tuple[str, str]]:
     try:
         return _PAIRS.validate_json(path.read_bytes())
     except (OSError, ValidationError):
-        raise _damage(path) from None
-
-
-def _damage(path: Path) -> Fault:
-    return Fault(f"{path} is missing, damaged or of another version; delete its folder and prepare the corpus again.")
+        raise damage(path) from None

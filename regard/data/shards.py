@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from regard.data.vouched import checksum
 from regard.faults import Fault
 from regard.files import write_file
 
@@ -47,6 +48,7 @@ class Shard(BaseModel):
     rows: int
     size: int
     sections: dict[str, Section]
+    checksum: str = ""  # none in shards of old
 
 
 @dataclass
@@ -94,7 +96,9 @@ class ShardBuilder:
                     blob += contents
         write_file(path, bytes(blob))
         rows = len(self._tokens["source"].values)
-        return Shard(file=path.name, corpus=corpus, rows=rows, size=len(blob), sections=sections)
+        return Shard(
+            file=path.name, corpus=corpus, rows=rows, size=len(blob), sections=sections, checksum=checksum(blob)
+        )
 
 
 def write_lengths(folder: Path, shards: Sequence[Shard]) -> None:

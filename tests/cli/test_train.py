@@ -174,6 +174,25 @@ def test_a_run_goes_on_by_its_own_recipe(
     assert RunFolder(out).facts().step == 24
 
 
+def test_a_run_goes_on_where_its_text_is_gone_but_not_with_a_damaged_corpus(
+    corpus: tuple[Path, Path], uninterrupted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As after copying the run to another machine; one flipped bit in a shard would end with other weights."""
+    out, (source, target) = tmp_path / "run", (Path(shutil.copy(path, tmp_path)) for path in corpus)
+    assert main([*everything((source, target), out), "--minutes", "0"]) == 0
+    source.unlink()
+    os.utime(target, (1, 1))
+    shard = out / "training" / "corpus" / "shards" / "000-00000.bin"
+    good = shard.read_bytes()
+    shard.write_bytes(bytes([good[0] ^ 1]) + good[1:])
+    assert main(["train", "--out", str(out), "--resume"]) == 2
+    assert f"{shard} is missing, damaged" in say(capsys)
+    shard.write_bytes(good)
+    assert main(["train", "--out", str(out), "--resume"]) == 0
+    assert f"{source} is not there any more; going on with what was prepared from it." in say(capsys)
+    _same(uninterrupted, out)
+
+
 def test_without_a_run_there_is_no_recipe_to_go_on_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--resume"]) == 2
     assert "Say with --out which run is to go on" in say(capsys)

@@ -145,15 +145,39 @@ def test_a_finished_preparation_is_opened_not_made_again(files: Path, tmp_path: 
     assert len(again.train) == len(open_prepared(folder).train)
 
 
-def test_what_an_older_version_prepared_is_opened_and_its_equal_weights_mean_none(files: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "prepared"
-    both = [{"source": str(files / "a.en"), "target": str(files / "a.pt")}, {"pairs": str(files / "b.tsv")}]
-    prepare(options_for(files, train=both), folder)
+def make_old(folder: Path) -> None:
+    """Make a corpus what version 2 of the format would have left: equal weights, and nothing vouched for."""
     purpose = json.loads((folder / "purpose.json").read_text())
     purpose["format"] = 2
     for corpus in (each for split in ("train", "valid", "test") for each in purpose["options"][split]):
         corpus["weight"] = 1.0
+    for each in purpose["inputs"]:
+        del each["checksum"]
+    finished = json.loads((folder / "finished.json").read_text())
+    del finished["files"], finished["sha256"], purpose["sha256"]
     (folder / "purpose.json").write_text(json.dumps(purpose))
+    (folder / "finished.json").write_text(json.dumps(finished))
+
+
+def test_a_corpus_without_checksums_is_opened_with_a_remark(files: Path, tmp_path: Path) -> None:
+    folder, remarks = tmp_path / "prepared", list[str]()
+    options = options_for(files, train=str(files / "b.tsv"))
+    prepare(options, folder)
+    make_old(folder)
+    os.utime(files / "b.tsv", (1, 1))
+    assert len(prepare(options, folder, remark=remarks.append).train) == 39
+    assert "b.tsv has another date than when it was prepared" in remarks[0]
+    assert "prepared by an older version of regard, which took no checksums" in remarks[1]
+    with (files / "b.tsv").open("a") as file:
+        file.write("one more\tmais um\n")
+    assert f"the file {files / 'b.tsv'} has changed" in refusal(options, folder)
+
+
+def test_what_an_older_version_prepared_is_opened_and_its_equal_weights_mean_none(files: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "prepared"
+    both = [{"source": str(files / "a.en"), "target": str(files / "a.pt")}, {"pairs": str(files / "b.tsv")}]
+    prepare(options_for(files, train=both), folder)
+    make_old(folder)
     counts = [count for _, count, _ in prepare(options_for(files, train=both), folder).train.corpora]
     assert [weight for _, _, weight in open_prepared(folder).train.corpora] == counts
     halves = [corpus | {"weight": 1.0} for corpus in both]
@@ -265,10 +289,39 @@ def test_a_folder_of_something_else_is_refused(files: Path, tmp_path: Path) -> N
     other = refusal(options_for(files, cleaning={"longest": 70}), folder)
     assert "prepared from something else: data.cleaning.longest was 60 and is now 70." in other
     assert "Name another folder as data.prepared, or delete this one." in other
-    os.utime(files / "b.tsv", (1, 1))
+    whole = (files / "b.tsv").read_bytes()
+    (files / "b.tsv").write_bytes(whole.replace(b"word 1\t", b"word 0\t"))
+    assert f"the file {files / 'b.tsv'} has changed" in refusal(options_for(files), folder)
+    (files / "b.tsv").write_bytes(whole + b"\n")
     assert f"the file {files / 'b.tsv'} has changed" in refusal(options_for(files), folder)
     assert "text holds other files" in refusal(options_for(files), files)
     assert "cannot be made" in refusal(options_for(files), files / "a.en" / "prepared")
+
+
+def test_files_with_another_date_are_the_same_and_files_that_are_gone_are_not_needed(
+    files: Path, tmp_path: Path
+) -> None:
+    folder, remarks = tmp_path / "prepared", list[str]()
+    made = prepare(options_for(files), folder)
+    os.utime(files / "b.tsv", (1, 1))
+    again = prepare(options_for(files), folder, remark=remarks.append)
+    (files / "a.en").unlink()
+    assert remarks == []
+    without = prepare(options_for(files), folder, remark=remarks.append)
+    assert remarks == [f"{files / 'a.en'} is not there any more; going on with what was prepared from it."]
+    assert made.report == again.report == without.report
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_an_unfinished_preparation_goes_on_with_files_of_another_date(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not run_until_written(options_for(files), tmp_path / "prepared", 9, monkeypatch)
+    shard = tmp_path / "prepared" / "shards" / "000-00000.bin"
+    before = shard.stat().st_ino
+    os.utime(files / "b.tsv", (1, 1))
+    assert prepare(options_for(files), tmp_path / "prepared").report.read == 100
+    assert shard.stat().st_ino == before  # it was not made again
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -280,7 +333,7 @@ def test_an_unfinished_preparation_gives_way_when_a_file_is_mended(
     (files / "b.tsv").write_bytes(whole + b"no tab\n")
     assert "b.tsv, line 41: there is no tab" in refusal(options_for(files), folder)
     (files / "b.tsv").write_bytes(whole)
-    assert not run_until_written(options_for(files), folder, 8, monkeypatch)
+    assert not run_until_written(options_for(files), folder, 9, monkeypatch)
     assert len(list((folder / "shards").glob("*.bin"))) == 2
     assert "data.hold_out was 1000 and is now 5" in refusal(options_for(files, hold_out=5), folder)
     (files / "b.tsv").write_bytes(whole + b"one more\tmais um\n")
@@ -298,7 +351,7 @@ def test_what_is_damaged_is_refused(files: Path, tmp_path: Path) -> None:
         assert f"{name} is missing, damaged or of another version" in refusal(options_for(files), folder)
         (folder / name).write_bytes(whole)
     next((folder / "shards").glob("*.bin")).unlink()
-    assert "is missing or not whole" in refusal(options_for(files), folder)
+    assert f".bin is missing, damaged or of another version; delete {folder} " in refusal(options_for(files), folder)
 
 
 @pytest.fixture
