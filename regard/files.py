@@ -13,6 +13,17 @@ from regard.faults import Fault
 
 
 @contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Give an error of the system in this block the name of the file: once a file is open, such errors have none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A file that appears at `path` when the block ends well; until then, and otherwise, what was there stays.
 

@@ -5,6 +5,7 @@ old and the new content alike, so there is no moment at which a good folder look
 nothing outside the folder is opened. None of this loads torch, so that a fast engine can start without it.
 """
 
+import errno
 import hashlib
 import json
 import tomllib
@@ -71,10 +72,16 @@ def checked_meanwhile(folder: Path, names: list[str] | None = None) -> Iterator[
 def _read(folder: Path, name: str) -> bytes:
     if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
         raise Fault(f"{folder / MANIFEST} names the file {name!r}, which is outside the folder.")
+    return _content(folder / name)
+
+
+def _content(path: Path) -> bytes:
     try:
-        return read_regular_file(folder / name)
+        return read_regular_file(path)
     except OSError as error:
-        raise Fault(f"{folder / name} is missing or cannot be read: {error.strerror}.") from None
+        if error.errno in (errno.EMFILE, errno.ENFILE):  # says nothing of this file, which may be whole
+            raise
+        raise Fault(f"{path} is missing or cannot be read: {error.strerror}.") from None
 
 
 def read_manifest(folder: Path) -> dict[str, list[str]]:
@@ -88,11 +95,12 @@ def read_manifest(folder: Path) -> dict[str, list[str]]:
         raise Fault(f"{path} is a link; what a model folder is made of lies in it.")
     if not path.exists():
         raise Fault(f"{folder} is not a model folder: it has no {MANIFEST}.")
+    content = _content(path)
     try:
-        files = json.loads(read_regular_file(path).decode("utf-8"))["files"]
+        files = json.loads(content.decode("utf-8"))["files"]
         if all(isinstance(sums, list) and all(isinstance(s, str) for s in sums) for sums in files.values()):
             return dict(files)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     raise Fault(f"{path} is damaged: it is not a list of files and their checksums.")
 

@@ -4,11 +4,10 @@ Results go to standard output, everything else to standard error. The exit statu
 the user's, 1 for a fault of ours, 130 after Ctrl-C, and 141 when whoever read our output has gone away.
 """
 
-import errno
 import os
-import re
 import select
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from regard import __version__
+from regard.cli.refused import refused
 from regard.faults import Fault
 from regard.memory import is_out_of_memory
 
@@ -123,6 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from regard.cli.console import NoOutput
 
         sys.stdout = NoOutput()
+    threading.excepthook = _hear_thread
     try:
         with warnings.catch_warnings():
             # On a CPU without bf16, torch computes it in another way, and says so with a page of its own frames.
@@ -134,6 +135,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _explain(error)
     _silence_what_cannot_be_written()
     return status
+
+
+def _hear_thread(ended: threading.ExceptHookArgs) -> None:
+    """Say nothing of an error in a thread of TensorBoard's, which raises it once more where we call it."""
+    if not type(ended.thread).__module__.startswith("tensorboard"):
+        threading.__excepthook__(ended)
 
 
 def _run(arguments: list[str]) -> int:
@@ -170,12 +177,10 @@ def _explain(error: BaseException) -> int:
             return 141
         case UnicodeEncodeError():
             return _tell(_unwritable(error.object[error.start], error.encoding))
+        case Exception() if sentence := refused(error):
+            return _tell(sentence)
         case ModuleNotFoundError() if error.name and error.name.partition(".")[0] != "regard":
             return _tell(f"{error.name} is not installed; `regard doctor` says what is missing.")
-        case OSError() if error.errno in _OF_THE_DISK and (error.filename or error.errno in _NAMELESS):
-            unnamed = "a file" if error.errno == errno.EIO else "the output"
-            place = _HIDDEN.sub(r"\1", str(error.filename2 or error.filename or unnamed))
-            return _tell(_OF_THE_DISK[error.errno].format(place=place))
         case MemoryError() | RuntimeError() if is_out_of_memory(error):
             return _tell("The memory does not suffice for this; give less at a time, or a smaller model.")
     return _own_fault(error)
@@ -185,25 +190,6 @@ def _unwritable(character: str, encoding: str) -> str:
     if "\udc80" <= character <= "\udcff":  # how Python holds what it could not read
         return f"The byte {ord(character) - 0xDC00:#x} of what you gave is no UTF-8; give text and names in UTF-8."
     return f"{character!a} cannot be written in the encoding {encoding}; PYTHONUTF8=1 makes it UTF-8."
-
-
-# What is being written, beside where it is to be
-_HIDDEN = re.compile(r"\.([^/]+)\.(?:partial|unfinished(?:\.jsonl)?)$")
-_NAMELESS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what one meets in an open file, its name gone
-_OF_THE_DISK = {
-    errno.EACCES: "{place} may not be read or written by you (permission denied).",
-    errno.EPERM: "{place} may not be changed by you (operation not permitted).",
-    errno.ENOENT: "There is no {place}.",
-    errno.EISDIR: "{place} is a folder, and a file is needed.",
-    errno.ENOTDIR: "{place} is not a folder, or lies under something that is none.",
-    errno.EEXIST: "{place} exists already.",
-    errno.ENOSPC: "No space is left on the device of {place}; make room and try again.",
-    errno.EDQUOT: "Your quota on the device of {place} is used up; make room and try again.",
-    errno.EFBIG: "{place} would be larger than a file may be there (`ulimit -f` shows your own limit).",
-    errno.EIO: "The device of {place} reports an error (input/output error); look at the disk.",
-    errno.EROFS: "{place} lies on a file system that can only be read.",
-    errno.ENAMETOOLONG: "{place} is too long a name for the file system.",
-}
 
 
 def _usage(error: typer.TyperException) -> list[str]:

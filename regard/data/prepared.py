@@ -31,7 +31,7 @@ from regard.data.vouched import (
 )
 from regard.data.workers import is_starting_worker
 from regard.faults import Fault
-from regard.files import write_file
+from regard.files import naming, write_file
 from regard.progress import Progress
 from regard.recipe import differences
 
@@ -176,8 +176,9 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
     if is_prepared(folder) and (files := _read_finished(folder).files):
         check_files(folder, {path.name: files[path.name]})
     try:
-        known = np.load(path)
-    except (OSError, ValueError, EOFError):
+        with naming(path):
+            known = np.load(path)
+    except (ValueError, EOFError):
         raise damage(path, folder) from None
     return [bool(each) for each in np.isin(hash_folded(sources), known)]
 
@@ -312,6 +313,7 @@ def write_pair_list(path: Path, pairs: list[tuple[str, str]]) -> None:
 
 def read_pair_list(path: Path) -> list[tuple[str, str]]:
     try:
-        return _PAIRS.validate_json(path.read_bytes())
-    except (OSError, ValidationError):
+        with naming(path):
+            return _PAIRS.validate_json(path.read_bytes())
+    except (FileNotFoundError, ValidationError):
         raise damage(path) from None

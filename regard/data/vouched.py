@@ -14,7 +14,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from regard.faults import Fault
-from regard.files import write_file
+from regard.files import naming, write_file
 
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -32,7 +32,7 @@ def checksum(content: bytes | bytearray) -> str:
 
 
 def file_checksum(path: Path) -> str:
-    with path.open("rb") as file:
+    with naming(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -59,9 +59,10 @@ def read_record(kind: type[Record], path: Path) -> Record:
 def read_any_record(kind: type[Record], path: Path) -> tuple[Record, bool]:
     """Read a record that may be older than checksums; gives whether it carries its own."""
     try:
-        content = path.read_bytes()
+        with naming(path):
+            content = path.read_bytes()
         record = kind.model_validate_json(content)
-    except (OSError, ValidationError):
+    except (FileNotFoundError, ValidationError):
         raise damage(path) from None
     seal = _SEAL.search(content)
     return record, seal is not None and checksum(content[: seal.start()] + b"\n}") == seal[1].decode()

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from regard.files import naming
 from regard.training.events import Ended, Event, Listener, Remarked, Started, Stepped, Validated
 
 FADING = 0.98  # of a loss shown to people, at each step after its own
@@ -174,6 +175,10 @@ class TensorBoard:
 
     def __call__(self, event: Event) -> None:
         self.loss.hear(event)
+        with naming(self.folder):
+            self._write(event)
+
+    def _write(self, event: Event) -> None:
         match event:
             case Started(step):
                 from torch.utils.tensorboard import SummaryWriter

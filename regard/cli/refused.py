@@ -1,0 +1,53 @@
+"""What the system refused to read, write or open, as a sentence that names the file: no fault of ours."""
+
+import errno
+import os
+import re
+
+# What is being written, beside where it is to be.
+_HIDDEN = re.compile(r"\.([^/]+)\.(?:partial|unfinished(?:\.jsonl)?)$")
+_SENTENCES = {
+    errno.EACCES: "{place} may not be read or written by you (permission denied).",
+    errno.EPERM: "{place} may not be changed by you (operation not permitted).",
+    errno.ENOENT: "There is no {place}.",
+    errno.EISDIR: "{place} is a folder, and a file is needed.",
+    errno.ENOTDIR: "{place} is not a folder, or lies under something that is none.",
+    errno.EEXIST: "{place} exists already.",
+    errno.ELOOP: "{place} is a link that leads round in a circle.",
+    errno.ENAMETOOLONG: "{place} is too long a name for the file system.",
+    errno.ENOSPC: "No space is left on the device of {place}; make room and try again.",
+    errno.EDQUOT: "Your quota on the device of {place} is used up; make room and try again.",
+    errno.EFBIG: "{place} would be larger than a file may be there (`ulimit -f` shows your own limit).",
+    errno.EIO: "The device of {place} reports an error (input/output error); look at the disk.",
+    errno.EROFS: "{place} lies on a file system that can only be read.",
+    errno.ESTALE: "The server that holds {place} no longer knows it (stale file handle); mount it again.",
+    errno.EMFILE: "{place} could not be opened: this process has too many open files (`ulimit -n` shows the limit).",
+    errno.ENFILE: "{place} could not be opened: the system has too many open files.",
+}
+# What can be met in a file that is open already, and then has no name.
+_NAMELESS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE, errno.ENFILE)
+_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# How libraries that are not Python's tell the same: Rust with the number, C++ and the linker in the system's words.
+_NUMBERED = re.compile(r"\(os error (\d+)\)")
+
+
+def refused(error: BaseException) -> str | None:
+    """The sentence for an error of the system; None where it is none, or says nothing of files."""
+    if isinstance(error, OSError) and error.errno in _SENTENCES:
+        name, number = error.filename2 or error.filename, error.errno
+    elif isinstance(error, OSError):
+        return None
+    else:
+        name, number = None, _number_in(str(error))
+    if number is None or not (name or number in _NAMELESS):
+        return None
+    unnamed = "the output" if number in _WRITTEN else "a file"
+    place = _HIDDEN.sub(r"\1", os.fsdecode(name) if isinstance(name, bytes | os.PathLike) else str(name or unnamed))
+    sentence = _SENTENCES[number].format(place=place)
+    return sentence[0].upper() + sentence[1:] if name is None else sentence
+
+
+def _number_in(message: str) -> int | None:
+    if (found := _NUMBERED.search(message)) and int(found[1]) in _SENTENCES:
+        return int(found[1])
+    return next((number for number in _NAMELESS if os.strerror(number) in message), None)

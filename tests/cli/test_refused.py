@@ -1,0 +1,171 @@
+"""What the system refuses is one sentence and status 2, whoever tells of it, and a run that met it can go on."""
+
+import errno
+import os
+import resource
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors import SafetensorError
+from small import train_arguments
+
+from regard import cli
+from regard.checkpoint import WEIGHTS, RunFolder
+from regard.cli import main
+from regard.cli.refused import refused
+from regard.data.prepared import open_prepared
+from regard.files import naming
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            OSError(errno.EMFILE, "Too many open files", "a.bin"),
+            "a.bin could not be opened: this process has too many open files (`ulimit -n` shows the limit).",
+        ),
+        (
+            OSError(errno.EMFILE, "Too many open files"),
+            "A file could not be opened: this process has too many open files (`ulimit -n` shows the limit).",
+        ),
+        (
+            OSError(errno.ESTALE, "Stale file handle", "a.bin"),
+            "The server that holds a.bin no longer knows it (stale file handle); mount it again.",
+        ),
+        (OSError(errno.EROFS, "Read-only file system"), "A file lies on a file system that can only be read."),
+        (
+            SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
+            "No space is left on the device of the output; make room and try again.",
+        ),
+        (
+            ImportError("libgomp.so.1: cannot open shared object file: Too many open files"),
+            "A file could not be opened: this process has too many open files (`ulimit -n` shows the limit).",
+        ),
+        (
+            RuntimeError("unable to mmap 64 bytes: Input/output error (5)"),
+            "The device of a file reports an error (input/output error); look at the disk.",
+        ),
+    ],
+)
+def test_whoever_tells_of_it(
+    error: Exception, sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr("regard.cli.families.command", fail)
+    assert main(["families"]) == 2
+    assert capsys.readouterr().err == f"regard: {sentence}\n"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionResetError(errno.ECONNRESET, "reset"),
+        ValueError("a value"),
+        OSError("no number"),
+        KeyError("(os error x)"),
+    ],
+)
+def test_other_errors_are_not_the_disks(error: Exception) -> None:
+    assert refused(error) is None
+
+
+def test_errors_of_an_open_file_get_its_name() -> None:
+    with pytest.raises(OSError, match=r"a\.bin"), naming(Path("a.bin")):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    with pytest.raises(OSError, match=r"b\.bin"), naming(Path("a.bin")):
+        raise OSError(errno.EIO, os.strerror(errno.EIO), "b.bin")
+
+
+@contextmanager
+def few_files() -> Iterator[None]:
+    """Inside this block no file can be opened: the limit is as many as are open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_too_many_open_files(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(trained)]) == 0  # what is imported is imported
+    capsys.readouterr()
+    with few_files():
+        status = main(["info", str(trained)])
+    assert status == 2
+    said = capsys.readouterr().err
+    assert f"regard: {trained}/" in said
+    assert "could not be opened: this process has too many open files" in said
+
+
+def test_too_many_open_files_are_no_damage(trained: Path) -> None:
+    """Nobody should be told to delete a corpus, or go back to an older checkpoint, for want of a file handle."""
+    with few_files(), pytest.raises(OSError, match="Too many open files"):
+        open_prepared(trained / "training" / "corpus")
+    with few_files(), pytest.raises(OSError, match="Too many open files"):
+        RunFolder(trained).latest()
+
+
+@pytest.mark.usefixtures("no_curves")
+@pytest.mark.parametrize("number", [errno.EIO, errno.EROFS])
+def test_an_error_in_the_middle_of_training_loses_nothing(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """The device fails under a checkpoint at step 8; the run ends with a sentence, and goes on to the same weights."""
+    force, out = os.fsync, tmp_path / "run"
+
+    def fail(descriptor: int) -> None:
+        if "00000008" in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
+            raise OSError(number, os.strerror(number))
+        force(descriptor)
+
+    arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", out)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert "checkpoints/00000008.partial/" in said
+    assert f"cannot be written: {os.strerror(number)}." in said
+    assert "fault of regard's own" not in said
+    assert main([*arguments, "--resume"]) == 0
+    assert (out / WEIGHTS).read_bytes() == (trained / WEIGHTS).read_bytes()
+
+
+@pytest.mark.usefixtures("no_curves")
+def test_an_error_under_tensorboard_is_told_once(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tensorboard.summary.writer.record_writer import RecordWriter
+
+    def fail(self: Any, data: bytes) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr(RecordWriter, "write", fail)
+        assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert f"regard: The device of {tmp_path}/run/training/tensorboard reports an error" in said
+    assert "Traceback" not in said
+
+
+def test_threads_of_our_own_are_heard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[Any] = []
+    monkeypatch.setattr(threading, "__excepthook__", heard.append)
+    monkeypatch.setattr(threading, "excepthook", cli._hear_thread)
+
+    def fail() -> None:
+        raise ValueError
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    assert [ended.exc_type for ended in heard] == [ValueError]
