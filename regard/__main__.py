@@ -1,7 +1,5 @@
 """`python -m regard` is the same as `regard`."""
 
-import sys
+from regard.cli import run
 
-from regard.cli import main
-
-sys.exit(main())
+run()

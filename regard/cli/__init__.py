@@ -4,8 +4,10 @@ Results go to standard output, everything else to standard error. The exit statu
 the user's, 1 for a fault of ours, 130 after Ctrl-C, and 141 when whoever read our output has gone away.
 """
 
+import atexit
 import os
 import select
+import signal
 import sys
 import threading
 import traceback
@@ -14,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -115,6 +117,24 @@ def _root() -> TyperGroup:
     for name, line in COMMANDS.items():
         group.add_command(_Deferred(name, *line))
     return group
+
+
+def run() -> NoReturn:
+    """The program: exits with the status of its command line, and after Ctrl-C without Python's own long end.
+
+    That would stop threads which a second Ctrl-C left inside torch, and C++ would abort and say so.
+    """
+    status = 130
+
+    def leave_at_once() -> None:
+        if status == 130:
+            os._exit(status)
+
+    atexit.register(leave_at_once)  # called last, being registered first
+    with suppress(KeyboardInterrupt):  # a second one, while the first is being told
+        status = main()
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
+    sys.exit(status)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -33,13 +33,12 @@ _NUMBERED = re.compile(r"\(os error (\d+)\)")
 
 def refused(error: BaseException) -> str | None:
     """The sentence for an error of the system; None where it is none, or says nothing of files."""
-    if isinstance(error, OSError) and error.errno in _SENTENCES:
+    name, number = None, None
+    if isinstance(error, OSError):
         name, number = error.filename2 or error.filename, error.errno
-    elif isinstance(error, OSError):
-        return None
     else:
-        name, number = None, _number_in(str(error))
-    if number is None or not (name or number in _NAMELESS):
+        number = _number_in(str(error))
+    if number not in _SENTENCES or not (name or number in _NAMELESS):
         return None
     unnamed = "the output" if number in _WRITTEN else "a file"
     place = _HIDDEN.sub(r"\1", os.fsdecode(name) if isinstance(name, bytes | os.PathLike) else str(name or unnamed))

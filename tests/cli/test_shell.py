@@ -42,7 +42,7 @@ def get(name: str) -> None:
 if __name__ == "__main__":
     regard.cli.COMMANDS["made"] = ("__main__", "command", "Do as the test says.")
     regard.cli.COMMANDS["kit"] = ("__main__", "app", "A kit of commands.")
-    sys.exit(regard.cli.main())
+    regard.cli.run()
 """
 
 QUIET = {name: value for name, value in os.environ.items() if name not in ("REGARD_TRACEBACK", "NO_COLOR")}
@@ -286,6 +286,48 @@ def test_ctrl_c_ends_with_130_and_one_line(tmp_path):
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
+        _, remarks = process.communicate(timeout=60)
+    assert (process.returncode, remarks) == (130, "regard: stopped.\n")
+
+
+IN_TORCH = """import threading, time, torch
+    def work():
+        while True:
+            square = torch.randn(64, 64, requires_grad=True)
+            (square @ square).sum().backward()
+    for _ in range(3):
+        threading.Thread(target=work, daemon=True).start()
+    time.sleep(0.3)
+    print('ready', flush=True)
+    time.sleep(60)"""
+
+
+def test_ctrl_c_while_threads_are_inside_torch_ends_without_a_word_of_c_plus_plus(tmp_path):
+    """Python's own end stops such threads in a way that C++ takes for an error of its own, and aborts."""
+    command = [sys.executable, program(tmp_path, IN_TORCH), "made"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=QUIET) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, remarks = process.communicate(timeout=60)
+    assert (process.returncode, remarks) == (130, "regard: stopped.\n")
+
+
+def test_ctrl_c_twice_ends_with_130_and_one_line(tmp_path):
+    """The second comes while something is tidied up after the first."""
+    body = """import time
+    try:
+        print('ready', flush=True)
+        time.sleep(60)
+    finally:
+        print('tidying', flush=True)
+        time.sleep(60)"""
+    command = [sys.executable, program(tmp_path, body), "made"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=QUIET) as process:
+        assert process.stdout is not None
+        for line in ("ready\n", "tidying\n"):
+            assert process.stdout.readline() == line
+            process.send_signal(signal.SIGINT)
         _, remarks = process.communicate(timeout=60)
     assert (process.returncode, remarks) == (130, "regard: stopped.\n")
 
