@@ -31,6 +31,7 @@ def inspect(
         raise Fault("This model has no attention, so it has no heads to report on.")
     if given is not None and len(given) != len(pairs):
         raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines of alignments.")
+    pairs = [(source.strip(), target.strip()) for source, target in pairs]  # as they will be read
     reports: list[HeadReport] = []
     task.eval()
     for portion in _portions(task, pairs):

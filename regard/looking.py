@@ -77,7 +77,7 @@ class Sight:
 
 def see(model: Model, text: str, target: str | None = None) -> Sight:
     """Let the model read `text` and write `target`, or what it finds best, and watch it."""
-    if not text.strip():
+    if not (text := text.strip()):
         raise Fault("There is no text to look at; give a sentence with --text.")
     model.task.check_length(text, 0)
     written = model.search_tokens(text) if target is None else model.task.target.encode(target)

@@ -153,7 +153,7 @@ class Model:
         """
         found: list[Alignment] = [[] for _ in texts]
         where = crossing(self.task.model)
-        sources = [self.task.source.encode(text) for text in texts]
+        sources = [self.task.source.encode(text.strip()) for text in texts]
         lengths = {n: max(len(sources[n]), len(outputs[n])) + 1 for n in range(len(texts)) if sources[n] and outputs[n]}
         for numbers in batches_of(lengths, ALIGNED_TOKENS) if where else ():
             with watching(self, where=where) as gazes:

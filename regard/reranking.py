@@ -44,7 +44,7 @@ def by_channel(model: Model, backward: Model, weight: float, count: int = 1) -> 
         between_steps()
         outputs = [model.task.write(each.tokens) for each in found]
         _check_lengths(backward, outputs, text)
-        source = backward.task.target.encode(text)
+        source = backward.task.target.encode(text.strip())
         likelihoods = backward.force(outputs, [source] * len(outputs)).tolist()
         direct = [sum(each.token_scores) for each in found]
         lengths = [(len(source) + 1, len(each.tokens) + 1) for each in found]

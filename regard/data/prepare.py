@@ -48,13 +48,14 @@ from regard.data.prepared import (
     write_finished,
     write_pair_list,
 )
-from regard.data.shards import Shard, ShardBuilder, write_lengths
+from regard.data.shards import Shard, ShardBuilder, source_hashes, write_lengths
 from regard.data.spelling import MEASURED, Spelling, spelling
 from regard.data.text import Chunk, read_chunks, read_pairs
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers, tokeniser_names, train_tokeniser
 from regard.data.vouched import are_whole, file_checksum, read_record, write_record, write_vouched
 from regard.data.workers import cores, map_in_order
 from regard.faults import Fault
+from regard.files import write_file
 from regard.progress import Progress, silent
 
 __all__ = ["Prepared", "open_prepared", "prepare"]
@@ -109,6 +110,7 @@ def _prepare(
             raise Fault("The pairs held out for validation are all too long or too uneven; give some as data.valid.")
     shards = [part.shard for part in made]
     write_lengths(layout.shards, shards)
+    write_file(layout.sources, _array_file(source_hashes(layout.shards, shards)))
     write_pair_list(layout.valid, valid)
     write_pair_list(layout.test, test)
     remove_leftovers(layout.folder)
@@ -145,8 +147,7 @@ def _judged(options: DataOptions, layout: Layout, elsewhere: np.ndarray, progres
     may_validate = np.repeat([corpus.held_out for corpus in options.train], lines)
     fates = judge(hashed, elsewhere, options.cleaning, 0 if options.valid else options.hold_out, may_validate)
     _check_some_are_left(fates)
-    arrays = {layout.sources.name: np.unique(hashed["source"][learnt(fates)]), layout.fates.name: fates}
-    write_vouched(layout.judged, {name: _array_file(array) for name, array in arrays.items()})
+    write_vouched(layout.judged, {layout.fates.name: _array_file(fates)})
     return fates
 
 
@@ -179,7 +180,12 @@ def _first_lines(corpora: Sequence[Corpus]) -> int:
 
 
 def _hash_chunk(chunk: Chunk) -> np.ndarray:
-    return hash_pairs(chunk.pairs())
+    return hash_pairs(_stripped(chunk))
+
+
+def _stripped(chunk: Chunk) -> list[tuple[str, str]]:
+    """The pairs of some training lines without the spaces at their ends, as they are compared and learnt."""
+    return [(source.strip(), target.strip()) for source, target in chunk.pairs()]
 
 
 def _tokenisers(
@@ -264,7 +270,7 @@ def _pieces(corpora: Sequence[Corpus], fates: np.ndarray, size: int) -> Iterator
 
 
 def _sampled_pairs(piece: Piece) -> list[tuple[str, str]]:
-    pairs = piece.chunk.pairs()
+    pairs = _stripped(piece.chunk)
     return [pairs[position] for position in np.flatnonzero(piece.fates == Fate.SAMPLED)]
 
 
@@ -325,7 +331,7 @@ class ShardMaker:
         self, piece: Piece, drops: Drops
     ) -> Iterator[tuple[tuple[str, str], Fate, tuple[list[int], list[int]]]]:
         """The pairs that are not dropped, their fates and their tokens; the others are counted into `drops`."""
-        pairs, fates = piece.chunk.pairs(), [Fate(fate) for fate in piece.fates.tolist()]
+        pairs, fates = _stripped(piece.chunk), [Fate(fate) for fate in piece.fates.tolist()]
 
         def drop(position: int, reason: str) -> None:
             add_drops(drops, {reason: Drop.first(piece.chunk.place(position), pairs[position])})

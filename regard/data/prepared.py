@@ -95,12 +95,12 @@ class Layout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.purpose = folder / "purpose.json"
-        self.judged = folder / "judged.json"  # vouches for the next two
+        self.judged = folder / "judged.json"  # vouches for the next one
         self.fates = folder / "fates.npy"
-        self.sources = folder / "sources.npy"  # hashes of the folded source sentences that are learnt from
         self.tokenisers = folder / "tokenisers"
         self.tokenisers_done = folder / "tokenisers" / "done.json"  # vouches for them
         self.shards = folder / "shards"
+        self.sources = folder / "sources.npy"  # hashes of the folded source sentences that are learnt from
         self.valid = folder / "valid.json"
         self.test = folder / "test.json"
         self.finished = folder / "finished.json"
@@ -168,7 +168,7 @@ def write_finished(layout: Layout, shards: list[Shard], report: Report) -> None:
 def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
     """Which sentences are sources of the training pairs prepared in `folder`, whatever their case; none if it is gone.
 
-    Pairs that are dropped only for their length in tokens count too.
+    What older versions prepared counts those too that were dropped only for their length in tokens.
     """
     path = Layout(folder).sources
     if not path.is_file():

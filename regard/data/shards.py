@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from regard.data.cleaning import hash_folded
 from regard.data.vouched import checksum
 from regard.faults import Fault
 from regard.files import write_file
@@ -26,6 +27,7 @@ _ALIGNMENT = 8
 _OFFSET = np.dtype("<u4")
 _LENGTH = np.dtype("<i4")
 _SMALL_VOCABULARY = 2**16
+_HASHES = "source.hashes"  # of the folded sentences
 
 
 class Section(BaseModel):
@@ -76,9 +78,11 @@ class ShardBuilder:
         token = np.dtype("<u2" if vocabulary <= _SMALL_VOCABULARY else "<u4")
         self._tokens = {side: _Column(token) for side in SIDES}
         self._texts = {side: _Column(np.dtype("u1")) for side in SIDES} if keep_text else {}
+        self._sources: list[str] = []
 
     def add(self, tokens: tuple[list[int], list[int]], texts: tuple[str, str]) -> None:
-        """Add a pair: its tokens, and its text in case that is kept."""
+        """Add a pair: its tokens, the hash of its source, and its text in case that is kept."""
+        self._sources.append(texts[0])
         for column, side_tokens in zip(self._tokens.values(), tokens, strict=True):
             column.add(np.array(side_tokens, column.type).tobytes())
         for column, text in zip(self._texts.values(), texts, strict=False):
@@ -87,18 +91,27 @@ class ShardBuilder:
     def write(self, path: Path, corpus: int) -> Shard:
         """Write the shard and give its record."""
         blob, sections = bytearray(), {}
-        for kind, columns in (("tokens", self._tokens), ("text", self._texts)):
-            for side, column in columns.items():
-                for name, type_, contents in column.sections(f"{side}.{kind}"):
-                    blob += bytes(-len(blob) % _ALIGNMENT)
-                    count = len(contents) // type_.itemsize
-                    sections[name] = Section(type=type_.str, start=len(blob), count=count)
-                    blob += contents
+        for name, type_, contents in self._sections():
+            blob += bytes(-len(blob) % _ALIGNMENT)
+            sections[name] = Section(type=type_.str, start=len(blob), count=len(contents) // type_.itemsize)
+            blob += contents
         write_file(path, bytes(blob))
         rows = len(self._tokens["source"].values)
         return Shard(
             file=path.name, corpus=corpus, rows=rows, size=len(blob), sections=sections, checksum=checksum(blob)
         )
+
+    def _sections(self) -> Iterator[tuple[str, np.dtype, bytes]]:
+        for kind, columns in (("tokens", self._tokens), ("text", self._texts)):
+            for side, column in columns.items():
+                yield from column.sections(f"{side}.{kind}")
+        hashes = hash_folded(self._sources)
+        yield _HASHES, hashes.dtype, hashes.tobytes()
+
+
+def source_hashes(folder: Path, shards: Sequence[Shard]) -> np.ndarray:
+    """The hashes of the source sentences of all rows, each once."""
+    return np.unique(np.concatenate([_mapped(folder, shard)[_HASHES] for shard in shards]))
 
 
 def write_lengths(folder: Path, shards: Sequence[Shard]) -> None:

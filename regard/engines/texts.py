@@ -41,7 +41,7 @@ def rows_of(texts: Sequence[str], source: Tokeniser, longest: int, options: Deco
         raise TypeError("translate takes a list of texts; write translate([text], options)")
     numbers = [number for number, text in enumerate(texts) if text.strip()]
     rows = []
-    for number, tokens in zip(numbers, source.encode_all([texts[number] for number in numbers]), strict=True):
+    for number, tokens in zip(numbers, source.encode_all([texts[number].strip() for number in numbers]), strict=True):
         length = len(tokens) + 1
         if length > longest:
             text = texts[number][:40]

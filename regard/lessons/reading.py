@@ -60,7 +60,7 @@ def read(model: Model, text: str, needed: str) -> Reading:
     batch = task.read([text])
     with _overheard(layers) as inputs:
         task.model.read(batch.source, batch.source_lengths)
-    tokens = [*task.source.encode(text), task.source.end]
+    tokens = [*task.source.encode(text.strip()), task.source.end]
     kind = model.recipe.data.tokeniser.by_side()[0].kind
     words, of_token = labels(task.source, tokens, by_word=not is_spelled_word(text, kind))
     readings = [

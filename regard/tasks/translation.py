@@ -111,9 +111,9 @@ class Translation(nn.Module):
         return packed or batch.to(self.device)
 
     def pair_up(self, pairs: Sequence[tuple[str, str]]) -> PairBatch:
-        """A batch of these sentences and their translations."""
-        sources = self.source.encode_all([source for source, _ in pairs])
-        targets = self.target.encode_all([target for _, target in pairs])
+        """A batch of these sentences and their translations, without the spaces at their ends, as they are learnt."""
+        sources = self.source.encode_all([source.strip() for source, _ in pairs])
+        targets = self.target.encode_all([target.strip() for _, target in pairs])
         return self.token_batch([np.array(s) for s in sources], [np.array(t) for t in targets])
 
     def token_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch:
@@ -158,7 +158,7 @@ class Translation(nn.Module):
 
     def force_batch(self, inputs: Sequence[str], outputs: Sequence[Sequence[int]]) -> PairBatch:
         """A batch in which these tokens, and no others, are written."""
-        sources = self.source.encode_all(list(inputs))
+        sources = self.source.encode_all([text.strip() for text in inputs])
         return self.token_batch([np.array(s) for s in sources], [np.array(tokens) for tokens in outputs])
 
     def forced_distributions(self, batch: PairBatch) -> list[Tensor]:
@@ -180,7 +180,7 @@ class Translation(nn.Module):
 
     def read(self, inputs: Sequence[str]) -> PairBatch:
         """The sentences as a batch with empty targets."""
-        return self.read_tokens(self.source.encode_all(list(inputs)))
+        return self.read_tokens(self.source.encode_all([text.strip() for text in inputs]))
 
     def read_tokens(self, rows: Sequence[Sequence[int]]) -> PairBatch:
         """The same of sentences that are cut into tokens already."""
@@ -191,7 +191,7 @@ class Translation(nn.Module):
 
     def source_tokens(self, text: str, number: int) -> list[int]:
         """The tokens of a sentence; one longer than the model was made for is refused by its number."""
-        tokens, longest = self.source.encode(text), self.model.options.longest
+        tokens, longest = self.source.encode(text.strip()), self.model.options.longest
         if len(tokens) + 1 > longest:
             raise TooLong(
                 number, f"{text[:40]!r}… has {len(tokens) + 1} tokens, but the model takes {longest} at most; split it."

@@ -17,6 +17,7 @@ from regard.data import shards
 from regard.data.options import DataOptions
 from regard.data.prepare import open_prepared, prepare
 from regard.data.prepared import are_learnt
+from regard.data.shards import SIDES
 from regard.faults import Fault
 from regard.recipe import check
 
@@ -122,6 +123,35 @@ def test_what_is_learnt_from_is_known_again_whatever_its_case(files: Path, tmp_p
     sentences = ["THE number 4 is here. ", "word 8", "word 88", held_out, dropped, ""]
     assert are_learnt(prepared.folder, sentences) == [True, True, False, False, False, False]
     assert are_learnt(tmp_path / "gone", sentences) == [False] * 6
+
+
+def test_what_is_dropped_for_its_length_is_not_learnt_from(files: Path, tmp_path: Path) -> None:
+    """The one with seventy words is too long, and the one with thirty-one for five too uneven."""
+    folder = tmp_path / "prepared"
+    prepare(options_for(files), folder)
+    assert are_learnt(folder, ["long " * 70, "The number 50 is here.", "The number 51 is here."]) == [
+        False,
+        False,
+        True,
+    ]
+
+
+def test_spaces_at_the_ends_of_lines_are_not_learnt(tmp_path: Path) -> None:
+    """They are compared without them, and so are two of the pairs the same."""
+    lines = [f" The number {number} is here. \tO número {number} está aqui.\u3000" for number in range(50)]
+    lines += ["The number 7 is here.\tO número 7 está aqui. "]
+    (tmp_path / "train.tsv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "valid.tsv").write_text("Something else. \tOutra coisa. \n", encoding="utf-8")
+    table = {"train": str(tmp_path / "train.tsv"), "tokeniser": {"kind": "bytes"}}
+    prepared = prepare(check(DataOptions, table | {"valid": str(tmp_path / "valid.tsv")}), tmp_path / "prepared")
+    assert len(prepared.train) == 50
+    assert prepared.report.dropped["duplicate"].count == 1
+    for row in range(50):
+        source, target = (prepared.source.decode(prepared.train.tokens(side, row).tolist()) for side in SIDES)
+        assert (source, target) == (source.strip(), target.strip())
+    assert prepared.valid == [("Something else. ", "Outra coisa. ")]  # never changed
+    held_out = prepare(check(DataOptions, table | {"hold_out": 2}), tmp_path / "other").valid
+    assert [(source.strip(), target.strip()) for source, target in held_out] == held_out
 
 
 def test_pairs_with_a_separator_of_their_own(files: Path, tmp_path: Path) -> None:
@@ -333,7 +363,7 @@ def test_an_unfinished_preparation_gives_way_when_a_file_is_mended(
     (files / "b.tsv").write_bytes(whole + b"no tab\n")
     assert "b.tsv, line 41: there is no tab" in refusal(options_for(files), folder)
     (files / "b.tsv").write_bytes(whole)
-    assert not run_until_written(options_for(files), folder, 9, monkeypatch)
+    assert not run_until_written(options_for(files), folder, 8, monkeypatch)
     assert len(list((folder / "shards").glob("*.bin"))) == 2
     assert "data.hold_out was 1000 and is now 5" in refusal(options_for(files, hold_out=5), folder)
     (files / "b.tsv").write_bytes(whole + b"one more\tmais um\n")

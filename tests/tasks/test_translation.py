@@ -53,6 +53,16 @@ def test_score_found_is_score_when_forced(model: Model) -> None:
             assert sum(found.token_scores) == pytest.approx(total)
 
 
+def test_spaces_at_the_ends_of_a_text_change_nothing(model: Model) -> None:
+    plain, spaced = model.translate(["I love books.", " I love books. \u3000"])
+    assert (plain.text, plain.score, plain.alignment) == (spaced.text, spaced.score, spaced.alignment)
+    forced = [model.translate_as([text], ["Eu amo livros."])[0] for text in ("I love books.", "I love books. ")]
+    assert forced[0] == forced[1]
+    pairs = [[("I love books.", "Eu amo livros.")], [("I love books. ", " Eu amo livros. ")]]
+    losses = [model.task.measure(model.task.pair_up(each))["loss"].value for each in pairs]
+    assert losses[0] == losses[1]
+
+
 def test_a_pair_is_quoted_by_its_beginning(model: Model) -> None:
     batch = model.task.pair_up([("I love books.", "Eu amo livros."), ("a", "b")])
     assert model.task.quote(batch) == "'I love books.' | 'Eu amo livros.'"
