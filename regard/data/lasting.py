@@ -5,6 +5,8 @@ two epochs, and they import what their work needs and nothing else, neither torc
 """
 
 import gc
+import socket
+import struct
 import subprocess
 import sys
 import weakref
@@ -13,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import cycle
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -25,6 +26,7 @@ Result = TypeVar("Result")
 
 _AHEAD = 3  # items that each worker is asked for at once, so that it never waits and few lie in memory
 _PATIENCE = 5.0  # seconds: a worker that is asked to end needs as long as one item takes
+_LONGEST_WAIT = 120  # seconds without an answer, where milliseconds are usual: the worker was stopped, or hangs
 _WORKER = "import sys; sys.path[:] = sys.argv[2:]; from regard.data.lasting import serve; serve(int(sys.argv[1]))"
 
 
@@ -74,7 +76,9 @@ class _Worker:
     """One process, seen from the main process."""
 
     def __init__(self) -> None:
-        self.connection, theirs = Pipe()
+        ours, others = socket.socketpair()
+        _limit_waiting(ours)
+        self.connection, theirs = Connection(ours.detach()), Connection(others.detach())
         with theirs:
             # A session of its own keeps the worker from Ctrl-C, which is for the main process to handle.
             self.process = subprocess.Popen(
@@ -87,11 +91,11 @@ class _Worker:
         self._owed: deque[Future[Any]] = deque()
 
     def take_on(self, work: Callable[[Any], Any]) -> None:
-        with _while_it_lives():
+        with self._while_it_answers():
             self.connection.send(work)
 
     def ask(self, item: Any) -> Future[Any]:
-        with _while_it_lives():
+        with self._while_it_answers():
             self.connection.send(item)
         self._owed.append(Future())
         return self._owed[-1]
@@ -99,7 +103,7 @@ class _Worker:
     def wait_for(self, asked: Future[Any]) -> None:
         """Take in answers until this one is there; those to earlier questions, which nobody may want, come first."""
         while not asked.done():
-            with _while_it_lives():
+            with self._while_it_answers():
                 result, error = self.connection.recv()
             first = self._owed.popleft()
             if error is None:
@@ -107,16 +111,28 @@ class _Worker:
             else:
                 first.set_exception(error)
 
+    @contextmanager
+    def _while_it_answers(self) -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, ConnectionError):
+            raise Fault(
+                "A worker process that cuts text into tokens has ended early, perhaps for want of memory. "
+                "A run that is resumed goes on from its last checkpoint."
+            ) from None
+        except BlockingIOError:
+            self.process.kill()  # one that is stopped would not notice that nobody waits for it any more
+            raise Fault(
+                f"The worker process {self.process.pid}, which cuts text into tokens, has not answered for "
+                f"{_LONGEST_WAIT} seconds; was it stopped? A run that is resumed goes on from its last checkpoint."
+            ) from None
 
-@contextmanager
-def _while_it_lives() -> Iterator[None]:
-    try:
-        yield
-    except (EOFError, ConnectionError):
-        raise Fault(
-            "A worker process that cuts text into tokens has ended early, perhaps for want of memory. "
-            "A run that is resumed goes on from its last checkpoint."
-        ) from None
+
+def _limit_waiting(end: socket.socket) -> None:
+    """Whoever waits at this end for longer than is reasonable gets a BlockingIOError."""
+    limit = struct.pack("@ll", _LONGEST_WAIT, 0)  # a timeval: seconds and microseconds
+    for direction in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        end.setsockopt(socket.SOL_SOCKET, direction, limit)
 
 
 def _end(workers: Sequence[_Worker]) -> None:

@@ -55,6 +55,7 @@ class PairCutter:
     longest: int
 
     def __call__(self, piece: Piece) -> tuple[Flat, Flat]:
+        self.pairs.check_lengths()
         source, target = (
             Flat.of([self._cut(number, row, piece) for row in piece.rows.tolist()]) for number in range(len(SIDES))
         )

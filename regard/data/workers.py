@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from typing import Any, TypeVar
 
 from regard.faults import Fault
@@ -16,6 +17,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _WAITING = 2  # items beyond those being worked on, so that no worker waits and few lie in memory
+_LOOK = 5.0  # seconds between two looks at whether a worker that is waited for was stopped
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
 _installed: Callable[[Any], Any]  # in a worker process: what it does with every item
@@ -42,9 +44,9 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers:
         for item in items:
             under_way.append(executor.submit(_do, item))
             if len(under_way) >= workers + _WAITING:
-                yield under_way.popleft().result()
+                yield _awaited(under_way.popleft(), executor)
         while under_way:
-            yield under_way.popleft().result()
+            yield _awaited(under_way.popleft(), executor)
     except BrokenProcessPool:
         raise Fault(
             "A worker process has ended early: for want of memory, or because a script calls regard outside of "
@@ -57,14 +59,43 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers:
         executor.shutdown(cancel_futures=True)
 
 
+def _awaited(asked: Future[Result], executor: ProcessPoolExecutor) -> Result:
+    """The result of a worker that may take its time; one that was stopped would be waited for without end."""
+    stopped: set[int] = set()
+    while True:
+        try:
+            return asked.result(_LOOK)
+        except TimeoutError:
+            if asked.done():  # it was the work that ran out of time
+                raise
+        before, stopped = stopped, {number for number in _processes(executor) if _is_stopped(number)}
+        for number in before & stopped:
+            raise Fault(
+                f"The worker process {number} was stopped (SIGSTOP) and ended instead of waited for. "
+                "What is finished is kept, and the same call goes on from there."
+            )
+
+
+def _is_stopped(number: int) -> bool:
+    try:
+        about = Path(f"/proc/{number}/stat").read_bytes()
+    except OSError:
+        return False
+    return about.rpartition(b")")[2].split()[:1] == [b"T"]
+
+
 def is_starting_worker() -> bool:
     """Whether this is a worker that still imports the script it was started from, which should only define things."""
     return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
 
 
+def _processes(executor: ProcessPoolExecutor) -> dict[int, Any]:
+    return dict(executor._processes or {})
+
+
 def _kill(executor: ProcessPoolExecutor) -> None:
     """What `kill_workers` does from Python 3.14 on."""
-    for process in list((executor._processes or {}).values()):
+    for process in _processes(executor).values():
         process.kill()
 
 

@@ -102,6 +102,7 @@ class Translation(nn.Module):
             yield from self._sampled.batches(batches, seed, epoch)
         else:
             for rows in batches:
+                pairs.check_lengths()
                 yield [pairs.tokens("source", row) for row in rows], [pairs.tokens("target", row) for row in rows]
 
     def _training_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch | PackedBatch:

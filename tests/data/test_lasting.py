@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.data import lasting
 from regard.data.lasting import LastingWorkers
 from regard.faults import Fault
 
@@ -83,6 +84,21 @@ def test_the_same_processes_serve_every_map_without_torch_and_end_with_their_own
 def test_a_killed_worker_is_a_fault() -> None:
     with pytest.raises(Fault, match="A worker process that cuts text into tokens has ended early"):
         list(LastingWorkers(killed, 1).map([1, 2, 3]))
+
+
+def stopped(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return number
+
+
+def test_a_stopped_worker_is_a_fault_that_names_it_and_is_not_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lasting, "_LONGEST_WAIT", 1)
+    workers = LastingWorkers(stopped, 1)
+    with pytest.raises(Fault, match="has not answered for 1 seconds; was it stopped") as caught:
+        list(workers.map([1, 2, 3]))
+    process = workers._workers[0].process
+    assert f"The worker process {process.pid}," in str(caught.value)
+    assert process.wait(10) == -signal.SIGKILL
 
 
 SCRIPT = """

@@ -1,5 +1,6 @@
 """Shards: what was put in comes out, row by row."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -81,6 +82,19 @@ def test_nothing_is_mapped_before_it_is_needed(tmp_path: Path, monkeypatch: pyte
     pairs.tokens("source", 4)
     pairs.tokens("target", 5)
     assert mapped == ["1"]
+
+
+def test_a_shard_that_is_cut_short_while_it_is_in_use_is_refused(tmp_path: Path) -> None:
+    record = build(tmp_path, "0.bin", ROWS)
+    pairs = opened(tmp_path, record)
+    pairs.tokens("source", 0)
+    pairs.check_lengths()
+    os.truncate(tmp_path / "0.bin", record.size - 1)
+    with pytest.raises(Fault, match=r"0\.bin was cut short or removed while it was in use"):
+        pairs.check_lengths()
+    (tmp_path / "0.bin").unlink()
+    with pytest.raises(Fault, match=r"0\.bin was cut short or removed while it was in use"):
+        pairs.check_lengths()
 
 
 def test_a_shard_that_is_not_whole_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.data import workers
 from regard.data.workers import map_in_order
 from regard.faults import Fault
 
@@ -24,9 +25,9 @@ def killed(number: int) -> int:
     return number
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_results_come_in_order_and_faults_come_whole(workers: int) -> None:
-    results = map_in_order(tripled, [*range(20), -1, 21], workers)
+@pytest.mark.parametrize("count", [0, 2])
+def test_results_come_in_order_and_faults_come_whole(count: int) -> None:
+    results = map_in_order(tripled, [*range(20), -1, 21], count)
     with closing(results):
         assert [next(results) for _ in range(20)] == [3 * number for number in range(20)]
         with pytest.raises(Fault) as caught:
@@ -37,6 +38,23 @@ def test_results_come_in_order_and_faults_come_whole(workers: int) -> None:
 def test_a_killed_worker_is_a_fault() -> None:
     with pytest.raises(Fault, match="A worker process has ended early: for want of memory"):
         list(map_in_order(killed, [1, 2, 3], 1))
+
+
+def stopped(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return number
+
+
+def timed_out(number: int) -> int:
+    raise TimeoutError("of the work itself")
+
+
+def test_a_stopped_worker_is_a_fault_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_LOOK", 0.1)
+    with pytest.raises(Fault, match=r"The worker process \d+ was stopped \(SIGSTOP\)"):
+        list(map_in_order(stopped, [1, 2, 3], 1))
+    with pytest.raises(TimeoutError, match="of the work itself"):
+        list(map_in_order(timed_out, [1], 1))
 
 
 SCRIPT = """

@@ -1,14 +1,18 @@
 """Training batches whose text is cut anew: by seed, epoch and row alone, with and without workers."""
 
+import os
+import shutil
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from small import SETTINGS, write_corpus
 
 from regard.data.options import DataOptions
 from regard.data.prepare import prepare
-from regard.data.prepared import Prepared
+from regard.data.prepared import Prepared, open_prepared
 from regard.data.sampled import PairCutter, SampledPairs
+from regard.faults import Fault
 from regard.models.transformer import Transformer, TransformerOptions
 from regard.tasks.translation import Translation
 from regard.training.prefetch import prefetched
@@ -73,3 +77,14 @@ def test_workers_outlive_the_thread_that_fetches_ahead(corpus: Prepared) -> None
         with prefetched(task.batches("train", 1, 0, start), ahead=2) as batches:
             found = [batch.target.tolist() for batch in islice(batches, 3)]
         assert found == expected[start : start + 3]
+
+
+@pytest.mark.parametrize("sampling", [False, True])
+def test_a_shard_that_is_cut_short_under_a_run_is_told(corpus: Prepared, tmp_path: Path, sampling: bool) -> None:
+    """A memory map of it would end the process."""
+    copy = open_prepared(Path(shutil.copytree(corpus.folder, tmp_path / "copy")))
+    batches = learning_from(copy, sampling).batches("train", 1, 0, 0)
+    next(batches)
+    os.truncate(next((tmp_path / "copy" / "shards").glob("*.bin")), 0)
+    with pytest.raises(Fault, match=r"\.bin was cut short or removed while it was in use"):
+        list(batches)
