@@ -53,7 +53,7 @@ def served(model: Path, *more: str) -> Iterator[tuple[int, int]]:
     command = [sys.executable, "-m", "regard", "serve", str(model), "--port", "0", "--quiet", *more]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    line = process.stderr.readline()
+    line = next(line for line in process.stderr if "serving on" in line)
     try:
         yield int(line.rpartition(":")[2]), process.pid
     finally:

@@ -138,7 +138,7 @@ def _serve(models: list[Path], host: str, port: int, engine: "Choice", options: 
 
     listening = bound(host, port)
     try:
-        guard = make_app(models, options, engine, None if quiet else write_line)
+        guard = make_app(models, options, engine, None if quiet else write_line, lambda said: remark(f"regard: {said}"))
         serve(guard, listening, options.limits.seconds, lambda: remark(f"regard: serving on {address_of(listening)}"))
     finally:
         listening.close()

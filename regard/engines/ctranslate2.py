@@ -101,7 +101,7 @@ class CTranslate2Engine:
         self.longest = self.learnt = longest  # tokens of a text, its end counted
         self.language = ""  # of the texts, if it is known
         self._translator, self._rows = translator, rows
-        self._has_shortlist = SHORTLIST in files
+        self.shares_shortlist = SHORTLIST in files  # a batch has one, of what any of its texts may become
         self._source_names, self._target_names = _vocabularies(files)
         self._target_tokens = {name: token for token, name in enumerate(self._target_names)}
 
@@ -174,7 +174,7 @@ class CTranslate2Engine:
                 [self._named(row) for row in batch],
                 asynchronous=True,
                 max_decoding_length=max(row.limit for row in batch) - 1,
-                use_vmap=self._has_shortlist,
+                use_vmap=self.shares_shortlist,
                 return_scores=asked.scored,
                 return_attention=asked.explained,
                 **arguments(asked.options, power, patience),

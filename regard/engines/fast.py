@@ -26,6 +26,7 @@ class FastEngine(Protocol):
     longest: int  # tokens of a text, its end counted
     learnt: int  # those of the longest text that the model learnt from
     language: str  # of the texts, if it is known
+    shares_shortlist: bool  # whether what may be written depends on the other texts of a batch
 
     def translations(
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False

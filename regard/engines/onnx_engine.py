@@ -145,6 +145,7 @@ class OnnxEngine:
     """A translator by onnxruntime between the tokenisers of a model."""
 
     name: Literal["onnx"] = "onnx"
+    shares_shortlist = False  # each sentence has its own
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ from regard.engines.fast import Choice
 from regard.serving import libre
 from regard.serving.bodies import read_json, read_values
 from regard.serving.catalogue import Catalogue
-from regard.serving.guard import GONE, Guard, Note
+from regard.serving.guard import GONE, Guard, Note, Warn
 from regard.serving.metrics import CONTENT_TYPE, Metrics
 from regard.serving.openapi import EVENTS, document
 from regard.serving.options import Access, ServingOptions
@@ -113,7 +113,20 @@ async def libre_suggest(service: Service, request: Request) -> Response:
 
 
 async def health(service: Service, request: Request) -> Response:
+    _check_workers(service)
     return json_response({"status": "ok"})
+
+
+async def ready(service: Service, request: Request) -> Response:
+    """Whether to send requests here; the guard refuses this one too when the server is shutting down."""
+    _check_workers(service)
+    return json_response({"status": "ready"})
+
+
+def _check_workers(service: Service) -> None:
+    stopped = [name for name, worker in service.catalogue.workers.items() if not worker.is_alive]
+    if stopped:
+        raise Refusal(503, f"{' and '.join(stopped)} stopped working; the server must be started again.", 60)
 
 
 # Our own
@@ -210,6 +223,7 @@ ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("POST", "/translate_file", libre_files),
     ("POST", "/suggest", libre_suggest),
     ("GET", "/health", health),
+    ("GET", "/ready", ready),
     ("GET", "/v1/models", models),
     ("POST", "/v1/translate", translate),
     ("POST", "/v1/attention", attention),
@@ -228,11 +242,20 @@ def make_app(
     options: ServingOptions | None = None,
     engine: Choice = "auto",
     note: Note | None = None,
+    warn: Warn = lambda sentence: None,
 ) -> Guard:
-    """The application over some model folders, which are loaded here; `note` hears of every request."""
+    """The application over some model folders, which are loaded here.
+
+    `note` hears of every request, and `warn` of what whoever runs the server should know.
+    """
     counts, options = Metrics(), options or ServingOptions()
     catalogue = Catalogue(folders, options, counts, engine)
     service = Service(catalogue)
+    for name in catalogue.sharing_shortlists:
+        warn(
+            f"{name} has a shortlist, which the sentences of a batch share; now and then an answer depends on what "
+            "else is asked for at the same time."
+        )
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -246,7 +269,7 @@ def make_app(
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    return Guard(app, options, counts, note)
+    return Guard(app, options, counts, note, warn)
 
 
 def _middleware(access: Access) -> list[Middleware]:

@@ -1,5 +1,6 @@
 """All models that are served, each with the thread that owns it: finding the one that is asked for."""
 
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from regard.serving.refusals import Refusal
 from regard.serving.served import Served, unique_names
 
 AUTO = "auto"
+_CLOSING = 2.0  # seconds for what all threads are still working on
 _ALWAYS = ["translate", "sample", "force", "prefix", "constrain", "next", "beam"]
 
 
@@ -40,10 +42,18 @@ class Catalogue:
             self.workers[name] = worker
         self.detector = Detector(self.codes)
 
+    @property
+    def sharing_shortlists(self) -> list[str]:
+        """The models by whose engine an output may depend on the other sentences of its batch."""
+        return [name for name, model in self.models.items() if model.fast is not None and model.fast.shares_shortlist]
+
     def close(self) -> None:
-        """Let every thread finish what was accepted."""
+        """End every thread. All requests have been answered or given up by now, so none has much left to do."""
+        until = time.monotonic() + _CLOSING
         for worker in self.workers.values():
-            worker.close(self.options.limits.seconds)
+            worker.close(0.0)  # all of them at the same time
+        for worker in self.workers.values():
+            worker.close(max(0.0, until - time.monotonic()))
 
     # Languages
 

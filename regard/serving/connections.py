@@ -1,24 +1,57 @@
 """One connection: what comes over it that is no HTTP is refused like anything else, and it is not held for nothing."""
 
 import asyncio
+import resource
 from typing import Any
 
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from regard.serving.guard import HEADERS
+from regard.serving.guard import HEADERS, Guard
 from regard.serving.replies import json_bytes
 
 HEAD_SECONDS = 20.0  # for the lines before a request's body
 
 
+class Config(uvicorn.Config):
+    """How the application is run, and the room for connections that it has."""
+
+    def __init__(self, guard: Guard, **options: Any) -> None:
+        self.room = connections_allowed(guard.options.limits.connections)
+        self.guard, self._is_full = guard, False
+        # As many as this are accepted at once, before any of them can be closed again.
+        super().__init__(guard, http=Connection, backlog=max(1, min(128, self.room // 4)), **options)
+
+    def say_full(self) -> None:
+        """Tell whoever runs the server, once."""
+        if not self._is_full:
+            self._is_full = True
+            self.guard.warn(f"all {self.room} connections are taken; those that wait longest for a client are closed.")
+
+
+def connections_allowed(wanted: int) -> int:
+    """As many as wanted, or half of the files that may be open; that limit is raised as far as it takes and may be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return wanted
+    if soft < 2 * wanted:
+        soft = 2 * wanted if hard == resource.RLIM_INFINITY else max(soft, min(2 * wanted, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(1, min(wanted, soft // 2))
+
+
 class Connection(H11Protocol):
     """HTTP/1.1 of which the headers of every answer, and the time for those of a request, are the server's own."""
 
+    config: Config
     _waiting: asyncio.TimerHandle | None = None  # for the head of a request
+    _since = 0.0  # when it began to wait for its client, or to be answered
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._await_head()
+        if len(self.connections) > self.config.room:
+            self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._await_nothing()
@@ -29,6 +62,7 @@ class Connection(H11Protocol):
         super().handle_events()
         if self.cycle is not before:
             self._await_nothing()
+            self._since = self.loop.time()
 
     def on_response_complete(self) -> None:
         self._await_head()  # before the next request of a pipeline is read
@@ -46,8 +80,23 @@ class Connection(H11Protocol):
             cycle.disconnected = True
         self.transport.close()
 
+    @property
+    def _waits_for_client(self) -> bool:
+        """Whether it is for the client to go on: with a request, with the rest of it, or with reading its answer."""
+        cycle = self.cycle
+        return cycle is None or cycle.response_complete or cycle.more_body or self.flow.write_paused
+
+    def _make_room(self) -> None:
+        """Close the connection that has waited longest for its client: this one, if all others are being answered."""
+        self.config.say_full()
+        waiting = [each for each in self.connections if isinstance(each, Connection) and each._waits_for_client]
+        oldest = min(waiting, key=lambda each: each._since)
+        self.connections.discard(oldest)  # now, so that the next does not find it again
+        oldest.transport.abort()
+
     def _await_head(self) -> None:
         self._await_nothing()
+        self._since = self.loop.time()
         if not self.transport.is_closing():
             self._waiting = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 

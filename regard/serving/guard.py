@@ -36,9 +36,10 @@ HEADERS = {
 }
 GONE = 499  # the status noted for a client that did not wait; it is never sent
 _CLIENTS = 10_000  # whose requests are remembered
-_UNCOUNTED = ("/health", "/metrics")
+_UNCOUNTED = ("/health", "/ready", "/metrics")
 
 Note = Callable[[dict[str, Any]], None]
+Warn = Callable[[str], None]  # told, in one sentence, what whoever runs the server should know
 
 
 def write_line(note: dict[str, Any]) -> None:
@@ -50,8 +51,9 @@ def write_line(note: dict[str, Any]) -> None:
 class Guard:
     """An application with its guard around it."""
 
-    def __init__(self, app: ASGIApp, options: ServingOptions, metrics: Metrics, note: Note | None) -> None:
-        self._app, self._options, self._metrics, self._note = app, options, metrics, note
+    def __init__(self, app: ASGIApp, options: ServingOptions, metrics: Metrics, note: Note | None, warn: Warn) -> None:
+        self._app, self._metrics, self._note = app, metrics, note
+        self.options, self.warn = options, warn
         self._pace = Pace(options.limits.requests)
         self.closing = False
 
@@ -85,22 +87,27 @@ class Guard:
         try:
             self._admit(scope)
         except Refusal as refusal:
-            await error_response(refusal)(scope, receive, send)
+            response = error_response(refusal)
+            if _is_ambiguous(Headers(scope=scope)):
+                response.headers["Connection"] = "close"  # what follows may have been meant as its body
+            await response(scope, receive, send)
             return
         with suppress(Exception):  # it is answered and noted; others would write it down with the texts in it
             await self._app(scope, receive, send)
 
     def _admit(self, scope: Scope) -> None:
-        headers, access = Headers(scope=scope), self._options.access
+        headers, access = Headers(scope=scope), self.options.access
+        if _is_ambiguous(headers):
+            raise Refusal(400, "A request says how long its body is in one way, not in two.")
         if not is_allowed_host(",".join(headers.getlist("host")), access):
             raise Refusal(421, "This server is not called by that name; its operator can allow it with --allow-host.")
         if not is_allowed_origin(headers, access):
             raise Refusal(403, "Pages of other sites may not ask here; the operator can allow it with --allow-origin.")
-        if self.closing:
+        if self.closing and scope["path"] != "/health":
             raise Refusal(503, "The server is shutting down; ask again when it is back.", 5)
         length = headers.get("content-length", "0")
-        if length.isdecimal() and int(length[:20]) > self._options.limits.body:
-            raise Refusal(413, f"The request is larger than {self._options.limits.body:,} bytes.")
+        if length.isdecimal() and int(length[:20]) > self.options.limits.body:
+            raise Refusal(413, f"The request is larger than {self.options.limits.body:,} bytes.")
         if scope["path"] not in _UNCOUNTED:
             self._pace.count((scope.get("client") or ("",))[0])
 
@@ -149,6 +156,11 @@ class Pace:
         times.append(now)
         if len(self._times) > _CLIENTS:
             self._times.popitem(last=False)
+
+
+def _is_ambiguous(headers: Headers) -> bool:
+    """Whether a proxy before us may have seen another end of the body than we do (RFC 9112, section 6.3)."""
+    return "content-length" in headers and "transfer-encoding" in headers
 
 
 def is_allowed_host(host: str, access: Access) -> bool:

@@ -19,7 +19,7 @@ _WRONG = {
     421: "The server is not called by that name.",
     429: "Too many requests; Retry-After says when to ask again.",
     500: "A fault of the server's own.",
-    503: "Too much to do, or shutting down; Retry-After says when to ask again.",
+    503: "Too much to do, shutting down, or a model has stopped; Retry-After says when to ask again.",
     504: "It took too long.",
 }
 _OTHER: dict[str, Any] = {
@@ -108,6 +108,12 @@ class Health(records.Answer):
     status: Literal["ok"]
 
 
+class Readiness(records.Answer):
+    """That it takes requests."""
+
+    status: Literal["ready"]
+
+
 @dataclass(frozen=True)
 class Operation:
     """One thing that can be asked."""
@@ -131,7 +137,8 @@ OPERATIONS = (
     ),
     Operation("get", "/languages", "The languages, and what each can be translated into.", LibreLanguage, True),
     Operation("get", "/frontend/settings", "What a page should know.", LibreSettings),
-    Operation("get", "/health", "Whether the server is well.", Health),
+    Operation("get", "/health", "Whether the server and all that works in it are alive.", Health),
+    Operation("get", "/ready", "Whether to send requests here.", Readiness),
     Operation("get", "/v1/models", "The models that are served, and the limits.", records.ModelsAnswer),
     Operation(
         "post", "/v1/translate", "Translate with everything that the command line can do.", records.TranslateAnswer,

@@ -19,6 +19,11 @@ class Limits(Options):
     nodes: int = Field(default=5000, ge=1, description="Hypotheses of a beam in one answer.")
     seconds: float = Field(default=60.0, gt=0, le=3600, description="Time for a request, waiting included.")
     waiting: int = Field(default=4096, ge=1, description="Sentences that may wait for one model.")
+    connections: int = Field(
+        default=1000,
+        ge=8,
+        description="Connections at a time, and at most half of the files that the system lets a process open.",
+    )
     requests: int = Field(default=0, ge=0, description="Requests a minute of one client; 0 is as many as it likes.")
 
 

@@ -1,42 +1,62 @@
 """Running the application: a socket, a loop, and an end that finishes what was accepted."""
 
-import logging
+import asyncio
+import errno
+import os
 import signal
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
 
 from regard.faults import Fault
-from regard.serving.connections import Connection
+from regard.serving.connections import Config
 from regard.serving.guard import Guard
 
-_BACKLOG = 1024
+_BACKLOG = 1024  # connections that the system keeps for us until we accept them
+_USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Server(uvicorn.Server):
     """Says when it is ready, and tells its guard when it is asked to stop."""
 
-    def __init__(self, config: uvicorn.Config, guard: Guard, ready: Callable[[], None]) -> None:
+    def __init__(self, config: Config, guard: Guard, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._guard, self._ready = guard, ready
+        self._guard, self._ready, self._is_used_up = guard, ready, False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._handle_fault)
         await super().startup(sockets)
+        for listening in sockets or []:
+            listening.listen(_BACKLOG)  # which asyncio made as short as what it accepts at once
         if self.started:
             self._ready()
 
+    def _handle_fault(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What went wrong outside of every request; that no file can be opened any more is said once."""
+        if getattr(context.get("exception"), "errno", None) not in _USED_UP:
+            loop.default_exception_handler(context)
+        elif not self._is_used_up:
+            self._is_used_up = True
+            self._guard.warn("the system lets no more files be opened; new connections wait until some are closed.")
+
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Begin to end; Ctrl-C is told on when all is finished, and SIGTERM is what a service is ended by, no fault."""
+        """Begin to end, and the second time end at once.
+
+        Ctrl-C is told on when all is finished; SIGTERM is what a service is ended by, no fault.
+        """
         self._guard.closing = True
-        if sig != signal.SIGINT:
-            self.should_exit = True
-        elif self.should_exit:
-            self.force_exit = True  # not told on: the first was, and twice would end in the middle of the ending
-            logging.getLogger("uvicorn.error").disabled = True  # it would tell of what is cut off by a traceback
-        else:
+        if self.should_exit:
+            # Without any ending of Python's, which would wait for an engine in the middle of a batch. Nothing is lost:
+            # a server writes no files.
+            with suppress(OSError):
+                os.write(2, b"regard: stopped.\n")
+            os._exit(128 + sig)
+        if sig == signal.SIGINT:
             super().handle_exit(sig, frame)
+        self.should_exit = True
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -68,18 +88,16 @@ def serve(guard: Guard, listening: socket.socket, seconds: float, ready: Callabl
     Server(configured(guard, seconds), guard, ready).run(sockets=[listening])
 
 
-def configured(guard: Guard, seconds: float) -> uvicorn.Config:
+def configured(guard: Guard, seconds: float) -> Config:
     """How the application is run."""
-    return uvicorn.Config(
+    return Config(
         guard,
         log_level="error",
         access_log=False,
         lifespan="on",
-        http=Connection,
         ws="none",
         server_header=False,
         date_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=int(seconds) + 1,
-        backlog=_BACKLOG,
     )

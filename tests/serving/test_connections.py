@@ -2,14 +2,19 @@
 
 import json
 import logging
+import resource
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
-from loopback import WAIT
+from loopback import WAIT, on_loopback
 
+from regard.serving.app import make_app
+from regard.serving.connections import connections_allowed
 from regard.serving.guard import HEADERS
+from regard.serving.options import ServingOptions
 
 
 @contextmanager
@@ -99,3 +104,55 @@ def test_who_ended_a_head_has_the_time_of_a_request(running: str, monkeypatch: p
         connection.settimeout(WAIT)
         connection.sendall(b"q=Ana")
         assert told(connection.recv(65536))[0] == 200
+
+
+@pytest.mark.parametrize("host", ["localhost", "evil.example"])
+def test_a_body_whose_length_is_told_in_two_ways_ends_the_connection(running: str, host: str) -> None:
+    """A proxy that believes the other of the two would take the second request for a body, or for someone else's."""
+    with connected(running) as connection:
+        head = f"POST /detect HTTP/1.1\r\nHost: {host}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall(head.encode() + b"0\r\n\r\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        received = rest_of(connection)
+    status, headers, body = told(received)
+    assert (status, headers["connection"]) == (400, "close")
+    assert json.loads(body) == {"error": "A request says how long its body is in one way, not in two."}
+    assert received.count(b"HTTP/1.1") == 1
+
+
+def test_who_sends_nothing_more_makes_room_for_others(forth: Path) -> None:
+    """Of idle connections, and of those in the middle of a request, the one that has waited longest is closed."""
+    said: list[str] = []
+    app = make_app([forth], ServingOptions.model_validate({"limits": {"connections": 8}}), warn=said.append)
+    with on_loopback(app) as address, ExitStack() as open_ones:
+        found = [open_ones.enter_context(connected(address)) for _ in range(8)]
+        for connection in found:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            received = b""
+            while not received.endswith(b'{"status":"ok"}'):
+                received += connection.recv(65536)
+        for connection in found[:2]:
+            connection.sendall(
+                b"POST /detect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+            )
+            assert connection.recv(100).startswith(b"HTTP/1.1 100")
+        for closed in (*found[2:], found[0], found[1]):  # the first two have begun a request since
+            with connected(address) as another:
+                another.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                assert closed.recv(1) == b""
+                assert told(rest_of(another))[0] == 200
+            open_ones.enter_context(connected(address))
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "wanted", "allowed", "raised"),
+    [((1024, 4096), 1000, 1000, 2000), ((1024, 1024), 1000, 512, 1024), ((4096, 4096), 1000, 1000, 4096)],
+)
+def test_connections_have_half_of_the_files_and_the_limit_is_raised_for_them(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], wanted: int, allowed: int, raised: int
+) -> None:
+    now = [limits]
+    monkeypatch.setattr(resource, "getrlimit", lambda which: now[-1])
+    monkeypatch.setattr(resource, "setrlimit", lambda which, given: now.append(given))
+    assert connections_allowed(wanted) == allowed
+    assert now[-1] == (raised, limits[1])

@@ -15,8 +15,9 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from regard.serving.app import make_app
-from regard.serving.guard import HEADERS, is_allowed_host, is_allowed_origin, write_line
+from regard.serving.guard import HEADERS, Guard, is_allowed_host, is_allowed_origin, write_line
 from regard.serving.options import Access, ServingOptions
+from regard.serving.queue import Worker
 
 SECRET = "Ana sees the red house"
 
@@ -165,6 +166,24 @@ def test_a_client_that_asks_too_often_is_slowed_down(forth: Path) -> None:
         assert answer.json()["error"].startswith("Slowdown:")
         assert 1 <= int(answer.headers["Retry-After"]) <= 60
         assert client.get("/health").status_code == 200
+
+
+def test_a_model_whose_thread_is_gone_is_told_of_at_once(forth: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with server(forth) as client:
+        assert client.get("/ready").json() == {"status": "ready"}
+        monkeypatch.setattr(Worker, "is_alive", False)
+        for answer in (client.get("/health"), client.get("/ready"), client.post("/v1/translate", json={"text": "Ana"})):
+            assert answer.status_code == 503
+            assert "must be started again" in answer.json()["error"]
+
+
+def test_while_it_shuts_down_a_server_is_alive_and_not_ready(forth: Path) -> None:
+    with server(forth) as client:
+        assert isinstance(client.app, Guard)
+        client.app.closing = True
+        assert client.get("/health").json() == {"status": "ok"}
+        for answer in (client.get("/ready"), client.get("/languages")):
+            assert (answer.status_code, "shutting down" in answer.json()["error"]) == (503, True)
 
 
 def test_a_body_that_is_too_large_is_not_read(client: httpx.Client) -> None:

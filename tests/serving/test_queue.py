@@ -6,13 +6,16 @@ import random
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from regard.decoding.pauses import between_steps
 from regard.faults import Fault
-from regard.serving.options import Batching
+from regard.serving.catalogue import Catalogue
+from regard.serving.metrics import Metrics
+from regard.serving.options import Batching, ServingOptions
 from regard.serving.queue import Abandoned, Done, Worker
 from regard.serving.refusals import Refusal
 
@@ -315,3 +318,29 @@ def test_a_fault_of_the_queue_is_told_to_all_who_wait_and_the_thread_goes_on(
 def test_who_orders_nothing_gets_nothing_and_the_thread_goes_on(worker: Worker) -> None:
     assert asyncio.run(all_of(worker, "a", lambda items: items, [])) == []
     assert asyncio.run(all_of(worker, "a", lambda items: items, [1])) == [1]
+
+
+def test_threads_that_do_not_end_keep_a_server_for_two_seconds_in_all(
+    forth: Path, back: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each was waited for as long as a request may take, one after the other."""
+    monkeypatch.setattr("regard.serving.catalogue._CLOSING", 0.2)
+    catalogue = Catalogue([forth, back], ServingOptions(), Metrics())
+    gates = [Gate() for _ in catalogue.workers]
+
+    async def main() -> float:
+        tasks = [
+            asyncio.create_task(all_of(worker, None, gate, [1]))
+            for worker, gate in zip(catalogue.workers.values(), gates, strict=True)
+        ]
+        for gate in gates:
+            await gate.entered()
+        began = time.monotonic()
+        await asyncio.to_thread(catalogue.close)
+        took = time.monotonic() - began
+        for gate in gates:
+            gate.open.set()
+        await asyncio.gather(*tasks)
+        return took
+
+    assert 0.2 <= asyncio.run(main()) < 10.0

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -9,13 +10,18 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from loopback import WAIT, until
 
+from regard.checkpoint import read_folder
 from regard.cli import main
+from regard.data.symbols import NAMES
+from regard.engines.exported import CTRANSLATE2, RECORD, SHORTLIST, origins, write_record
+from regard.engines.shortlist import Shortlist
+from regard.serving.app import make_app
 from regard.serving.server import address_of, bound
 
 
@@ -88,10 +94,12 @@ def test_an_address_is_written_as_browsers_take_it() -> None:
 
 
 @contextmanager
-def served(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """The real command, and the address that it prints."""
+def served(*arguments: str, files: int | None = None) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """The real command, and the address that it prints; it may have so many files open."""
     environment = {name: value for name, value in os.environ.items() if name != "REGARD_API_KEY"}
     command = [sys.executable, "-m", "regard", "serve", *arguments, "--port", "0"]
+    if files is not None:
+        command = ["prlimit", f"--nofile={files}:{files}", *command]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stderr is not None
@@ -136,17 +144,54 @@ def test_it_serves_on_loopback_and_ends_when_it_has_finished(forth: Path, end: s
     assert "books" not in rest
 
 
-def test_a_second_ctrl_c_waits_for_nobody(forth: Path) -> None:
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT)],
+)
+def test_a_second_signal_waits_for_nobody(forth: Path, first: signal.Signals, second: signal.Signals) -> None:
     with served(str(forth), "--quiet") as (process, address):
         host, port = address.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=WAIT) as connection:
             head = f"POST /translate HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9\r\n"
             connection.sendall(f"{head}Expect: 100-continue\r\n\r\n".encode())
             assert connection.recv(100).startswith(b"HTTP/1.1 100")
-            process.send_signal(signal.SIGINT)
+            process.send_signal(first)
             until(lambda: not is_listening(host, int(port)))
             assert process.poll() is None
-            process.send_signal(signal.SIGINT)
+            process.send_signal(second)
             _, rest = process.communicate(timeout=WAIT)
-    assert process.returncode == 130
+    assert process.returncode == 128 + second
     assert rest == "regard: stopped.\n"
+
+
+def test_more_connections_than_there_are_files_for_keep_nobody_out(forth: Path) -> None:
+    """The longest idle are closed, which is said once; an answer that has begun is finished."""
+    with served(str(forth), "--quiet", files=128) as (process, address):
+        host, port = address.removeprefix("http://").split(":")
+        with ExitStack() as idle:
+            asking = idle.enter_context(socket.create_connection((host, int(port)), timeout=WAIT))
+            asking.sendall(b"GET /languages HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert asking.recv(100).startswith(b"HTTP/1.1 200")
+            oldest, *_ = [idle.enter_context(socket.create_connection((host, int(port)), WAIT)) for _ in range(200)]
+            with urllib.request.urlopen(f"{address}/health", timeout=WAIT) as answer:
+                assert json.load(answer) == {"status": "ok"}
+            assert oldest.recv(1) == b""
+        process.send_signal(signal.SIGTERM)
+        _, rest = process.communicate(timeout=WAIT)
+    assert rest.splitlines() == [
+        "regard: all 64 connections are taken; those that wait longest for a client are closed."
+    ]
+
+
+def test_a_shortlist_that_sentences_share_is_told_of(forth: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(forth, tmp_path / "listed")
+    export, files = folder / CTRANSLATE2, read_folder(folder)
+    (export / RECORD).unlink()
+    (export / SHORTLIST).write_text(Shortlist([0, 1, 2, 3], {}).text([], NAMES), encoding="utf-8")
+    write_record(export, "float32", origins(files))
+    said: list[str] = []
+    make_app([forth, folder], warn=said.append)
+    assert said == [
+        "listed has a shortlist, which the sentences of a batch share; now and then an answer depends on what else is "
+        "asked for at the same time."
+    ]
