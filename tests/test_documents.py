@@ -25,7 +25,7 @@ from regard.recipe import apply_settings, read_table
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "regard" / "recipes").glob("*.toml"))
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 OPERATORS = {"|", "||", "&", "&&", ";", "(", ")"}
 
 

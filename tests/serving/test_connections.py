@@ -2,10 +2,12 @@
 
 import json
 import logging
+import random
+import re
 import resource
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -156,3 +158,70 @@ def test_connections_have_half_of_the_files_and_the_limit_is_raised_for_them(
     monkeypatch.setattr(resource, "setrlimit", lambda which, given: now.append(given))
     assert connections_allowed(wanted) == allowed
     assert now[-1] == (raised, limits[1])
+
+
+def hostile_bytes(seed: int) -> bytes:
+    """A request that is wrong in one way or another, as bytes on the wire."""
+    draw = random.Random(seed)
+    path = draw.choice(
+        ["/translate", "/detect", "/v1/translate", "/v1/beam", "/health", "/ready", "/%00", "/" + "a" * 9000]
+    )
+    kind = draw.choice(["application/json", "text/html", "multipart/form-data; boundary=x", "\xff", "a" * 5000, ""])
+    body = draw.choice(
+        [
+            b"{" * 5000,
+            b'{"text":' + b"[" * 50_000,
+            b'{"text": "\\ud800", "beam": 1e400}',
+            b'{"text": "a", "search": {"longest_ratio": 1e308}}',
+            b"q=" + b"%f0%9f" * 500,
+            draw.randbytes(200),
+            b"",
+        ]
+    )
+    length = draw.choice([len(body), len(body), len(body), len(body) + 7, 0, 10**18])
+    more = draw.choice(
+        [
+            "",
+            "X-Long: " + "y" * draw.choice([100, 70_000]) + "\r\n",
+            "".join(f"X-{number}: z\r\n" for number in range(200)),
+            "Expect: 200-maybe\r\n",
+            "Transfer-Encoding: chunked\r\n",
+            "Transfer-Encoding: gzip\r\n",
+            "Upgrade: websocket\r\nConnection: Upgrade\r\n",
+            "Range: bytes=0-\r\nIf-None-Match: *\r\n",
+        ]
+    )
+    method = draw.choice(["POST", "POST", "GET", "PUT", "OPTIONS", "HEAD", "CONNECT"])
+    head = (
+        f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n"
+    )
+    return head.encode("latin-1") + body
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_hostile_requests_are_refused_and_the_server_lives(running: str, first: int) -> None:
+    """Whatever is sent, and wherever it breaks off, no answer is a fault of the server's own."""
+    for seed in range(first, first + 50):
+        with connected(running) as connection, suppress(ConnectionError):  # it may be closed before all is sent
+            connection.sendall(hostile_bytes(seed))
+            connection.shutdown(socket.SHUT_WR)
+            received = rest_of(connection)
+            for status in re.findall(rb"HTTP/1\.1 (\d+)", received):
+                assert int(status) < 500, seed
+    with connected(running) as connection:
+        connection.sendall(b"GET /ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert told(rest_of(connection))[0] == 200
+
+
+def test_a_body_that_trickles_in_keeps_nobody_waiting(running: str) -> None:
+    with ExitStack() as slow:
+        for _ in range(20):
+            connection = slow.enter_context(connected(running))
+            connection.sendall(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nq=A")
+        with connected(running) as quick:
+            body = b"q=Ana"
+            head = (
+                f"POST /detect HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+            )
+            quick.sendall(head.encode() + body)
+            assert told(rest_of(quick))[0] == 200

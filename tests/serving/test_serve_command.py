@@ -99,7 +99,8 @@ def served(*arguments: str, files: int | None = None) -> Iterator[tuple["subproc
     environment = {name: value for name, value in os.environ.items() if name != "REGARD_API_KEY"}
     command = [sys.executable, "-m", "regard", "serve", *arguments, "--port", "0"]
     if files is not None:
-        command = ["prlimit", f"--nofile={files}:{files}", *command]
+        bounded = f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))"
+        command[1:3] = ["-c", f"import resource, runpy; {bounded}; runpy.run_module('regard', alter_sys=True)"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stderr is not None
