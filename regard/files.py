@@ -1,6 +1,7 @@
 """Files that are whole or not there: written beside their place, forced to disk, renamed."""
 
 import errno
+import hashlib
 import math
 import os
 import stat
@@ -62,6 +63,11 @@ def write_file(path: Path, content: bytes) -> None:
     """Give a file this content in one step."""
     with whole_file(path) as file:
         file.write(content)
+
+
+def checksum(content: bytes | bytearray) -> str:
+    """The SHA-256 of a content, by which it is known again."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def read_regular_file(path: Path) -> bytes:

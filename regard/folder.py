@@ -6,7 +6,6 @@ nothing outside the folder is opened. None of this loads torch, so that a fast e
 """
 
 import errno
-import hashlib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.faults import Fault
-from regard.files import read_regular_file, write_file
+from regard.files import checksum, read_regular_file, write_file
 
 MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
@@ -117,10 +116,6 @@ def is_whole(folder: Path) -> bool:
         return bool(read_folder(folder))
     except Fault:
         return False
-
-
-def checksum(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def read_recipe(folder: Path) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from regard.cli.console import NoOutput, console_progress, refuse_folder, remark
 from regard.cli.lines import Input, Translator, WishesByLine, number_of_lines
 from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished, held
 from regard.faults import Fault
-from regard.folder import SCORES, checksum, read_manifest
+from regard.files import checksum
+from regard.folder import SCORES, read_manifest
 
 if TYPE_CHECKING:
     from regard.translated import Translated

@@ -16,9 +16,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from regard.data.cleaning import hash_folded
-from regard.data.vouched import checksum
 from regard.faults import Fault
-from regard.files import write_file
+from regard.files import checksum, write_file
 
 Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")

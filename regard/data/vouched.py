@@ -14,7 +14,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from regard.faults import Fault
-from regard.files import naming, write_file
+from regard.files import checksum, naming, write_file
 
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -25,10 +25,6 @@ class Vouched(BaseModel):
     """The checksums of some files, by their names relative to the folder of this record."""
 
     files: dict[str, str]
-
-
-def checksum(content: bytes | bytearray) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def file_checksum(path: Path) -> str:

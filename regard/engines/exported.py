@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
-from regard.files import read_regular_file, write_file
-from regard.folder import RECIPE, SCORES, WEIGHTS, checksum, read_folder, read_manifest, read_recipe
+from regard.files import checksum, read_regular_file, write_file
+from regard.folder import RECIPE, SCORES, WEIGHTS, read_folder, read_manifest, read_recipe
 from regard.recipe import check
 
 CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # where in a model folder exports are looked for
@@ -55,6 +55,8 @@ def is_export(folder: Path) -> bool:
 def read_export(folder: Path) -> dict[str, bytes]:
     """The files of an export in a model folder, each as it was written and all made from the model as it is now."""
     model = folder.parent
+    if folder.is_symlink():
+        raise Fault(f"{folder} is a link; an export lies in the folder of its model.")
     if not is_export(folder):
         raise Fault(f"{model} holds no export; make one with `{_command(folder)}`.")
     record = read_record(folder)

@@ -157,6 +157,11 @@ def make_link(folder: Path) -> None:
     path.symlink_to(folder / "elsewhere.bin")
 
 
+def be_elsewhere(folder: Path) -> None:
+    (folder / "ctranslate2").rename(folder.parent / "elsewhere")
+    (folder / "ctranslate2").symlink_to(folder.parent / "elsewhere")
+
+
 def be_newer(folder: Path) -> None:
     path = folder / "ctranslate2" / "export.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"format": 1', '"format": 2'), encoding="utf-8")
@@ -180,6 +185,7 @@ def be_newer(folder: Path) -> None:
         (lambda folder: (folder / "manifest.json").unlink(), r"is not a model folder: it has no manifest\.json"),
         (lead_outside, r"'\.\./recipe\.toml' is to be a file of .*, but lies outside it"),
         (make_link, r"'model\.bin' is to be a file of .*, but lies outside it"),
+        (be_elsewhere, r"ctranslate2 is a link; an export lies in the folder of its model"),
         (be_newer, r"was made by another version of regard; make it again"),
     ],
 )
