@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test test-browser test-long check format bench screenshots clean
+.PHONY: setup demo test test-browser test-long check format bench screenshots docker clean
 
 setup: .venv/ready
 
@@ -38,6 +38,9 @@ bench: setup
 screenshots: setup
 	test -d runs/demo || $(BIN)/regard demo
 	$(BIN)/python docs/make_screenshots.py
+
+docker:
+	docker build --tag regard .
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -85,6 +85,8 @@ def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> N
     planned = plan.runs(folder)
     split = split or ("test" if all(run.recipe.data.test for run in planned) else "valid")
     _check(plan, planned, split, fresh=manner.overwrite)
+    seeds = plan.options.seeds
+    remark(f"{len(plan.variants)} variants with {seeds} seed{'s' * (seeds > 1)} each: {len(planned)} runs.")
     with opened(plan, folder, manner.resume, manner.overwrite):
         with console_progress() as progress:
             prepare_text(planned, folder, split, progress)
@@ -135,10 +137,13 @@ def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failur
     from regard.comparing.report import Failure
 
     failures: list[Failure] = []
+    began = time.monotonic()
     for number, run in enumerate(left, 1):
         if manner.minutes_left() == 0:
             break
-        remark(f"\nRun {number} of {len(left)}: {run.title}")
+        each = (time.monotonic() - began) / 60 / max(number - 1, 1)
+        still = f" (about {each * (len(left) - number + 1):.0f} minutes left)" if number > 1 else ""
+        remark(f"\nRun {number} of {len(left)}: {run.title}{still}")
         try:
             interrupted = train_recipe(run.recipe, run.folder, resume=True, minutes=manner.minutes_left())
         except Fault as fault:

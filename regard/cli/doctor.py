@@ -19,6 +19,7 @@ from regard.faults import Fault
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _DEMO = Path("runs/demo")
+_UNINSTALLED = ", not installed; `make setup` or `pip install .` in its checkout does that"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,13 @@ def dependencies(extra: str = "") -> list[Dependency]:
     return [_dependency(requirement) for requirement in wanted]
 
 
+def _is_installed() -> bool:
+    try:
+        return bool(metadata.version("regard"))
+    except metadata.PackageNotFoundError:
+        return False
+
+
 def _dependency(requirement: str) -> Dependency:
     name, needed = re.findall(r"^([\w.-]+)(?:.*?>=\s*([\d.]+))?", requirement)[0]
     try:
@@ -63,6 +71,8 @@ def examine() -> dict[str, Any]:
     poor = [dependency for dependency in needed if not dependency.will_do]
     return {
         "regard": __version__,
+        "folder": str(Path(__file__).parents[1]),
+        "installed": _is_installed(),
         "python": platform.python_version(),
         "system": platform.platform(terse=True),
         "dependencies": [asdict(dependency) | {"will_do": dependency.will_do} for dependency in needed],
@@ -127,14 +137,16 @@ def _next(poor: list[Dependency]) -> str:
 def report_lines(found: dict[str, Any]) -> list[str]:
     """The same for people, one finding per line."""
     rows = [
-        ("regard", found["regard"]),
+        ("regard", f"{found['regard']} in {found['folder']}{'' if found['installed'] else _UNINSTALLED}"),
         ("python", f"{found['python']} on {found['system']}"),
         *((dependency["name"], _finding(dependency)) for dependency in found["dependencies"]),
         ("computes on", _computes_on(found["torch"])),
         *([("fast kernels", found["torch"]["kernels"] or "work")] if found["torch"].get("cuda") else []),
         (
             "onnx",
-            "works" if found["onnx"] else "not here; `pip install 'regard[onnx]'` brings it, for ONNX graphs alone",
+            "works"
+            if found["onnx"]
+            else "not here; `pip install '.[onnx]'` in a checkout brings it, for ONNX graphs alone",
         ),
         *(_data_rows(found["data"]) if found["data"] else []),
         ("chromium", found["chromium"] or "not found; only the browser tests need it"),

@@ -52,7 +52,9 @@ def _write_graphs(model: Model, network: Transformer, folder: Path, rounded: boo
         from regard.engines.onnx_graph import Graph, Store
         from regard.engines.onnx_transformer import candidates_graph, decoder_graph, encoder_graph, step_graph
     except ModuleNotFoundError as error:
-        raise Fault(f"{error.name} is not installed; `pip install 'regard[onnx]'` brings it.") from None
+        raise Fault(
+            f"{error.name} is not installed; `pip install '.[onnx]'` in a checkout of regard brings it."
+        ) from None
     task, facts = model.task, {"regard": __version__}
     with whole_file(folder / WEIGHTS) as file:
         store = Store(file, WEIGHTS)

@@ -141,6 +141,7 @@ def test_one_table_and_all_files(compared: Path, recipe: Path, capsys: pytest.Ca
                                 *(["against", "the", "first"]), "parameters", "tokens/s"]  # fmt: skip
     assert [line.split()[0] for line in lines[1:]] == ["before", "after"]
     assert " p = " in lines[2] or " p < " in lines[2]
+    assert "2 variants with 2 seeds each: 4 runs." in said.err
     assert "4 of 4 runs are finished already." in said.err
     assert "the mean of 2 seeds ± their spread, the largest minus the smallest" in said.err
     assert weights(compared) == before

@@ -2,6 +2,7 @@
 
 import json
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,18 @@ def test_a_healthy_machine(capsys, tmp_path, monkeypatch):
         line.startswith("computes on") and line.endswith("the processor, 2 threads; no CUDA device") for line in lines
     )
     assert lines[-1] == "Next: regard demo"
+
+
+def test_it_says_where_regard_is_and_how_to_install_what_is_only_a_folder(monkeypatch):
+    found = doctor.examine()
+    assert doctor.report_lines(found)[0].endswith(f"{found['regard']} in {Path(doctor.__file__).parents[1]}")
+
+    def fail(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor.metadata, "version", fail)
+    monkeypatch.setattr(doctor.metadata, "requires", fail)
+    assert "not installed; `make setup` or `pip install .` in its checkout" in doctor.report_lines(doctor.examine())[0]
 
 
 def test_beside_a_gpu_it_says_how_many_threads_are_used(monkeypatch):

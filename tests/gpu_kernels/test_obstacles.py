@@ -53,10 +53,18 @@ def test_where_nothing_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_doctor_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {
         "regard": "1",
+        "folder": "here",
+        "installed": True,
         "python": "3",
         "system": "Linux",
         "dependencies": [],
-        "torch": {"version": "2", "cuda": ["A GPU"], "threads": 2, "kernels": "Triton is not installed"},
+        "torch": {
+            "version": "2",
+            "cuda": ["A GPU"],
+            "threads": 2,
+            "threads_beside_gpu": 2,
+            "kernels": "Triton is not installed",
+        },
         "onnx": False,
         "data": None,
         "chromium": None,
@@ -67,4 +75,4 @@ def test_the_doctor_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "fast kernels  work" in report_lines(found)
     found["torch"] |= {"cuda": []}
     assert not any("fast kernels" in line for line in report_lines(found))
-    assert any("regard[onnx]" in line for line in report_lines(found))
+    assert any(".[onnx]" in line for line in report_lines(found))

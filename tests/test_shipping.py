@@ -1,0 +1,121 @@
+"""What comes with the code: the image that serves the demo, how to cite, what changed."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+import yaml
+
+import regard
+from regard.cli import _root
+
+ROOT = Path(__file__).parents[1]
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def instructions(name: str) -> Iterator[list[str]]:
+    """The words of every instruction of this name, in order; those given as a list are words already."""
+    for line in re.findall(rf"^(?:HEALTHCHECK .*?)?{name} (.*)$", DOCKERFILE, re.MULTILINE):
+        yield json.loads(line) if line.startswith("[") else shlex.split(line)
+
+
+def programs() -> list[list[str]]:
+    """What is run in the image, when it is built and afterwards."""
+    return [*instructions("RUN"), *instructions("CMD")]
+
+
+def copied(folder: Path) -> Path:
+    """The checkout as the first stage of the image has it."""
+    for *sources, target in instructions("COPY"):
+        for source in (each for each in sources if not each.startswith(("--", "/"))):
+            place = folder / (target if (ROOT / source).is_dir() else source)
+            shutil.copytree(ROOT / source, place) if (ROOT / source).is_dir() else shutil.copy(ROOT / source, place)
+    return folder
+
+
+def regard_lines() -> list[list[str]]:
+    return [words[1:] for words in programs() if Path(words[0]).name == "regard"]
+
+
+def test_every_command_of_the_image_exists_with_its_options() -> None:
+    demo, serve = regard_lines()
+    assert (demo[0], serve[0]) == ("demo", "serve")
+    for line in (demo, serve):
+        with _root().make_context("regard", line, resilient_parsing=False) as context:
+            command = context.command.get_command(context, line[0])
+            assert command is not None
+            command.make_context(line[0], line[1:], parent=context).close()
+    assert demo[demo.index("--out") + 1] == serve[1]  # what is served is what was trained
+
+
+def test_the_image_is_told_to_run_as_somebody_without_rights() -> None:
+    (user,) = instructions("USER")
+    assert ["useradd", "--create-home", *user] in programs()
+    assert DOCKERFILE.index("\nUSER") < DOCKERFILE.index("\nCMD")
+
+
+def test_what_is_copied_is_not_ignored() -> None:
+    kept = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    names = [name for *sources, _ in instructions("COPY") for name in sources if not name.startswith(("--", "/"))]
+    assert all((ROOT / name).exists() and any(fnmatch(name, pattern) for pattern in kept) for name in names)
+
+
+def _free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def test_the_steps_serve_a_model_that_is_found_healthy(trained: Path, tmp_path: Path) -> None:
+    """From the copied files alone, in place of the demo a model of seconds, and at any free port."""
+    _, serve = regard_lines()
+    (health,) = [words for words in instructions("CMD") if words[0].endswith("python")]
+    port, tree = _free_port(), copied(tmp_path)
+    (tmp_path / "runs").mkdir()
+    shutil.copytree(trained, tmp_path / "runs" / "demo")
+    environment = os.environ | {"PYTHONPATH": str(tree)}
+    command = [sys.executable, "-m", "regard", *serve, "--port", port]
+    command[command.index("0.0.0.0")] = "127.0.0.1"
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        assert any("serving on" in line for line in server.stderr)
+        asked = [sys.executable, *(word.replace(":5000", f":{port}") for word in health[1:])]
+        assert subprocess.run(asked, timeout=60).returncode == 0
+        server.terminate()
+        server.communicate(timeout=60)
+
+
+@pytest.mark.long
+def test_the_steps_train_the_demo_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    demo, serve = regard_lines()
+    environment = os.environ | {"PYTHONPATH": str(copied(tmp_path))}
+    subprocess.run([sys.executable, "-m", "regard", *demo], cwd=tmp_path, env=environment, check=True)
+    told = [sys.executable, "-m", "regard", "translate", serve[1], "--text", "I love books."]
+    done = subprocess.run(told, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    assert len(done.stdout.split()) > 1
+    assert any((tmp_path / serve[1] / "pictures").iterdir())
+
+
+def test_the_citation_is_whole_and_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= citation.keys()  # what the format asks for
+    assert citation["authors"] == [{"name": "The regard contributors"}]
+    assert citation["version"] == regard.__version__
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (project["version"], project["license"]) == (regard.__version__, citation["license"])
+
+
+def test_the_changelog_has_what_comes_and_this_version() -> None:
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings == ["Unreleased", regard.__version__]
