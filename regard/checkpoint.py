@@ -8,6 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 
 import torch
+from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as tensors_to_bytes
@@ -62,11 +63,11 @@ def bytes_to_weights(content: bytes, name: str) -> dict[str, Tensor]:
         raise Fault(f"{name} does not hold tensors: {error}.") from None
 
 
-def _facts(content: bytes) -> Facts:
-    facts = Facts(**json.loads(content))
-    facts.losses = [(step, loss) for step, loss in facts.losses]  # JSON has no tuples
-    facts.validations = [(step, measures) for step, measures in facts.validations]
-    return facts
+def _facts(content: bytes, folder: Path) -> Facts:
+    try:
+        return TypeAdapter(Facts).validate_json(content, strict=True)
+    except ValidationError:
+        raise Fault(f"{folder / FACTS} is damaged: it does not say where a run stands.") from None
 
 
 class Stray(Fault):
@@ -170,7 +171,7 @@ class RunFolder:
         """Where the newest checkpoint that can be read stands, without reading its tensors."""
         for step in reversed(self.steps()):
             try:
-                return _facts(self._read(step, [FACTS])[FACTS])
+                return _facts(self._read(step, [FACTS])[FACTS], self._checkpoint(step))
             except Stray:
                 raise
             except Fault:
@@ -194,7 +195,7 @@ class RunFolder:
         files = self._read(step)
         if FACTS not in files:
             raise Fault(f"{folder} holds weights alone and cannot be resumed from.")
-        facts = _facts(files.pop(FACTS))
+        facts = _facts(files.pop(FACTS), folder)
         tensors = {name.split(".")[0]: bytes_to_weights(content, str(folder / name)) for name, content in files.items()}
         return Snapshot(tensors, facts)
 

@@ -18,6 +18,7 @@ from regard.memory import in_pieces
 from regard.metrics import METRICS, References, Score, by_sentence, score
 from regard.metrics.tokenised import tokenised_remark
 from regard.model import Model
+from regard.parsing import parse_json
 from regard.progress import Progress, silent
 from regard.protocols import Divisible, Tally, Task
 
@@ -215,9 +216,10 @@ def read_scores(folder: Path) -> list[dict]:
     if not (folder / checkpoint.SCORES).exists():
         return []
     try:
-        scores = json.loads(checkpoint.read_folder(folder, [checkpoint.SCORES])[checkpoint.SCORES])["scores"]
+        path = folder / checkpoint.SCORES
+        scores = parse_json(checkpoint.read_folder(folder, [checkpoint.SCORES])[checkpoint.SCORES], str(path))["scores"]
         if all({"metric", "value", "signature", "split"} <= score.keys() for score in scores):
             return list(scores)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):
         pass
-    raise Fault(f"{folder / checkpoint.SCORES} does not hold scores.")
+    raise Fault(f"{path} does not hold scores.")

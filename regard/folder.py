@@ -7,7 +7,6 @@ nothing outside the folder is opened. None of this loads torch, so that a fast e
 
 import errno
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import Any
 
 from regard.faults import Fault
 from regard.files import checksum, read_regular_file, write_file
+from regard.parsing import parse_json, parse_toml
 
 MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
@@ -96,10 +96,10 @@ def read_manifest(folder: Path) -> dict[str, list[str]]:
         raise Fault(f"{folder} is not a model folder: it has no {MANIFEST}.")
     content = _content(path)
     try:
-        files = json.loads(content.decode("utf-8"))["files"]
+        files = parse_json(content, str(path))["files"]
         if all(isinstance(sums, list) and all(isinstance(s, str) for s in sums) for sums in files.values()):
             return dict(files)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (KeyError, TypeError, AttributeError, Fault):
         pass
     raise Fault(f"{path} is damaged: it is not a list of files and their checksums.")
 
@@ -122,6 +122,6 @@ def read_recipe(folder: Path) -> dict[str, Any]:
     """The resolved recipe in a model folder, as a table."""
     content = read_folder(folder, [RECIPE])[RECIPE]
     try:
-        return tomllib.loads(content.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return parse_toml(content.decode("utf-8"), str(folder / RECIPE))
+    except UnicodeDecodeError as error:
         raise Fault(f"{folder / RECIPE} is not valid TOML: {error}.") from None

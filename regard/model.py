@@ -1,5 +1,6 @@
 """A trained model in the hand: what `regard.load` gives, and what the commands use."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from regard.decoding.output import Hypothesis
 from regard.families import FAMILIES, Recipe, check_recipe
 from regard.faults import Fault
 from regard.models.shapes import ShapesOnly, Unfilled
+from regard.recipe import faults_of
 from regard.searching import SEARCH_TOKENS, Search, Wishes, batches_of, find
 from regard.tasks.covering import crossing
 from regard.tasks.objectives import objective_for
@@ -175,6 +177,20 @@ def build_task(recipe: Recipe, source: Tokeniser, target: Tokeniser) -> Translat
     return Translation(model, source, target, objective)
 
 
+def check_room(recipe: Recipe, source_size: int, target_size: int) -> None:
+    """Refuse a model of which the weights alone would fill the memory of this machine, before any of it is made."""
+    network, _ = FAMILIES[recipe.family].load()
+    with ShapesOnly():
+        model = network(recipe.model, source_size, target_size, recipe.data.tokeniser.shared, 0)
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if parameters * torch.float32.itemsize > memory:
+        raise Fault(
+            f"The model would have {parameters:,} parameters, which take {parameters * 4 / 2**30:,.0f} GiB, and this "
+            f"machine has {memory / 2**30:,.0f} GiB of memory; make model.width or the number of layers smaller."
+        )
+
+
 PRECISIONS = {"float32": torch.float32, "bf16": torch.bfloat16}
 
 
@@ -186,7 +202,9 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
     if precision not in PRECISIONS:
         raise Fault(f"There is no precision '{precision}'; give {' or '.join(PRECISIONS)}.")
     folder = Path(folder)
-    recipe = check_recipe(checkpoint.read_recipe(folder))
+    table = checkpoint.read_recipe(folder)
+    with faults_of(folder / checkpoint.RECIPE):
+        recipe = check_recipe(table)
     listed = checkpoint.read_manifest(folder)
     if checkpoint.WEIGHTS not in listed:
         raise Fault(f"{folder} has no {checkpoint.WEIGHTS} yet: its training has not come to a first validation.")

@@ -1,25 +1,37 @@
 """Recipes: TOML in, frozen typed options out, every fault named at once and nothing unknown let through."""
 
-import tomllib
 import types
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
 from regard.faults import Fault
 from regard.names import meant
+from regard.parsing import parse_toml
 
 Place = tuple[int | str, ...]
+
+_DEEPEST = 8  # tables in one another that a setting may name
+_MOST_FAULTS = 20  # that are told of one recipe
+_LONGEST_SHOWN = 200  # characters of a wrong value or name
 
 
 class Options(BaseModel):
     """A small frozen set of options; each field's description is its help text everywhere."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _check_bits(cls, value: Any) -> Any:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError(f"{_shown(value)} has more than 64 bits")
+        return value
 
 
 Kind = TypeVar("Kind", bound=Options)
@@ -40,12 +52,7 @@ def read_table(path: Path) -> dict[str, Any]:
 
 def parse(text: str, name: str) -> dict[str, Any]:
     """The table in a recipe's text."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise Fault(f"The recipe {name} is not valid TOML: {error}.") from None
-    except RecursionError:
-        raise Fault(f"The recipe {name} is nested too deeply.") from None
+    return parse_toml(text, f"The recipe {name}")
 
 
 def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
@@ -54,16 +61,16 @@ def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, 
     for setting in settings:
         path, equals, text = setting.partition("=")
         *parents, name = [part.strip() for part in path.split(".")]
-        if not equals or not all([*parents, name]):
-            raise Fault(f"--set {setting} is not of the form name=value, as in --set training.steps=200.")
+        if not equals or not all([*parents, name]) or len(parents) > _DEEPEST:
+            raise Fault(f"--set {_short(setting)} is not of the form name=value, as in --set training.steps=200.")
         inner = changed
         for parent in parents:
             inner = inner.setdefault(parent, {})
             if not isinstance(inner, dict):
                 raise Fault(f"--set {setting}: {parent} is a single value and has nothing inside it.")
         try:
-            inner[name] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+            inner[name] = parse_toml(f"value = {text}", setting)["value"]
+        except Fault:
             inner[name] = text.strip()
     return changed
 
@@ -89,6 +96,15 @@ def check(kind: type[Kind], table: dict[str, Any], whole: str = "the recipe") ->
         raise _fault(kind, error.errors(), whole) from None
 
 
+@contextmanager
+def faults_of(path: Path) -> Iterator[None]:
+    """Faults of the block are told as those of this file."""
+    try:
+        yield
+    except Fault as fault:
+        raise Fault(*(f"{path}: {sentence}" for sentence in fault.sentences)) from None
+
+
 def check_alone(kind: type[Options], table: dict[str, Any]) -> None:
     """Refuse the names and values in `table` that are wrong whatever else a recipe says.
 
@@ -102,26 +118,27 @@ def check_alone(kind: type[Options], table: dict[str, Any]) -> None:
 
 
 def _fault(kind: type[Options], faults: list[ErrorDetails], whole: str) -> Fault:
-    return Fault(*dict.fromkeys(_sentence(kind, fault, whole) for fault in faults))
+    sentences = dict.fromkeys(_sentence(kind, fault, whole) for fault in faults[:_MOST_FAULTS])
+    return Fault(*sentences, *([f"and {more:,} more"] if (more := len(faults) - _MOST_FAULTS) > 0 else []))
 
 
 def _sentence(kind: type[Options], fault: ErrorDetails, whole: str) -> str:
     place: Place = fault["loc"]
-    path, value, about = _path(place), fault["input"], fault.get("ctx", {})
+    path, value, about = _path(place), _shown(fault["input"]), fault.get("ctx", {})
     match fault["type"]:
         case "extra_forbidden":
             return _no_such_name(kind, place, whole)
         case "missing":
             return f"{_path(place[:-1]) or whole} needs '{place[-1]}'"
         case "literal_error":
-            return f"{path} is {value!r}, expected one of {about['expected'].replace(' or ', ', ')}"
+            return f"{path} is {value}, expected one of {about['expected'].replace(' or ', ', ')}"
         case "value_error":
             return f"{path or whole}: {about['error']}"
         case "model_type" | "model_attributes_type" | "dict_type":
-            return f"{path} is {value!r}, expected a table"
+            return f"{path} is {value}, expected a table"
         case known if known in _EXPECTED:
-            return f"{path} is {value!r}, expected {_EXPECTED[known].format(**about)}"
-    return f"{path} is {value!r}: {fault['msg']}"
+            return f"{path} is {value}, expected {_EXPECTED[known].format(**about)}"
+    return f"{path} is {value}: {fault['msg']}"
 
 
 _EXPECTED = {
@@ -141,7 +158,15 @@ _EXPECTED = {
 
 
 def _path(place: Place) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{_short(part)}" for part in place).lstrip(".")
+
+
+def _shown(value: Any) -> str:
+    return _short(repr(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:
@@ -152,7 +177,7 @@ def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:
     # A name of the same section stands alone, one from elsewhere with its path.
     named = " or ".join(f"'{path if '.' in inside.get(path, '.') else inside[path]}'" for path in near)
     hint = f"did you mean {named}?" if near else f"it has {', '.join(own.model_fields)}"
-    return f"{section or whole} has no '{name}'; {hint}"
+    return f"{section or whole} has no '{_short(str(name))}'; {hint}"
 
 
 def described(kind: type[Options], section: str = "") -> dict[str, str]:

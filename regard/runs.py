@@ -19,7 +19,7 @@ from regard.families import FAMILIES, Recipe, check_recipe
 from regard.faults import Fault
 from regard.heads import inspect, logged
 from regard.metrics import METRICS
-from regard.model import Model, build_task, check_weights, load, pick_device
+from regard.model import Model, build_task, check_room, check_weights, load, pick_device
 from regard.progress import Progress
 from regard.protocols import Tally
 from regard.recipe import differences, write
@@ -30,6 +30,7 @@ from regard.training.precision import has_bf16_lstm
 from regard.training.snapshot import Facts, Validation, load_weights, named_weights
 from regard.training.trainer import Trainer
 
+FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
 SAMPLES = 2  # outputs shown at each validation
 TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating, beside what `best_by` names
@@ -58,6 +59,7 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
     start = _start(recipe, run_folder)
     tokenisers = load_tokenisers(start, recipe.data.tokeniser) if start else None
     corpus = prepare(recipe.data, _corpus_folder(recipe, run_folder), progress, tokenisers, remark)
+    check_room(recipe, corpus.source.size, corpus.target.size)
     task = build_task(recipe, corpus.source, corpus.target)
     freeze(task.model, recipe.training.freeze)
     if start and not run_folder.steps():
@@ -102,6 +104,7 @@ def check_possible(recipe: Recipe, folder: Path | None = None) -> torch.device:
     """
     device = pick_device(recipe.training.device)
     _check_measure(recipe)
+    check_room(recipe, FEWEST_TOKENS, FEWEST_TOKENS)
     if folder is None or not is_prepared(_corpus_folder(recipe, RunFolder(folder))):
         purpose_of(recipe.data)  # every file of text is there
     if recipe.training.log_attention and getattr(recipe.model, "decoder", None) == "bottleneck":

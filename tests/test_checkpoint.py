@@ -228,12 +228,26 @@ def test_weights_that_are_no_numbers_are_refused(model_folder: Path, bad: float)
         load(model_folder)
 
 
-@pytest.mark.parametrize(("width", "words"), [(16_000_000, "but its recipe says"), (16 * 10**9, "cannot be built")])
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [(65_536, "but its recipe says"), (16_000_000, r"recipe\.toml: model\.width is 16000000, expected")],
+)
 def test_a_recipe_that_asks_for_the_moon_is_refused(model_folder: Path, width: int, words: str) -> None:
     text = (model_folder / "recipe.toml").read_text(encoding="utf-8").replace("width = 16", f"width = {width}")
     update_folder(model_folder, {"recipe.toml": text.encode()})
     with pytest.raises(Fault, match=words):
         load(model_folder)
+
+
+@pytest.mark.parametrize(
+    "facts", [b"", b"[]", b"[" * 100_000, b'{"step": "one"}', b'{"losses": [1]}', b'{"step": ' + b"9" * 5000 + b"}"]
+)
+def test_damaged_facts_are_refused_by_name(model_folder: Path, facts: bytes) -> None:
+    run = RunFolder(model_folder)
+    update_folder(run.checkpoints / "00000004", {"facts.json": facts})
+    with pytest.raises(Fault, match=r"facts\.json is damaged: it does not say where a run stands"):
+        run.latest()
+    assert run.facts() is None
 
 
 def test_what_the_manifest_does_not_vouch_for_is_refused(model_folder: Path) -> None:

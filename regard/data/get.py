@@ -18,6 +18,7 @@ from regard.data.arrival import content_checksum, from_addresses, from_folder, r
 from regard.data.catalogue import Entry, File, find
 from regard.data.unpack import Unusable, twins
 from regard.faults import Fault
+from regard.parsing import parse_json
 from regard.progress import Progress
 
 _RECORD = ".regard.json"
@@ -82,9 +83,9 @@ def _inside(entry: Entry, place: Path) -> str:
 def _record(entry: Entry) -> dict[str, str]:
     """What we wrote into the set's folder: paths and the checksums of their contents."""
     try:
-        record = json.loads((entry.folder / _RECORD).read_text(encoding="utf-8"))
+        record = parse_json((entry.folder / _RECORD).read_bytes(), _RECORD)
         return dict(record["written"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, Fault, ValueError, KeyError, TypeError):
         return {}  # without a readable record nothing is ours to replace
 
 

@@ -16,6 +16,7 @@ from regard.data.subwords import SubwordTokeniser, train_subwords
 from regard.data.symbols import NAMES, clean
 from regard.data.words import WordTokeniser, count_words, read_words
 from regard.faults import Fault
+from regard.parsing import MOST_LISTED
 from regard.progress import Progress, silent
 from regard.recipe import Options
 
@@ -41,6 +42,7 @@ class TokeniserOptions(Options):
     vocabulary: int = Field(
         8000,
         ge=16,
+        le=2**24,
         description="The most tokens there may be; a small corpus gets fewer, and bytes always has 260.",
     )
     shared: bool = Field(True, description="One vocabulary for both languages.")
@@ -223,6 +225,8 @@ def _loaded(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
 
 def _contents(path: Path) -> bytes:
     try:
+        if path.stat().st_size > MOST_LISTED:
+            raise Fault(f"The tokeniser {path} has {path.stat().st_size:,} bytes, more than any needs.")
         return path.read_bytes()
     except FileNotFoundError:
         raise Fault(f"The tokeniser {path} is missing; the model folder is incomplete.") from None

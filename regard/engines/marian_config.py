@@ -1,6 +1,5 @@
 """What a Hugging Face folder says about a Marian model, checked, and the same as options of a Transformer of ours."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -9,12 +8,12 @@ from pydantic import ConfigDict, Field
 
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
-from regard.recipe import Options, check
+from regard.parsing import MOST_LISTED, parse_json
+from regard.recipe import Options, check, faults_of
 
 CONFIG, GENERATION, TOKENISER = "config.json", "generation_config.json", "tokenizer_config.json"
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
 STOPS: dict[bool | str, str] = {False: "settled", True: "first", "never": "exhaustive"}
-_MOST_BYTES = 2**28  # of a file of JSON; a vocabulary of a million pieces has a tenth of that
 
 
 class MarianConfig(Options):
@@ -75,12 +74,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """The table in a file of JSON, what is null left out."""
     if not path.is_file():
         raise Fault(f"There is no {path}.")
-    if path.stat().st_size > _MOST_BYTES:
-        raise Fault(f"{path} has {path.stat().st_size:,} bytes, more than any such file needs.")
-    try:
-        table = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        raise Fault(f"{path} is damaged: it is not JSON.") from None
+    table = parse_json(path.read_bytes(), str(path), MOST_LISTED)
     if not isinstance(table, dict):
         raise Fault(f"{path} is damaged: it does not hold a table.")
     return {name: value for name, value in table.items() if value is not None}
@@ -95,19 +89,15 @@ def read_config(folder: Path) -> MarianConfig:
     table = read_json(folder / CONFIG)
     if (kind := table.get("model_type")) != "marian":
         raise Fault(f"{folder / CONFIG} is of a model of type {kind!r}, and only 'marian' can be imported.")
-    return _checked(MarianConfig, table, folder / CONFIG)
+    with faults_of(folder / CONFIG):
+        return check(MarianConfig, table, CONFIG)
 
 
 def read_generation(folder: Path) -> Generation:
     path = folder / (GENERATION if (folder / GENERATION).is_file() else CONFIG)
-    return _checked(Generation, read_json(path), path)
-
-
-def _checked(kind: type[Any], table: dict[str, Any], path: Path) -> Any:
-    try:
-        return check(kind, table, str(path))
-    except Fault as fault:
-        raise Fault(*(f"{path}: {sentence}" for sentence in fault.sentences)) from None
+    table = read_json(path)
+    with faults_of(path):
+        return check(Generation, table, path.name)
 
 
 def model_table(config: MarianConfig) -> dict[str, Any]:

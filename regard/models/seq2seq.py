@@ -17,6 +17,7 @@ from regard.attention.hard import Hard
 from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Positive, named_score
 from regard.attention.windows import LocalMonotonic, LocalPredictive
+from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
 from regard.models.decoders import Bahdanau, Bottleneck, Luong, Memory, Parts, Writing, unseen
 from regard.models.parts import Embedding
 from regard.models.recurrent import Hidden, Stack
@@ -30,10 +31,12 @@ class Seq2SeqOptions(Options):
         default="luong", description="Decoder without attention, or with Bahdanau's or Luong's."
     )
     cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The recurrent cell of all layers.")
-    encoder_layers: int = Field(default=1, ge=1, description="Recurrent layers of the encoder.")
-    decoder_layers: int = Field(default=1, ge=1, description="Recurrent layers of the decoder.")
-    embedding: int = Field(default=256, ge=1, description="Width of the token embeddings.")
-    width: int = Field(default=512, ge=2, description="Width of the states; an encoder's two directions share it.")
+    encoder_layers: int = Field(default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers of the encoder.")
+    decoder_layers: int = Field(default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers of the decoder.")
+    embedding: int = Field(default=256, ge=1, le=WIDEST, description="Width of the token embeddings.")
+    width: int = Field(
+        default=512, ge=2, le=WIDEST, description="Width of the states; an encoder's two directions share it."
+    )
     bidirectional: bool = Field(default=True, description="Whether the encoder reads from both ends.")
     residual: bool = Field(default=False, description="Residual connections around all layers but the first.")
     dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, between layers, on outputs.")
@@ -46,7 +49,7 @@ class Seq2SeqOptions(Options):
     window: Literal["none", "monotonic", "predictive"] = Field(
         default="none", description="Look at all places, or in a window around the step's own place or a predicted one."
     )
-    reach: int = Field(default=10, ge=1, description="Places that a window reaches to either side.")
+    reach: int = Field(default=10, ge=1, le=LONGEST, description="Places that a window reaches to either side.")
     hard: Literal["none", "reinforce", "straight-through"] = Field(
         default="none", description="Look at a mix of places, or at one alone, learnt by either estimator."
     )
@@ -59,7 +62,7 @@ class Seq2SeqOptions(Options):
         default=0, ge=0, description="Batches in which that share grows evenly from nothing; 0 begins with all of it."
     )
     tied: bool = Field(default=False, description="One matrix for target embeddings and output layer.")
-    longest: int = Field(default=1024, ge=1, description="The longest input or output in tokens.")
+    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
 
     @model_validator(mode="after")
     def _check(self) -> "Seq2SeqOptions":

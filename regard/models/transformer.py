@@ -17,6 +17,7 @@ from regard.attention import Causal, Lengths
 from regard.attention.heads import Cache, HeadOptions, MultiHead, extended
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.faults import Fault
+from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.recipe import Options
 
@@ -35,13 +36,16 @@ class TransformerOptions(Options):
     preset: Literal["tiny", "small", "iwslt", "base", "big"] = Field(
         default="base", description="A named set of sizes: tiny, small, iwslt, base or big."
     )
-    encoder_layers: int = Field(ge=1, description="Blocks of the encoder.")
-    decoder_layers: int = Field(ge=1, description="Blocks of the decoder.")
-    width: int = Field(ge=2, description="Width of the states between the blocks.")
-    feed_forward: int = Field(ge=1, description="Width inside the feed-forward nets.")
-    heads: int = Field(ge=1, description="Attention heads of each attention.")
+    encoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the encoder.")
+    decoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the decoder.")
+    width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
+    feed_forward: int = Field(ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
+    heads: int = Field(ge=1, le=WIDEST, description="Attention heads of each attention.")
     decoder_feed_forward: int | None = Field(
-        default=None, ge=1, description="Width inside the decoder's feed-forward nets, if not that of the encoder's."
+        default=None,
+        ge=1,
+        le=WIDEST_INSIDE,
+        description="Width inside the decoder's feed-forward nets, if not that of the encoder's.",
     )
     decoder_heads: int | None = Field(
         default=None, ge=1, description="Attention heads of the decoder's attentions, if not as many as the encoder's."
@@ -82,7 +86,7 @@ class TransformerOptions(Options):
         default=False,
         description="A bias for each token in the output layer; imported models bring theirs, and none is learnt.",
     )
-    longest: int = Field(default=1024, ge=1, description="The longest input or output in tokens.")
+    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
 
     @property
     def ample_tokens(self) -> int:

@@ -1,6 +1,5 @@
 """A model that is served: what it is, the engines that run it, and how it translates sentences of equal plans."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.fast import Choice, load_fast
 from regard.faults import Fault, OfText
 from regard.folder import SCORES, read_folder, read_recipe
+from regard.parsing import parse_json
 from regard.recipe import check
 from regard.translated import Cutting, Translated
 
@@ -122,8 +122,9 @@ class Served:
     def scores(self) -> list[dict[str, Any]]:
         """What it scored, as its folder says."""
         try:
-            return list(json.loads(read_folder(self.folder, [SCORES])[SCORES])["scores"])
-        except (Fault, ValueError, KeyError, TypeError):
+            content = read_folder(self.folder, [SCORES])[SCORES]
+            return list(parse_json(content, str(self.folder / SCORES))["scores"])
+        except (Fault, KeyError, TypeError):
             return []
 
     def cutting(self, sentences: bool, long_ones: bool, longest: int) -> Cutting:

@@ -4,7 +4,9 @@ import json
 import time
 from pathlib import Path
 
+from regard.faults import Fault
 from regard.files import write_file
+from regard.parsing import parse_json
 from regard.training.events import Ended, Event, Stepped, Validated
 
 PACE = "pace.json"  # in the folder training of a run
@@ -33,7 +35,7 @@ class Pace:
 def read_pace(folder: Path) -> tuple[int, float]:
     """The items and seconds kept in a folder; nothing where none were."""
     try:
-        kept = json.loads((folder / PACE).read_bytes())
+        kept = parse_json((folder / PACE).read_bytes(), PACE)
         return int(kept["items"]), float(kept["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, Fault):
         return 0, 0.0
