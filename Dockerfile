@@ -7,7 +7,7 @@ WORKDIR /opt/regard
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY regard ./regard
 RUN python -m venv /opt/venv
-# The build of torch without CUDA, a tenth of the size.
+# The build of torch without CUDA, which is far smaller.
 RUN /opt/venv/bin/pip install --no-cache-dir --constraint constraints.txt --extra-index-url https://download.pytorch.org/whl/cpu .
 WORKDIR /srv
 RUN /opt/venv/bin/regard demo --out runs/demo

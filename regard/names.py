@@ -80,8 +80,8 @@ def meant(name: str, section: str, paths: Sequence[str]) -> list[str]:
     if found := called(name, paths):
         return found
     plain = _plain(name)
-    beside = {path.removeprefix(f"{section}.") if section else path: path for path in paths}
-    if near := get_close_matches(plain, [own for own in beside if "." not in own], 1):
+    beside = {name: path for path in paths for parent, _, name in (path.rpartition("."),) if parent == section}
+    if near := get_close_matches(plain, beside, 1):
         return [beside[near[0]]]
     last = {path.rpartition(".")[2]: path for path in paths}
     return [last[near] for near in get_close_matches(plain, last, 1, NEAR)]

@@ -19,6 +19,8 @@ PATHS = ["seed", "model.width", "model.heads", "training.steps", "training.optim
         ("widht", "", ["model.width"]),  # alike enough to be meant in another section
         ("hea", "model", ["model.heads"]),
         ("hea", "training", []),  # in another section it must be more alike
+        ("step", "", ["training.steps"]),
+        ("sede", "model", []),  # nor is the top a part of every section
         ("seed", "model", ["seed", "training.seed"]),
         ("nothing", "", []),
     ],

@@ -38,8 +38,10 @@ def copied(folder: Path) -> Path:
     """The checkout as the first stage of the image has it."""
     for *sources, target in instructions("COPY"):
         for source in (each for each in sources if not each.startswith(("--", "/"))):
-            place = folder / (target if (ROOT / source).is_dir() else source)
-            shutil.copytree(ROOT / source, place) if (ROOT / source).is_dir() else shutil.copy(ROOT / source, place)
+            if (ROOT / source).is_dir():
+                shutil.copytree(ROOT / source, folder / target)
+            else:
+                shutil.copy(ROOT / source, folder)
     return folder
 
 

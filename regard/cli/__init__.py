@@ -131,6 +131,7 @@ def run() -> NoReturn:
             os._exit(status)
 
     atexit.register(leave_at_once)  # called last, being registered first
+    threading.excepthook = _hear_thread
     with suppress(KeyboardInterrupt):  # a second one, while the first is being told
         status = main()
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
@@ -143,7 +144,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from regard.cli.console import NoOutput
 
         sys.stdout = NoOutput()
-    threading.excepthook = _hear_thread
     try:
         with warnings.catch_warnings():
             # On a CPU without bf16, torch computes it in another way, and says so with a page of its own frames.

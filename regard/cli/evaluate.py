@@ -18,7 +18,7 @@ def command(
     split: Annotated[Literal["test", "valid"] | None, typer.Option(help="A split of the model's own data.")] = None,
     source: Annotated[Path | None, typer.Option(help="Source sentences to translate instead.")] = None,
     reference: Annotated[
-        list[Path] | None, typer.Option(help="Their references; several files are several references.")
+        list[Path] | None, typer.Option(help="References for them; several files are several references.")
     ] = None,
     metric: Annotated[
         list[str] | None,

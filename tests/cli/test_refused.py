@@ -151,6 +151,7 @@ def test_an_error_under_tensorboard_is_told_once(
     arguments = train_arguments(trained.parent / "small.en", trained.parent / "small.pt", tmp_path / "run")
     with monkeypatch.context() as patch:
         patch.setattr(RecordWriter, "write", fail)
+        patch.setattr(threading, "excepthook", cli._hear_thread)  # as the program sets it
         assert main(arguments) == 2
     said = capsys.readouterr().err
     assert f"regard: The device of {tmp_path}/run/training/tensorboard reports an error" in said

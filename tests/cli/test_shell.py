@@ -279,18 +279,28 @@ def test_a_pipe_that_broke_elsewhere_is_ours(made):
     assert made("made", body="raise BrokenPipeError(32, 'a worker died')").returncode == 1
 
 
-def test_ctrl_c_ends_with_130_and_one_line(tmp_path):
-    body = "print('ready', flush=True); import time; time.sleep(60)"
-    command = [sys.executable, program(tmp_path, body), "made"]
+def interrupted(path: Path, *moments: str) -> tuple[int, str]:
+    """Press Ctrl-C after each of these lines of the made program; gives its status and what it said."""
+    command = [sys.executable, path, "made"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=QUIET) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        process.send_signal(signal.SIGINT)
+        for moment in moments:
+            assert process.stdout.readline() == f"{moment}\n"
+            process.send_signal(signal.SIGINT)
         _, remarks = process.communicate(timeout=60)
-    assert (process.returncode, remarks) == (130, "regard: stopped.\n")
+    return process.returncode, remarks
 
 
-IN_TORCH = """import threading, time, torch
+IN_PYTHON = "print('ready', flush=True); import time; time.sleep(60)"
+TIDYING = """import time
+    try:
+        print('ready', flush=True)
+        time.sleep(60)
+    finally:
+        print('tidying', flush=True)
+        time.sleep(60)"""
+# Python's own end stops such threads in a way that C++ takes for an error of its own, and aborts.
+THREADS_IN_TORCH = """import threading, time, torch
     def work():
         while True:
             square = torch.randn(64, 64, requires_grad=True)
@@ -302,34 +312,13 @@ IN_TORCH = """import threading, time, torch
     time.sleep(60)"""
 
 
-def test_ctrl_c_while_threads_are_inside_torch_ends_without_a_word_of_c_plus_plus(tmp_path):
-    """Python's own end stops such threads in a way that C++ takes for an error of its own, and aborts."""
-    command = [sys.executable, program(tmp_path, IN_TORCH), "made"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=QUIET) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        process.send_signal(signal.SIGINT)
-        _, remarks = process.communicate(timeout=60)
-    assert (process.returncode, remarks) == (130, "regard: stopped.\n")
-
-
-def test_ctrl_c_twice_ends_with_130_and_one_line(tmp_path):
-    """The second comes while something is tidied up after the first."""
-    body = """import time
-    try:
-        print('ready', flush=True)
-        time.sleep(60)
-    finally:
-        print('tidying', flush=True)
-        time.sleep(60)"""
-    command = [sys.executable, program(tmp_path, body), "made"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=QUIET) as process:
-        assert process.stdout is not None
-        for line in ("ready\n", "tidying\n"):
-            assert process.stdout.readline() == line
-            process.send_signal(signal.SIGINT)
-        _, remarks = process.communicate(timeout=60)
-    assert (process.returncode, remarks) == (130, "regard: stopped.\n")
+@pytest.mark.parametrize(
+    ("body", "moments"),
+    [(IN_PYTHON, ["ready"]), (TIDYING, ["ready", "tidying"]), (THREADS_IN_TORCH, ["ready"])],
+    ids=["once", "twice", "threads in torch"],
+)
+def test_ctrl_c_ends_with_130_and_one_line(tmp_path, body, moments):
+    assert interrupted(program(tmp_path, body), *moments) == (130, "regard: stopped.\n")
 
 
 def complete(*words: str) -> list[str]:
