@@ -9,12 +9,13 @@ import typer
 
 from regard.cli.console import remark, terminal_width, wants_colour
 
-SENTENCES = [
-    "I love books.",
-    "I see the red house.",
-    "Ana doesn't eat the green apples.",
-    "Did the boys read three books in the garden?",
-]
+# Sentences that the grammar can say, each with what it makes of it; only the first is in the training text.
+SENTENCES = {
+    "I love books.": "Eu amo livros.",
+    "I see the red house.": "Eu vejo a casa vermelha.",
+    "Ana doesn't eat the green apples.": "Ana não come as maçãs verdes.",
+    "Will the girls buy three books?": "As meninas comprarão três livros?",
+}
 CROSSING = "I see the red house."
 
 
@@ -69,8 +70,9 @@ def _show(folder: Path) -> None:
 
     model = load(folder)
     print()
-    for source, translated in zip(SENTENCES, model.translate(SENTENCES), strict=True):
-        print(f"  {source}  →  {translated.text}")
+    for (source, right), translated in zip(SENTENCES.items(), model.translate(list(SENTENCES)), strict=True):
+        wrong = "" if translated.text == right else f"  (the grammar says: {right})"
+        print(f"  {source}  →  {translated.text}{wrong}")
     sight = see(model, CROSSING)
     seen = sight.seen()
     pictures = folder / "pictures"

@@ -8,6 +8,7 @@ from itertools import chain
 
 import pytest
 
+from regard.cli.demo import SENTENCES
 from regard.data.generated import pairs
 from regard.data.generated_draws import Dice
 from regard.data.generated_lexicon import Determiner, Noun, lexicon
@@ -226,6 +227,14 @@ def english_of(item: object) -> Iterator[str]:
 @pytest.mark.parametrize(("english", "portuguese"), SIGNED.items(), ids=SIGNED)
 def test_the_portuguese_is_what_a_speaker_would_sign(english: str, portuguese: str) -> None:
     assert set(Search(english).translations()) == {portuguese}
+
+
+def test_the_demo_shows_what_the_grammar_can_say() -> None:
+    """And all but the first is news to the model."""
+    learnt = dict(pairs("train"))
+    assert [english in learnt for english in SENTENCES] == [True, False, False, False]
+    for english, portuguese in SENTENCES.items():
+        assert set(Search(english).translations()) == {portuguese}
 
 
 def test_an_english_sentence_has_one_translation() -> None:

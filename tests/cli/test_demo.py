@@ -1,0 +1,24 @@
+"""The demo, which shows right translations, and says so where one is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.cli import demo, main
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_all_that_is_shown_is_right(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--seed", str(seed), "--out", str(tmp_path / "demo")]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    for source, right in demo.SENTENCES.items():
+        assert f"  {source}  →  {right}" in shown
+
+
+def test_a_wrong_translation_is_told_with_the_right_one(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After twelve steps hardly anything is right."""
+    demo._show(trained)
+    shown = capsys.readouterr().out
+    assert "  I love books.  →  " in shown
+    assert "  (the grammar says: As meninas comprarão três livros?)\n" in shown
