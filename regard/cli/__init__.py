@@ -140,12 +140,12 @@ def run() -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and give its exit status; nothing but the status comes out, whatever happens inside."""
-    if sys.stdout is None:
-        from regard.cli.console import NoOutput
+    from regard.cli.console import NoOutput, remarks_on_text
 
+    if sys.stdout is None:
         sys.stdout = NoOutput()
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), remarks_on_text():
             # On a CPU without bf16, torch computes it in another way, and says so with a page of its own frames.
             warnings.filterwarnings("ignore", "mkldnn_matmul failed, switching to BLAS")
             status = _run(sys.argv[1:] if arguments is None else list(arguments))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import os
 import shutil
 import sys
@@ -29,6 +30,31 @@ def remark(text: str) -> None:
     """Tell the person at the terminal something that is not a result."""
     if sys.stderr:  # print(file=None) would write to standard output
         print(text, file=sys.stderr, flush=True)
+
+
+class _Remarks(logging.Handler):
+    """Remarks on each thing once, however often the same text is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text not in self.said:
+            self.said.add(text)
+            remark(text)
+
+
+@contextmanager
+def remarks_on_text() -> Iterator[None]:
+    """Inside this block the person at the terminal is told what the reading of text has to say."""
+    logger, handler = logging.getLogger("regard.data.text"), _Remarks()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def is_live(stream: TextIO | None) -> bool:

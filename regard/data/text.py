@@ -1,15 +1,17 @@
 """Reading text: plain or compressed files, UTF-8 checked and brought to NFC, as lines and as pairs of sentences.
 
 A line ends at a line feed and nowhere else: the other separators of Unicode are part of the text, or two files would
-disagree about which line is which. Lines are cut into chunks before they are decoded, so that the slow part can be
-done by another process.
+disagree about which line is which. A byte order mark at the beginning is no part of it, and the reader is told. Lines
+are cut into chunks before they are decoded, so that the slow part can be done by another process.
 """
 
 import gzip
+import logging
 import lzma
 import re
 import unicodedata
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +22,7 @@ from regard.data.options import DEMO, TAB, Corpus
 from regard.data.unpack import open_content
 from regard.faults import Fault
 
+_LOG = logging.getLogger(__name__)
 _CHUNK = 10_000
 _IN_A_SET = re.compile(r"[\w-]+:")
 
@@ -75,6 +78,8 @@ def read_lines(path: Path, normal: bool = True) -> Iterator[str]:
     """The lines of a text file, without their ends; in NFC, unless they are to stay as they are."""
     raw, first = _raw_lines(path), 1
     while lines := list(islice(raw, _CHUNK)):
+        if first == 1:
+            _tell_of_mark(lines, str(path))
         yield from _decoded(b"".join(lines), str(path), first, normal)
         first += len(lines)
 
@@ -82,6 +87,8 @@ def read_lines(path: Path, normal: bool = True) -> Iterator[str]:
 def read_stream(stream: Iterable[bytes], name: str, normal: bool = True) -> Iterator[str]:
     """The lines of an open stream, each as soon as it has come; in NFC, unless they are to stay as they are."""
     for number, line in enumerate(stream, 1):
+        if number == 1:
+            _tell_of_mark([line], name)
         yield from _decoded(line, name, number, normal)
 
 
@@ -111,6 +118,9 @@ def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
             )
         if not counts[0]:
             return
+        if first == 1:
+            for lines, name in zip(parts, corpus.names, strict=True):
+                _tell_of_mark(lines, name)
         yield Chunk(corpus.names, first, counts[0], tuple(b"".join(part) for part in parts), separator)
         first += counts[0]
 
@@ -139,6 +149,12 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
         raise Fault(f"{path} is damaged or not whole and cannot be decompressed ({error}).") from None
     except OSError as error:
         raise Fault(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _tell_of_mark(lines: list[bytes], name: str) -> None:
+    """Say of a text whose first lines these are that the mark it begins with is left out."""
+    if lines and lines[0].startswith(BOM_UTF8):
+        _LOG.warning(f"{name} begins with a byte order mark, which is no part of its text and is left out")
 
 
 def _decoded(block: bytes, name: str, first: int, normal: bool = True) -> list[str]:

@@ -1,10 +1,12 @@
 """What commands speak and write with."""
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import pytest
 
 from regard.cli import console
+from regard.data.text import read_lines
 from regard.faults import Fault
 
 
@@ -48,3 +50,11 @@ def test_an_existing_output_is_refused(tmp_path):
     console.refuse_existing(Path("/dev/null"), overwrite=False)
     with pytest.raises(Fault, match=r"out\.txt exists already; give --overwrite to replace it\."):
         console.refuse_existing(path, overwrite=False)
+
+
+def test_what_is_read_several_times_is_remarked_on_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "marked").write_bytes(BOM_UTF8 + b"one\n")
+    for _ in range(2):  # two commands
+        with console.remarks_on_text():
+            assert [list(read_lines(tmp_path / "marked")) for _ in range(3)] == [["one"]] * 3
+        assert capsys.readouterr().err.count("begins with a byte order mark") == 1

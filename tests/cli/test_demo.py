@@ -1,5 +1,6 @@
 """The demo, which shows right translations, and says so where one is wrong."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,12 @@ def test_all_that_is_shown_is_right(seed: int, tmp_path: Path, capsys: pytest.Ca
         assert f"  {source}  →  {right}" in shown
 
 
-def test_a_wrong_translation_is_told_with_the_right_one(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_translation_is_told_with_the_right_one(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """After twelve steps hardly anything is right."""
-    demo._show(trained)
+    shutil.copytree(trained, tmp_path / "run", ignore=shutil.ignore_patterns("training"))
+    demo._show(tmp_path / "run")
     shown = capsys.readouterr().out
     assert "  I love books.  →  " in shown
     assert "  (the grammar says: As meninas comprarão três livros?)\n" in shown

@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,17 @@ def write(name: str, lines: list[str]) -> None:
 def scored(capsys: Captured, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> Any:
     assert main(["score", "--hypothesis", hypothesis, "--reference", reference, *arguments, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
+
+
+def test_a_byte_order_mark_is_left_out_and_told_of(capsys: Captured) -> None:
+    plain = scored(capsys)
+    Path("good").write_bytes(BOM_UTF8 + Path("good").read_bytes())
+    Path("ref").write_bytes(BOM_UTF8 + Path("ref").read_bytes())
+    assert main(["score", "--hypothesis", "good", "--reference", "ref", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["scores"][0]["value"] == plain["scores"][0]["value"]
+    marked = "begins with a byte order mark, which is no part of its text and is left out\n"
+    assert (said.err.count(f"good {marked}"), said.err.count(f"ref {marked}")) == (1, 1)
 
 
 def refused(capsys: Captured, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> str:

@@ -3,6 +3,7 @@
 import gzip
 import lzma
 import unicodedata
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from regard.data import text
 from regard.data.options import Corpus
-from regard.data.text import file_of, read_chunks, read_lines, read_pairs
+from regard.data.text import file_of, read_chunks, read_lines, read_pairs, read_stream
 from regard.faults import Fault
 
 
@@ -48,6 +49,15 @@ def test_lines_come_back_as_they_were_written_but_in_nfc(
     path = tmp_path_factory.mktemp("lines") / "text"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode())
     assert list(read_lines(path)) == [unicodedata.normalize("NFC", line) for line in lines]
+
+
+def test_a_byte_order_mark_is_told_of_once_for_each_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    marked, plain = written(tmp_path / "marked", BOM_UTF8 + b"one\ntwo\n"), written(tmp_path / "plain", b"um\ndois\n")
+    assert list(read_pairs(Corpus(source=str(marked), target=str(plain)))) == [("one", "um"), ("two", "dois")]
+    assert list(read_stream([BOM_UTF8 + b"one\n", b"two\n"], "standard input")) == ["one", "two"]
+    assert list(read_lines(marked)) == ["one", "two"]
+    names = [message.partition(" begins with a byte order mark")[0] for message in caplog.messages]
+    assert names == [str(marked), "standard input", str(marked)]
 
 
 def test_compressed_files_read_like_plain_ones(tmp_path: Path) -> None:
