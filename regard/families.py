@@ -1,5 +1,6 @@
 """Which families of models there are, where each lives, and what a recipe for one looks like."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, Literal, Self, TypeVar, cast
@@ -9,7 +10,7 @@ from pydantic import Field, model_validator
 from regard.data.options import DataOptions
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
-from regard.recipe import Options, check, check_alone, described
+from regard.recipe import Options, apply_settings, check, check_alone, described
 from regard.training.options import TrainingOptions
 
 
@@ -75,6 +76,11 @@ class Recipe(Options, Generic[Model]):
             kept = self.data.cleaning.longest
             raise ValueError(f"data.cleaning.longest {kept} and an end token do not fit model.longest {longest}")
         return self
+
+
+def with_settings(recipe: Recipe, settings: Sequence[str]) -> Recipe:
+    """A recipe changed by settings such as `training.steps=200`."""
+    return check_recipe(apply_settings(recipe.model_dump(exclude_none=True), settings))
 
 
 def check_recipe(table: dict[str, Any]) -> Recipe:

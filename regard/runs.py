@@ -1,6 +1,7 @@
 """Wires data, task, trainer, search, metrics and model folder together for the commands."""
 
 import fcntl
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,11 +16,13 @@ from regard.data.prepare import prepare
 from regard.data.prepared import Prepared, is_prepared, purpose_of
 from regard.data.tokenisers import load_tokenisers, tokeniser_names
 from regard.evaluation import from_pairs, measure_in_pieces, score_outputs
-from regard.families import FAMILIES, Recipe, check_recipe
+from regard.families import FAMILIES, Recipe, check_recipe, with_settings
 from regard.faults import Fault
+from regard.files import write_file
 from regard.heads import inspect, logged
 from regard.metrics import METRICS
 from regard.model import Model, build_task, check_room, check_weights, load, pick_device
+from regard.parsing import parse_json
 from regard.progress import Progress
 from regard.protocols import Tally
 from regard.recipe import differences, write
@@ -34,6 +37,8 @@ FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
 SAMPLES = 2  # outputs shown at each validation
 TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating, beside what `best_by` names
+PLAN = "plan.json"  # in the folder training of a run that was planned
+Plan = Callable[[Recipe, Prepared, Path], list[str]]
 # What may differ between a run and its resumption: where it stops and where it is computed, not what is learnt.
 STOPS = ("training.steps", "training.patience", "training.device")
 
@@ -48,8 +53,18 @@ class Run:
     task: Translation
 
 
-def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, remark: Callable[[str], None]) -> Run:
-    """Make or reopen the run in `folder`: check that it is the same run, prepare its text, build its task."""
+def open_run(
+    recipe: Recipe,
+    folder: Path,
+    resume: bool,
+    progress: Progress,
+    remark: Callable[[str], None],
+    plan: Plan | None = None,
+) -> Run:
+    """Make or reopen the run in `folder`: check that it is the same run, prepare its text, build its task.
+
+    A `plan` gives a new run other settings, once its text is prepared.
+    """
     device = check_possible(recipe, folder)
     run_folder = RunFolder(folder, recipe.training.keep, recipe.training.save_every, remark)
     if run_folder.exists():
@@ -60,6 +75,12 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
     tokenisers = load_tokenisers(start, recipe.data.tokeniser) if start else None
     corpus = prepare(recipe.data, _corpus_folder(recipe, run_folder), progress, tokenisers, remark)
     check_room(recipe, corpus.source.size, corpus.target.size)
+    if plan is not None and not run_folder.exists():
+        _check_validation(build_task(recipe, corpus.source, corpus.target), corpus)
+        if settings := plan(recipe, corpus, run_folder.training / "timing"):
+            write_file(run_folder.training / PLAN, json.dumps({"settings": settings}, indent=1).encode())
+            recipe = with_settings(recipe, settings)
+            run_folder = RunFolder(folder, recipe.training.keep, recipe.training.save_every, remark)
     task = build_task(recipe, corpus.source, corpus.target)
     freeze(task.model, recipe.training.freeze)
     if start and not run_folder.steps():
@@ -70,13 +91,29 @@ def open_run(recipe: Recipe, folder: Path, resume: bool, progress: Progress, rem
         found = budget.find(task, recipe, corpus, remark)
         recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": found})})
     _write_beginning(run_folder, recipe, corpus, task)
+    learn_from(task, recipe, corpus)
+    if task.sampling_workers:
+        remark(f"{task.sampling_workers} worker processes cut the text anew in every epoch")
+    return Run(run_folder, recipe, corpus, task)
+
+
+def learn_from(task: Translation, recipe: Recipe, corpus: Prepared) -> None:
+    """Give a task the corpus, cut into batches as its recipe says."""
     assert recipe.training.batch_tokens is not None
     sampling = recipe.data.tokeniser.sampling > 0
     fast = recipe.training.fast and recipe.training.precision != "float32"  # in which the kernels outgrow many GPUs
     task.learn_from(corpus, recipe.training.batch_tokens, sampling, fast)
-    if task.sampling_workers:
-        remark(f"{task.sampling_workers} worker processes cut the text anew in every epoch")
-    return Run(run_folder, recipe, corpus, task)
+
+
+def planned_settings(folder: RunFolder) -> list[str]:
+    """The settings by which a run was planned, if it was: whoever goes on with its recipe needs them too."""
+    try:
+        settings = parse_json((folder.training / PLAN).read_bytes(), PLAN)["settings"]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError, Fault):
+        raise Fault(f"{folder.training / PLAN} is damaged, so the plan of the run is lost.") from None
+    return [str(setting) for setting in settings]
 
 
 def _start(recipe: Recipe, run_folder: RunFolder) -> Path | None:

@@ -135,6 +135,7 @@ def _train(planned: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
 def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
     from regard.cli.train import train_recipe
     from regard.comparing.report import Failure
+    from regard.planning import Allowance
 
     failures: list[Failure] = []
     began = time.monotonic()
@@ -145,7 +146,9 @@ def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failur
         still = f" (about {each * (len(left) - number + 1):.0f} minutes left)" if number > 1 else ""
         remark(f"\nRun {number} of {len(left)}: {run.title}{still}")
         try:
-            interrupted = train_recipe(run.recipe, run.folder, resume=True, minutes=manner.minutes_left())
+            minutes = manner.minutes_left()
+            allowance = None if minutes is None else Allowance(minutes)
+            interrupted = train_recipe(run.recipe, run.folder, resume=True, allowance=allowance)
         except Fault as fault:
             failures.append(Failure(run, fault.sentences))
             remark(f"{run.title} failed: {fault}")

@@ -34,7 +34,7 @@ def command(
     remark(NOTICE)
     settings = [f"seed={seed}"] if seed is not None else []
     table = parse(recipe_text("demo"), "demo")
-    train(table, settings, out, resume=resume, minutes=None, overwrite=overwrite)
+    train(table, settings, out, resume=resume, overwrite=overwrite)
     _score(out)
     _show(out)
     tool = "regard" if shutil.which("regard") else sys.argv[0]

@@ -1,6 +1,7 @@
 """`regard info`: what a model folder holds, what it scored and what it costs."""
 
 import textwrap
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,8 +21,10 @@ def command(
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.evaluation import read_scores
     from regard.model import load
+    from regard.training.pace import read_course
 
     loaded = load(model)
+    course = read_course(model / "training")
     recipe, task = loaded.recipe, loaded.task
     facts: dict[str, Any] = {
         "family": recipe.family,
@@ -32,6 +35,7 @@ def command(
         "target tokens": task.target.size,
         "sizes": recipe.model.model_dump(),
         "cost": task.model.cost(length),
+        "training": course and asdict(course),
         "scores": read_scores(model),
         "exports": [name for name in (CTRANSLATE2, ONNX) if is_export(model / name)],
     }
@@ -48,6 +52,8 @@ def command(
     print(f"{'cost':15}for {length} tokens in and out: {cost['multiplications']:,} multiplications,")
     share = f"{cost['attention_share']:.1%}"
     print(f"{'':15}of which {share} for attention, whose {cost['weights']:,} weights grow as length²")
+    if course:
+        print(f"{'trained':15}{course.in_words()}")
     for score in facts["scores"]:
         print(f"{'score':15}{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})")
     for name in facts["exports"]:

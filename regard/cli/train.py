@@ -2,6 +2,7 @@
 
 import platform
 import shlex
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +16,16 @@ from regard.faults import Fault
 if TYPE_CHECKING:
     from regard.defaults import TextFiles
     from regard.families import Recipe
+    from regard.planning import Allowance, Planner
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run and its model.", show_default="runs/NAME")]
 Start = Annotated[
     Path | None,
     typer.Option("--from", metavar="MODEL", help="A model folder whose weights and tokenisers to start from."),
+]
+Minutes = Annotated[
+    float | None,
+    typer.Option(min=0, help="Plan the run to be done in so many minutes; with --resume, stop when they are over."),
 ]
 OldShare = Annotated[
     float | None, typer.Option(min=0, max=0.95, help="Share of the text that MODEL was trained on, mixed in.")
@@ -45,12 +51,14 @@ def command(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change the recipe: training.steps=200.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, by the recipe in it.")] = False,
-    minutes: Annotated[float | None, typer.Option(min=0, help="Stop cleanly after so many minutes.")] = None,
+    minutes: Minutes = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
 ) -> None:
     """Train a model from a RECIPE, or from text files with good defaults: --source and --target, or --pairs."""
+    began = time.monotonic()
     from regard.defaults import TextFiles
+    from regard.planning import Allowance
 
     if recipe is not None and _holds_pairs(recipe):
         pairs, recipe = _only(pairs, Path(recipe)), None
@@ -82,7 +90,8 @@ def command(
     if start is not None:
         table["start_from"] = str(start.resolve())
     folder = out or Path("runs") / name
-    train(table, changes, folder, resume=resume, minutes=minutes, overwrite=overwrite, choices=choices)
+    allowance = None if minutes is None else Allowance(minutes, began)
+    train(table, changes, folder, resume=resume, allowance=allowance, overwrite=overwrite, choices=choices)
 
 
 def _holds_pairs(name: str) -> bool:
@@ -193,47 +202,66 @@ def train(
     folder: Path,
     *,
     resume: bool,
-    minutes: float | None,
     overwrite: bool,
+    allowance: "Allowance | None" = None,
     choices: Sequence[str] = (),
 ) -> None:
-    """Check the recipe, say what was chosen for it, train it, and say what came of it."""
+    """Check the recipe, say what was chosen for it, train it, and say what came of it.
+
+    An allowance of time is what a new run is planned for; one that goes on has its plan, and is only stopped by it.
+    """
     from regard import runs
     from regard.checkpoint import RunFolder
     from regard.parents import resolve_in
+    from regard.planning import Planner
     from regard.recipe import apply_settings
 
-    recipe = resolve_in(folder, apply_settings(table, settings), resume)
-    for choice in choices:
+    planned = runs.planned_settings(RunFolder(folder)) if resume else []
+    recipe = resolve_in(folder, apply_settings(table, [*planned, *settings]), resume)
+    planner = None
+    if allowance is not None and not resume:
+        given = frozenset(setting.partition("=")[0].strip() for setting in settings)
+        planner = Planner(allowance, given, is_free=bool(choices) and recipe.start_from is None, remark=remark)
+    for choice in choices[:1] if planner else choices:  # a planner has sentences of its own for the rest
         remark(choice)
     if resume and runs.is_finished(recipe, RunFolder(folder)):
         remark(f"{folder} is finished; there is nothing to resume.")
         return
-    if train_recipe(recipe, folder, resume=resume, minutes=minutes, overwrite=overwrite):
+    if train_recipe(recipe, folder, resume=resume, overwrite=overwrite, allowance=allowance, planner=planner):
         raise typer.Exit(130)
     _say_result(folder)
 
 
 def train_recipe(
-    recipe: "Recipe", folder: Path, *, resume: bool, minutes: float | None = None, overwrite: bool = False
+    recipe: "Recipe",
+    folder: Path,
+    *,
+    resume: bool,
+    overwrite: bool = False,
+    allowance: "Allowance | None" = None,
+    planner: "Planner | None" = None,
 ) -> bool:
-    """Open the run and train it to its end or to a stop; gives whether someone interrupted it."""
+    """Open the run, train it to its end or to a stop, and give whether someone interrupted it.
+
+    When the allowance is used up the run stops, planned or not.
+    """
     from regard import runs
     from regard.checkpoint import RunFolder
     from regard.threads import same_threads
     from regard.training.listeners import TensorBoard, deadline, interruptions, progress_listener
     from regard.training.pace import Pace
 
-    stop_in_time = [deadline(minutes)] if minutes is not None else []
     runs.check_possible(recipe, None if overwrite else folder)
     if overwrite and folder.exists():
         with runs.held(RunFolder(folder)):  # nobody's run is removed under their hands
             RunFolder(folder).remove()
     with runs.held(RunFolder(folder)):
-        with console_progress() as progress:
-            run = runs.open_run(recipe, folder, resume, progress, remark)
+        with quick_products(), console_progress() as progress:
+            run = runs.open_run(recipe, folder, resume, progress, remark, planner)
         for line in [*run.corpus.report.lines(), *runs.describe(run)]:
             remark(line)
+        reserve = planner.reserve if planner else 0.0
+        stop_in_time = [deadline(allowance.minutes, allowance.left - reserve)] if allowance else []
         before = facts.threads if (facts := run.folder.facts()) else None
         threads = same_threads(before, run.task.device, remark)
         with threads, quick_products(), interruptions() as interrupted, progress_listener() as shown:

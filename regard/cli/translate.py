@@ -19,6 +19,7 @@ from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished
 from regard.faults import Fault
 from regard.files import checksum
 from regard.folder import SCORES, read_manifest
+from regard.training.pace import read_course
 
 if TYPE_CHECKING:
     from regard.translated import Translated
@@ -120,6 +121,8 @@ def _translate(
         if unfinished and begun.lines:
             unfinished.refuse_other(said)
         translator = asked.translator(model, wishes)
+        if (course := read_course(model / "training")) and (caution := course.caution()):
+            remark(caution)
         total = given.count() if out is not None else None
         with _output(out, unfinished, said, begun, overwrite) as output, console_progress() as progress:
             for done in _portions(translator, given, wishes, output, asked.explained):

@@ -56,5 +56,9 @@ class Ended:
     finished: bool
 
 
+class Hurried(str):
+    """A reason to stop that leaves no time even for a validation."""
+
+
 Event = Started | Stepped | Validated | Remarked | Ended
 Listener = Callable[[Event], str | None]

@@ -15,9 +15,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from regard.files import naming
-from regard.training.events import Ended, Event, Listener, Remarked, Started, Stepped, Validated
+from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated
 
 FADING = 0.98  # of a loss shown to people, at each step after its own
+TIMED_SECONDS = 8.0  # of steps, before it is said how long a run will take
 LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
 
 
@@ -52,15 +53,44 @@ class SmoothLoss:
             self.value, self._step = self._sum / max(self._items, 1), event.step
 
 
+class Forecast:
+    """Says once, when a few steps have been timed, how long a run will take, its validations not counted."""
+
+    def __init__(self) -> None:
+        self._said, self._steps, self._first = False, 0, (0.0, 0)
+
+    def hear(self, event: Event) -> str | None:
+        match event:
+            case Started(_, steps):
+                self._said, self._steps, self._first = False, steps, (0.0, 0)
+            case Stepped(step) if not self._first[1]:
+                self._first = time.monotonic(), step
+            case Stepped(step) if not self._said and time.monotonic() - self._first[0] >= TIMED_SECONDS:
+                self._said = True
+                left = (time.monotonic() - self._first[0]) / (step - self._first[1]) * (self._steps - step)
+                return f"the {self._steps - step:,} steps to come take about {_minutes(left)}, validations not counted"
+            case Validated():
+                self._said = True  # what it took would be counted too
+        return None
+
+
+def _minutes(seconds: float) -> str:
+    if seconds < 90:
+        return "a minute" if seconds > 30 else "half a minute or less"
+    return f"{seconds / 3600:.1f} hours" if seconds >= 5400 else f"{seconds / 60:.0f} minutes"
+
+
 class Gauge:
     """What people read of a step: the smoothed loss, the learning rate and the speed."""
 
     def __init__(self) -> None:
-        self.speed, self.loss = Speedometer(), SmoothLoss()
+        self.speed, self.loss, self.forecast = Speedometer(), SmoothLoss(), Forecast()
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: Event) -> str | None:
+        """Take note of an event; gives a sentence now and then that is to be shown."""
         self.speed.hear(event)
         self.loss.hear(event)
+        return self.forecast.hear(event)
 
     def summary(self, event: Stepped) -> str:
         return f"loss {self.loss.value:.3f}  rate {event.learning_rate:.1e}  {self.speed.rate:,.0f} tokens/s"
@@ -90,7 +120,8 @@ class Lines:
         self.started, self.printed, self.first, self.steps = time.monotonic(), 0.0, 0, 0
 
     def __call__(self, event: Event) -> None:
-        self.gauge.hear(event)
+        if forecast := self.gauge.hear(event):
+            self._print(f"step {event.step}  {forecast}")
         match event:
             case Started(step, steps):
                 self.started, self.first, self.steps = time.monotonic(), step, steps
@@ -127,7 +158,8 @@ class Bar:
         self.headed = False
 
     def __call__(self, event: Event) -> None:
-        self.gauge.hear(event)
+        if forecast := self.gauge.hear(event):
+            self.console.print(f"step {event.step}  {forecast}", highlight=False)
         match event:
             case Started(step, steps):
                 self.progress.start()
@@ -197,9 +229,9 @@ class TensorBoard:
                 self.writer.close()
 
 
-def deadline(minutes: float) -> Listener:
-    """Asks the run to stop when so many minutes have gone by since now."""
-    end = time.monotonic() + 60 * minutes
+def deadline(minutes: float, seconds: float) -> Listener:
+    """Asks the run to stop in so many seconds from now, when the minutes that someone gave are over."""
+    end = time.monotonic() + seconds
 
     def listen(event: Event) -> str | None:
         late = isinstance(event, Stepped | Validated) and time.monotonic() >= end
@@ -215,7 +247,7 @@ class Interruptions:
         self.asked = False
 
     def __call__(self, event: Event) -> str | None:
-        return "interrupted; --resume goes on from here" if self.asked else None
+        return Hurried("interrupted; --resume goes on from here") if self.asked else None
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         if self.asked:

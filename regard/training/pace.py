@@ -1,41 +1,101 @@
-"""How fast a run was trained, all its sittings together."""
+"""How fast, how far and how long a run was trained, all its sittings together, and how it ended."""
 
 import json
 import time
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from regard.faults import Fault
 from regard.files import write_file
 from regard.parsing import parse_json
-from regard.training.events import Ended, Event, Stepped, Validated
+from regard.training.events import Ended, Event, Started, Stepped, Validated
 
 PACE = "pace.json"  # in the folder training of a run
+HARDLY = 0.25  # of its steps: a run that was left before that has hardly begun
+
+
+@dataclass(frozen=True)
+class Course:
+    """How far a run has come and how it ended; `best` is the step of the weights that the model folder has."""
+
+    step: int = 0
+    steps: int = 0
+    best: int = 0
+    validated: bool = False
+    minutes: float = 0.0  # validations counted
+    ended: str = ""  # empty while it trains, and if it was killed
+    finished: bool = False
+
+    def in_words(self) -> str:
+        """For people, on one line."""
+        how = self.ended or "still training, or killed"
+        unvalidated = "" if self.validated else "; never validated"
+        return f"{self.step:,} of {self.steps:,} steps in {self.minutes:.1f} minutes: {how}{unvalidated}"
+
+    def caution(self) -> str | None:
+        """What whoever uses the model should know first, if it has hardly been trained."""
+        if self.finished or (self.validated and self.best >= HARDLY * self.steps):
+            return None
+        step = f"step {self.best:,} of {self.steps:,}{'' if self.validated else ', never validated'}"
+        return f"This model has hardly been trained ({step}), so expect little of it."
 
 
 class Pace:
     """Counts the items a run has learnt from and the seconds it took, time spent validating not counted.
 
-    Both are kept in a file, so that a run that goes on adds to what it did before.
+    They are kept in a file with the course of the run, so that a run that goes on adds to what it did before.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / PACE
         self.items, self.seconds = read_pace(folder)
+        self.course = read_course(folder) or Course()
         self._since = time.monotonic()
 
     def __call__(self, event: Event) -> None:
         now = time.monotonic()
+        spent = 0.0 if isinstance(event, Started) else now - self._since
         if isinstance(event, Stepped):
-            self.items, self.seconds = self.items + event.items, self.seconds + now - self._since
-        if isinstance(event, Validated | Ended):
-            write_file(self.path, json.dumps({"items": self.items, "seconds": self.seconds}).encode())
+            self.items, self.seconds = self.items + event.items, self.seconds + spent
+        self.course = _followed(replace(self.course, minutes=self.course.minutes + spent / 60), event)
+        if isinstance(event, Started | Validated | Ended):
+            kept = {"items": self.items, "seconds": self.seconds, "course": asdict(self.course)}
+            write_file(self.path, json.dumps(kept).encode())
         self._since = time.monotonic()
+
+
+def _followed(course: Course, event: Event) -> Course:
+    """The course after an event."""
+    match event:
+        case Started(step, steps):
+            return replace(course, step=step, steps=steps, ended="", finished=False)
+        case Validated(step, _, is_best):
+            return replace(course, step=step, validated=True, best=step if is_best else course.best)
+        case Ended(step, reason, finished):
+            best = course.best if course.validated else step
+            return replace(course, step=step, ended=reason, finished=finished, best=best)
+    return replace(course, step=event.step)
 
 
 def read_pace(folder: Path) -> tuple[int, float]:
     """The items and seconds kept in a folder; nothing where none were."""
     try:
-        kept = parse_json((folder / PACE).read_bytes(), PACE)
+        kept = _kept(folder)
         return int(kept["items"]), float(kept["seconds"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, Fault):
         return 0, 0.0
+
+
+def read_course(folder: Path) -> Course | None:
+    """The course of the run kept in a folder; None where there is none, as in those of older versions."""
+    try:
+        course = Course(**_kept(folder)["course"])
+    except (OSError, ValueError, KeyError, TypeError, Fault):
+        return None
+    pairs = zip(astuple(course), astuple(Course()), strict=True)
+    return course if all(type(value) is type(default) for value, default in pairs) else None
+
+
+def _kept(folder: Path) -> Any:
+    return parse_json((folder / PACE).read_bytes(), PACE)

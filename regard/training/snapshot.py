@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from regard.faults import Fault
 from regard.protocols import Learns, Task
 
 LOWER_IS_BETTER = {"loss", "perplexity", "ter", "wer", "cer", "per"}
@@ -39,6 +40,15 @@ class Facts:
         if step % every == 0:
             self.losses.append((step, self.loss_sum / max(self.loss_items, 1)))
             self.loss_sum, self.loss_items = 0.0, 0
+
+    def add_validation(self, measures: dict[str, float], by: str) -> bool:
+        """Note what a validation measured; whether it is the best so far `by` one of its measures."""
+        if by not in measures:
+            raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(measures)}.")
+        best = improves(by, measures[by], self.best)
+        self.best, self.since_best = (measures[by], 0) if best else (self.best, self.since_best + 1)
+        self.validations.append((self.step, measures))
+        return best
 
 
 @dataclass

@@ -17,22 +17,12 @@ from torch import Tensor, nn
 from regard.faults import Fault
 from regard.protocols import Loss
 from regard.training import optimizers, schedules
-from regard.training.events import Ended, Event, Listener, Remarked, Started, Stepped, Validated
+from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated
 from regard.training.guards import MOST_ROLLBACKS, Diverged, MovingAverage, Splitter, Watchdog
 from regard.training.options import TrainingOptions
 from regard.training.passes import Passes
 from regard.training.prefetch import prefetched
-from regard.training.snapshot import (
-    Facts,
-    Keeper,
-    Snapshot,
-    Trainable,
-    Validation,
-    improves,
-    key_of,
-    load_weights,
-    named_weights,
-)
+from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validation, key_of, load_weights, named_weights
 from regard.training.suspects import Place, hopeless
 
 CURVE_POINTS = 1000  # of the training loss, over the whole run
@@ -80,20 +70,22 @@ class Trainer:
                 self._train_on()
             except Diverged as trouble:
                 self._roll_back(trouble)
-        self._tell(Ended(self.facts.step, self.stop or "done", self.facts.finished))
+        ended = "out of patience" if self._out_of_patience() else "done"
+        reason = ended if self.facts.finished else self.stop or ended
+        self._tell(Ended(self.facts.step, reason, self.facts.finished))
         return self.facts
 
     def _train_on(self) -> None:
         with prefetched(self._stream()) as batches:
-            while self.stop is None and self.facts.step < self.options.steps and not self._out_of_patience():
+            while self.stop is None and not self._has_trained():
                 self._update(list(islice(batches, self.options.accumulate)))
                 self._pause()
-        if self.stop is None:
+        if self.stop is None or (self._has_trained() and not isinstance(self.stop, Hurried)):
             self._finish()
         else:
             self._read_losses()
             if self.facts.best is None:
-                self.keeper.publish(named_weights(self.module), None)
+                self._publish_unfinished()
             self._save()
 
     def _stream(self) -> Iterator[tuple[int, int, Any]]:
@@ -175,16 +167,25 @@ class Trainer:
 
     def _judge(self, validation: Validation) -> None:
         """Keep these weights as the published ones if no earlier ones were better."""
-        facts, measures, by = self.facts, validation.measures, self.options.best_by
-        if by not in measures:
-            raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(measures)}.")
-        best = improves(by, measures[by], facts.best)
-        facts.best, facts.since_best = (measures[by], 0) if best else (facts.best, facts.since_best + 1)
-        facts.validations.append((facts.step, measures))
+        best = self.facts.add_validation(validation.measures, self.options.best_by)
         if best:
             self.keeper.publish(named_weights(self.module), validation)
         samples, details = validation.samples, validation.details
-        self._tell(Validated(facts.step, measures, best, facts.since_best, samples, details))
+        self._tell(Validated(self.facts.step, validation.measures, best, self.facts.since_best, samples, details))
+
+    def _publish_unfinished(self) -> None:
+        """Leave what there is of a run that never came to a validation, validated once if there is the time.
+
+        That is no part of the run's facts, or one that goes on would not be as one that was never stopped.
+        """
+        with self._averaged():
+            validation = None if isinstance(self.stop, Hurried) else self._validation()
+            self.keeper.publish(named_weights(self.module), validation)
+        if validation:
+            self._tell(Validated(self.facts.step, validation.measures, True, 0, validation.samples))
+
+    def _has_trained(self) -> bool:
+        return self.facts.step >= self.options.steps or self._out_of_patience()
 
     def _out_of_patience(self) -> bool:
         return 0 < self.options.patience <= self.facts.since_best
@@ -230,7 +231,7 @@ class Trainer:
     def _restore(self, snapshot: Snapshot) -> None:
         self.facts, self.watchdog = replace(snapshot.facts), Watchdog(**snapshot.facts.watchdog)
         # A finished run goes on where its recipe now says that it stops later.
-        self.facts.finished &= self.facts.step >= self.options.steps or self._out_of_patience()
+        self.facts.finished &= self._has_trained()
         self.splitter.parts = self.facts.parts
         load_weights(self.module, snapshot.tensors["weights"])
         optimizers.load_state_tensors(self.optimizer, snapshot.tensors.get("optimizer", {}))

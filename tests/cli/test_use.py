@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -283,6 +284,28 @@ def test_look_gives_pictures_and_numbers(trained: Path, tmp_path: Path, capsys: 
         assert json.loads(path.read_text(encoding="utf-8"))["matrices"][0]["rows"][0] == rows
     assert main([*asked, "--tokens", "-o", str(tmp_path / "tokens.json")]) == 0
     assert len(json.loads((tmp_path / "tokens.json").read_text(encoding="utf-8"))["matrices"][0]["rows"]) > 7
+
+
+def test_info_says_how_training_went_and_translate_if_it_hardly_began(
+    copied: Path, text: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["info", str(copied)]) == 0
+    assert re.search(r"^trained +12 of 12 steps in \d+\.\d minutes: done$", capsys.readouterr().out, re.MULTILINE)
+    assert main(["translate", str(copied), str(text)]) == 0
+    assert capsys.readouterr().err == ""
+    pace = copied / "training" / "pace.json"
+    kept = json.loads(pace.read_text())
+    kept["course"] |= {"step": 33, "steps": 2300, "validated": False, "best": 33, "finished": False, "ended": "over"}
+    pace.write_text(json.dumps(kept))
+    assert main(["translate", str(copied), str(text)]) == 0
+    assert capsys.readouterr().err == (
+        "This model has hardly been trained (step 33 of 2,300, never validated), so expect little of it.\n"
+    )
+    assert main(["info", str(copied), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["training"]["steps"] == 2300
+    shutil.rmtree(copied / "training")  # safe to delete
+    assert main(["info", str(copied)]) == 0
+    assert "trained" not in capsys.readouterr().out
 
 
 def test_info(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:

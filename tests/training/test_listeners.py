@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,21 @@ def test_the_loss_people_read_is_of_many_batches_counted_in_items() -> None:
     assert told[2] == pytest.approx((faded * (0.98 * 300 + 1800) + 1200) / (faded * (0.98 * 100 + 300) + 200))
 
 
+def test_how_long_it_will_take_is_said_once_when_steps_were_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two seconds a step: after the first and four more, 95 are left, which take 190 seconds."""
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    file = io.StringIO()
+    lines = Lines(file)
+    lines(Started(0, 100))
+    now[0] += 50  # the first step waits for much else
+    for step in range(1, 20):
+        lines(Stepped(step, 0, 2.5, 1000, 1e-3, 0.7))
+        now[0] += 2
+    told = [line for line in file.getvalue().splitlines() if "to come" in line]
+    assert told == ["step 5  the 95 steps to come take about 3 minutes, validations not counted"]
+
+
 def test_one_odd_batch_hardly_moves_what_lines_and_bar_show() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=120, color_system=None)
     file = io.StringIO()
@@ -68,9 +84,10 @@ def test_one_odd_batch_hardly_moves_what_lines_and_bar_show() -> None:
 
 
 def test_a_deadline_asks_for_a_stop_at_a_step() -> None:
-    assert deadline(0)(STEP) == "the 0 minutes are over"
-    assert deadline(0)(Started(0, 10)) is None
-    assert deadline(1000)(STEP) is None
+    assert deadline(4, seconds=0)(STEP) == "the 4 minutes are over"
+    assert deadline(1, seconds=0)(STEP) == "the minute is over"
+    assert deadline(4, seconds=0)(Started(0, 10)) is None
+    assert deadline(4, seconds=1000)(STEP) is None
 
 
 def test_the_second_interruption_is_not_held_back() -> None:

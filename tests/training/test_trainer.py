@@ -13,7 +13,7 @@ from regard.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.faults import Fault
 from regard.protocols import Loss
 from regard.recipe import check
-from regard.training.events import Ended, Remarked, Stepped, Validated
+from regard.training.events import Ended, Hurried, Remarked, Stepped, Validated
 from regard.training.guards import Splitter
 from regard.training.options import TrainingOptions
 from regard.training.snapshot import Validation, named_weights
@@ -374,6 +374,23 @@ def test_a_stop_before_the_first_validation_leaves_a_model() -> None:
     trainer(Line(), keeper, options(), stop_after(3), log).run()
     assert len(keeper.published) == 1
     assert log.of(Ended) == [Ended(3, "enough", False)]
+    assert [event.step for event in log.of(Validated)] == [3]  # for there was time to validate it
+    assert keeper.snapshots[-1].facts.validations == []  # which is no part of the run
+
+
+def test_in_a_hurry_it_is_left_unvalidated() -> None:
+    keeper, log = Memory(), Log()
+    hurry = lambda event: Hurried("at once") if isinstance(event, Stepped) and event.step == 3 else None  # noqa: E731
+    trainer(Line(), keeper, options(), hurry, log).run()
+    assert len(keeper.published) == 1
+    assert log.of(Validated) == []
+
+
+def test_time_that_is_over_at_the_last_validation_does_not_undo_the_end() -> None:
+    log = Log()
+    late = lambda event: "over" if isinstance(event, Validated) and event.step == 40 else None  # noqa: E731
+    assert trainer(Line(), Memory(), options(), late, log).run().finished
+    assert log.of(Ended) == [Ended(40, "done", True)]
 
 
 def test_no_batches_is_said() -> None:
