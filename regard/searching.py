@@ -1,10 +1,9 @@
 """Finding outputs for texts: from what people ask for, in text, to the searches, which know tokens and batches."""
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from weakref import WeakKeyDictionary
 
 import torch
@@ -15,11 +14,13 @@ from regard.decoding.beam import beam_search
 from regard.decoding.captured import Captures
 from regard.decoding.combined import Ensemble
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.output import Demands, Hypothesis, Wanted
+from regard.decoding.phrases import refuse_unpromising
 from regard.decoding.sampling import sample
 from regard.decoding.steady import fits, steady_search
 from regard.faults import Fault, OfText
 from regard.memory import in_pieces, list_halves
+from regard.phrasing import span_of, wanted
 from regard.protocols import Stepwise
 from regard.tasks.covering import Covering
 from regard.tasks.pairs import PairBatch
@@ -94,42 +95,59 @@ def find(
     """The outputs for each text, best first or in the order drawn; several tasks write together.
 
     Texts of like length are searched together, as many as the memory allows, and the order is kept. What is drawn for
-    a text depends on its number among `lines`, by default its place.
+    a text depends on its number among `lines`, by default its place. Phrases that must occur are gone for only where
+    the outputs lack them that are found without asking.
     """
-    _check_wishes(search.wishes, len(texts))
+    _check_wishes(search, len(texts))
     task, writer = tasks[0], writer_of(tasks, search.options)
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
     cut = {number: task.source_tokens(text, number) for number, text in enumerate(texts) if text.strip()}
     rows = {number: row for number, row in cut.items() if row}  # a text may be of nothing but what no token stands for
     keys = range(len(texts)) if lines is None else lines
     seeker = _Seeker(task, writer, search)
+    required = seeker.phrases_of(search.wishes)
 
-    def search_together(numbers: list[int]) -> dict[int, list[Hypothesis]]:
+    def search_together(wishes: Wishes, numbers: list[int]) -> dict[int, list[Hypothesis]]:
         part = [rows[number] for number in numbers], [keys[number] for number in numbers]
         try:
-            outputs = seeker.seek(*part, search.wishes.of(numbers), ())
+            outputs = seeker.seek(*part, wishes.of(numbers), ())
         except OfText as fault:
             raise OfText(numbers[fault.number], fault.sentence) from None
         return dict(zip(numbers, outputs, strict=True))
 
-    budget = STEADY_TOKENS if seeker.captures is not None else SEARCH_TOKENS
-    for numbers in batches_of({number: len(row) + 1 for number, row in rows.items()}, budget // search.rows):
-        for part in in_pieces(search_together, numbers, list_halves):
-            for number, hypotheses in part.items():
-                found[number] = hypotheses
+    def search_for(lengths: dict[int, int], wishes: Wishes, budget: int) -> None:
+        for numbers in batches_of(lengths, budget // search.rows):
+            for part in in_pieces(partial(search_together, wishes), numbers, list_halves):
+                for number, hypotheses in part.items():
+                    found[number] = hypotheses
+
+    lengths = {number: len(row) + 1 for number, row in rows.items()}
+    unasked = replace(search.wishes, required=())
+    search_for(lengths, unasked, STEADY_TOKENS if seeker.captures is not None else SEARCH_TOKENS)
+    lacking = {
+        number: length
+        for number, length in lengths.items()
+        if required and not all(each.occurs_in(one.tokens) for one in found[number] for each in required[number])
+    }
+    search_for(lacking, search.wishes, SEARCH_TOKENS)
     for number, row in rows.items() if search.wishes.forbidden else ():
         found[number] = seeker.without(found[number], row, keys[number], search.wishes.of([number]))
     return found
 
 
-def _check_wishes(wishes: Wishes, texts: int) -> None:
+def _check_wishes(search: Search, texts: int) -> None:
     """Refuse what cannot be met, whatever the model."""
+    wishes = search.wishes
     for name, given in (("prefixes", wishes.prefixes), ("lists of required phrases", wishes.required)):
         if given and len(given) != texts:
             raise Fault(f"There are {len(given)} {name} for {texts} texts; give one for each.")
+    if any(wishes.required):
+        refuse_unpromising(search.options, search.draws)
     asked = [*wishes.prefixes, *(phrase for several in wishes.required for phrase in several)]
     for phrase in wishes.forbidden:
-        if clash := next((text for text in asked if _pattern(phrase).search(text)), None):
+        if not phrase.strip():
+            raise Fault("A phrase that must not occur is empty; leave it out.")
+        if clash := next((text for text in asked if span_of(phrase, text)), None):
             raise Fault(f"{phrase!r} must not occur, but {clash!r} must, which has it; give up one of them.")
 
 
@@ -150,7 +168,7 @@ class _Seeker:
     @cached_property
     def captures(self) -> Captures | None:
         """Captured steps to search with, if this search and this writer can have them."""
-        wishes = replace(self.search.wishes, forbidden=())  # nothing is barred till it has been written
+        wishes = replace(self.search.wishes, forbidden=(), required=())  # at first nothing is barred or gone for
         plain = wishes == Wishes() and not self.search.draws and fits(self.search.options, Demands())
         return captures_for(self.task) if plain and self.writer is self.task else None
 
@@ -172,12 +190,24 @@ class _Seeker:
         allowed = None
         if wishes.allowed is not None:
             allowed = sorted({token for text in wishes.allowed for token in self.task.target.encode(text)})
-        return Demands(
-            prefixes=[tokens(prefix, "prefix") for prefix in wishes.prefixes],
-            required=[[tokens(phrase, "phrase") for phrase in several] for several in wishes.required],
-            forbidden=barred,
-            allowed=allowed,
-        )
+        prefixes = [tokens(prefix, "prefix") for prefix in wishes.prefixes]
+        return Demands(prefixes, self.phrases_of(wishes), barred, allowed)
+
+    def phrases_of(self, wishes: Wishes) -> list[list[Wanted]]:
+        """The phrases that outputs must have, each once."""
+        return [[self._wanted(phrase) for phrase in dict.fromkeys(several)] for several in wishes.required]
+
+    def _wanted(self, phrase: str) -> Wanted:
+        if not phrase.strip():
+            raise Fault("A phrase that must occur is empty; leave it out.")
+        return wanted(self.task.target_tokens(phrase, "phrase"), self.task.target, self._joins_words)
+
+    @cached_property
+    def _joins_words(self) -> bool:
+        """Whether outputs are in a script without spaces, as most tokens of letters are then."""
+        pieces = (piece.lstrip("▁") for piece in self.task.target.pieces(range(self.task.target.size)))
+        written = [piece for piece in pieces if piece[:1].isalpha()]
+        return 2 * sum(map(is_unspaced, written)) > len(written)
 
     def without(self, found: list[Hypothesis], row: Sequence[int], line: int, wishes: Wishes) -> list[Hypothesis]:
         """The outputs for one sentence, without the forbidden phrases however they are spelled.
@@ -199,8 +229,8 @@ class _Seeker:
         """The tokens that write forbidden phrases in an output, a run for each phrase that it has."""
         text = self.task.write(tokens)
         for phrase in wishes.forbidden:
-            if met := _pattern(phrase).search(text):
-                last = next(n for n in range(len(tokens) + 1) if len(self.task.write(tokens[:n])) >= met.end())
+            if span := span_of(phrase, text):
+                last = next(n for n in range(len(tokens) + 1) if len(self.task.write(tokens[:n])) >= span[1])
                 starts = range(last - 1, -1, -1)
                 first = next((n for n in starts if phrase in self.task.write(tokens[n:last])), 0)
                 yield tokens[first:last]
@@ -218,14 +248,6 @@ def captures_for(task: Translation) -> Captures | None:
     if kept is None or kept[0] != places:
         kept = _captures[task] = places, Captures()
     return kept[1]
-
-
-def _pattern(phrase: str) -> re.Pattern[str]:
-    """A phrase as words of their own; where words are not parted by spaces, anywhere."""
-    if not phrase.strip():
-        raise Fault("A phrase that must not occur is empty; leave it out.")
-    before, behind = (edge.isalnum() and not is_unspaced(edge) for edge in (phrase[0], phrase[-1]))
-    return re.compile((r"(?<!\w)" if before else "") + re.escape(phrase) + (r"(?!\w)" if behind else ""))
 
 
 def batches_of(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:

@@ -14,8 +14,9 @@ from regard.decoding.output import Hypothesis
 from regard.faults import Fault
 from regard.metrics.sentences import utility
 from regard.model import Model
+from regard.phrasing import span_of
 from regard.reranking import by_channel, by_risk
-from regard.searching import MOST_SPELLINGS, Search, Wishes, _pattern, captures_for, find
+from regard.searching import MOST_SPELLINGS, Search, Wishes, captures_for, find
 from regard.tasks.covering import Covering, crossing
 from regard.tasks.pairs import PairBatch
 
@@ -67,15 +68,26 @@ def test_a_forbidden_phrase_changes_only_the_outputs_that_had_it(model: Model) -
     assert found[1:] == plain[1:]
 
 
-def test_a_phrase_is_words_of_their_own() -> None:
-    assert not _pattern("art").search("an artist, a party, smart")
-    assert _pattern("art").search("(art)")
-    assert _pattern("o art").search("o art.")
-    assert not _pattern("o art").search("do art")
-    assert _pattern("читает").search("он читает")
-    assert not _pattern("чита").search("он читает")
-    assert _pattern("艺术").search("我爱艺术家")  # no spaces, no borders
-    assert _pattern("...").search("well...yes")
+def test_requiring_what_is_there_already_changes_nothing(model: Model) -> None:
+    for beam in (1, 4):
+        plain = [each.text for each in model.translate(TEXTS, beam=beam)]
+        wishes = Wishes(required=[[text.split()[0], text.split()[-1]] for text in plain])
+        assert [each.text for each in model.translate(TEXTS, beam=beam, wishes=wishes)] == plain
+
+
+def test_a_translation_that_has_the_phrase_stays_as_it_is() -> None:
+    translator = regard.load(Path(__file__).parent / "old_folder" / "run", device="cpu")
+    for phrase in ("livros", ".", "amo livros.", "Eu"):
+        (found,) = translator.translate(["I love books."], beam=4, wishes=Wishes(required=[[phrase]]))
+        assert found.text == "Eu amo livros."
+
+
+def test_a_required_phrase_is_words_of_their_own_and_punctuation_joins_what_it_follows(model: Model) -> None:
+    for phrase in ("livro", "!", "a", ", e", "Ana", "«"):
+        for each in model.translate(TEXTS, beam=4, n_best=4, wishes=Wishes(required=[[phrase]] * 3)):
+            for text, _ in each.n_best:
+                assert span_of(phrase, text) is not None
+                assert phrase not in ("!", ", e") or f" {phrase}" not in text
 
 
 def test_giving_up_on_a_phrase_is_said(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:

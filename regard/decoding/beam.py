@@ -29,11 +29,11 @@ from regard.decoding.choosing import Begun, Choice, choose_in_banks, choose_in_g
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.pauses import between_steps
-from regard.decoding.phrases import Phrases
+from regard.decoding.phrases import Phrases, refuse_unpromising
 from regard.decoding.rules import NOTHING, Rules
 from regard.decoding.scoring import length_penalty, penalties_of_rows
 from regard.decoding.trace import Trace
-from regard.faults import Fault, OfText
+from regard.faults import OfText
 from regard.protocols import State, Stepwise
 
 __all__ = ["Hypothesis", "beam_search", "length_penalty"]
@@ -62,7 +62,7 @@ class _Living:
     tokens: Tensor  # (sentence, beam, time)
     scores: Tensor  # (sentence, beam, time) the model's log-probability of each token
     met: Tensor  # (sentence, beam, phrase) which required phrases occur
-    begun: Tensor  # (sentence, beam, phrase) and how much is written of the others
+    begun: Tensor  # (sentence, beam, spelling) and how much is written of the others
     finished: list[list[list[Hypothesis]]]  # of each sentence and group, best first
 
 
@@ -106,8 +106,7 @@ def _prepared(
         trace.begin(len(limits), options)
     if not any(demands.required):
         return _Search(task.end, options, rules, None, trace)
-    if options.groups > 1 or options.nested:
-        raise Fault("A beam with groups or a nested beam cannot promise phrases that must occur; use a plain one.")
+    refuse_unpromising(options, draws=False)
     return _Search(task.end, options, rules, Phrases(demands, limits), trace)
 
 
@@ -140,8 +139,7 @@ def _advance(search: _Search, living: _Living, log_probabilities: Tensor, covera
     living.scores = torch.cat([_taken(living.scores, origin), own[:, :, None]], dim=2)
     living.sums = sums.masked_fill(~choice.alive, NOTHING)
     if search.phrases is not None:
-        met = _taken(living.met, origin)
-        living.met, living.begun = search.phrases.after(living.numbers, met, living.tokens)
+        living.met, living.begun = search.phrases.after(living.numbers, living.tokens)
     if search.trace is not None:
         search.trace.live_on(living.numbers, origin, token, living.sums, own)
     return origin + torch.arange(sentences, device=origin.device)[:, None] * size

@@ -99,27 +99,28 @@ class Begun:
     phrases: Phrases
     numbers: Tensor  # (sentence) which of the batch each is
     met: Tensor  # (sentence, beam, phrase)
-    begun: Tensor  # (sentence, beam, phrase)
+    begun: Tensor  # (sentence, beam, spelling)
 
 
 def choose_in_banks(sums: Tensor, end: int, tokens: Tensor, standing: Begun) -> Choice:
     """The beam shared out among banks, after dynamic beam allocation (Post and Vilar 2018).
 
     Candidates are the 2·beam best continuations, the best one of each hypothesis, and every hypothesis with the next
-    token of each phrase it has not met. A candidate's bank is the number of tokens of phrases it then has. Places are
-    handed out one by one, in each round one to every bank that has candidates left, the fullest bank first, so the
-    fullest always gets one. Those that end are finished if they are handed one of the first `beam` places; then the
-    `beam` places are handed out anew among those that do not end, and these live on.
+    token of each spelling of the phrases it has not met, or with its end if it has met them all. A candidate's bank is
+    the number of tokens of phrases it then has. Places are handed out one by one, in each round one to every bank that
+    has candidates left, the fullest bank first, so the fullest always gets one. Those that end are finished if they are
+    handed one of the first `beam` places; then the `beam` places are handed out anew among those that do not end, and
+    these live on.
 
-    Departures: the paper gives every bank an equal share at once and hands on what is not used, in no stated order; and
-    it counts a phrase that is broken off as begun from nothing, where ours sees that its end may be a new beginning.
+    Departures: the paper gives every bank an equal share at once and hands on what is not used, in no stated order; it
+    counts a phrase that is broken off as begun from nothing, where ours sees that its end may be a new beginning; and
+    what it has met stays met, where ours may be lost as a word grows longer, which is why the end is a candidate.
     """
     vocabulary, size = sums.shape[2], sums.shape[1]
-    best, index = _bank_candidates(sums, standing)
+    best, index = _bank_candidates(sums, end, tokens.shape[2], standing)
     origin, token = index // vocabulary, index % vocabulary
-    met = _of(standing.met, origin)
     extended = torch.cat([_of(tokens, origin), token[:, :, None]], dim=2)
-    bank = standing.phrases.bank(standing.numbers, *standing.phrases.after(standing.numbers, met, extended))
+    bank = standing.phrases.bank(standing.numbers, *standing.phrases.after(standing.numbers, extended))
     ends, possible = token == end, best.isfinite()
     turns = _turns(bank, possible)
     # The turn of a candidate's turn: how many are served before it.
@@ -129,11 +130,12 @@ def choose_in_banks(sums: Tensor, end: int, tokens: Tensor, standing: Begun) -> 
     return Choice(origin, token, best, finishes, survivors, (possible & ~ends).gather(1, survivors))
 
 
-def _bank_candidates(sums: Tensor, standing: Begun) -> tuple[Tensor, Tensor]:
+def _bank_candidates(sums: Tensor, end: int, time: int, standing: Begun) -> tuple[Tensor, Tensor]:
     size = sums.shape[1]
-    wanted = standing.phrases.wanted(standing.numbers, standing.met, standing.begun)
+    wanted = standing.phrases.next_tokens(standing.numbers, standing.met, standing.begun, time)
     best = sums.argmax(dim=2, keepdim=True)
-    own = torch.cat([best, torch.where(wanted >= 0, wanted, best)], dim=2)
+    last = torch.where(standing.met.all(dim=2, keepdim=True), end, best)
+    own = torch.cat([best, torch.where(wanted >= 0, wanted, best), last], dim=2)
     kept = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, own, True).flatten(1)
     _, top = ranked(sums.flatten(1), 2 * size)
     kept = kept.scatter(1, top, True)

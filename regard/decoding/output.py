@@ -1,9 +1,31 @@
 """What a search gives, and what may be asked of it beside its options."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 Phrase = Sequence[int]
+
+
+def occurs(phrase: Phrase, tokens: Sequence[int]) -> bool:
+    """Whether the phrase stands somewhere in the tokens, unbroken."""
+    size = len(phrase)
+    return any(list(tokens[start : start + size]) == list(phrase) for start in range(len(tokens) - size + 1))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A phrase that must occur and can be written in several ways."""
+
+    spellings: tuple[Phrase, ...]  # the tokens that a search goes for
+    opening: tuple[Phrase, ...] = ()  # those with which an output can only begin
+    is_in: Callable[[Sequence[int]], bool] | None = None  # who knows of other ways too; else any of these will do
+
+    def occurs_in(self, tokens: Sequence[int]) -> bool:
+        """Whether an output that ends here would have it."""
+        if self.is_in is not None:
+            return self.is_in(tokens)
+        begins = any(list(tokens[: len(each)]) == list(each) for each in self.opening)
+        return begins or any(occurs(each, tokens) for each in self.spellings)
 
 
 @dataclass(frozen=True)
@@ -23,6 +45,15 @@ class Demands:
     """What is asked of the outputs of one batch, in tokens; none of them may name the end."""
 
     prefixes: Sequence[Phrase] = ()  # what each sentence's output begins with; either none or one for each sentence
-    required: Sequence[Sequence[Phrase]] = ()  # phrases each sentence's output must have; none or one list for each
+    # phrases each sentence's output must have, those of one spelling by its tokens; none or one list for each
+    required: Sequence[Sequence[Phrase | Wanted]] = ()
     forbidden: Sequence[Phrase] = ()  # phrases no output may have
     allowed: Sequence[int] | None = None  # if given, the only tokens, beside the end, that may be written
+
+    @property
+    def wanted(self) -> list[list[Wanted]]:
+        """What is required of each sentence, each phrase once."""
+        return [
+            list(dict.fromkeys(each if isinstance(each, Wanted) else Wanted((tuple(each),)) for each in several))
+            for several in self.required
+        ]

@@ -1,17 +1,21 @@
 """Phrases that must occur: how much of them a hypothesis has written.
 
-A phrase occurs when its tokens stand unbroken somewhere in the output; phrases may overlap, and one asked for twice
-need occur once. A hypothesis has *met* the phrases that occur in it, and has *begun* as many first tokens of each other
-phrase as it ends with. Its bank is the number of tokens of all met phrases, plus those of the phrase begun furthest.
+A phrase occurs when one of its spellings stands unbroken somewhere in the output, or as whoever asks for it decides:
+they may see it in other tokens, and see it go when a word grows longer. Phrases may overlap, and one asked for twice
+need occur once. A hypothesis has *met* the phrases that occur in it, and of each spelling of the others it has *begun*
+as many first tokens as it ends with. Its bank is the number of tokens of all met phrases (by the longest spelling of
+each, so that to meet one is always more than to have begun it), plus those of the spelling begun furthest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from regard.decoding.output import Demands, Phrase
-from regard.decoding.rules import occurs, padded
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Demands, Phrase, Wanted, occurs
+from regard.decoding.rules import padded
 from regard.faults import Fault, OfText
 
 
@@ -19,50 +23,101 @@ class Phrases:
     """The phrases required of each sentence of a batch, as tensors that a search can ask."""
 
     def __init__(self, demands: Demands, limits: Tensor) -> None:
-        asked = [list(dict.fromkeys(tuple(phrase) for phrase in phrases)) for phrases in demands.required]
-        _check(asked, demands, limits.tolist())
-        most = max(len(phrases) for phrases in asked)
-        flat = [phrase for phrases in asked for phrase in [*phrases, *[()] * (most - len(phrases))]]
-        self.table = padded(flat, limits.device).view(len(asked), most, -1)  # (sentence, phrase, place), -1 after it
-        self.lengths = (self.table >= 0).sum(dim=2)  # (sentence, phrase)
+        self.wanted = [[_possible(phrase, demands) for phrase in phrases] for phrases in demands.wanted]
+        _check_lengths(self.wanted, demands, limits.tolist())
+        device = limits.device
+        sizes = [[max(map(len, (*each.spellings, *each.opening))) for each in own] for own in self.wanted]
+        self.sizes = padded(sizes, device).clamp(min=0)  # (sentence, phrase)
+        spelled = [list(_spelled(phrases)) for phrases in self.wanted]
+        most = max(len(several) for several in spelled)
+        tokens = [[each for each, _, _ in several] for several in spelled]
+        flat = [each for several in tokens for each in [*several, *[()] * (most - len(several))]]
+        self.table = padded(flat, device).view(len(spelled), most, -1)  # (sentence, spelling, place), -1 after it
+        self.lengths = (self.table >= 0).sum(dim=2)  # (sentence, spelling)
+        self.owners = padded([[owner for _, owner, _ in several] for several in spelled], device).clamp(min=0)
+        self.opens = padded([[int(opens) for _, _, opens in several] for several in spelled], device) == 1
 
     def met_by_nothing(self, numbers: Tensor, size: int) -> tuple[Tensor, Tensor]:
-        """What empty hypotheses have met and begun, both (sentence, beam, phrase); a phrase of no tokens is met."""
-        met = (self.lengths[numbers] == 0)[:, None].repeat(1, size, 1)
-        return met, torch.zeros_like(met, dtype=torch.long)
+        """What empty hypotheses have met (sentence, beam, phrase) and begun (sentence, beam, spelling)."""
+        return self.after(numbers, torch.empty(len(numbers), size, 0, dtype=torch.long, device=numbers.device))
 
-    def after(self, numbers: Tensor, met: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """What is met and begun by `tokens` (sentence, row, time), of which `met` was without the last of them."""
-        table, begun = self.table[numbers][:, None], torch.zeros_like(met, dtype=torch.long)
+    def after(self, numbers: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """What is met and begun by `tokens` (sentence, row, time)."""
+        rows = tokens.shape[1]
+        met = torch.ones(len(numbers), rows, self.sizes.shape[1], dtype=torch.bool)  # where there is no phrase
+        for place, (number, written) in enumerate(zip(numbers.tolist(), tokens.tolist(), strict=True)):
+            for row, own in enumerate(written):
+                for phrase, wanted in enumerate(self.wanted[number]):
+                    met[place, row, phrase] = wanted.occurs_in(own)
+        met = met.to(tokens.device)
+        table, lengths = self.table[numbers][:, None], self.lengths[numbers][:, None]
+        begun = torch.zeros(len(numbers), rows, table.shape[2], dtype=torch.long, device=tokens.device)
         for size in range(1, min(table.shape[3], tokens.shape[2]) + 1):
             same = (tokens[:, :, None, -size:] == table[..., :size]).all(dim=-1)
-            begun = begun.masked_fill(same, size)
-        met = met | (begun == self.lengths[numbers][:, None])
-        return met, begun.masked_fill(met, 0)
+            begun = begun.masked_fill(same & (size < lengths), size)  # one that is whole and yet not met is over
+        is_late = self.opens[numbers][:, None] & (begun != tokens.shape[2])
+        return met, begun.masked_fill(self._are_met(numbers, met) | is_late, 0)
 
     def bank(self, numbers: Tensor, met: Tensor, begun: Tensor) -> Tensor:
         """How many tokens of the phrases each row has, (sentence, row)."""
-        return (met * self.lengths[numbers][:, None]).sum(dim=2) + begun.amax(dim=2)
+        return (met * self.sizes[numbers][:, None]).sum(dim=2) + begun.amax(dim=2)
 
-    def wanted(self, numbers: Tensor, met: Tensor, begun: Tensor) -> Tensor:
-        """The next token of every phrase for each row, -1 for what is met, (sentence, row, phrase)."""
+    def next_tokens(self, numbers: Tensor, met: Tensor, begun: Tensor, time: int) -> Tensor:
+        """The next token of every spelling for each row of `time` tokens, (sentence, row, spelling).
+
+        It is -1 for what is met, and for what can only begin an output that has begun in another way.
+        """
         table = self.table[numbers][:, None].expand(-1, met.shape[1], -1, -1)
-        return table.gather(3, begun[..., None]).squeeze(3).masked_fill(met, -1)
+        is_late = self.opens[numbers][:, None] & (begun != time)
+        return table.gather(3, begun[..., None]).squeeze(3).masked_fill(self._are_met(numbers, met) | is_late, -1)
+
+    def _are_met(self, numbers: Tensor, met: Tensor) -> Tensor:
+        """Whether the phrase that each spelling is of is met, (sentence, row, spelling)."""
+        return met.gather(2, self.owners[numbers][:, None].expand(-1, met.shape[1], -1))
 
 
-def _check(asked: Sequence[Sequence[Phrase]], demands: Demands, limits: Sequence[int]) -> None:
-    """Refuse phrases that other demands or the length limit rule out."""
-    phrases = [phrase for several in asked for phrase in several]
-    if any(occurs(forbidden, phrase) for forbidden in demands.forbidden for phrase in phrases):
+def _spelled(phrases: Sequence[Wanted]) -> Iterator[tuple[Phrase, int, bool]]:
+    """Every spelling of some phrases, with the number of its phrase and whether it can only begin an output."""
+    for number, phrase in enumerate(phrases):
+        yield from ((tokens, number, False) for tokens in phrase.spellings)
+        yield from ((tokens, number, True) for tokens in phrase.opening)
+
+
+def _possible(phrase: Wanted, demands: Demands) -> Wanted:
+    """A phrase without the spellings that other demands rule out; if none is left it is refused."""
+    if demands.allowed is not None:
+        allowed = set(demands.allowed)
+        phrase = _those(phrase, lambda tokens: set(tokens) <= allowed)
+        if not phrase.spellings:
+            raise Fault("A phrase that must occur has tokens outside the restricted vocabulary; allow them.")
+    phrase = _those(phrase, lambda tokens: not any(occurs(forbidden, tokens) for forbidden in demands.forbidden))
+    if not phrase.spellings:
         raise Fault("A phrase that must occur holds one that must not; give up one of them.")
-    if demands.allowed is not None and any(set(phrase) - set(demands.allowed) for phrase in phrases):
-        raise Fault("A phrase that must occur has tokens outside the restricted vocabulary; allow them.")
-    for number, (several, limit) in enumerate(zip(asked, limits, strict=True), start=1):
-        prefix = demands.prefixes[number - 1] if demands.prefixes else ()
-        needed = len(prefix) + 1 + sum(len(phrase) for phrase in several if not occurs(phrase, prefix))
+    return phrase
+
+
+def _those(phrase: Wanted, is_possible: Callable[[Phrase], bool]) -> Wanted:
+    spellings, opening = (tuple(filter(is_possible, each)) for each in (phrase.spellings, phrase.opening))
+    return replace(phrase, spellings=spellings, opening=opening)
+
+
+def _check_lengths(wanted: Sequence[Sequence[Wanted]], demands: Demands, limits: Sequence[int]) -> None:
+    """Refuse phrases for which there is no room."""
+    for number, (several, limit) in enumerate(zip(wanted, limits, strict=True)):
+        prefix = demands.prefixes[number] if demands.prefixes else ()
+        lengths = [min(map(len, (*each.spellings, *each.opening))) for each in several if not each.occurs_in(prefix)]
+        needed = len(prefix) + 1 + sum(lengths)
         if several and needed > limit:
             raise OfText(
-                number - 1,
+                number,
                 f"what is asked of it takes {needed} tokens, its end counted, but its output may have {limit}; ask for "
                 "less or raise the limit.",
             )
+
+
+def refuse_unpromising(options: DecodingOptions, draws: bool) -> None:
+    """Refuse a search that cannot promise that a phrase occurs."""
+    if draws:
+        raise Fault("Sampling cannot promise phrases that must occur; use beam search for them.")
+    if options.groups > 1 or options.nested:
+        raise Fault("A beam with groups or a nested beam cannot promise phrases that must occur; use a plain one.")

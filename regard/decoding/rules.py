@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands, Phrase
+from regard.decoding.output import Demands
 from regard.faults import Fault, OfText
 
 NOTHING = float("-inf")
@@ -119,7 +119,8 @@ def _check(demands: Demands, end: int, limits: Tensor) -> None:
     for name, given in (("prefixes", demands.prefixes), ("lists of required phrases", demands.required)):
         if given and len(given) != len(limits):
             raise ValueError(f"{len(given)} {name} were given for {len(limits)} sentences")
-    phrases = [*demands.forbidden, *(phrase for several in demands.required for phrase in several)]
+    required = (phrase for several in demands.wanted for phrase in several)
+    phrases = [*demands.forbidden, *(each for phrase in required for each in (*phrase.spellings, *phrase.opening))]
     if any(not phrase for phrase in phrases):
         raise Fault("A phrase that must or must not occur is empty; give it at least one token.")
     if any(end in phrase for phrase in [*phrases, *demands.prefixes]):
@@ -131,9 +132,3 @@ def _check(demands: Demands, end: int, limits: Tensor) -> None:
                 f"its prefix has {len(prefix)} tokens, but its output may have {limit}, its end counted; shorten the "
                 "prefix or raise the limit.",
             )
-
-
-def occurs(phrase: Phrase, tokens: Sequence[int]) -> bool:
-    """Whether the phrase stands somewhere in the tokens, unbroken."""
-    size = len(phrase)
-    return any(list(tokens[start : start + size]) == list(phrase) for start in range(len(tokens) - size + 1))

@@ -18,8 +18,8 @@ from regard.decoding.filters import distribution
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.pauses import between_steps
+from regard.decoding.phrases import refuse_unpromising
 from regard.decoding.rules import Rules
-from regard.faults import Fault
 from regard.protocols import State, Stepwise
 
 
@@ -49,7 +49,7 @@ def sample(
     """
     demands = demands or Demands()
     if any(demands.required):
-        raise Fault("Sampling cannot promise phrases that must occur; use beam search for them.")
+        refuse_unpromising(options, draws=True)
     count, copies, device = len(limits), options.sampling.samples, limits.device
     rules = Rules(options, demands, task.end, limits)
     keys = torch.tensor(lines if lines is not None else range(count), dtype=torch.long, device=device)

@@ -4,10 +4,10 @@ import math
 from typing import Any, NamedTuple
 
 import torch
-from plain_rules import bank, begun, met, plain_rules
+from plain_rules import bank, met, next_tokens, plain_rules
 
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands
+from regard.decoding.output import Demands, Wanted
 from regard.protocols import State, Stepwise
 
 Output = tuple[list[int], float]
@@ -126,15 +126,17 @@ def choose_nested(candidates: list[Candidate], width: int, end: int) -> tuple[li
 
 
 def choose_in_banks(
-    candidates: list[Candidate], alive: list[list[int]], width: int, end: int, phrases: list[tuple[int, ...]]
+    candidates: list[Candidate], alive: list[list[int]], width: int, end: int, phrases: list[Wanted]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Of the best, the best of each row and the next token of every phrase, turn by turn, the fullest bank first."""
+    """Of the best, the best of each row, the next tokens of phrases or the end, in turn, the fullest bank first."""
     wanted = {
-        (row, phrase[begun(tokens, phrase)])
+        (row, token)
         for row, tokens in enumerate(alive)
         for phrase in phrases
         if not met(tokens, phrase)
+        for token in next_tokens(tokens, phrase)
     }
+    wanted |= {(row, end) for row, tokens in enumerate(alive) if all(met(tokens, phrase) for phrase in phrases)}
     for row in range(len(alive)):
         wanted |= {(row, each.token) for each in [each for each in candidates if each.row == row][:1]}
     among = [each for n, each in enumerate(candidates) if n < 2 * width or (each.row, each.token) in wanted]
@@ -142,15 +144,15 @@ def choose_in_banks(
     return ended, served([each for each in among if each.token != end], width, phrases)
 
 
-def served(candidates: list[Candidate], places: int, phrases: list[tuple[int, ...]]) -> list[Candidate]:
+def served(candidates: list[Candidate], places: int, phrases: list[Wanted]) -> list[Candidate]:
     """Who gets the places: in each round one of every bank, the fullest first."""
     banks = [bank(each.tokens, phrases) for each in candidates]
     turns = [(banks[:number].count(each), -each) for number, each in enumerate(banks)]
     return [candidates[number] for number in sorted(range(len(turns)), key=turns.__getitem__)][:places]
 
 
-def required(demands: Demands) -> list[tuple[int, ...]]:
-    return list(dict.fromkeys(tuple(phrase) for phrase in demands.required[0])) if demands.required else []
+def required(demands: Demands) -> list[Wanted]:
+    return demands.wanted[0] if demands.required else []
 
 
 def uncovered(task: Stepwise, state: State, row: int, beta: float) -> float:

@@ -1,9 +1,10 @@
 """What may be written next, for one hypothesis, as plainly as it can be said."""
 
 from collections.abc import Sequence
+from itertools import product
 
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands
+from regard.decoding.output import Demands, Wanted
 
 NOTHING = float("-inf")
 
@@ -38,17 +39,36 @@ def _may(tokens: list[int], token: int, options: DecodingOptions, demands: Deman
     return not size or longer[-size:] not in [longer[at : at + size] for at in range(len(longer) - size)]
 
 
-def met(tokens: Sequence[int], phrase: Sequence[int]) -> bool:
-    return any(list(tokens[at : at + len(phrase)]) == list(phrase) for at in range(len(tokens)))
+def met(tokens: Sequence[int], phrase: Wanted) -> bool:
+    """Whether one who can tell sees the phrase, else whether a spelling stands somewhere, or an opening first."""
+    if phrase.is_in is not None:
+        return phrase.is_in(tokens)
+    anywhere = [list(tokens[at:]) for at in range(len(tokens))]
+    begins = [(list(tokens), each) for each in phrase.opening]
+    return any(
+        rest[: len(each)] == list(each) for rest, each in [*product(anywhere, phrase.spellings), *begins] if each
+    )
 
 
-def begun(tokens: Sequence[int], phrase: Sequence[int]) -> int:
-    """How many of the phrase's first tokens the tokens end with."""
-    sizes = range(min(len(phrase), len(tokens)), 0, -1)
-    return next((size for size in sizes if list(tokens[-size:]) == list(phrase[:size])), 0)
+def begun(tokens: Sequence[int], spelling: Sequence[int]) -> int:
+    """How many of the spelling's first tokens, but not all, the tokens end with."""
+    sizes = range(min(len(spelling) - 1, len(tokens)), 0, -1)
+    return next((size for size in sizes if list(tokens[-size:]) == list(spelling[:size])), 0)
 
 
-def bank(tokens: Sequence[int], phrases: Sequence[Sequence[int]]) -> int:
-    """The tokens of all phrases met, and of the one begun furthest."""
-    whole = sum(len(phrase) for phrase in phrases if met(tokens, phrase))
-    return whole + max((begun(tokens, phrase) for phrase in phrases if not met(tokens, phrase)), default=0)
+def spellings(tokens: Sequence[int], phrase: Wanted) -> list[Sequence[int]]:
+    """Those that can still be written: openings only where nothing else has been."""
+    return [*phrase.spellings, *(each for each in phrase.opening if begun(tokens, each) == len(tokens))]
+
+
+def next_tokens(tokens: Sequence[int], phrase: Wanted) -> set[int]:
+    """What goes on with a phrase that is not met."""
+    return {each[begun(tokens, each)] for each in spellings(tokens, phrase)}
+
+
+def bank(tokens: Sequence[int], phrases: Sequence[Wanted]) -> int:
+    """The tokens of all phrases met, by their longest spellings, and of the spelling of another begun furthest."""
+    longest = [max(map(len, (*phrase.spellings, *phrase.opening))) for phrase in phrases]
+    whole = sum(size for phrase, size in zip(phrases, longest, strict=True) if met(tokens, phrase))
+    others = [each for phrase in phrases if not met(tokens, phrase) for each in spellings(tokens, phrase)]
+    return whole + max((begun(tokens, each) for each in others), default=0)

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands
-from regard.decoding.rules import Rules, occurs, penalise_repeats, unforbidden, unrepeated
+from regard.decoding.output import Demands, occurs
+from regard.decoding.rules import Rules, penalise_repeats, unforbidden, unrepeated
 from regard.faults import Fault
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -7,8 +7,7 @@ from regard.data.bytewise import ByteTokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.combined import Ensemble, Fused
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands
-from regard.decoding.rules import occurs
+from regard.decoding.output import Demands, occurs
 from regard.decoding.sampling import sample
 from regard.families import FAMILIES
 from regard.protocols import Stepwise
