@@ -1,5 +1,23 @@
 """What the user can mend: a fault says in clear sentences what is wrong, and never shows a traceback."""
 
+import unicodedata
+
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def printable(text: str) -> str:
+    """A text as a terminal may show it: what would move its cursor, ring, colour or turn letters is spelled out.
+
+    Names and texts of a model folder come from whoever made it.
+    """
+    if text.isprintable():
+        return text
+    return "".join(character.encode("unicode_escape").decode() if _acts(character) else character for character in text)
+
+
+def _acts(character: str) -> bool:
+    return character in _TURNING or unicodedata.category(character) in ("Cc", "Zl", "Zp")
+
 
 class Fault(Exception):
     """A fault of the user's (a bad recipe, a missing file, the wrong kind of model), one sentence each.
@@ -8,8 +26,8 @@ class Fault(Exception):
     """
 
     def __init__(self, *sentences: str) -> None:
-        super().__init__("\n".join(sentences))
-        self.sentences = sentences
+        self.sentences = tuple(map(printable, sentences))
+        super().__init__("\n".join(self.sentences))
 
 
 class OfText(Fault):

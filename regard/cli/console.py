@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from regard.faults import Fault
+from regard.faults import Fault, printable
 from regard.files import finite
 from regard.progress import Progress
 
@@ -29,7 +29,7 @@ class NoOutput(io.TextIOBase):
 def remark(text: str) -> None:
     """Tell the person at the terminal something that is not a result."""
     if sys.stderr:  # print(file=None) would write to standard output
-        print(text, file=sys.stderr, flush=True)
+        print("\n".join(map(printable, text.split("\n"))), file=sys.stderr, flush=True)
 
 
 class _Remarks(logging.Handler):
@@ -139,6 +139,7 @@ def _count(done: int, total: int | None) -> str:
 
 def say_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on standard output: drawn and wrapped on a terminal, plain aligned lines elsewhere."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     if is_live(sys.stdout):
         _say_drawn_table(columns, rows)
     else:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from regard.cli.console import print_json
+from regard.faults import printable
 
 WIDTH = 100  # of what is said of a model's sizes
 
@@ -44,7 +45,7 @@ def command(
         return
     for name in ("family", "task", "languages", "parameters", "source tokens", "target tokens"):
         value = facts[name]
-        print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{value}")
+        print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(value)}")
     built = [f"{name} {_shown(value)}" for name, value in facts["sizes"].items() if value is not None]
     for number, line in enumerate(textwrap.wrap(", ".join(built), WIDTH)):
         print(f"{'' if number else 'built':15}{line}")
@@ -55,7 +56,8 @@ def command(
     if course:
         print(f"{'trained':15}{course.in_words()}")
     for score in facts["scores"]:
-        print(f"{'score':15}{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})")
+        told = f"{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})"
+        print(f"{'score':15}{printable(told)}")
     for name in facts["exports"]:
         print(f"{'export':15}for {name}, in {model / name}")
 

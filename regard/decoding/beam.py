@@ -27,7 +27,7 @@ from torch import Tensor
 
 from regard.decoding.choosing import Begun, Choice, choose_in_banks, choose_in_groups, choose_nested
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.output import Demands, Hypothesis, check_numbers
 from regard.decoding.pauses import between_steps
 from regard.decoding.phrases import Phrases, refuse_unpromising
 from regard.decoding.rules import NOTHING, Rules
@@ -95,6 +95,7 @@ def beam_search(
         state, last = _move_on(living, state, rows, done)
     if search.phrases is not None:
         _check_found(results)
+    check_numbers(results)
     return [hypotheses[: options.n_best] for hypotheses in results]
 
 

@@ -1,9 +1,13 @@
 """What a search gives, and what may be asked of it beside its options."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from regard.faults import OfText
+
 Phrase = Sequence[int]
+NO_NUMBERS = "the model gives no numbers for it; its weights are damaged, or too large to reckon with."
 
 
 def occurs(phrase: Phrase, tokens: Sequence[int]) -> bool:
@@ -38,6 +42,13 @@ class Hypothesis:
     tokens: list[int]
     token_scores: list[float]
     score: float
+
+
+def check_numbers(found: Sequence[Sequence[Hypothesis]]) -> None:
+    """Refuse outputs of a model that gives no numbers, which are not outputs; a search may find none of them."""
+    for number, outputs in enumerate(found):
+        if not outputs or math.isnan(outputs[0].score):
+            raise OfText(number, NO_NUMBERS)
 
 
 @dataclass(frozen=True)

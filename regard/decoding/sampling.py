@@ -16,10 +16,10 @@ from torch import Tensor
 from regard.decoding.chance import uniform
 from regard.decoding.filters import distribution
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.output import Demands, Hypothesis, check_numbers
 from regard.decoding.pauses import between_steps
 from regard.decoding.phrases import refuse_unpromising
-from regard.decoding.rules import Rules
+from regard.decoding.rules import NOTHING, Rules
 from regard.protocols import State, Stepwise
 
 
@@ -72,6 +72,7 @@ def sample(
         last = draw(distribution(_never_stuck(values, task.end), options.sampling), chances)
         _append(drawn, last, log_probabilities, task.end)
         state, last = _move_on(drawn, state, last, task.end, results)
+    check_numbers(results)
     return results
 
 
@@ -79,7 +80,7 @@ def _never_stuck(values: Tensor, end: int) -> Tensor:
     """Let rows end for which the model and the rules leave nothing."""
     stuck = ~values.isfinite().any(dim=1, keepdim=True)
     places = torch.arange(values.shape[1], device=values.device)
-    return values.masked_fill(stuck & (places == end), 0.0)
+    return values.masked_fill(stuck, NOTHING).masked_fill(stuck & (places == end), 0.0)
 
 
 def draw(log_probabilities: Tensor, chances: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from regard.captured import Captured, Step
 from regard.decoding.captured import Captures, Delayed
 from regard.decoding.choosing import NOTHING, ranked_in_parts, settle
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.output import Demands, Hypothesis, check_numbers
 from regard.decoding.pauses import between_steps
 from regard.decoding.records import Records, record_of
 from regard.decoding.scoring import length_penalty
@@ -116,7 +116,9 @@ def steady_search(
             time += len(done)
             alive = captured.held.standing.sums.isfinite().any(dim=1).nonzero().flatten().tolist()
             if not alive:
-                return records.outputs(options.n_best)
+                outputs = records.outputs(options.n_best)
+                check_numbers(outputs)
+                return outputs
             numbers, tree = [numbers[place] for place in alive], _carried(captured.held, alive, options.beam)
             if time == room:
                 room *= 2

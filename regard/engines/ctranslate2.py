@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
+from regard.decoding.output import NO_NUMBERS
 from regard.decoding.pauses import between_steps, has_pauses
 from regard.engines.ctranslate2_search import (
     Finished,
@@ -33,7 +34,7 @@ from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_expo
 from regard.engines.links import word_links
 from regard.engines.plain_beam import unsupported
 from regard.engines.texts import NOTHING, Row, Written, rows_of, told
-from regard.faults import Fault
+from regard.faults import Fault, OfText
 from regard.translated import Translated
 
 ROWS = 32  # texts in a batch
@@ -116,10 +117,13 @@ class CTranslate2Engine:
             value = getattr(options, name)
             raise Fault(f"CTranslate2 cannot follow decoding.{name} = {value!r}; translate with torch.")
         rows = rows_of(texts, self.source, self.longest, options)
-        found = self._search(rows, _Asked(options, scored or explained or options.beam > 1, explained))
+        asked = _Asked(options, scored or explained or options.beam > 1, explained)
+        found = self._search(rows, asked)
         best = [ranked(found[row.number], options) for row in rows]
         outputs: list[list[Written]] = [[NOTHING] for _ in texts]
         for row, hypotheses in zip(rows, best, strict=True):
+            if asked.scored and math.isnan(hypotheses[0].total):
+                raise OfText(row.number, NO_NUMBERS)
             outputs[row.number] = [self._written(each, options) for each in hypotheses]
         if explained:
             self._explain(rows, [hypotheses[0] for hypotheses in best], outputs)

@@ -4,6 +4,7 @@ A matrix in eight bits is brought into the order of the processor once, when the
 sentence is translated in a fraction of the time that others take. Each core works on a sentence of its own.
 """
 
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -16,13 +17,14 @@ import numpy as np
 
 from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
+from regard.decoding.output import NO_NUMBERS
 from regard.decoding.pauses import between_steps, has_pauses
 from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings
 from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, Hypothesis, plain_beam, unsupported
 from regard.engines.shortlist import Shortlist
 from regard.engines.texts import NOTHING, Row, Written, rows_of, told
-from regard.faults import Fault
+from regard.faults import Fault, OfText
 from regard.translated import Translated
 
 ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"
@@ -195,7 +197,10 @@ class OnnxEngine:
 
     def _found(self, row: Row, options: DecodingOptions) -> list[Hypothesis]:
         sentence = self._graphs.read([*row.tokens, self.source.end])
-        return plain_beam(sentence.step, row.limit, self.target.begin, self.target.end, options)
+        found = plain_beam(sentence.step, row.limit, self.target.begin, self.target.end, options)
+        if not found or math.isnan(found[0].total):
+            raise OfText(row.number, NO_NUMBERS)
+        return found
 
     def _written(self, row: Row, found: Hypothesis, options: DecodingOptions, explained: bool) -> Written:
         if not explained:

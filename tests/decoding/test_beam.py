@@ -1,5 +1,6 @@
 """The batched beam search against its plain definition, on thousands of small random models."""
 
+import math
 import sys
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import torch
 from regard.decoding.beam import Hypothesis, beam_search
 from regard.decoding.choosing import ranked
 from regard.decoding.options import DecodingOptions
+from regard.decoding.sampling import sample
+from regard.faults import Fault
 from regard.protocols import Stepwise
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -104,3 +107,12 @@ def test_n_best_are_distinct_and_in_order() -> None:
         found = search(random_table(seed, 1, 8), [0], [8], 5, 0.6)[0]
         assert len({tuple(each.tokens) for each in found}) == len(found)
         assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_model_that_gives_no_numbers_is_refused(size: int) -> None:
+    task, limits, said = fixed(math.nan, math.nan, math.nan), torch.tensor([4]), "Text 1: the model gives no numbers"
+    with pytest.raises(Fault, match=said):
+        beam_search(task, torch.arange(1), limits, DecodingOptions(beam=size))
+    with pytest.raises(Fault, match=said):
+        sample(task, torch.arange(1), limits, DecodingOptions())
