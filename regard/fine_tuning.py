@@ -30,15 +30,12 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
     training = _training(start, amount, old_share, gpu)
-    data: dict[str, Any] = dict(corpora)
-    languages = files.pair_of_languages()
-    if languages != ("src", "tgt"):
-        data |= {"source_language": languages[0], "target_language": languages[1]}
+    source, target = files.pair_of_languages()
+    if (source, target) == ("src", "tgt"):  # neither said nor seen in the names
+        source, target = start.data.source_language, start.data.target_language
+    data: dict[str, Any] = {"source_language": source, "target_language": target, **corpora}
     if old_share:
         data |= _mixed(corpora["train"], parent, start, old_share)
-    source, target = (
-        languages if languages != ("src", "tgt") else (start.data.source_language, start.data.target_language)
-    )
     sentences = [
         f"{counted(amount)} of {source} and {target}, starting from {parent}; "
         f"training on {'a GPU' if gpu else 'the CPU'}.",

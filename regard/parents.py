@@ -6,7 +6,7 @@ from typing import Any
 
 from regard.families import Recipe, check_recipe
 from regard.faults import Fault
-from regard.folder import RECIPE, read_folder, read_recipe
+from regard.folder import RECIPE, WEIGHTS, read_folder, read_recipe
 from regard.recipe import Options, check, merged
 
 RESAMPLED = frozenset({"sampling"})  # of a tokeniser's options: how text is cut in training
@@ -18,12 +18,13 @@ def resolve(table: dict[str, Any]) -> Recipe:
     if not isinstance(start, str):
         return check_recipe(table)
     parent = Path(start).expanduser()
-    read_folder(parent)  # whole, before anything is prepared or replaced
+    if WEIGHTS not in read_folder(parent):  # and all of it whole, before anything is prepared or replaced
+        raise Fault(f"{parent} has no {WEIGHTS} yet: its training has not come to a first validation.")
     recipe = check_recipe(read_recipe(parent))
     if misfits := list(_misfits(table, recipe)):
         raise Fault(
             f"The recipe does not fit {parent}, from which it starts: {'; '.join(misfits)}; "
-            "leave out what must be the same, and it is."
+            "leave these out to take over what is there."
         )
     return check_recipe(merged(_inheritance(recipe), table))
 

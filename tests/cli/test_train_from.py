@@ -7,7 +7,7 @@ import pytest
 import torch
 from small import SETTINGS, write_corpus, write_recurrent_recipe
 
-from regard.checkpoint import WEIGHTS, RunFolder, bytes_to_weights, read_recipe
+from regard.checkpoint import WEIGHTS, RunFolder, bytes_to_weights, read_recipe, update_folder
 from regard.cli import main
 from regard.data.generated import pairs
 from regard.model import load
@@ -34,7 +34,7 @@ batch_tokens = 256
 validate_every = 4
 save_every = 2
 keep = 9
-optimizer = { warmup = 2, learning_rate = 0.01, schedule = "linear" }
+optimizer = { warmup = 2, learning_rate = 0.01, schedule = "constant" }
 """
 NEW_FILES = ["train", "--source", "new.en", "--target", "new.pt", "--from", "parent", "--out", "child"]
 QUICKLY = ["--set", "training.steps=2", "--set", "training.validate_every=2"]
@@ -42,11 +42,14 @@ QUICKLY = ["--set", "training.steps=2", "--set", "training.validate_every=2"]
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here are a copy of a trained model, `parent`, text that it has not seen, and a recipe to learn that."""
+    """Here are a copy of a trained model, `parent`, text that it has not seen, a recipe to learn that, and a run
+    that has only begun."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(trained, "parent")
     _write("new", pairs("train")[400:480])
     Path("child.toml").write_text(CHILD, encoding="utf-8")
+    recipe = Path("parent", "recipe.toml").read_bytes()
+    update_folder(Path("begun"), {"recipe.toml": recipe})
 
 
 def _write(name: str, chosen: list[tuple[str, str]]) -> None:
@@ -67,7 +70,7 @@ def test_before_its_first_step_a_run_is_its_parent_whatever_becomes_of_that() ->
     assert main(["train", "child.toml", "--out", "whole"]) == 0
     with held(RunFolder(Path("child"))):
         open_run(resolve(read_table(Path("child.toml"))), Path("child"), False, silent, lambda text: None)
-    assert main(["train", "child.toml", "--out", "stopped", "--minutes", "0"]) == 0
+    assert main(["train", "child.toml", "--out", "stopped", "--set", "training.steps=4"]) == 0
     sentences = [source for source, _ in pairs("test")[:5]]
     parent, child = (load(name, device="cpu").translate(sentences) for name in ("parent", "child"))
     assert [(each.text, each.score) for each in child] == [(each.text, each.score) for each in parent]
@@ -102,6 +105,7 @@ def test_what_a_recipe_does_not_say_is_as_in_its_parent() -> None:
         ("data.tokeniser.vocabulary=500", "data.tokeniser.vocabulary is 500, there 400"),
         ("data.tokeniser.kind=bpe", "data.tokeniser.kind is 'bpe', there 'unigram'"),
         ("family=seq2seq", "family is 'seq2seq', there 'transformer'"),
+        ("start_from=begun", "begun has no weights.safetensors yet: its training has not come to a first validation"),
         ("start_from=nowhere", "There is no model folder at nowhere"),
         ("start_from=child/parent", "cannot start from child/parent, which lies there itself; name another --out"),
         ("training.freeze=['heads']", "'heads', but the parts of a transformer are embeddings, encoder, decoder"),
