@@ -4,7 +4,6 @@ Each core works on batches of its own, for two threads in one batch are slower t
 length, and the longest come first, so that no core is left waiting at the end.
 """
 
-import json
 import logging
 import math
 import os
@@ -20,6 +19,7 @@ from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
 from regard.decoding.pauses import between_steps, has_pauses
+from regard.engines.ctranslate2_files import check_files, read_names
 from regard.engines.ctranslate2_search import (
     Finished,
     arguments,
@@ -30,7 +30,7 @@ from regard.engines.ctranslate2_search import (
     read_result,
     score_of,
 )
-from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_export, read_surroundings
+from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
 from regard.engines.plain_beam import unsupported
 from regard.engines.texts import NOTHING, Row, Written, rows_of, told
@@ -63,9 +63,11 @@ def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS
     folder = Path(folder)
     files = read_export(folder / CTRANSLATE2)
     around = read_surroundings(folder / CTRANSLATE2)
+    check_files(folder / CTRANSLATE2, files, *around.tokenisers)
     translator = _opened(folder / CTRANSLATE2, files, workers or len(os.sched_getaffinity(0)))
     engine = CTranslate2Engine(translator, files, around.tokenisers, around.decoding, around.longest, rows)
     engine.learnt, engine.language = around.learnt, around.language
+    try_out(engine, folder / CTRANSLATE2)
     return engine
 
 
@@ -79,7 +81,7 @@ def _opened(folder: Path, files: dict[str, bytes], workers: int) -> Any:
         return ctranslate2.Translator(
             str(folder), files=files, inter_threads=workers, intra_threads=1, max_queued_batches=-1
         )
-    except (RuntimeError, ValueError) as error:
+    except Exception as error:  # it has no kinds of its own, and several of Python's
         raise Fault(f"CTranslate2 cannot read {folder}: {str(error).rstrip('.')}.") from None
 
 
@@ -103,7 +105,7 @@ class CTranslate2Engine:
         self.language = ""  # of the texts, if it is known
         self._translator, self._rows = translator, rows
         self.shares_shortlist = SHORTLIST in files  # a batch has one, of what any of its texts may become
-        self._source_names, self._target_names = _vocabularies(files)
+        self._source_names, self._target_names = read_names(files, self.source, self.target)
         self._target_tokens = {name: token for token, name in enumerate(self._target_names)}
 
     def translate(
@@ -244,10 +246,3 @@ def _awaited(result: Any) -> Any:
         # There is no waiting for so long at most, so it looks again and again, never late by more than a fiftieth.
         time.sleep(min(max((time.monotonic() - began) / 50, _SHORTEST_NAP), _LONGEST_NAP))
     return result.result()
-
-
-def _vocabularies(files: dict[str, bytes]) -> tuple[list[str], list[str]]:
-    """The names of the source's and the target's tokens."""
-    sides = ("shared", "shared") if "shared_vocabulary.json" in files else ("source", "target")
-    source, target = (json.loads(files[f"{side}_vocabulary.json"]) for side in sides)
-    return source, target

@@ -4,18 +4,18 @@ None of this loads torch, so that a model can translate without it.
 """
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
 from regard.files import checksum, read_regular_file, write_file
 from regard.folder import RECIPE, SCORES, WEIGHTS, read_folder, read_manifest, read_recipe
-from regard.recipe import check
+from regard.recipe import Options, check, faults_of
 
 CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # where in a model folder exports are looked for
 SHORTLIST, LISTED = "vmap.txt", "shortlist.npz"  # of CTranslate2, which chose the name, and beside ONNX graphs
@@ -63,6 +63,9 @@ def read_export(folder: Path) -> dict[str, bytes]:
     manifest = read_manifest(model)
     if any(made not in manifest.get(name, []) for name, made in record.made_from.items()):
         raise Fault(f"{folder} was made before the model changed; {_again(folder, record)}.")
+    for name in {SHORTLIST, LISTED} - record.files.keys():
+        if (folder / name).exists():
+            raise Fault(f"{folder / name} is not in {RECORD}, so nothing vouches for it; {_again(folder, record)}.")
     return {name: _read_checked(folder, name, [made], _again(folder, record)) for name, made in record.files.items()}
 
 
@@ -81,11 +84,53 @@ def read_surroundings(folder: Path) -> Surroundings:
     model = folder.parent
     made_from = read_record(folder).made_from
     read_folder(model, [name for name in made_from if name != WEIGHTS])  # these are in the export
-    recipe = read_recipe(model)
-    tokenisers = load_tokenisers(model, check(TokeniserOptions, recipe["data"]["tokeniser"]))
-    decoding = check(DecodingOptions, recipe["decoding"])
-    longest, learnt = recipe["model"]["longest"], recipe["data"]["cleaning"]["longest"] + 1
-    return Surroundings(tokenisers, decoding, longest, min(longest, learnt), recipe["data"]["source_language"])
+    table = read_recipe(model)
+    with faults_of(model / RECIPE):
+        recipe = check(_Recipe, table)
+    longest, learnt = recipe.model.longest, recipe.data.cleaning.longest + 1
+    tokenisers = load_tokenisers(model, recipe.data.tokeniser)
+    return Surroundings(tokenisers, recipe.decoding, longest, min(longest, learnt), recipe.data.source_language)
+
+
+class _Some(Options):
+    """Options of which the others are for torch alone."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+class _Cleaning(_Some):
+    longest: int = Field(ge=1, le=2**24)
+
+
+class _Data(_Some):
+    tokeniser: TokeniserOptions
+    cleaning: _Cleaning
+    source_language: str
+
+
+class _Model(_Some):
+    longest: int = Field(ge=1, le=2**24)
+
+
+class _Recipe(_Some):
+    data: _Data
+    model: _Model
+    decoding: DecodingOptions
+
+
+class _Translates(Protocol):
+    def translate(self, texts: Sequence[str], options: DecodingOptions) -> object: ...
+
+
+def try_out(engine: _Translates, folder: Path) -> None:
+    """Translate a word, so that an export that cannot is refused when it is loaded."""
+    try:
+        engine.translate(["a"], DecodingOptions(beam=1, longest_ratio=1e-6, longest_extra=4))
+    except Fault:
+        raise
+    except Exception as error:  # what two libraries in C++ make of files that are whole and wrong
+        reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+        raise Fault(f"{folder} cannot translate ({reason}); {_again(folder, read_record(folder))}.") from None
 
 
 def _again(folder: Path, record: Record | None = None) -> str:

@@ -19,7 +19,7 @@ from regard.data.tokenisers import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import NO_NUMBERS
 from regard.decoding.pauses import between_steps, has_pauses
-from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings
+from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
 from regard.engines.plain_beam import Best, Hypothesis, plain_beam, unsupported
 from regard.engines.shortlist import Shortlist
@@ -48,6 +48,7 @@ def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
     graphs = load_graphs(folder / ONNX, around.tokenisers[1])
     engine = OnnxEngine(graphs, around.tokenisers, around.decoding, around.longest, workers)
     engine.learnt, engine.language = around.learnt, around.language
+    try_out(engine, folder / ONNX)
     return engine
 
 
@@ -55,7 +56,10 @@ def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
     """The graphs of an export, and its shortlist if it has one, for outputs of these tokens."""
     listing = None
     if (folder / LISTED).is_file():
-        shortlist = Shortlist.from_bytes((folder / LISTED).read_bytes())
+        try:
+            shortlist = Shortlist.from_bytes((folder / LISTED).read_bytes(), target.size)
+        except ValueError as error:
+            raise Fault(f"{folder / LISTED} is damaged: {error}.") from None
         listing = _Listing(_opened(folder / CANDIDATES), shortlist, target.end)
     return Graphs(_opened(folder / ENCODER), _opened(folder / STEP), target.size, listing)
 

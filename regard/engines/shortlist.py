@@ -16,12 +16,14 @@ import numpy as np
 from regard.data.prepared import Prepared, open_prepared
 from regard.data.shards import Pairs
 from regard.data.tokenisers import Tokeniser
+from regard.data.unpack import open_zip
 from regard.faults import Fault
 from regard.progress import Progress, silent
 
 COMMON = 1000  # tokens that are always candidates, the most frequent
 TRANSLATIONS = 60  # of a source token at most
 ROUNDS = 5  # of expectation and maximisation
+MOST_UNPACKED = 2**28  # bytes of a stored one; a million source tokens with all their translations take that
 MOST_LINKS = 12_000_000  # pairs of tokens looked at; of a larger corpus, rows spread evenly over it
 
 
@@ -55,11 +57,31 @@ class Shortlist:
         return file.getvalue()
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> "Shortlist":
+    def from_bytes(cls, content: bytes, target_size: int) -> "Shortlist":
+        """What `to_bytes` stored for so many target tokens; a ValueError says that the content is not that."""
+        common, sources, counts, tokens = _arrays(content, "common", "sources", "counts", "tokens")
+        listed = np.concatenate([common, tokens])
+        if len(sources) != len(counts) or counts.sum() != len(tokens) or (counts < 0).any():
+            raise ValueError("its counts are not those of its tokens")
+        if listed.size and not 0 <= listed.min() <= listed.max() < target_size:
+            raise ValueError(f"it lists tokens that are none of the {target_size:,}")
+        parts = np.split(tokens, np.cumsum(counts))[:-1]
+        return cls(common.tolist(), dict(zip(sources.tolist(), (part.tolist() for part in parts), strict=True)))
+
+
+def _arrays(content: bytes, *names: str) -> list[np.ndarray]:
+    """The rows of whole numbers of these names in a file of arrays, which is bounded before any of it is unpacked."""
+    try:
+        with open_zip(io.BytesIO(content)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > MOST_UNPACKED:
+                raise ValueError("it unpacks to more than any shortlist needs")
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            parts = np.split(file["tokens"], np.cumsum(file["counts"]))[:-1]
-            translations = zip(file["sources"].tolist(), (part.tolist() for part in parts), strict=True)
-            return cls(file["common"].tolist(), dict(translations))
+            found = [file[name] for name in names]
+    except Exception as error:  # a damaged archive may raise anything
+        raise ValueError(f"it is no file of arrays ({error})") from None
+    if not all(array.ndim == 1 and array.dtype == np.int32 for array in found):
+        raise ValueError("it does not hold rows of whole numbers")
+    return found
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def test_only_what_is_listed_is_written(trained: Path, tmp_path: Path) -> None:
     common, more = target.encode("O livro."), target.encode("casa")
     shortlist = Shortlist(common, {source.encode(TEXTS[1])[0]: more})
     engine = load_engine(with_export(trained, tmp_path / "run", "float32", shortlist))
-    assert Shortlist.from_bytes(shortlist.to_bytes()) == shortlist
+    assert Shortlist.from_bytes(shortlist.to_bytes(), 1000) == shortlist
     for text, allowed in zip(TEXTS, ({*common}, {*common, *more}), strict=False):
         for output in engine.translate([text], DecodingOptions(beam=4, n_best=4))[0]:
             assert {*output.tokens} <= allowed
