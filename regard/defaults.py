@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from regard.budget import CPU_TOKENS
+from regard.data.alphabets import Alphabet
 from regard.data.options import Corpus
 from regard.data.text import read_pairs
+from regard.expectations import expectation
 from regard.faults import Fault
 from regard.models.transformer import TransformerOptions
 from regard.recipe import check
@@ -41,6 +43,24 @@ SCALES = (
     Scale(2_000_000, "small", "base", 24_000, 0.1, 25, 25, 0),
     Scale(float("inf"), "base", "base", 32_000, 0.1, 15, 15, 0),
 )
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """How text that is spelled out is learnt: unlike sentences it repeats itself, and it is read very often."""
+
+    cpu_preset: str
+    gpu_preset: str
+    dropout: float
+    learning_rate: float
+    cpu_passes: int
+    gpu_passes: int  # at most, and on the whole no more than
+    most_tokens: int
+
+
+SPELLED = Symbols("tiny", "small", 0.2, 1e-3, 30, 300, 120_000_000)
+UNITS = {"symbol": "unigram", "character": "characters"}  # what a side is spelled in, and the tokeniser for it
+BYTES_AND_MORE = 340  # tokens beside those of symbols: 256 bytes, the special ones, and some that were not seen
 PATIENCE = 8  # validations
 LOOKED_AT = 16  # of so many pairs one is measured
 NARROW, WIDE = 4.5, 1.5  # characters of a token: of most scripts, and of Chinese, Japanese and Korean
@@ -48,10 +68,17 @@ NARROW, WIDE = 4.5, 1.5  # characters of a token: of most scripts, and of Chines
 
 @dataclass(frozen=True)
 class Amount:
-    """How much there is to learn from: pairs, and about how many tokens the longer side of one has."""
+    """How much there is to learn from: pairs, about how many tokens the longer side of one has, and what each is of."""
 
     pairs: int
     tokens: float
+    source: Alphabet
+    target: Alphabet
+
+    @property
+    def is_spelled(self) -> bool:
+        """Whether both sides are spelled out in a few symbols."""
+        return None not in (self.source.unit, self.target.unit)
 
 
 @dataclass(frozen=True)
@@ -100,36 +127,93 @@ def _suffix(path: Path) -> str:
 
 
 def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
-    """A recipe for the files as a table, and sentences that say what was chosen and why."""
+    """A recipe for the files as a table, and sentences: first what was seen of them, then what was chosen."""
     files.check()
     source, target = files.pair_of_languages()
     corpora = files.corpora()
     amount = measured(read_pairs(check(Corpus, corpora["train"])))
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
+    table, choices = (_for_symbols if amount.is_spelled else _for_language)(amount, gpu)
+    table["family"] = "transformer"
+    table["data"] = {"source_language": source, "target_language": target, **table["data"], **corpora}
+    heading = f"{counted(amount)} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}."
+    seen = (heading, _spelling(amount) if amount.is_spelled else "", expectation(amount.pairs, amount.is_spelled))
+    return table, ["\n".join(filter(None, seen)), *choices]
+
+
+def _for_language(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
+    """Model, training and tokens for sentences of languages, and what is said of them."""
     scale = next(scale for scale in SCALES if amount.pairs <= scale.pairs)
     preset = scale.gpu_preset if gpu else scale.cpu_preset
-    ample = check(TransformerOptions, {"preset": preset}).ample_tokens
-    training = _training(scale, amount, ample if gpu else CPU_TOKENS, gpu)
+    training = _training(scale, amount, _batch_tokens(preset, gpu), gpu)
     training["optimizer"] |= {"learning_rate": 1e-3 if preset in ("iwslt", "base") else 2e-3}
-    data: dict[str, Any] = {
-        "source_language": source,
-        "target_language": target,
-        "tokeniser": {"vocabulary": scale.vocabulary},
-        **corpora,
-    }
     table = {
-        "family": "transformer",
-        "data": data,
+        "data": {"tokeniser": {"vocabulary": scale.vocabulary}},
         "model": {"preset": preset, "norm": "before", "dropout": scale.dropout},
         "training": training,
     }
     return table, [
-        f"{counted(amount)} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}.",
         f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout},",
         f"up to {scale.vocabulary:,} tokens shared by both languages,",
         _said(training),
     ]
+
+
+def _for_symbols(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
+    """The same for text that is spelled out: a token for each symbol, and many steps of a model that is not large."""
+    source, target = amount.source, amount.target
+    preset = SPELLED.gpu_preset if gpu else SPELLED.cpu_preset
+    batch = _batch_tokens(preset, gpu)
+    epoch = amount.pairs * (max(source.length, target.length) + 1)
+    learnt = min(SPELLED.most_tokens, SPELLED.gpu_passes * epoch) if gpu else SPELLED.cpu_passes * epoch
+    steps = max(500, int(learnt) // batch // 100 * 100)
+    table = {
+        # Short outputs recur, as words that sound alike do; that is no leak.
+        "data": {"tokeniser": _tokeniser(source, target), "cleaning": {"leakage": False}},
+        "model": {"preset": preset, "norm": "before", "dropout": SPELLED.dropout},
+        "training": {
+            "steps": steps,
+            "best_by": "exact",
+            **_averaging(steps),
+            "optimizer": {
+                "learning_rate": SPELLED.learning_rate,
+                "schedule": "cosine",
+                "warmup": min(1000, steps // 10),
+            },
+        },
+    }
+    return table, [
+        f"So, where --set says nothing else: symbols as tokens, preset {preset}, dropout {SPELLED.dropout},",
+        f"{steps:,} steps, and the mean of the last weights.",
+    ]
+
+
+def _spelling(amount: Amount) -> str:
+    source, target = amount.source, amount.target
+    return (
+        f"Both sides are spelled out, in {len(source.units)} and {len(target.units)} symbols, "
+        f"about {source.length:.0f} and {target.length:.0f} of them a line."
+    )
+
+
+def _tokeniser(source: Alphabet, target: Alphabet) -> dict[str, Any]:
+    """Tokens that are symbols: pieces never reach over a space, and there is room for every symbol to be one.
+
+    Words would not do as tokens, for they lose the spaces around punctuation marks. One symbol of letters and digits
+    both, such as AH0, becomes a piece of each.
+    """
+    symbols = source.units | target.units
+    kinds = [UNITS[side.unit] for side in (source, target) if side.unit]
+    room = BYTES_AND_MORE + len(symbols | source.characters | target.characters)
+    # Two sides of one alphabet share it, so that copying a symbol is easily learnt.
+    if kinds[0] == kinds[1] and len(source.units & target.units) >= 0.8 * len(symbols):
+        return {"kind": kinds[0], "vocabulary": room}
+    return {"kind": kinds[0], "target_kind": kinds[1], "shared": False, "vocabulary": room}
+
+
+def _batch_tokens(preset: str, gpu: bool) -> int:
+    return check(TransformerOptions, {"preset": preset}).ample_tokens if gpu else CPU_TOKENS
 
 
 def counted(amount: Amount) -> str:
@@ -139,13 +223,15 @@ def counted(amount: Amount) -> str:
 
 def measured(pairs: Iterable[tuple[str, str]]) -> Amount:
     """How much there is in these pairs."""
-    count, looked_at, tokens = 0, 0, 0.0
+    count, looked_at, tokens, alphabets = 0, 0, 0.0, (Alphabet(), Alphabet())
     for pair in pairs:
         if count % LOOKED_AT == 0:
             looked_at += 1
             tokens += max(map(_tokens, pair))
+            for alphabet, line in zip(alphabets, pair, strict=True):
+                alphabet.add(line)
         count += 1
-    return Amount(count, tokens / max(looked_at, 1))
+    return Amount(count, tokens / max(looked_at, 1), *alphabets)
 
 
 def _tokens(text: str) -> float:
@@ -161,12 +247,20 @@ def _training(scale: Scale, amount: Amount, batch_tokens: int, gpu: bool) -> dic
     common = {"steps": steps, "best_by": "chrf"}
     optimizer: dict[str, Any] = {"warmup": min(1000, steps // 10)}
     if gpu and scale.consistency:
-        # The rate falls to nothing at the end of a known number of steps, so the last weights are the ones to average.
-        save_every = max(10, steps // 80)
-        kept = {"validate_every": max(100, steps // 10), "save_every": save_every, "keep": 10, "final": "average"}
-        return common | kept | {"consistency": scale.consistency, "optimizer": optimizer | {"schedule": "cosine"}}
+        optimizer |= {"schedule": "cosine"}
+        return common | _averaging(steps) | {"consistency": scale.consistency, "optimizer": optimizer}
     every = max(100, min(2000, steps // 20 // 100 * 100))
     return common | {"validate_every": every, "save_every": every, "patience": PATIENCE, "optimizer": optimizer}
+
+
+def _averaging(steps: int) -> dict[str, Any]:
+    """The rate falls to nothing at the end of a known number of steps, so the last weights are the ones to average."""
+    return {
+        "validate_every": max(100, steps // 10),
+        "save_every": max(10, steps // 80),
+        "keep": 10,
+        "final": "average",
+    }
 
 
 def _said(training: dict[str, Any]) -> str:

@@ -169,10 +169,11 @@ class Planner:
         training, model = recipe.training, recipe.model
         validations = math.ceil(training.steps / training.validate_every)
         seconds = timing.whole(training.steps, training.steps // training.save_every, validations)
+        steps = "1 step" if training.steps == 1 else f"{training.steps:,} steps"
         passes = training.steps * timing.tokens / max(tokens, 1)
         said = [
             f"Timed here: {timing.step:.2g} seconds a step, {timing.validation:.2g} a validation.",
-            f"Planned for {self.allowance}: {training.steps:,} steps of {training.batch_tokens:,} tokens, "
+            f"Planned for {self.allowance}: {steps} of {training.batch_tokens:,} tokens, "
             f"{passes:,.1f} times through the text, in about {seconds / 60:.1f} minutes; "
             f"the learning rate falls to nothing, and the end is validated.",
         ]

@@ -1,12 +1,17 @@
 """What is trained from two files and nothing else: sizes by the number of pairs, steps by how long they are."""
 
 import os
+import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from regard import defaults
 from regard.defaults import TextFiles, recipe_for
+from regard.expectations import expectation
+from regard.families import check_recipe
 from regard.faults import Fault
 
 
@@ -74,3 +79,54 @@ def test_a_pipe_is_refused_for_it_can_be_read_only_once(tmp_path: Path, place: i
     os.mkfifo(paths[place])
     with pytest.raises(Fault, match=f"{paths[place].name} is a pipe, and training reads its text more than once"):
         recipe_for(TextFiles(tuple(paths[:2]), tuple(paths[2:])), gpu=False)
+
+
+def _spelled(folder: Path, source: str, target: str, gpu: bool) -> tuple[dict[str, Any], str]:
+    """A recipe for 8,000 lines of six symbols drawn at random from each side's alphabet."""
+    chance = random.Random(1)
+    paths = folder / "words.src", folder / "words.tgt"
+    for path, symbols in zip(paths, (source, target), strict=True):
+        between = " " if " " in symbols else ""
+        units = symbols.split() if between else list(symbols)
+        path.write_text("".join(f"{between.join(chance.choices(units, k=6))}\n" for _ in range(8000)), encoding="utf-8")
+    table, sentences = recipe_for(TextFiles(paths), gpu)
+    return table, " ".join(sentences)
+
+
+def test_spelled_out_text_has_a_token_for_each_symbol_and_a_small_model(tmp_path: Path) -> None:
+    table, said = _spelled(tmp_path, "a b c d e", "AA B K EH", gpu=True)
+    assert table["data"]["tokeniser"] == {
+        "kind": "unigram",
+        "target_kind": "unigram",
+        "shared": False,
+        "vocabulary": 352,
+    }
+    assert table["model"]["preset"] == "small"
+    assert table["training"]["best_by"] == "exact"
+    assert "consistency" not in table["training"]
+    assert table["training"]["steps"] == 2000  # 300 passes over 8,000 lines of seven tokens, 8,192 at once: 2,050
+    assert "spelled out, in 5 and 4 symbols, about 6 and 6 of them a line" in said
+    check_recipe(table)
+
+
+def test_one_alphabet_is_shared_and_characters_need_no_spaces(tmp_path: Path) -> None:
+    tokeniser = _spelled(tmp_path, "abcdefghij", "abcdefghij", gpu=False)[0]["data"]["tokeniser"]
+    assert tokeniser == {"kind": "characters", "vocabulary": 350}
+    tokeniser = _spelled(tmp_path, "abcdefghij", "AA B K EH", gpu=False)[0]["data"]["tokeniser"]
+    assert (tokeniser["kind"], tokeniser["target_kind"]) == ("characters", "unigram")
+
+
+def test_a_large_amount_of_it_is_not_read_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(defaults, "SPELLED", replace(defaults.SPELLED, most_tokens=10_000_000))
+    assert _spelled(tmp_path, "a b c", "d e f", gpu=True)[0]["training"]["steps"] == 1200  # 10,000,000 / 8,192
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [(6000, "5,000 captions reached about 21 to 23 BLEU"), (200_000, "reached about 52 BLEU"), (100, "")],
+)
+def test_what_may_be_expected_is_what_was_measured(pairs: int, words: str) -> None:
+    said = expectation(pairs, spelled=False)
+    assert words in said
+    assert bool(said) == bool(words)
+    assert "76 to 77 % exact" in expectation(100_000, spelled=True)
