@@ -21,7 +21,8 @@ class CommandLine:
 
     def run(self, *arguments: str) -> tuple[str, str, float]:
         """What a command printed as its result and beside it, and the seconds it took; a failure ends everything."""
-        environment = os.environ | {"PYTHONPATH": str(self.checkout.resolve())}
+        paths = [str(self.checkout.resolve()), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
         if self.threads:
             environment["OMP_NUM_THREADS"] = str(self.threads)
         began = time.monotonic()
