@@ -38,7 +38,7 @@ from regard.faults import Fault, OfText
 from regard.translated import Translated
 
 ROWS = 32  # texts in a batch
-_SHORTEST_NAP, _LONGEST_NAP = 0.0001, 0.01  # seconds between two looks at what is not finished
+_SHORTEST_NAP, _LONGEST_NAP = 0.0001, 0.05  # seconds between two looks at what is not finished
 
 
 @dataclass(frozen=True)

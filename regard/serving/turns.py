@@ -4,6 +4,10 @@ Every item says what it costs, and `Speed` knows how much was done in a second l
 turn takes, and that is bounded. Items are taken from the orders one of each and over again, as long as they fit. One
 that does not fit into any turn is worked on alone, so that it keeps waiting nobody but those who came later; and these
 may pass it by, in short turns inside its own (`queue.py`). Whoever had a turn stands behind those who had none.
+
+Ordinary sentences always fit, up to the rows of a batch: one alone takes nearly as long as several together, so a slow
+model that was given them one by one would never be measured to be quicker. A turn is thus as long as it may be, or as
+long as a full batch of ordinary sentences.
 """
 
 import math
@@ -18,7 +22,8 @@ Answer = tuple[int, Any]  # the place of an item in its order, and what became o
 UNKNOWN = math.inf  # the cost of what nobody can foresee: it never shares a turn
 
 _HALF_LIFE = 5.0  # seconds of work after which what was measured before counts half
-_FAR_SHORTER = 4
+_FAR_SHORTER = 4  # times
+_ORDINARY = 250.0  # at most, the cost of a sentence of 50 tokens by a beam of 4
 _GUESS = 100.0, 0.1  # cost and seconds that count as measured before anything is; the first turns outweigh them
 
 
@@ -98,27 +103,29 @@ class Turns:
 
         The latter is for a model so slow that hardly anything fits into a turn.
         """
-        most = max(self._room, passed / _FAR_SHORTER if math.isfinite(passed) else 0.0)
+        most = max(self._foreseen, passed / _FAR_SHORTER if math.isfinite(passed) else 0.0)
         return self._take([order for order in self.orders if order.cost <= most])
 
     @property
-    def _room(self) -> float:
-        """The cost of a turn."""
+    def _foreseen(self) -> float:
+        """The cost that should be done in the time of a turn."""
         return self._seconds * self.speed.a_second
 
     def _take(self, orders: Sequence[Order]) -> Batch:
         if not orders:
             return []
-        first, room = orders[0], self._room
-        alike = [first] if first.key is None else [order for order in orders if order.key == first.key]
+        first, room = orders[0], self._foreseen
+        is_alone = first.key is None or first.cost > max(room, _ORDINARY)
+        alike = [first] if is_alone else [order for order in orders if order.key == first.key]
         batch: Batch = []
         while alike:
             for order in alike:
-                if not batch or (order.cost <= room and len(batch) < self._rows):
+                if not batch or (order.cost <= max(room, _ORDINARY) and len(batch) < self._rows):
                     room -= order.cost
                     batch.append((order, order.taken))
                     order.taken += 1
-            alike = [order for order in alike if order.left and order.cost <= room and len(batch) < self._rows]
+            rows = self._rows - len(batch)
+            alike = [order for order in alike if rows and order.left and order.cost <= max(room, _ORDINARY)]
         had_a_turn = {id(order) for order, _ in batch}
         self.orders = sorted((order for order in self.orders if order.left), key=lambda order: id(order) in had_a_turn)
         return batch

@@ -21,7 +21,7 @@ def order(name: str, costs: Sequence[float], key: str | None = "a") -> Order:
     return Order(key, lambda own: own, items, costs, lambda found: None)
 
 
-def turns_of(*orders: Order, rows: int = 8, seconds: float = 1.0) -> list[list[str]]:
+def turns_of(*orders: Order, rows: int = 8, seconds: float = 2.0) -> list[list[str]]:
     """What is worked on, turn by turn, until nobody waits."""
     waiting, found = Turns(rows, seconds), []
     waiting.orders.extend(orders)
@@ -32,7 +32,7 @@ def turns_of(*orders: Order, rows: int = 8, seconds: float = 1.0) -> list[list[s
 
 
 def test_items_are_taken_one_of_each_as_long_as_they_fit() -> None:
-    book, word = order("b", [300.0] * 5), order("w", [10.0])
+    book, word = order("b", [600.0] * 5), order("w", [20.0])
     assert turns_of(book, word) == [["b0", "w0", "b1", "b2"], ["b3", "b4"]]
 
 
@@ -44,7 +44,7 @@ def test_what_fits_into_no_turn_is_worked_on_alone_and_the_short_do_not_wait_for
 
 
 def test_what_does_not_fit_any_more_comes_first_the_next_time() -> None:
-    assert turns_of(order("a", [600.0, 600.0]), order("b", [600.0]), order("c", [300.0])) == [
+    assert turns_of(order("a", [1200.0, 1200.0]), order("b", [1200.0]), order("c", [600.0])) == [
         ["a0", "c0"],
         ["b0"],
         ["a1"],
@@ -73,6 +73,12 @@ def test_on_a_model_so_slow_that_nothing_fits_the_far_shorter_pass_all_the_same(
     waiting.orders += [order("x", [5000.0]), order("w", [1200.0]), order("v", [1300.0])]
     assert [own.items[place] for own, place in waiting.take_short(5000.0)] == ["w0"]
     assert waiting.take_short(5000.0) == []  # neither its like nor what is not far shorter
+
+
+def test_however_slow_a_model_ordinary_sentences_share_a_turn_and_no_long_ones() -> None:
+    """In a hundredth of a second a cost of ten would be done; alone each would be measured to be as slow for ever."""
+    assert turns_of(order("a", [250.0] * 10), seconds=0.01) == [[f"a{n}" for n in range(8)], ["a8", "a9"]]
+    assert turns_of(order("x", [251.0] * 2), order("a", [250.0]), seconds=0.01) == [["x0"], ["a0"], ["x1"]]
 
 
 def test_speed_is_what_was_measured_of_late() -> None:
