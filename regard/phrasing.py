@@ -7,6 +7,7 @@ behind a space, and in a third where it is joined to what stands before it, as a
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from regard.data.labels import is_unspaced
 from regard.data.tokenisers import Tokeniser
@@ -61,4 +62,8 @@ def _cut_behind(gap: str, text: str, tokeniser: Tokeniser) -> Iterator[list[int]
 
 
 def _finder(text: str, tokeniser: Tokeniser) -> Callable[[Sequence[int]], bool]:
-    return lambda tokens: span_of(text, tokeniser.decode(tokens)) is not None
+    @lru_cache(maxsize=1024)  # a search asks of what it has chosen again
+    def is_in(tokens: tuple[int, ...]) -> bool:
+        return span_of(text, tokeniser.decode(tokens)) is not None
+
+    return lambda tokens: is_in(tuple(tokens))

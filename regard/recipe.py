@@ -184,7 +184,7 @@ def described(kind: type[Options], section: str = "") -> dict[str, str]:
     """All options at any depth by their dotted paths, with their sentences; those of the members of lists are not."""
     found: dict[str, str] = {}
     for name, field in kind.model_fields.items():
-        path = f"{section}.{name}".lstrip(".")
+        path = f"{section}.{field.alias or name}".lstrip(".")
         found[path] = field.description or ""
         if isinstance(field.annotation, type) and issubclass(field.annotation, Options):
             found |= described(field.annotation, path)

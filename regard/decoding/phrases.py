@@ -43,13 +43,13 @@ class Phrases:
 
     def after(self, numbers: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """What is met and begun by `tokens` (sentence, row, time)."""
-        rows = tokens.shape[1]
-        met = torch.ones(len(numbers), rows, self.sizes.shape[1], dtype=torch.bool)  # where there is no phrase
-        for place, (number, written) in enumerate(zip(numbers.tolist(), tokens.tolist(), strict=True)):
-            for row, own in enumerate(written):
-                for phrase, wanted in enumerate(self.wanted[number]):
-                    met[place, row, phrase] = wanted.occurs_in(own)
-        met = met.to(tokens.device)
+        rows, most = tokens.shape[1], self.sizes.shape[1]
+        seen = [
+            [[*(each.occurs_in(own) for each in self.wanted[number]), *[True] * (most - len(self.wanted[number]))]
+             for own in written]
+            for number, written in zip(numbers.tolist(), tokens.tolist(), strict=True)
+        ]  # fmt: skip
+        met = torch.tensor(seen, dtype=torch.bool, device=tokens.device).view(len(numbers), rows, most)
         table, lengths = self.table[numbers][:, None], self.lengths[numbers][:, None]
         begun = torch.zeros(len(numbers), rows, table.shape[2], dtype=torch.long, device=tokens.device)
         for size in range(1, min(table.shape[3], tokens.shape[2]) + 1):
