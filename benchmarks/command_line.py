@@ -57,3 +57,10 @@ def valid_score(run: Path, metric: str) -> float:
     scores = json.loads((run / "scores.json").read_text(encoding="utf-8"))["scores"]
     found = [score["value"] for score in scores if score["metric"] == metric and score["split"] == "valid"]
     return found[0] if found else float("nan")
+
+
+def print_row(cells: Sequence[str], columns: Sequence[str]) -> None:
+    """A row of a Markdown table, below the names of its columns if they are given."""
+    if columns:
+        print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
+    print(f"| {' | '.join(cells)} |", flush=True)

@@ -13,7 +13,7 @@ import gzip
 from itertools import islice
 from pathlib import Path
 
-from command_line import HERE, CommandLine, settings, steps_taken, valid_score
+from command_line import HERE, CommandLine, print_row, settings, steps_taken, valid_score
 
 from regard.data.catalogue import data_folder
 
@@ -60,9 +60,7 @@ def main() -> None:
         f"{steps_taken(run):,}", f"{seconds:.0f}", f"{valid_score(run, 'chrf'):.2f}",
         f"{scores['bleu']:.2f}", f"{scores['chrf']:.2f}",
     ]  # fmt: skip
-    if asked.header:
-        print(f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}")
-    print(f"| {' | '.join(cells)} |", flush=True)
+    print_row(cells, COLUMNS if asked.header else ())
 
 
 if __name__ == "__main__":

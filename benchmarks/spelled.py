@@ -14,7 +14,7 @@ import gzip
 from collections import defaultdict
 from pathlib import Path
 
-from command_line import HERE, CommandLine, settings, steps_taken, valid_score
+from command_line import HERE, CommandLine, print_row, settings, steps_taken, valid_score
 
 from regard.data.catalogue import data_folder
 
@@ -83,9 +83,7 @@ def main() -> None:
         " ".join(asked.set) or "–", " ".join(chosen) or "–", f"{steps_taken(run):,}", f"{seconds / 60:.1f}",
         f"{valid_score(run, 'exact'):.2f}", f"{scores['exact']:.2f}", f"{scores['wer']:.2f}",
     ]  # fmt: skip
-    if asked.header:
-        print(f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}")
-    print(f"| {' | '.join(cells)} |", flush=True)
+    print_row(cells, COLUMNS if asked.header else ())
 
 
 if __name__ == "__main__":

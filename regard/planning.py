@@ -98,8 +98,8 @@ class Planner:
         if timing.validation > DEAR * self._seconds and not {*BY_LOSS} & self.given:
             settings, timing = settings | BY_LOSS, replace(timing, translating=0.0)
             self.reserve = timing.validation
-        whole = recipe.training.steps * (recipe.training.batch_tokens or budget.CPU_TOKENS)
-        most = whole // settings.get("training.batch_tokens", recipe.training.batch_tokens or budget.CPU_TOKENS)
+        own = recipe.training.batch_tokens or budget.CPU_TOKENS
+        most = recipe.training.steps * own // settings.get("training.batch_tokens", own)  # to learn from no more text
         settings |= self._schedule(recipe, timing, most)
         settings = {name: value for name, value in settings.items() if name not in self.given}
         for sentence in self._sentences(changed(recipe, settings), timing, tokens):
