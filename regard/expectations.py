@@ -23,6 +23,33 @@ BLEU = (
 EXACT = (Measured(108_952, 75.8, 77.1, "109,000 words and their phonemes"),)  # cmudict-g2p and its Transformer
 
 
+@dataclass(frozen=True)
+class Brief:
+    """What a run reached that was planned for a few minutes of two cores."""
+
+    pairs: int
+    tokens: int  # that it learnt from, padding counted
+    bleu: float
+
+
+BRIEF = (
+    Brief(5_000, 2_090 * 1024, 19.3),
+    Brief(5_000, 4_213 * 1024, 20.2),
+    Brief(29_000, 1_544 * 1024, 27.9),
+    Brief(29_000, 3_694 * 1024, 35.7),
+)
+AS_LONG = 1.6  # times as many tokens, or as few, say something about a brief run
+
+
+def brief_expectation(pairs: int, tokens: int) -> str:
+    """The same of a run on so many pairs that was planned for so many tokens."""
+    alike = [each for each in BRIEF if _times(each.pairs, pairs) <= ALIKE and _times(each.tokens, tokens) <= AS_LONG]
+    if not alike:
+        return ""
+    near = min(alike, key=lambda each: _times(each.pairs, pairs) * _times(each.tokens, tokens))
+    return f"As long a run on {near.pairs:,} captions reached about {near.bleu:.0f} BLEU; other text may differ."
+
+
 def expectation(pairs: int, spelled: bool) -> str:
     """A cautious sentence; none where nothing of about this size has been measured."""
     near = min(EXACT if spelled else BLEU, key=lambda each: _times(each.pairs, pairs))

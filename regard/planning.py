@@ -13,6 +13,7 @@ from typing import Any
 
 from regard import budget
 from regard.data.prepared import Prepared
+from regard.expectations import brief_expectation
 from regard.families import Recipe, with_settings
 from regard.model import build_task, pick_device
 from regard.models.transformer import PRESETS
@@ -82,7 +83,13 @@ class Planner:
             recipe = changed(recipe, {"training.batch_tokens": _found_batch(recipe, corpus, self.remark)})
         share = min(max(TIMED_SHARE * 60 * self.allowance.minutes, TIMED_SECONDS[0]), TIMED_SECONDS[1])
         tokens = int(corpus.train.target_lengths.sum()) + len(corpus.train.target_lengths)
-        return self.plan(recipe, Timer(corpus, folder, share), tokens)
+        settings = self.plan(recipe, Timer(corpus, folder, share), tokens)
+        if settings and self.is_free and pick_device(recipe.training.device).type == "cpu":
+            training = with_settings(recipe, settings).training
+            learnt = training.steps * (training.batch_tokens or budget.CPU_TOKENS)
+            if expected := brief_expectation(len(corpus.train.target_lengths), learnt):
+                self.remark(expected)
+        return settings
 
     def plan(self, recipe: Recipe, timed: Callable[[Recipe], Timing], tokens: int) -> list[str]:
         """The same from what gives the timing of a recipe, and the target tokens of the text, ends counted."""

@@ -10,7 +10,7 @@ import pytest
 
 from regard import defaults
 from regard.defaults import TextFiles, recipe_for
-from regard.expectations import expectation
+from regard.expectations import brief_expectation, expectation
 from regard.families import check_recipe
 from regard.faults import Fault
 
@@ -130,3 +130,11 @@ def test_what_may_be_expected_is_what_was_measured(pairs: int, words: str) -> No
     assert words in said
     assert bool(said) == bool(words)
     assert "76 to 77 % exact" in expectation(100_000, spelled=True)
+
+
+def test_a_brief_run_is_told_what_one_as_long_reached() -> None:
+    assert "28 BLEU" in brief_expectation(25_000, 1_500_000)
+    assert "36 BLEU" in brief_expectation(40_000, 4_000_000)
+    assert "19 BLEU" in brief_expectation(7_000, 2_000_000)
+    assert brief_expectation(25_000, 100_000) == ""  # nothing so short was measured
+    assert brief_expectation(500_000, 1_500_000) == ""  # nor anything so large
