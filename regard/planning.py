@@ -18,6 +18,7 @@ from regard.families import Recipe, with_settings
 from regard.model import build_task, pick_device
 from regard.models.transformer import PRESETS
 from regard.timing import Timer, Timing
+from regard.training.pace import FEW_STEPS
 
 MARGIN = 0.05  # of the time left, for a machine that is slower later on
 LAST_SECONDS = 4.0  # for the curve and all else that comes after the last validation
@@ -29,7 +30,6 @@ DEAR = 0.25  # of the time: a validation that costs more is made by the loss alo
 BY_LOSS = {"training.validation_beam": 0, "training.best_by": "loss"}
 CHECKPOINTS = 10  # of a run that averages none
 AVERAGED = 80  # checkpoints of a run that averages the last ones
-FEW_STEPS = 100  # that teach next to nothing
 COMES_DOWN = ("cosine", "linear")  # schedules that end with a learning rate of nothing
 
 # What is chosen besides where there is text and no recipe, on a CPU. Updates are what a short training lacks, and a CPU

@@ -29,6 +29,7 @@ from regard.recipe import differences, write
 from regard.tasks.translation import Translation
 from regard.training.events import Listener
 from regard.training.freezing import check_parts, freeze
+from regard.training.pace import PLAN
 from regard.training.precision import has_bf16_lstm
 from regard.training.snapshot import Facts, Validation, load_weights, named_weights
 from regard.training.trainer import Trainer
@@ -37,7 +38,6 @@ FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
 SAMPLES = 2  # outputs shown at each validation
 TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating, beside what `best_by` names
-PLAN = "plan.json"  # in the folder training of a run that was planned
 Plan = Callable[[Recipe, Prepared, Path], list[str]]
 # What may differ between a run and its resumption: where it stops and where it is computed, not what is learnt.
 STOPS = ("training.steps", "training.patience", "training.device")

@@ -12,6 +12,8 @@ from regard.parsing import parse_json
 from regard.training.events import Ended, Event, Started, Stepped, Validated
 
 PACE = "pace.json"  # in the folder training of a run
+PLAN = "plan.json"  # beside it, of a run that was planned for the time there was
+FEW_STEPS = 100  # that teach next to nothing
 HARDLY = 0.25  # of its steps: a run that was left before that has hardly begun
 
 
@@ -26,6 +28,7 @@ class Course:
     minutes: float = 0.0  # validations counted
     ended: str = ""  # empty while it trains, and if it was killed
     finished: bool = False
+    planned: bool = False  # for the time there was
 
     def in_words(self) -> str:
         """For people, on one line."""
@@ -35,7 +38,8 @@ class Course:
 
     def caution(self) -> str | None:
         """What whoever uses the model should know first, if it has hardly been trained."""
-        if self.finished or (self.validated and self.best >= HARDLY * self.steps):
+        is_enough = not (self.planned and self.steps < FEW_STEPS)
+        if is_enough and (self.finished or (self.validated and self.best >= HARDLY * self.steps)):
             return None
         step = f"step {self.best:,} of {self.steps:,}{'' if self.validated else ', never validated'}"
         return f"This model has hardly been trained ({step}), so expect little of it."
@@ -50,7 +54,7 @@ class Pace:
     def __init__(self, folder: Path) -> None:
         self.path = folder / PACE
         self.items, self.seconds = read_pace(folder)
-        self.course = read_course(folder) or Course()
+        self.course = replace(read_course(folder) or Course(), planned=(folder / PLAN).is_file())
         self._since = time.monotonic()
 
     def __call__(self, event: Event) -> None:

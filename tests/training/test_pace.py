@@ -96,3 +96,17 @@ def test_what_is_missing_or_damaged_is_nothing(tmp_path: Path, content: bytes | 
     if content is not None:
         (tmp_path / PACE).write_bytes(content)
     assert read_pace(tmp_path) == (0, 0.0)
+
+
+def test_a_finished_plan_of_few_steps_is_warned_of(tmp_path: Path, clock: Clock) -> None:
+    def cautions(steps: int) -> str | None:
+        pace = Pace(tmp_path)
+        pace(Started(0, steps))
+        pace(Validated(steps, {"loss": 1.0}, True, 0))
+        pace(Ended(steps, "done", True))
+        return course(tmp_path).caution()
+
+    assert cautions(26) is None  # as many as someone asked for
+    (tmp_path / "plan.json").write_text("{}")
+    assert cautions(26) == "This model has hardly been trained (step 26 of 26), so expect little of it."
+    assert cautions(100) is None
