@@ -36,6 +36,7 @@ def command(
         "target tokens": task.target.size,
         "sizes": recipe.model.model_dump(),
         "cost": task.model.cost(length),
+        "start_from": recipe.start_from,
         "training": course and asdict(course),
         "scores": read_scores(model),
         "exports": [name for name in (CTRANSLATE2, ONNX) if is_export(model / name)],
@@ -53,6 +54,8 @@ def command(
     print(f"{'cost':15}for {length} tokens in and out: {cost['multiplications']:,} multiplications,")
     share = f"{cost['attention_share']:.1%}"
     print(f"{'':15}of which {share} for attention, whose {cost['weights']:,} weights grow as length²")
+    if recipe.start_from:
+        print(f"{'started from':15}{printable(recipe.start_from)}")
     if course:
         print(f"{'trained':15}{course.in_words()}")
     for score in facts["scores"]:

@@ -160,6 +160,8 @@ def test_two_files_and_a_model_are_enough(capsys: pytest.CaptureFixture[str]) ->
     other = [word.replace("parent", "other/parent") for word in NEW_FILES]
     assert main([*other, *QUICKLY, "--resume"]) == 2
     assert "start_from was" in _said(capsys)
+    assert main(["info", "child"]) == 0
+    assert f"started from   {Path('parent').resolve()}\n" in capsys.readouterr().out
 
 
 def test_old_text_is_mixed_in_by_its_share_and_validates_nothing(capsys: pytest.CaptureFixture[str]) -> None:
