@@ -16,6 +16,8 @@ from regard.decoding.options import DecodingOptions
 from regard.faults import Fault
 from regard.memory import in_pieces
 from regard.metrics import METRICS, References, Score, by_sentence, score
+from regard.metrics.bleu import check_tokeniser, language_remark, tokeniser_of
+from regard.metrics.named_sets import named_set
 from regard.metrics.tokenised import tokenised_remark
 from regard.model import Model
 from regard.parsing import parse_json
@@ -29,19 +31,22 @@ PORTION = 256  # sentences between two reports of progress
 class TestData:
     """Sentences and one or more whole references for them; None where a sentence has fewer references than others.
 
-    `learnt` says of each sentence whether the model was trained on it, as far as that is known.
+    `learnt` says of each sentence whether the model was trained on it, as far as that is known; `origin` is what a
+    signature says of the data, if they are a named test set.
     """
 
     sources: list[str]
     references: References
     split: str | None
     learnt: Sequence[bool] = ()
+    origin: str = ""
 
     def unlearnt(self, outputs: Sequence[str]) -> tuple["TestData", list[str]]:
         """The sentences that are new to the model, and their outputs."""
         new = [not each for each in self.learnt]
         references = [list(compress(each, new)) for each in self.references]
-        return TestData(list(compress(self.sources, new)), references, self.split), list(compress(outputs, new))
+        others = replace(self, sources=list(compress(self.sources, new)), references=references, learnt=())
+        return others, list(compress(outputs, new))
 
 
 class Evaluation(NamedTuple):
@@ -61,7 +66,7 @@ class Evaluation(NamedTuple):
         return found
 
 
-def from_files(source: Path, references: Sequence[Path]) -> TestData:
+def from_files(source: Path, references: Sequence[Path], origin: str = "") -> TestData:
     """Read files, refusing references of another length than the source."""
     sources = list(read_lines(source))
     if not sources:
@@ -72,7 +77,14 @@ def from_files(source: Path, references: Sequence[Path]) -> TestData:
         if len(lines) != len(sources):
             raise Fault(f"{source} has {counted(len(sources))} but {path} has {len(lines):,}.")
         lists.append(lines)
-    return TestData(sources, lists, None)
+    return TestData(sources, lists, None, origin=origin)
+
+
+def from_named_set(model: Model, name: str) -> TestData:
+    """One of sacreBLEU's test sets in the languages of the model."""
+    options = model.recipe.data
+    found = named_set(name, f"{options.source_language}-{options.target_language}")
+    return from_files(found.source, found.references, found.signature)
 
 
 def from_split(model: Model, folder: Path, split: str) -> TestData:
@@ -129,11 +141,15 @@ def evaluate(
     length_penalty: float | None = None,
     progress: Progress = silent,
     notice: Callable[[str], None] = lambda remark: None,
+    tokenise: str | None = None,
 ) -> Evaluation:
     """Translate the sentences and score the outputs; each signature says how they were searched for.
 
-    `notice` is told if the outputs look as if they should not be scored as they are.
+    `notice` is told if the outputs look as if they should not be scored as they are. `tokenise` is BLEU's tokeniser.
     """
+    check_tokeniser(tokenise, metrics)
+    if remark := language_remark(model.recipe.data.target_language, metrics, tokenise):
+        notice(remark)
     outputs: list[str] = []
     search = model.search(beam, length_penalty, n_best=1)
     if any(metric != "perplexity" for metric in metrics):
@@ -141,16 +157,17 @@ def evaluate(
             portion = data.sources[first : first + PORTION]
             outputs += [each.text for each in model.translate_by(portion, search)]
             progress("translating", len(outputs), len(data.sources))
-        if remark := tokenised_remark("The outputs", outputs, metrics):
+        if remark := tokenised_remark("The outputs", outputs, metrics, tokenise):
             notice(remark)
 
     def scores(data: TestData, outputs: Sequence[str]) -> list[Score]:
-        return [
+        found = [
             perplexity(model, data)
             if metric == "perplexity"
-            else score_outputs(outputs, data.references, metric, data.split, search.options)
+            else score_outputs(outputs, data.references, metric, data.split, search.options, tokenise)
             for metric in metrics
         ]
+        return [replace(each, signature=f"{each.signature}|{data.origin}") for each in found] if data.origin else found
 
     learnt = sum(data.learnt)
     compared = learnt and len(data.sources) - learnt > 1
@@ -158,10 +175,15 @@ def evaluate(
 
 
 def score_outputs(
-    outputs: Sequence[str], references: References, metric: str, split: str | None, search: DecodingOptions
+    outputs: Sequence[str],
+    references: References,
+    metric: str,
+    split: str | None,
+    search: DecodingOptions,
+    tokenise: str | None = None,
 ) -> Score:
     """One score, signed with the search that found the outputs too."""
-    found = score(outputs, references, metric)
+    found = score(outputs, references, metric, tokeniser_of(metric, tokenise))
     return replace(found, split=split, signature=f"{found.signature}|{_searched(search)}")
 
 

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sacrebleu.dataset import DATASETS
 
 from regard import evaluation
 from regard.cli import main
@@ -138,6 +139,53 @@ def test_all_metrics_are_printed_and_kept(speller: Path, capsys: pytest.CaptureF
 def test_an_unknown_metric_is_refused_before_anything_is_read() -> None:
     with pytest.raises(Fault, match=r"There is no metric 'pear'; there are bleu, .*wer, cer, per, exact, perplexity"):
         evaluation.check_metrics(["wer", "pear"])
+
+
+# Tokenisers and test sets of sacreBLEU's
+
+
+def between(model: Model, source: str, target: str) -> Model:
+    """The same model, as if its languages were these."""
+    data = model.recipe.data.model_copy(update={"source_language": source, "target_language": target})
+    return Model(model.task, model.recipe.model_copy(update={"data": data}))
+
+
+def test_the_tokeniser_is_bleus_and_the_usual_one_is_remarked_on(speller: Path, model: Model) -> None:
+    data, said = evaluation.from_split(model, speller, "test"), list[str]()
+    chinese = between(model, "en", "zh")
+    usual, chrf = evaluation.evaluate(chinese, data, ["bleu", "chrf"], notice=said.append).scores
+    assert len(said) == 1
+    assert said[0].endswith("for zh people report what --tokenise zh gives.")
+    chosen, same = evaluation.evaluate(chinese, data, ["bleu", "chrf"], notice=said.append, tokenise="char").scores
+    assert chosen.signature == usual.signature.replace("tok:13a", "tok:char")
+    assert chosen.value != usual.value
+    assert same == chrf
+    assert len(said) == 1
+
+
+def test_a_tokeniser_that_no_metric_uses_is_refused(speller: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", str(speller), "--metric", "wer", "--tokenise", "zh"]) == 2
+    assert "A tokeniser can be chosen for bleu alone, not for wer; leave it out." in capsys.readouterr().err
+
+
+def test_a_named_set_is_that_of_the_models_languages(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DATASETS["wmt20"], "_outdir", str(tmp_path))
+    (tmp_path / "wmt20.en-de.src").write_text("LEAD\nBEE\n")
+    (tmp_path / "wmt20.en-de.ref").write_text("L IY D\nB IY\n")
+    german = between(model, "en", "de")
+    data = evaluation.from_named_set(german, "wmt20")
+    assert (data.sources, data.references, data.split) == (["LEAD", "BEE"], [["L IY D", "B IY"]], None)
+    for each in evaluation.evaluate(german, data, ["wer", "perplexity"]).scores:
+        assert each.signature.endswith("|test:wmt20|lang:en-de")
+
+
+def test_a_named_set_without_the_models_languages_is_refused(speller: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", str(speller), "--test-set", "wmt20"]) == 2
+    assert "The test set wmt20 has no 'en-arpabet'; it has " in capsys.readouterr().err
+    assert main(["evaluate", str(speller), "--test-set", "wmt20", "--split", "test"]) == 2
+    assert "leave out --split, --source and --reference" in " ".join(capsys.readouterr().err.split())
 
 
 # Sentences that the model was trained on

@@ -26,6 +26,12 @@ def command(
             help="bleu, chrf, wer, perplexity, … (`regard score --help` names all).", show_default="bleu and chrf"
         ),
     ] = None,
+    test_set: Annotated[
+        str | None, typer.Option(help="One of sacreBLEU's test sets that are here, as wmt20, in the model's languages.")
+    ] = None,
+    tokenise: Annotated[
+        str | None, typer.Option(help="sacreBLEU's tokeniser for bleu: zh, ja-mecab, …", show_default="13a")
+    ] = None,
     beam: Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")] = None,
     length_penalty: Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
@@ -35,19 +41,25 @@ def command(
         raise Fault("--source and --reference belong together; give both, or a --split.")
     if source is not None and split is not None:
         raise Fault("Give --split or --source and --reference, not both.")
+    if test_set is not None and (split or source):
+        raise Fault("--test-set is what the model is scored on; leave out --split, --source and --reference.")
     from regard import evaluation
+    from regard.metrics.bleu import check_tokeniser
     from regard.model import load
 
     metrics = metric or ["bleu", "chrf"]
     evaluation.check_metrics(metrics)
+    check_tokeniser(tokenise, metrics)
     loaded = load(model)
     if source is not None and reference:
         data = evaluation.from_files(source, reference)
+    elif test_set is not None:
+        data = evaluation.from_named_set(loaded, test_set)
     else:
         data = evaluation.from_split(loaded, model, split or "test")
     data = evaluation.mark_learnt(data, loaded, model)
     with console_progress() as progress:
-        found = evaluation.evaluate(loaded, data, metrics, beam, length_penalty, progress, remark)
+        found = evaluation.evaluate(loaded, data, metrics, beam, length_penalty, progress, remark, tokenise)
     if as_json:
         print_json(found.as_dict())
     else:

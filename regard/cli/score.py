@@ -16,13 +16,25 @@ if TYPE_CHECKING:
 
 def command(
     hypothesis: Annotated[Path, typer.Option(help="Outputs, one a line (plain, .gz, .xz); - is standard input.")],
-    reference: Annotated[list[Path], typer.Option(help="What they should be; several files are several references.")],
+    reference: Annotated[
+        list[Path] | None, typer.Option(help="What they should be; several files are several references.")
+    ] = None,
+    test_set: Annotated[str | None, typer.Option(help="Or a test set of sacreBLEU's that is here, as wmt20.")] = None,
+    languages: Annotated[str | None, typer.Option(help="The languages of the test set, as en-de.")] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
             help="bleu, bleu-tokenised, chrf, chrf++, ter, rouge1, rouge2, rougeL, rougeLsum, meteor, "
             "meteor-de, meteor-es, meteor-fr, meteor-pt, meteor-ru, nist, ribes, lepor, cider, wer, cer, per, exact.",
             show_default="bleu and chrf",
+        ),
+    ] = None,
+    tokenise: Annotated[
+        str | None,
+        typer.Option(
+            help="sacreBLEU's tokeniser for bleu: zh, ja-mecab, ko-mecab, intl, char, flores101, flores200, "
+            "spBLEU-1K, 13a, none.",
+            show_default="13a",
         ),
     ] = None,
     against: Annotated[Path | None, typer.Option(help="Outputs of another system, to test the difference.")] = None,
@@ -40,19 +52,23 @@ def command(
     metrics = list(dict.fromkeys(metric or (["bleu"] if explain else ["bleu", "chrf"])))
     _check_explaining(explain, metrics, against, {"--line": line, "--orders": orders, "--weights": weights})
     from regard import scoring
+    from regard.metrics.bleu import check_tokeniser, language_remark
 
     scoring.check_metrics(metrics)
-    if [hypothesis, *reference, against].count(scoring.STANDARD_INPUT) > 1:
+    check_tokeniser(tokenise, metrics)
+    files, origin = _references(reference, test_set, languages)
+    if [hypothesis, *files, against].count(scoring.STANDARD_INPUT) > 1:
         raise Fault("Standard input can be read but once; let - stand for one file alone.")
-    texts = scoring.read_texts(hypothesis, reference)
+    texts = scoring.read_texts(hypothesis, files, origin)
     other = None if against is None else scoring.read_others(texts, against)
-    for each in scoring.remarks(texts, metrics, other):
+    about_language = language_remark((languages or "").partition("-")[2], metrics, tokenise)
+    for each in [*scoring.remarks(texts, metrics, other, tokenise), *filter(None, [about_language])]:
         remark(each)
     if explain:
-        _explain(texts, line, orders, weights, as_json)
+        _explain(texts, line, orders, weights, tokenise, as_json)
         return
     with console_progress() as progress:
-        scores = scoring.score_texts(texts, metrics, other, progress)
+        scores = scoring.score_texts(texts, metrics, other, progress, tokenise)
     if as_json:
         print_json({"scores": [each.as_dict() for each in scores]})
     else:
@@ -69,13 +85,31 @@ def _check_explaining(explain: bool, metrics: Sequence[str], against: Path | Non
             raise Fault(f"{name} goes with --explain.")
 
 
-def _explain(texts: "Texts", line: int | None, orders: int | None, weights: str | None, as_json: bool) -> None:
+def _references(
+    files: Sequence[Path] | None, test_set: str | None, languages: str | None
+) -> tuple[Sequence[Path], str]:
+    """The files of references, and what a signature says of them: nothing, or the test set they are of."""
+    if bool(files) == (test_set is not None):
+        raise Fault("Give what the outputs should be: --reference, or --test-set with --languages, not both.")
+    if (test_set is None) != (languages is None):
+        raise Fault("--test-set and --languages belong together, as --test-set wmt20 --languages en-de.")
+    if test_set is None or languages is None:
+        return files or [], ""
+    from regard.metrics.named_sets import named_set
+
+    found = named_set(test_set, languages)
+    return found.references, found.signature
+
+
+def _explain(
+    texts: "Texts", line: int | None, orders: int | None, weights: str | None, tokenise: str | None, as_json: bool
+) -> None:
     from regard import scoring
     from regard.metrics.explain import ORDERS, parse_weights
 
     given = None if weights is None else parse_weights(weights)
     highest = orders or (len(given) if given else ORDERS)
-    explained, ngrams = scoring.explain(texts, scoring.Asked(line, highest, given))
+    explained, ngrams = scoring.explain(texts, scoring.Asked(line, highest, given, tokenise))
     if as_json:
         print_json(scoring.explanation_as_dict(explained, ngrams, line))
     else:

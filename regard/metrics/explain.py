@@ -10,7 +10,7 @@ count. Over all sentences of the corpus, for every order n,
 where c is the length of the hypotheses and r that of the references; of several references of a sentence, the one
 closest in length gives its length to r. The weights w_n sum to 1.
 
-Ours is sacreBLEU's: text is cut by its tokeniser 13a, p_n and BLEU are in percent, and where an order has no match,
+Ours is sacreBLEU's: text is cut by one of its tokenisers, p_n and BLEU are in percent, and where an order has no match,
 half of one is taken, at the next such order a quarter, and so on (`smooth:exp`). For one sentence the orders are those
 that it has n-grams of (`eff:yes`).
 """
@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.faults import Fault
+from regard.metrics.bleu import bleu
 from regard.metrics.counting import sentence_statistics
 from regard.metrics.errors import References, by_sentence
 
@@ -73,22 +74,30 @@ class Match:
 
 
 def explain_corpus(
-    hypotheses: Sequence[str], references: References, orders: int = ORDERS, weights: Sequence[float] | None = None
+    hypotheses: Sequence[str],
+    references: References,
+    orders: int = ORDERS,
+    weights: Sequence[float] | None = None,
+    tokenise: str | None = None,
 ) -> Explanation:
     """BLEU of a corpus, worked out; weights are relative, and equal if none are given."""
-    return _explained(hypotheses, references, _metric(orders, for_one=False), weights)
+    return _explained(hypotheses, references, _metric(orders, tokenise, for_one=False), weights)
 
 
 def explain_sentence(
-    hypothesis: str, references: Sequence[str], orders: int = ORDERS, weights: Sequence[float] | None = None
+    hypothesis: str,
+    references: Sequence[str],
+    orders: int = ORDERS,
+    weights: Sequence[float] | None = None,
+    tokenise: str | None = None,
 ) -> Explanation:
     """BLEU of one sentence, worked out, as sacreBLEU gives it for one sentence."""
-    return _explained([hypothesis], [[text] for text in references], _metric(orders, for_one=True), weights)
+    return _explained([hypothesis], [[text] for text in references], _metric(orders, tokenise, for_one=True), weights)
 
 
-def matches(hypothesis: str, references: Sequence[str], order: int) -> list[Match]:
+def matches(hypothesis: str, references: Sequence[str], order: int, tokenise: str | None = None) -> list[Match]:
     """The n-grams of a hypothesis in the order they first stand in it, with how often they count."""
-    cut = _metric(order, for_one=True)._preprocess_segment
+    cut = _metric(order, tokenise, for_one=True)._preprocess_segment
     wanted = [_ngrams(cut(text).split(), order) for text in references]
     written = _ngrams(cut(hypothesis).split(), order)
     return [Match(words, count, max(own[words] for own in wanted)) for words, count in written.items()]
@@ -157,12 +166,10 @@ def _signature(metric: Any, weights: Sequence[float] | None) -> str:
     return signed
 
 
-def _metric(orders: int, for_one: bool) -> Any:
-    from sacrebleu.metrics.bleu import BLEU
-
+def _metric(orders: int, tokenise: str | None, for_one: bool) -> Any:
     if orders < 1:
         raise Fault(f"BLEU needs n-grams of one order at least, not of {orders}.")
-    return BLEU(max_ngram_order=orders, effective_order=for_one, force=True)
+    return bleu(tokenise, orders, effective=for_one)
 
 
 def _ngrams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:

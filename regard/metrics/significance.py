@@ -12,10 +12,12 @@ spread over the runs answers.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from regard.metrics.bleu import bleu, tokeniser_of
 from regard.metrics.counting import sentence_statistics
 from regard.metrics.errors import (
     Cut,
@@ -224,6 +226,12 @@ def _summing(name: str, metric: Metric) -> Summing:
 
 
 SUMS: dict[str, Summing] = {name: _summing(name, metric) for name, metric in METRICS.items()}
+
+
+def summing(metric: str, tokenise: str | None = None) -> Summing:
+    """How a metric is summed up, BLEU by the tokeniser asked for."""
+    chosen = tokeniser_of(metric, tokenise)
+    return SUMS[metric] if chosen is None else _by_sacrebleu(partial(bleu, chosen))
 
 
 def likelihood_sums(nats: Sequence[float], tokens: Sequence[int]) -> Sums:

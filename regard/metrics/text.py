@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from regard.faults import Fault
+from regard.metrics.bleu import UNCUT, bleu, check_tokeniser
 from regard.metrics.cider import cider
 from regard.metrics.counting import sentence_statistics
 from regard.metrics.errors import (
@@ -44,19 +46,6 @@ class Score:
         return asdict(self)
 
 
-def _bleu() -> Any:
-    from sacrebleu.metrics.bleu import BLEU
-
-    return BLEU()
-
-
-def _bleu_of_tokens() -> Any:
-    """BLEU of text that is tokenised already, as many papers give it: sacreBLEU's own tokeniser stays out of it."""
-    from sacrebleu.metrics.bleu import BLEU
-
-    return BLEU(tokenize="none", force=True)
-
-
 def _chrf(word_order: int) -> Callable[[], Any]:
     def make() -> Any:
         from sacrebleu.metrics.chrf import CHRF
@@ -84,8 +73,8 @@ def _by_sacrebleu(make: Callable[[], Any]) -> Metric:
 
 
 SACREBLEU: dict[str, Callable[[], Any]] = {
-    "bleu": _bleu,
-    "bleu-tokenised": _bleu_of_tokens,
+    "bleu": bleu,
+    "bleu-tokenised": partial(bleu, UNCUT),  # of text that is tokenised already, as many papers give it
     "chrf": _chrf(0),
     "chrf++": _chrf(2),
     "ter": _ter,
@@ -112,13 +101,20 @@ METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREB
 }
 
 
-def score(hypotheses: Sequence[str], references: Sequence[str] | References, metric: str = "bleu") -> Score:
+def score(
+    hypotheses: Sequence[str],
+    references: Sequence[str] | References,
+    metric: str = "bleu",
+    tokenise: str | None = None,
+) -> Score:
     """Score outputs against references: a list of sentences, or several such lists, each a whole reference.
 
-    A sentence may have fewer references than others: None stands in the lists that have none for it.
+    A sentence may have fewer references than others: None stands in the lists that have none for it. BLEU may be cut by
+    another of sacreBLEU's tokenisers than 13a.
     """
     if metric not in METRICS:
         raise Fault(f"There is no metric '{metric}'; there are {', '.join(METRICS)}.")
+    check_tokeniser(tokenise, [metric])
     lists = _whole(references)
     for reference in lists:
         if len(reference) != len(hypotheses):
@@ -126,7 +122,8 @@ def score(hypotheses: Sequence[str], references: Sequence[str] | References, met
     if not hypotheses:
         raise Fault("There is nothing to score: no hypotheses were given.")
     by_sentence(lists)  # each has one at least
-    return Score(metric, *METRICS[metric](hypotheses, lists), len(hypotheses))
+    measure = METRICS[metric] if tokenise is None else _by_sacrebleu(partial(bleu, tokenise))
+    return Score(metric, *measure(hypotheses, lists), len(hypotheses))
 
 
 def _whole(references: Sequence[str] | References) -> list[list[Any]]:

@@ -6,14 +6,19 @@ nothing about the number shows it.
 
 from collections.abc import Sequence
 
+from regard.metrics.bleu import CHOOSABLE, UNCUT
+
 _PIECES = ("@@", "\u2581")  # what byte pair encoding leaves at the end of a piece, and SentencePiece at its beginning
 
 FOR_TOKENS = "bleu-tokenised"  # the metric that wants them
 
 
-def tokenised_remark(name: str, texts: Sequence[str], metrics: Sequence[str]) -> str | None:
-    """What to tell people whose text looks tokenised, unless all they ask for is the metric made for that."""
-    why = looks_tokenised(texts) if set(metrics) - {FOR_TOKENS} else None
+def tokenised_remark(
+    name: str, texts: Sequence[str], metrics: Sequence[str], tokenise: str | None = None
+) -> str | None:
+    """What to tell people whose text looks tokenised, unless all they ask for is made for that."""
+    made_for_it = {FOR_TOKENS, CHOOSABLE} if tokenise == UNCUT else {FOR_TOKENS}
+    why = looks_tokenised(texts) if set(metrics) - made_for_it else None
     if why is None:
         return None
     return (
