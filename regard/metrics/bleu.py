@@ -25,7 +25,7 @@ def bleu(tokenise: str | None = None, orders: int = 4, effective: bool = False) 
     """BLEU by this tokeniser, or by sacreBLEU's usual 13a; with `effective`, by those orders that a text has."""
     from sacrebleu.metrics.bleu import BLEU
 
-    name = tokenise or BLEU.TOKENIZER_DEFAULT
+    name = BLEU.TOKENIZER_DEFAULT if tokenise is None else tokenise
     known = [each for each in BLEU.TOKENIZERS if each != _DEPRECATED]
     if name not in known:
         raise Fault(f"sacreBLEU has no tokeniser '{name}'; it has {', '.join(known)}.")

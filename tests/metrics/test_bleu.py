@@ -85,7 +85,7 @@ def test_other_metrics_have_no_tokeniser_to_choose() -> None:
     assert summing("chrf", "zh")(WRITTEN, [REFERENCES]).value() == score(WRITTEN, REFERENCES, "chrf").value
 
 
-@pytest.mark.parametrize("tokenise", ["moses", "spm"])
+@pytest.mark.parametrize("tokenise", ["moses", "spm", ""])
 def test_an_unknown_tokeniser_is_refused_with_those_there_are(tokenise: str) -> None:
     with pytest.raises(Fault, match=rf"sacreBLEU has no tokeniser '{tokenise}'; it has none, zh, 13a, .*flores200"):
         score(WRITTEN, REFERENCES, tokenise=tokenise)
