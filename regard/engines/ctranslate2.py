@@ -241,8 +241,10 @@ class CTranslate2Engine:
 def _awaited(result: Any) -> Any:
     """What a batch gives. CTranslate2 cannot be interrupted, but whoever runs it may do something else meanwhile."""
     began = time.monotonic()
-    while has_pauses() and not result.done():
+    while has_pauses():
         between_steps()
+        if result.done():
+            break
         # There is no waiting for so long at most, so it looks again and again, never late by more than a fiftieth.
         time.sleep(min(max((time.monotonic() - began) / 50, _SHORTEST_NAP), _LONGEST_NAP))
     return result.result()

@@ -134,7 +134,6 @@ class Seq2Seq(nn.Module):
         "encoder": ("encoder",),
         "decoder": ("bridge", "decoder", "out"),
     }
-    output_bias: Tensor | None = None
 
     def __init__(self, options: Seq2SeqOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
         super().__init__()
@@ -231,6 +230,9 @@ class Seq2Seq(nn.Module):
     def token_weights(self) -> Float[Tensor, "token width"]:
         """What a state is multiplied with to score every token."""
         return self.out.weight
+
+    def token_biases(self) -> None:
+        """What is then added to the scores: nothing here."""
 
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
         """The score of every token at every place."""

@@ -256,6 +256,10 @@ class Transformer(nn.Module):
         """What a state is multiplied with to score every token."""
         return self.out.weight
 
+    def token_biases(self) -> Float[Tensor, " token"] | None:
+        """What is then added to the scores: something in imported models alone, which does not learn."""
+        return self.output_bias
+
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
         """The score of every token at every place."""
         scores = self.out(states)

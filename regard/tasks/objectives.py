@@ -60,7 +60,7 @@ class CrossEntropy:
         return Loss(self.of(network, forced(network, batch)), batch.tokens)
 
     def of(self, network: Translator, found: Forced) -> Float[Tensor, ""]:
-        weight, bias = network.token_weights(), network.output_bias
+        weight, bias = network.token_weights(), network.token_biases()
         return projected_cross_entropy(found.states, weight, found.wanted, self.label_smoothing, bias)
 
 
@@ -75,7 +75,7 @@ class Consistent:
         found = forced(network, batch.twice())
         states, wanted = found.states.unflatten(0, (2, -1)), found.wanted.chunk(2)[0]
         total = consistent_cross_entropy(
-            states, network.token_weights(), wanted, self.label_smoothing, self.consistency, network.output_bias
+            states, network.token_weights(), wanted, self.label_smoothing, self.consistency, network.token_biases()
         )
         return Loss(total, batch.tokens)
 

@@ -18,6 +18,7 @@ from regard.decoding.choosing import ranked, ranked_in_parts
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.steady import FEWEST, FIRST_ROOM, fits, rounded, steady_search
+from regard.faults import OfText
 from regard.models.transformer import Transformer, TransformerOptions
 from regard.protocols import State
 from regard.tasks.reserving import Reserving
@@ -146,12 +147,11 @@ def test_sentences_that_are_done_make_way() -> None:
     assert [len(captured.held.standing.sums) for captured in captures] == [16, 4]
 
 
-def test_where_the_model_leaves_nothing_nothing_is_found() -> None:
+def test_where_the_model_leaves_nothing_that_is_said() -> None:
     task = steady_table(0, 2, 4)
     task.table[1] = float("-inf")
-    found = steady_search(task, torch.tensor([0, 1]), torch.tensor([5, 5]), DecodingOptions(beam=2), Captures())
-    assert found[0]
-    assert not found[1]
+    with pytest.raises(OfText, match="Text 2: the model gives no numbers"):
+        steady_search(task, torch.tensor([0, 1]), torch.tensor([5, 5]), DecodingOptions(beam=2), Captures())
 
 
 @pytest.mark.parametrize(
