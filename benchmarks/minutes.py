@@ -1,7 +1,7 @@
 """How good a translator is after so many minutes: `regard train --minutes` on two files, then its score on the test.
 
-    .venv/bin/python benchmarks/minutes.py --pairs 5000 --minutes 4 --threads 2 --out /tmp/a
-    taskset -c 0,1 .venv/bin/python benchmarks/minutes.py --pairs 29000 --minutes 15 --out /tmp/b --set model.dropout=.2
+    .venv/bin/python benchmarks/minutes.py --pairs 5000 --minutes 4 --threads 2 --out runs/a
+    taskset -c 0,1 .venv/bin/python benchmarks/minutes.py --pairs 29000 --minutes 15 --out runs/b --set model.dropout=.2
 
 The data are the first pairs of multi30k, English to German, raw (`regard data get multi30k`). It prints one row of a
 Markdown table. `--checkout` runs another version of regard, to measure before and after; `--set` tries another plan.

@@ -1,7 +1,7 @@
 """How well spelled-out text is learnt by default: `regard train` on two files of symbols, then exactness on the test.
 
-    .venv/bin/python benchmarks/spelled.py --out /tmp/spelled
-    .venv/bin/python benchmarks/spelled.py --out /tmp/b --set model.dropout=0.1
+    .venv/bin/python benchmarks/spelled.py --out runs/spelled
+    .venv/bin/python benchmarks/spelled.py --out runs/spelled-b --set model.dropout=0.1
 
 The data are the words of CMUdict, letters apart, and their phonemes, apart too (`regard data get cmudict-g2p`), by the
 split that comes with them. A word with several pronunciations is scored once, against the nearest, as in the

@@ -1,4 +1,4 @@
-"""Choosing among the outputs that a search has found by something else than their probability."""
+"""Choosing among the outputs that a search has found by something other than their probability."""
 
 from dataclasses import replace
 

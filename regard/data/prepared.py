@@ -217,7 +217,7 @@ def _input(name: str) -> Input:
 
 
 def check_free(folder: Path) -> None:
-    """Refuse a folder in which something else than a preparation lies."""
+    """Refuse a folder that holds something other than a preparation."""
     others = [] if not folder.is_dir() else [inner for inner in folder.iterdir() if not inner.name.startswith(".")]
     if others and not Layout(folder).purpose.is_file():
         raise Fault(f"{folder} holds other files; a corpus is prepared in a folder of its own.")

@@ -70,7 +70,7 @@ class Seen:
         return self._matrix([self.side, *self._named(number, joined)], join(block.weights))
 
     def every(self) -> list[Matrix]:
-        """All blocks and heads, block by block; their titles leave the side away, which is the same for all."""
+        """All blocks and heads, block by block; their titles omit the side, which is the same for all."""
         return [
             self._matrix(self._named(number, f"head {head}") or [self.side], weights)
             for number, block in enumerate(self.blocks, 1)
