@@ -14,9 +14,9 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from regard.data.options import Corpus
-from regard.data.text import read_lines, read_pairs
-from regard.faults import Fault
+from regard.base.faults import Fault
+from regard.data.corpora.options import Corpus
+from regard.data.corpora.text import read_lines, read_pairs
 from regard.metrics import score
 
 TATOEBA = "tatoeba-en-pt:eng-por.test-v2021-08-07.tsv.gz"

@@ -23,10 +23,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.data.cleaning import fold
-from regard.data.options import Corpus
-from regard.data.text import read_pairs
-from regard.files import write_file
+from regard.base.files import write_file
+from regard.data.corpora.cleaning import fold
+from regard.data.corpora.options import Corpus
+from regard.data.corpora.text import read_pairs
 
 TRAIN, TEST = "tatoeba-en-pt:eng-por.train.tsv.gz", "tatoeba-en-pt:eng-por.test-v2021-08-07.tsv.gz"
 WORDS = 8  # of the longer side of a short pair

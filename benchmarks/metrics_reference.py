@@ -12,8 +12,8 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from regard.data.catalogue import locate
-from regard.data.text import read_lines
+from regard.data.catalogue.entries import locate
+from regard.data.corpora.text import read_lines
 from regard.metrics import score
 from regard.metrics.cider import cider
 from regard.metrics.ngrams import words

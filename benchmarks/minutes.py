@@ -15,7 +15,7 @@ from pathlib import Path
 
 from command_line import HERE, CommandLine, print_row, settings, steps_taken, valid_score
 
-from regard.data.catalogue import data_folder
+from regard.data.catalogue.entries import data_folder
 
 COLUMNS = ("pairs", "minutes", "settings", "planned", "steps", "seconds", "valid chrF", "test BLEU", "test chrF")
 

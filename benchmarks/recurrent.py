@@ -15,9 +15,9 @@ from table import Contender, Ratio, against, in_turns, show
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from regard.base.recipe import check
 from regard.models.cross_entropy import projected_cross_entropy
-from regard.models.seq2seq import Seq2Seq, Seq2SeqOptions
-from regard.recipe import check
+from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 
 GPU = torch.cuda.is_available()
 DEVICE = torch.device("cuda" if GPU else "cpu")

@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 import torch
 
-from regard.evaluation import from_split
 from regard.metrics import score
 from regard.metrics.sentences import utility
 from regard.metrics.significance import SUMS, difference
 from regard.model import Model, Rank, load
-from regard.reranking import by_risk
-from regard.searching import Search
-from regard.translated import Translated
+from regard.runs.evaluate import from_split
+from regard.verbs.translate.outputs import Translated
+from regard.verbs.translate.reranking import by_risk
+from regard.verbs.translate.search import Search
 
 
 class Kind(NamedTuple):

@@ -26,7 +26,7 @@ from urllib.request import urlopen
 from translate_cpu import VOCABULARY, random_model
 
 from regard.decoding.options import DecodingOptions, changed
-from regard.engines.ctranslate2 import CTranslate2Engine, load_engine
+from regard.engines.ctranslate2.engine import CTranslate2Engine, load_engine
 
 CLIENTS, ROUNDS, SECONDS, TEXTS = 64, 5, 10.0, 256
 

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from serve_load import served
 
-from regard import checkpoint
-from regard.data.bytewise import ByteTokeniser
-from regard.engines.ctranslate2_export import export_ctranslate2
+from regard.base.recipe import write
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import CTRANSLATE2
 from regard.families import check_recipe
 from regard.model import build_task
-from regard.recipe import write
+from regard.runs import checkpoint
 from regard.training.snapshot import named_weights
 
 LETTERS = (2_000, 10_000, 50_000)

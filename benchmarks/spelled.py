@@ -16,7 +16,7 @@ from pathlib import Path
 
 from command_line import HERE, CommandLine, print_row, settings, steps_taken, valid_score
 
-from regard.data.catalogue import data_folder
+from regard.data.catalogue.entries import data_folder
 
 SPLITS = {"train": "train-dev-20-21", "valid": "train-dev-1-21", "test": "test"}
 COLUMNS = ("settings", "chosen", "steps", "minutes", "valid exact", "test exact", "test phoneme errors")

@@ -18,12 +18,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.attention.positions import sinusoids
-from regard.models.transformer import PRESETS, Transformer, TransformerOptions
+from regard.base.recipe import check
+from regard.models.transformer.network import PRESETS, Transformer, TransformerOptions
 from regard.protocols import Loss
-from regard.recipe import check
-from regard.tasks.objectives import CrossEntropy
-from regard.tasks.packs import PackedBatch, pack
-from regard.tasks.pairs import PairBatch
+from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.objectives import CrossEntropy
+from regard.tasks.translation.packs import PackedBatch, pack
 from regard.training import optimizers
 from regard.training.options import OptimizerOptions
 from regard.training.passes import Passes

@@ -17,10 +17,10 @@ import torch.nn.functional as F
 from table import Contender, Ratio, against, in_turns, show
 from torch import Tensor, nn
 
+from regard.base.recipe import check
 from regard.cli.train import quick_products
 from regard.models.cross_entropy import projected_cross_entropy
-from regard.models.transformer import Transformer, TransformerOptions
-from regard.recipe import check
+from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.training import optimizers
 from regard.training.options import OptimizerOptions
 

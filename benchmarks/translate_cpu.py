@@ -20,21 +20,21 @@ import numpy as np
 import torch
 from table import Contender, Ratio, against, in_turns, show
 
-from regard import checkpoint
 from regard.attention.positions import Learned
-from regard.data.words import WordTokeniser
+from regard.base.recipe import write
+from regard.data.tokenisers.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
-from regard.engines import onnx_engine
-from regard.engines.ctranslate2 import CTranslate2Engine, load_engine
-from regard.engines.ctranslate2_export import export_ctranslate2
+from regard.engines.ctranslate2.engine import CTranslate2Engine, load_engine
+from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import CTRANSLATE2, ONNX, RECORD, SHORTLIST, origins, write_record
-from regard.engines.onnx import export_onnx
-from regard.engines.onnx_engine import OnnxEngine
+from regard.engines.onnx import engine as onnx_engine
+from regard.engines.onnx.engine import OnnxEngine
+from regard.engines.onnx.export import export_onnx
 from regard.engines.shortlist import COMMON, TRANSLATIONS, Shortlist
 from regard.families import check_recipe
 from regard.model import build_task, load
-from regard.models.transformer import Transformer
-from regard.recipe import write
+from regard.models.transformer.network import Transformer
+from regard.runs import checkpoint
 from regard.training.snapshot import named_weights
 
 VOCABULARY, SOURCE, OUTPUT = 32_000, 25, 25

@@ -20,19 +20,19 @@ import torch
 from torch import Tensor
 
 from regard.attention.positions import sinusoids
-from regard.captured import Captured
-from regard.data.subwords import SubwordTokeniser, train_subwords
+from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.decoding.beam import beam_search
-from regard.decoding.captured import Captures
+from regard.decoding.fixed_beam import fixed_beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Hypothesis
-from regard.decoding.steady import steady_search
+from regard.decoding.step_graphs import CapturedSteps
 from regard.families import check_recipe
+from regard.hardware.cuda_graphs import CapturedStep
 from regard.model import Model, build_task
-from regard.models.transformer import Transformer
-from regard.searching import Search, limits_of
-from regard.tasks.pairs import PairBatch
-from regard.tasks.reserving import Reserving
+from regard.models.transformer.network import Transformer
+from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.reserving import Reserving
+from regard.verbs.translate.search import Search, limits_of
 
 VOCABULARY, OUTPUT, ROUNDS = 32_000, 26, 3
 DTYPES = {"bf16": torch.bfloat16, "float32": torch.float32}
@@ -115,12 +115,12 @@ class Work:
             each for batch in batches for each in beam_search(task, batch, self.limits(batch), self.options)
         )
 
-    def steady(self, captures: Captures) -> Contender:
+    def steady(self, captures: CapturedSteps) -> Contender:
         task, batches = self.model.task, self.batches
         writer = Reserving(task)
 
         def search(batch: PairBatch) -> list[list[Hypothesis]]:
-            return steady_search(writer, batch, self.limits(batch), self.options, captures)
+            return fixed_beam_search(writer, batch, self.limits(batch), self.options, captures)
 
         return lambda: _tokens(each for batch in batches for each in search(batch))
 
@@ -171,7 +171,7 @@ def exported(model: Model, dtype: torch.dtype, device: torch.device) -> Any:
     from transformers import GenerationConfig, MarianMTModel
     from transformers.utils import logging
 
-    from regard.engines.marian_export import export_marian
+    from regard.engines.marian.export import export_marian
 
     logging.disable_progress_bar()
     logging.set_verbosity_error()
@@ -222,9 +222,10 @@ def check(work: Work, device: torch.device, title: str) -> None:
     """How much of what the plain search finds the captured one finds, and the steady one without graphs."""
     task = work.model.task
     plain = [beam_search(task, batch, work.limits(batch), work.options) for batch in work.batches]
-    for name, captures in (("without graphs", Captures(graphs=False)), ("captured", Captures())):
+    for name, captures in (("without graphs", CapturedSteps(graphs=False)), ("captured", CapturedSteps())):
         found = [
-            steady_search(Reserving(task), batch, work.limits(batch), work.options, captures) for batch in work.batches
+            fixed_beam_search(Reserving(task), batch, work.limits(batch), work.options, captures)
+            for batch in work.batches
         ]
         pairs = [
             (one[0], other[0])
@@ -239,7 +240,7 @@ def check(work: Work, device: torch.device, title: str) -> None:
         )
 
 
-def rewind(captured: Captured) -> None:
+def rewind(captured: CapturedStep) -> None:
     """Back to the first step, for there is room for so many only."""
     captured.held.sentence.place.zero_()
     captured.held.standing.time.zero_()
@@ -250,11 +251,11 @@ def profile(work: Work, device: torch.device, title: str) -> None:
     from torch.profiler import ProfilerActivity
     from torch.profiler import profile as profiled
 
-    captures, task, batch = Captures(), work.model.task, work.batches[0]
+    captures, task, batch = CapturedSteps(), work.model.task, work.batches[0]
     writer, limits = Reserving(task), work.limits(batch)
 
     def search() -> Any:
-        return steady_search(writer, batch, limits, work.options, captures)
+        return fixed_beam_search(writer, batch, limits, work.options, captures)
 
     once = timed(search, device)
     again = statistics.median(timed(search, device) for _ in range(5))
@@ -336,12 +337,12 @@ def _run(given: argparse.Namespace, model: Model, precision: str, texts: list[li
         else:
             contenders = {} if theirs is None else {"HF generate": (work.generate(theirs), ROUNDS)}
             contenders["ours, plain"] = work.plain(), 1
-            captured = work.steady(Captures(graphs=not given.no_graphs))
+            captured = work.steady(CapturedSteps(graphs=not given.no_graphs))
             try:
                 captured()
             except RuntimeError:
                 traceback.print_exc()
-                captured = work.steady(Captures(graphs=False))
+                captured = work.steady(CapturedSteps(graphs=False))
             contenders["ours, captured"] = captured, ROUNDS
             contenders["ours, text to text"] = work.text_to_text(), ROUNDS
             compare(contenders, device, title, len(texts))

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from pydantic.fields import FieldInfo
 
-from regard.data.options import Corpus, DataOptions
+from regard.base.recipe import Options
+from regard.data.corpora.options import Corpus, DataOptions
 from regard.families import FAMILIES, Recipe
-from regard.recipe import Options
 
 HEAD = """# Every option of a recipe
 

@@ -7,10 +7,10 @@ from typing import Any, Generic, Literal, Self, TypeVar, cast
 
 from pydantic import Field, model_validator
 
-from regard.data.options import DataOptions
+from regard.base.faults import Fault
+from regard.base.recipe import Options, apply_settings, check, check_alone, described
+from regard.data.corpora.options import DataOptions
 from regard.decoding.options import DecodingOptions
-from regard.faults import Fault
-from regard.recipe import Options, apply_settings, check, check_alone, described
 from regard.training.options import TrainingOptions
 
 
@@ -36,7 +36,7 @@ FAMILIES: dict[str, Family] = {
         summary="encoder and decoder of multi-head attention, for any text to any text",
         paper="Vaswani et al. 2017, Attention Is All You Need",
         task="translation",
-        module="regard.models.transformer",
+        module="regard.models.transformer.network",
         model="Transformer",
         options="TransformerOptions",
     ),
@@ -44,7 +44,7 @@ FAMILIES: dict[str, Family] = {
         summary="recurrent encoder and decoder, without attention or with Bahdanau's or Luong's",
         paper="Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015",
         task="translation",
-        module="regard.models.seq2seq",
+        module="regard.models.recurrent.seq2seq",
         model="Seq2Seq",
         options="Seq2SeqOptions",
     ),

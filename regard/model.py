@@ -9,23 +9,23 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard import checkpoint
 from regard.attention.alignments import links
 from regard.attention.watch import unwatched, watched, watching
-from regard.data.tokenisers import Tokeniser, load_tokenisers
+from regard.base.faults import Fault
+from regard.base.recipe import faults_of
+from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers
 from regard.decoding.options import changed
 from regard.decoding.output import Hypothesis
 from regard.families import FAMILIES, Recipe, check_recipe
-from regard.faults import Fault
+from regard.hardware.threads import suit_threads
 from regard.models.shapes import ShapesOnly, Unfilled
-from regard.recipe import faults_of
-from regard.searching import SEARCH_TOKENS, Search, Wishes, batches_of, find
-from regard.tasks.covering import crossing
-from regard.tasks.objectives import objective_for
-from regard.tasks.translation import Translation
-from regard.threads import suit_threads
+from regard.runs import checkpoint
+from regard.tasks.translation.covering import crossing
+from regard.tasks.translation.objectives import objective_for
+from regard.tasks.translation.task import Translation
 from regard.training.snapshot import load_weights, named_weights
-from regard.translated import Alignment, Translated
+from regard.verbs.translate.outputs import Alignment, Translated
+from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, batches_of, find
 
 ALIGNED_TOKENS = 2048  # tokens x rows in one batch whose attention is kept
 
@@ -69,14 +69,16 @@ class Model:
         n_best: int | None = None,
         *,
         sample: Mapping[str, Any] | None = None,
-        wishes: Wishes | None = None,
+        constraints: Constraints | None = None,
     ) -> list[Translated]:
         """Translate each text; what is not given is as the model's recipe says.
 
         With `sample`, options of sampling such as {"temperature": 0.7, "seed": 3}, outputs are drawn at random, as many
         as `n_best`. Under `watching` one more pass over the best outputs shows every attention, rows = texts.
         """
-        return self.translate_by(texts, self.search(beam, length_penalty, n_best, sample=sample, wishes=wishes))
+        return self.translate_by(
+            texts, self.search(beam, length_penalty, n_best, sample=sample, constraints=constraints)
+        )
 
     def translate_by(
         self, texts: Sequence[str], search: Search, lines: Sequence[int] | None = None, rank: Rank | None = None
@@ -100,12 +102,12 @@ class Model:
         *,
         sample: Mapping[str, Any] | None = None,
         given: Mapping[str, Any] | None = None,
-        wishes: Wishes | None = None,
+        constraints: Constraints | None = None,
     ) -> Search:
         """The search of the model's recipe with what is given changed in it; `given` takes any option by its name."""
         named = {"beam": beam, "length_penalty": length_penalty, "n_best": n_best}
         every = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
-        return Search(changed(self.recipe.decoding, every, sample), sample is not None, wishes or Wishes())
+        return Search(changed(self.recipe.decoding, every, sample), sample is not None, constraints or Constraints())
 
     def _translated(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[Translated]:
         # All at once, when the first is asked for.

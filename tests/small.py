@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from regard.data.generated import pairs
+from regard.data.demo.corpus import pairs
 
 SETTINGS = {
     "model.encoder_layers": 1,

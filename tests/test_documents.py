@@ -17,11 +17,11 @@ import pytest
 import typer
 
 import regard
+from regard.base.faults import Fault
+from regard.base.recipe import apply_settings, read_table
 from regard.cli import _root
-from regard.comparing.plan import make_plan
 from regard.families import check_recipe
-from regard.faults import Fault
-from regard.recipe import apply_settings, read_table
+from regard.runs.compare.plan import make_plan
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted((ROOT / "regard" / "recipes").glob("*.toml"))

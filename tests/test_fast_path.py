@@ -6,7 +6,7 @@ import pytest
 from small import train_arguments, undrawn, write_corpus
 
 from regard.cli import main
-from regard.tasks.translation import Translation
+from regard.tasks.translation.task import Translation
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,15 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
 from regard.attention import Attention, watching
-from regard.data.bytewise import ByteTokeniser
+from regard.base.recipe import check
+from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.families import FAMILIES
 from regard.protocols import map_tree
-from regard.recipe import check
-from regard.tasks.objectives import objective_for
-from regard.tasks.pairs import PairBatch, Translator
-from regard.tasks.translation import Translation
+from regard.tasks.translation.batches import PairBatch, Translator
+from regard.tasks.translation.objectives import objective_for
+from regard.tasks.translation.task import Translation
 
 sys.path.insert(0, str(Path(__file__).parent / "decoding"))
 from plain_beam import plain_beam
@@ -207,7 +207,7 @@ def test_what_a_search_remembers_lies_where_the_model_does(name: str, monkeypatc
         shape = (int(packed.batch_sizes[0]), total_length, packed.data.shape[-1])
         return packed.data.new_empty(shape), None  # torch's own copies, which nothing on meta can be
 
-    monkeypatch.setattr("regard.models.recurrent.pad_packed_sequence", unpacked)
+    monkeypatch.setattr("regard.models.recurrent.layers.pad_packed_sequence", unpacked)
     task = build(*BUILDS[name])
     batch, task = task.read([source for source, _ in PAIRS[:2]]), task.to("meta")
     elsewhere = {field: tensor.to("meta") for field, tensor in vars(batch).items() if field != "source_lengths"}

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import regard
+from regard.base.faults import Fault
 from regard.cli import main
-from regard.faults import Fault
 
 
 @pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # not every CPU multiplies in bf16

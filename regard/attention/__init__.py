@@ -2,11 +2,11 @@
 
 from regard.attention.core import Attention, Look
 from regard.attention.hard import Hard, reinforce_loss
+from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.masks import Causal, Every, Lengths, Mask, Packed, Window
 from regard.attention.normalisers import named_normaliser, normalise
 from regard.attention.scores import Prepared, Score, named_score
 from regard.attention.watch import Gaze, note, unwatched, watched, watching
-from regard.attention.windows import LocalMonotonic, LocalPredictive
 
 __all__ = [
     "Attention", "Causal", "Every", "Gaze", "Hard", "Lengths", "LocalMonotonic", "LocalPredictive", "Look", "Mask",

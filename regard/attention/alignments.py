@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 
 Link = tuple[int, int]  # numbers of a source word and of a target word, from 0
 _WRITTEN = re.compile(r"([0-9]+)([-p])([0-9]+)")

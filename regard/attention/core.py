@@ -12,11 +12,11 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention.hard import Hard
+from regard.attention.local import Focus
 from regard.attention.masks import Causal, Every, Mask, as_tensor
 from regard.attention.normalisers import Normaliser, softmax
 from regard.attention.scores import Prepared, Score, compare, follows, prepare, product_scale, scaled_dot
 from regard.attention.watch import afford, note, note_beside, watched
-from regard.attention.windows import Focus
 
 __all__ = ["Attention", "Look", "Prepared"]
 

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 
 LIMIT = 2 * 2**30  # bytes of weights that one block of watching may keep
 PORTION = 2**24  # weights that are worked out at once beside a fused kernel

@@ -23,9 +23,9 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from regard import __version__
+from regard.base.faults import Fault
 from regard.cli.refused import refused
-from regard.faults import Fault
-from regard.memory import is_out_of_memory
+from regard.hardware.memory import is_out_of_memory
 
 # What people type -> the module that does it, the name in that module (a function, or an app with commands of its
 # own), and the sentence in `regard --help`, which is short enough never to be cut off.
@@ -235,7 +235,7 @@ def _usage(error: typer.TyperException) -> list[str]:
 
 def _hint(context: Any, option: str) -> str | None:
     """What to type for an option that has another name in other tools: one of the command's own, or a recipe's key."""
-    from regard.names import called
+    from regard.base.suggestions import called
 
     own = {name.strip("-").replace("-", "_"): name for parameter in context.command.params for name in parameter.opts}
     if known := called(option, list(own)):

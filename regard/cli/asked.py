@@ -5,15 +5,15 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.base.faults import Fault
 from regard.cli.fast import fast_translator
-from regard.cli.lines import LineWishes, Translator, WishesByLine
-from regard.faults import Fault
+from regard.cli.lines import ConstraintsByLine, LineConstraints, Translator
 
 if TYPE_CHECKING:
     from regard.engines.fast import Choice
     from regard.model import Model
-    from regard.searching import Wishes
-    from regard.translated import Translated
+    from regard.verbs.translate.outputs import Translated
+    from regard.verbs.translate.search import Constraints
 
 SAMPLES = 32  # what minimum Bayes risk chooses among
 
@@ -42,9 +42,9 @@ class Asked:
     precision: str
     explained: bool  # whether tokens, their scores and the alignment are wanted too
 
-    def check(self, wishes: WishesByLine) -> None:
+    def check(self, constraints: ConstraintsByLine) -> None:
         """Refuse what cannot go together, before anything is loaded."""
-        if self.forced and (wishes.given or not self._unasked):
+        if self.forced and (constraints.given or not self._unasked):
             raise Fault("--force scores the outputs it is given and searches for none; leave the other options away.")
         drawn = [f"--{name.replace('_', '-')}" for name, value in self.sampling.items() if value is not None]
         if drawn and not self._samples_drawn:
@@ -59,7 +59,7 @@ class Asked:
             raise Fault("--beam and --length-penalty search, --sample and --mbr draw; give one or the other.")
         if self.risk is not None and (self.n_best or 1) > (self.samples or SAMPLES):
             raise Fault(f"--mbr cannot give the {self.n_best} best of {self.samples or SAMPLES}; raise --samples.")
-        if wishes.given and (self.split_sentences or self.split_long):
+        if constraints.given and (self.split_sentences or self.split_long):
             raise Fault("--prefixes and --required belong to whole lines; leave --split-sentences and --too-long away.")
 
     @property
@@ -76,7 +76,7 @@ class Asked:
     @property
     def given(self) -> dict[str, Any]:
         """The options of the search that were given, by their names."""
-        from regard.recipe import apply_settings
+        from regard.base.recipe import apply_settings
 
         named = {"beam": self.beam, "length_penalty": self.length_penalty, "n_best": self.n_best}
         table = apply_settings({}, self.settings)
@@ -86,9 +86,9 @@ class Asked:
             raise Fault("Sampling takes a table of options; give one of them, as --set sampling.min_p=0.05.")
         return table | {name: value for name, value in named.items() if value is not None}
 
-    def translator(self, folder: Path, wishes: WishesByLine) -> Translator:
+    def translator(self, folder: Path, constraints: ConstraintsByLine) -> Translator:
         """Load what is needed and put it together: an export where it can do all that is asked, else torch."""
-        beyond = self._beyond_exports(wishes)
+        beyond = self._beyond_exports(constraints)
         if self.engine not in ("auto", "torch") and beyond:
             from regard.engines.fast import CALLED
 
@@ -102,20 +102,20 @@ class Asked:
 
     def lines_for_each(self, folder: Path) -> int:
         """How many lines of output a line of the input gives, found without loading the model."""
+        from regard.base.recipe import check
         from regard.decoding.options import DecodingOptions
-        from regard.folder import read_recipe
-        from regard.recipe import check
+        from regard.runs.folder import read_recipe
 
         if self.forced or self.explained:
             return 1
         return self._count(check(DecodingOptions, read_recipe(folder)["decoding"]).n_best)
 
-    def _beyond_exports(self, wishes: WishesByLine) -> str | None:
+    def _beyond_exports(self, constraints: ConstraintsByLine) -> str | None:
         """The first thing asked for that only torch does."""
         asked = {
             "--sample": self.draws,
             "--mbr": self.risk is not None,
-            "--prefixes or --required": wishes.given,
+            "--prefixes or --required": constraints.given,
             "--forbid": self.forbidden,
             "--vocabulary": self.vocabulary,
             "--with": self.ensemble,
@@ -127,7 +127,7 @@ class Asked:
 
     def _by_torch(self, folder: Path) -> Translator:
         from regard.model import load
-        from regard.translated import Cutting
+        from regard.verbs.translate.outputs import Cutting
 
         model = load(folder, precision=self.precision)
         if self.ensemble:
@@ -157,9 +157,9 @@ class Asked:
 
     def _translate(
         self, model: "Model", count: int
-    ) -> Callable[[list[str], list[int], LineWishes], "list[Translated]"]:
+    ) -> Callable[[list[str], list[int], LineConstraints], "list[Translated]"]:
         from regard.model import load
-        from regard.reranking import by_channel, by_risk
+        from regard.verbs.translate.reranking import by_channel, by_risk
 
         given, candidates, rank = self.given, count, None
         if self.risk is not None:
@@ -174,18 +174,18 @@ class Asked:
         if self._samples_drawn:
             sample = {name: value for name, value in self.sampling.items() if value is not None}
         search = model.search(n_best=candidates, sample=sample, given=given)
-        wishes = self._wishes()
+        constraints = self._constraints()
 
-        def translate(texts: list[str], keys: list[int], own: LineWishes) -> "list[Translated]":
-            asked = replace(wishes, prefixes=own.prefixes, required=own.required)
-            return model.translate_by(texts, replace(search, wishes=asked), keys, rank)
+        def translate(texts: list[str], keys: list[int], own: LineConstraints) -> "list[Translated]":
+            asked = replace(constraints, prefixes=own.prefixes, required=own.required)
+            return model.translate_by(texts, replace(search, constraints=asked), keys, rank)
 
         return translate
 
-    def _wishes(self) -> "Wishes":
+    def _constraints(self) -> "Constraints":
         """What is asked of all outputs alike."""
-        from regard.data.text import read_lines
-        from regard.searching import Wishes
+        from regard.data.corpora.text import read_lines
+        from regard.verbs.translate.search import Constraints
 
         allowed = None if self.vocabulary is None else list(read_lines(self.vocabulary))
-        return Wishes(forbidden=self.forbidden, allowed=allowed)
+        return Constraints(forbidden=self.forbidden, allowed=allowed)

@@ -15,9 +15,9 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
 ) -> None:
     """Average the weights of the last checkpoints of RUN, which stays as it is."""
-    from regard import checkpoint
+    from regard.base.faults import Fault
     from regard.engines.folders import MODEL_FOLDER, check_replaceable, whole_folder
-    from regard.faults import Fault
+    from regard.runs import checkpoint
 
     files = checkpoint.read_folder(run)
     if run.resolve() == out.resolve():

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from regard.base.faults import Fault
 from regard.cli.console import console_progress, print_json, remark, say_table
-from regard.faults import Fault
 
 if TYPE_CHECKING:
-    from regard.comparing.plan import Plan, PlannedRun
-    from regard.comparing.report import Comparison, Failure
+    from regard.runs.compare.plan import Plan, PlannedRun
+    from regard.runs.compare.report import Comparison, Failure
 
 
 def command(
@@ -48,10 +48,10 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Train variants of a RECIPE with several seeds each, score them all, and say which differ by more than luck."""
+    from regard.base.recipe import apply_settings
     from regard.cli.train import recipe_table
-    from regard.comparing.asked import asked_for
-    from regard.comparing.plan import make_plan
-    from regard.recipe import apply_settings
+    from regard.runs.compare.plan import make_plan
+    from regard.runs.compare.request import asked_for
 
     if resume and overwrite:
         raise Fault("--resume goes on with a comparison and --overwrite replaces it; give one of them.")
@@ -80,7 +80,7 @@ def _clock(minutes: float | None) -> Callable[[], float | None]:
 
 def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> None:
     """Check everything, prepare the text, train the runs, judge them, and tell."""
-    from regard.comparing.folder import opened, prepare_text
+    from regard.runs.compare.folder import opened, prepare_text
 
     planned = plan.runs(folder)
     split = split or ("test" if all(run.recipe.data.test for run in planned) else "valid")
@@ -104,7 +104,8 @@ def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> N
 
 def _check(plan: "Plan", planned: Sequence["PlannedRun"], split: str, fresh: bool) -> None:
     """Refuse what would fail later, before anything is written, removed or trained."""
-    from regard import evaluation, runs
+    from regard.runs import evaluate as evaluation
+    from regard.runs import open as runs
 
     evaluation.check_metrics(plan.options.metrics)
     if split == "test" and not all(run.recipe.data.test for run in planned):
@@ -118,8 +119,8 @@ def _check(plan: "Plan", planned: Sequence["PlannedRun"], split: str, fresh: boo
 
 
 def _is_finished(run: "PlannedRun") -> bool:
-    from regard.checkpoint import RunFolder
-    from regard.runs import is_finished
+    from regard.runs.checkpoint import RunFolder
+    from regard.runs.open import is_finished
 
     return is_finished(run.recipe, RunFolder(run.folder))
 
@@ -134,8 +135,8 @@ def _train(planned: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
 
 def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
     from regard.cli.train import train_recipe
-    from regard.comparing.report import Failure
-    from regard.planning import Allowance
+    from regard.runs.compare.report import Failure
+    from regard.runs.from_text.planning import Allowance
 
     failures: list[Failure] = []
     began = time.monotonic()
@@ -159,8 +160,8 @@ def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failur
 
 
 def _train_side_by_side(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
-    from regard.comparing.report import Failure
-    from regard.comparing.side_by_side import train_side_by_side
+    from regard.runs.compare.report import Failure
+    from regard.runs.compare.side_by_side import train_side_by_side
     from regard.training.listeners import interruptions
 
     failures: list[Failure] = []
@@ -184,9 +185,9 @@ def _interrupted(left: int) -> typer.Exit:
 
 def _judge(plan: "Plan", done: Sequence["PlannedRun"], split: str, jobs: int) -> "Comparison":
     """Score the finished runs, and put together what they show."""
-    from regard.comparing.lengths import buckets
-    from regard.comparing.outcomes import judge
-    from regard.comparing.report import Comparison, find
+    from regard.runs.compare.lengths import buckets
+    from regard.runs.compare.outcomes import judge
+    from regard.runs.compare.report import Comparison, find
 
     judged = []
     with console_progress() as progress:
@@ -201,8 +202,8 @@ def _judge(plan: "Plan", done: Sequence["PlannedRun"], split: str, jobs: int) ->
 
 def _say(comparison: "Comparison", done: Sequence["PlannedRun"], folder: Path, as_json: bool) -> None:
     """Print the table, and leave it in the folder as JSON, as a page and as pictures."""
-    from regard.comparing import page
-    from regard.comparing.keep import keep, keep_losses
+    from regard.runs.compare import page
+    from regard.runs.compare.keep import keep, keep_losses
 
     if missing := keep(comparison, folder) | keep_losses(done, folder, comparison.title):
         remark(f"No font here can draw {' '.join(sorted(missing))}.")

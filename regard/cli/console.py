@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from regard.faults import Fault, printable
-from regard.files import finite
-from regard.progress import Progress
+from regard.base.faults import Fault, printable
+from regard.base.files import finite
+from regard.base.progress import Progress
 
 _PATIENCE = 10.0  # seconds between two plain lines of progress
 
@@ -49,7 +49,7 @@ class _Remarks(logging.Handler):
 @contextmanager
 def remarks_on_text() -> Iterator[None]:
     """Inside this block the person at the terminal is told what the reading of text has to say."""
-    logger, handler = logging.getLogger("regard.data.text"), _Remarks()
+    logger, handler = logging.getLogger("regard.data.corpora.text"), _Remarks()
     logger.addHandler(handler)
     try:
         yield

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from regard.cli.console import console_progress, print_json, say_table
-from regard.data.catalogue import Entry, data_folder, entries, find, presence
-from regard.data.get import get as get_set
-from regard.data.get import lacking
+from regard.data.catalogue.entries import Entry, data_folder, entries, find, presence
+from regard.data.catalogue.get import get as get_set
+from regard.data.catalogue.get import lacking
 
 app = typer.Typer(add_completion=False, help="List the data sets and get them.")
 

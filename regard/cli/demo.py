@@ -26,10 +26,10 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in --out.")] = False,
 ) -> None:
     """Train a small English-Portuguese translator, score it, translate with it and draw what it looks at."""
+    from regard.base.recipe import parse
     from regard.cli.recipes import recipe_text
     from regard.cli.train import train
-    from regard.data.generated import NOTICE
-    from regard.recipe import parse
+    from regard.data.demo.corpus import NOTICE
 
     remark(NOTICE)
     settings = [f"seed={seed}"] if seed is not None else []
@@ -46,9 +46,9 @@ def command(
 
 
 def _score(folder: Path) -> None:
-    from regard import evaluation
     from regard.cli.console import console_progress
     from regard.model import load
+    from regard.runs import evaluate as evaluation
 
     model = load(folder)
     with console_progress() as progress:
@@ -62,8 +62,8 @@ def _score(folder: Path) -> None:
 
 def _show(folder: Path) -> None:
     from regard.cli.look import write_sight
-    from regard.looking import see
     from regard.model import load
+    from regard.seeing.gazes import see
     from regard.viewing.matrix import draw_matrix, draw_sheet
     from regard.viewing.page import Start
     from regard.viewing.terminal import matrix_lines

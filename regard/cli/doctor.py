@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from regard import __version__
+from regard.base.faults import Fault
 from regard.cli.console import print_json
-from regard.faults import Fault
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _DEMO = Path("runs/demo")
@@ -93,8 +93,8 @@ def _torch() -> dict[str, Any]:
     except (ImportError, OSError) as error:
         return {"fault": str(error)}
     cuda = [torch.cuda.get_device_name(place) for place in range(torch.cuda.device_count())]
+    from regard.hardware.threads import threads_beside_gpu
     from regard.kernels import obstacle
-    from regard.threads import threads_beside_gpu
 
     return {
         "version": torch.__version__,
@@ -108,7 +108,7 @@ def _torch() -> dict[str, Any]:
 def _data() -> dict[str, Any] | None:
     """Which data sets lie here; None when the catalogue itself cannot be read for want of a package."""
     try:
-        from regard.data.catalogue import data_folder, entries, presence
+        from regard.data.catalogue.entries import data_folder, entries, presence
     except ImportError:
         return None
     folder = data_folder()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from regard.base.faults import Fault
 from regard.cli.console import console_progress, print_json, remark, say_table
-from regard.faults import Fault
 
 if TYPE_CHECKING:
     from regard.metrics import Score
@@ -43,9 +43,9 @@ def command(
         raise Fault("Give --split or --source and --reference, not both.")
     if test_set is not None and (split or source):
         raise Fault("--test-set is what the model is scored on; leave out --split, --source and --reference.")
-    from regard import evaluation
     from regard.metrics.bleu import check_tokeniser
     from regard.model import load
+    from regard.runs import evaluate as evaluation
 
     metrics = metric or ["bleu", "chrf"]
     evaluation.check_metrics(metrics)

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from regard.base.faults import Fault
 from regard.cli.console import console_progress, refuse_existing, remark
-from regard.faults import Fault
 
 
 def command(
@@ -44,12 +44,12 @@ def command(
     refuse_existing(place, overwrite)
     match to:
         case "ctranslate2":
-            from regard.engines.ctranslate2_export import export_ctranslate2
+            from regard.engines.ctranslate2.export import export_ctranslate2
 
             with console_progress() as progress:
                 export_ctranslate2(model, place, quantisation or "int8", shortlist, progress)
         case "marian":
-            from regard.engines.marian import export_marian
+            from regard.engines.marian.export import export_marian
             from regard.model import load
 
             export_marian(load(model, device="cpu"), place, remark)
@@ -71,11 +71,11 @@ def _place(model: Path, to: str, out: Path | None) -> Path:
 
 
 def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float32"], shortlist: bool) -> None:
-    from regard.checkpoint import read_folder
     from regard.engines.exported import origins
-    from regard.engines.onnx import export_onnx
+    from regard.engines.onnx.export import export_onnx
     from regard.engines.shortlist import learnt_for
     from regard.model import load
+    from regard.runs.checkpoint import read_folder
 
     made_from, model, listed = origins(read_folder(folder)), load(folder, device="cpu"), None
     if shortlist:

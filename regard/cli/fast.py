@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.lines import LineWishes, Translator
+from regard.cli.lines import LineConstraints, Translator
 
 if TYPE_CHECKING:
     from regard.engines.fast import Choice
-    from regard.translated import Translated
+    from regard.verbs.translate.outputs import Translated
 
 
 def fast_translator(
@@ -20,7 +20,7 @@ def fast_translator(
     from regard.decoding.options import changed
     from regard.engines.fast import load_fast
     from regard.engines.plain_beam import unsupported
-    from regard.translated import Cutting
+    from regard.verbs.translate.outputs import Cutting
 
     fast = load_fast(folder, engine)
     if fast is None:
@@ -32,7 +32,7 @@ def fast_translator(
     def measure(text: str) -> int:
         return len(fast.source.encode(text)) + 1
 
-    def translate(texts: list[str], keys: list[int], wishes: LineWishes) -> "list[Translated]":
+    def translate(texts: list[str], keys: list[int], constraints: LineConstraints) -> "list[Translated]":
         return fast.translations(texts, options, scored=explained, explained=explained)
 
     return Translator(options.n_best, False, Cutting(fast.language, measure, fast.learnt, **cutting), translate)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from regard.base.faults import Fault
 from regard.cli.console import console_progress, print_json, remark, say_table
-from regard.faults import Fault
 
 if TYPE_CHECKING:
-    from regard.attention.report import HeadReport
+    from regard.attention.reports import HeadReport
 
 MOST = 500  # sentence pairs when nobody says
 
@@ -37,13 +37,13 @@ def command(
         raise Fault("Give --split or --source and --reference, not both.")
     if by == "alignment" and alignments is None:
         raise Fault("--by alignment needs --alignments, a file of links to count errors against.")
-    from regard import evaluation
     from regard.attention.alignments import read_alignments
-    from regard.attention.report import ranked
+    from regard.attention.reports import ranked
     from regard.attention.watch import numbered_blocks
-    from regard.data.text import read_lines
-    from regard.heads import inspect
+    from regard.data.corpora.text import read_lines
     from regard.model import load
+    from regard.runs import evaluate as evaluation
+    from regard.seeing.head_reports import inspect
 
     loaded = load(model)
     if source is not None and reference is not None:

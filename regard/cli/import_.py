@@ -32,7 +32,7 @@ def marian(
     changed.
     """
     refuse_existing(out, overwrite)
-    from regard.engines.marian import import_marian
+    from regard.engines.marian.importing import import_marian
 
     with console_progress() as progress:
         import_marian(folder, out, target_language, remark, progress)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from regard.base.faults import printable
 from regard.cli.console import print_json
-from regard.faults import printable
 
 WIDTH = 100  # of what is said of a model's sizes
 
@@ -20,8 +20,8 @@ def command(
 ) -> None:
     """Say what a model is, what it scored, and what a sentence of some length costs it."""
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
-    from regard.evaluation import read_scores
     from regard.model import load
+    from regard.runs.evaluate import read_scores
     from regard.training.pace import read_course
 
     loaded = load(model)

@@ -10,14 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.faults import Fault, OfText, TooLong
+from regard.base.faults import Fault, TextFault, TooLong
 
 if TYPE_CHECKING:
-    from regard.translated import Cutting, Translated
+    from regard.verbs.translate.outputs import Cutting, Translated
 
 
 @dataclass(frozen=True)
-class LineWishes:
+class LineConstraints:
     """What is asked of the outputs of some lines: prefixes and required phrases, a list for each line, or none."""
 
     prefixes: list[str]
@@ -32,12 +32,12 @@ class Translator:
     count: int
     gives_scores: bool
     cutting: "Cutting"
-    translate: Callable[[list[str], list[int], LineWishes], "list[Translated]"]
+    translate: Callable[[list[str], list[int], LineConstraints], "list[Translated]"]
     long_lines: list[int] = field(default_factory=list)  # numbers of those longer than any that the model learnt from
 
-    def __call__(self, lines: list[str], first: int, wishes: LineWishes) -> "Iterator[Translated]":
+    def __call__(self, lines: list[str], first: int, constraints: LineConstraints) -> "Iterator[Translated]":
         """The translations of some lines, of which the first has the number `first`."""
-        from regard.translated import joined, line_key
+        from regard.verbs.translate.outputs import joined, line_key
 
         cut = [self.cutting(line) for line in lines]
         self.long_lines.extend(
@@ -46,15 +46,15 @@ class Translator:
         numbers = [number for number, parts in enumerate(cut) for _ in parts]
         keys = [line_key(first + number, part) for number, parts in enumerate(cut) for part in range(len(parts))]
         try:
-            found = iter(self.translate([part.text for parts in cut for part in parts], keys, wishes))
-        except OfText as fault:
-            raise Fault(f"Line {first + numbers[fault.number] + 1}: {self._mendable(fault, wishes)}") from None
+            found = iter(self.translate([part.text for parts in cut for part in parts], keys, constraints))
+        except TextFault as fault:
+            raise Fault(f"Line {first + numbers[fault.number] + 1}: {self._mendable(fault, constraints)}") from None
         for parts in cut:
             yield joined(parts, list(islice(found, len(parts))))
 
-    def _mendable(self, fault: OfText, wishes: LineWishes) -> str:
+    def _mendable(self, fault: TextFault, constraints: LineConstraints) -> str:
         """What is wrong with a line, and the option that mends it, where there is one."""
-        whole_lines = wishes.prefixes or wishes.required or wishes.forced
+        whole_lines = constraints.prefixes or constraints.required or constraints.forced
         if not isinstance(fault, TooLong) or self.cutting.long_ones or whole_lines:
             return fault.sentence
         return f"{fault.sentence.removesuffix('.')}, or give --too-long split."
@@ -78,7 +78,7 @@ class Input:
             raise Fault("There is no standard input; name a file to translate.")
 
     def lines(self) -> Iterator[str]:
-        from regard.data.text import read_lines, read_stream
+        from regard.data.corpora.text import read_lines, read_stream
 
         if self.text is not None:
             given = self.text.encode("utf-8", "surrogateescape")  # as it came, for whoever reads it to judge
@@ -98,7 +98,7 @@ class Input:
 
 def number_of_lines(path: Path) -> int | None:
     """How many lines a file has; nobody knows of a pipe, nor of what cannot be read, which is told by who reads it."""
-    from regard.data.unpack import open_content
+    from regard.data.catalogue.unpack import open_content
 
     if not path.is_file():
         return None
@@ -112,7 +112,7 @@ def number_of_lines(path: Path) -> int | None:
     return count + (last != b"\n")
 
 
-class WishesByLine:
+class ConstraintsByLine:
     """The files that ask something of each line, read along with the input."""
 
     def __init__(self, prefixes: Path | None, required: Path | None, forced: Path | None) -> None:
@@ -126,10 +126,10 @@ class WishesByLine:
     def files(self) -> list[Path]:
         return [file.path for file in (self.prefixes, self.required, self.forced) if file.path is not None]
 
-    def take(self, count: int) -> LineWishes:
+    def take(self, count: int) -> LineConstraints:
         """For the next `count` lines."""
         phrases = [[each for each in line.split("\t") if each] for line in self.required.take(count)]
-        return LineWishes(self.prefixes.take(count), phrases, self.forced.take(count))
+        return LineConstraints(self.prefixes.take(count), phrases, self.forced.take(count))
 
     def end(self) -> None:
         """Refuse files that go on when the input is over."""
@@ -139,7 +139,7 @@ class WishesByLine:
 
 class _Lines:
     def __init__(self, path: Path | None) -> None:
-        from regard.data.text import read_lines
+        from regard.data.corpora.text import read_lines
 
         self.path, self.seen = path, 0
         self.lines = iter(read_lines(path)) if path is not None else None

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from regard.base.faults import Fault
+from regard.base.files import write_file
 from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
-from regard.faults import Fault
-from regard.files import write_file
 
 if TYPE_CHECKING:
-    from regard.looking import Sight
+    from regard.seeing.gazes import Sight
     from regard.viewing.matrix import Matrix
     from regard.viewing.page import Start
 
@@ -86,11 +86,11 @@ def command(
     view = _view(context, beam, following)
     kind = _kind(out, overwrite)
     if view == "--beam":
-        from regard.cli.foresee import show_beam
+        from regard.cli.look_ahead import show_beam
 
         missing = show_beam(model, text, out, width, length_penalty)
     elif view == "--next":
-        from regard.cli.foresee import Place, show_next
+        from regard.cli.look_ahead import Place, show_next
 
         steps = {name: context.params[name] for name in _SAMPLING if context.params[name] is not None}
         missing = show_next(model, Place(text, prefix, at), out, steps, bars)
@@ -162,8 +162,8 @@ def _show_attention(model: Path, text: str, target: str | None, asked: _Asked, o
     """Show it in the terminal or in a file; gives the characters that no font here can draw."""
     import json
 
-    from regard.looking import see
     from regard.model import load
+    from regard.seeing.gazes import see
     from regard.viewing.canvas import shown
     from regard.viewing.matrix import to_json
     from regard.viewing.page import Start
@@ -208,9 +208,9 @@ def _draw(matrices: "list[Matrix]", across: list[int] | None, lines: bool, out: 
 
 def write_sight(sight: "Sight", start: "Start", out: Path) -> None:
     """The page of all that can be seen of a sentence, without what would make it too large."""
-    from regard.foresight import beam_tree, choices_along
+    from regard.seeing.next_token import beam_tree, choices_along
     from regard.viewing.page import MOST_WEIGHTS, Scene, fits, write_page
-    from regard.viewing.tree_page import MOST_NODES
+    from regard.viewing.tree.page import MOST_NODES
 
     data, target = sight.model.recipe.data, sight.model.task.target
     words, tokens = (sight.every(by_word) for by_word in (True, False))

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 import regard
+from regard.base.faults import Fault
 from regard.cli.console import print_json, say_table
-from regard.faults import Fault
 
 
 def recipes_folder() -> Path:

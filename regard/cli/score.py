@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.base.faults import Fault
 from regard.cli.console import console_progress, print_json, remark, say_table
-from regard.faults import Fault
 
 if TYPE_CHECKING:
     from regard.metrics.explain import Explanation, Match, Order
-    from regard.scoring import Scored, Texts
+    from regard.metrics.files import Scored, Texts
 
 
 def command(
@@ -51,7 +51,7 @@ def command(
     """Score files, each score with its signature and the bounds it is likely to be between on other sentences."""
     metrics = list(dict.fromkeys(metric or (["bleu"] if explain else ["bleu", "chrf"])))
     _check_explaining(explain, metrics, against, {"--line": line, "--orders": orders, "--weights": weights})
-    from regard import scoring
+    from regard.metrics import files as scoring
     from regard.metrics.bleu import check_tokeniser, language_remark
 
     scoring.check_metrics(metrics)
@@ -104,7 +104,7 @@ def _references(
 def _explain(
     texts: "Texts", line: int | None, orders: int | None, weights: str | None, tokenise: str | None, as_json: bool
 ) -> None:
-    from regard import scoring
+    from regard.metrics import files as scoring
     from regard.metrics.explain import ORDERS, parse_weights
 
     given = None if weights is None else parse_weights(weights)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.base.faults import Fault
 from regard.cli.console import remark
 from regard.cli.options import Engine
-from regard.faults import Fault
 
 if TYPE_CHECKING:
     from regard.engines.fast import Choice
@@ -66,7 +66,7 @@ def command(
     log_texts: _LogTexts = False,
 ) -> None:
     """Serve models: a page at http://127.0.0.1:5000, and the interface that LibreTranslate's clients speak."""
-    from regard.recipe import apply_settings, check
+    from regard.base.recipe import apply_settings, check
     from regard.serving.options import ServingOptions
 
     named = {"characters": characters, "seconds": seconds, "requests": requests}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from regard.base.faults import Fault
+from regard.base.files import finite, write_file
 from regard.cli.console import (
     print_json,
     refuse_existing,
@@ -16,8 +18,6 @@ from regard.cli.console import (
     terminal_width,
     wants_colour,
 )
-from regard.faults import Fault
-from regard.files import finite, write_file
 
 if TYPE_CHECKING:
     from regard.viewing.gates import Gates
@@ -96,7 +96,7 @@ def gradients(
     _check_out(out, overwrite)
     if (model is None) != (text is None):
         raise Fault("--model and --text belong together; give both or neither.")
-    from regard.lessons.gradients import Experiment, gradients_lesson, trained_lesson
+    from regard.seeing.lessons.gradients import Experiment, gradients_lesson, trained_lesson
 
     if model is not None and text is not None:
         _refuse_drawing(context)
@@ -149,7 +149,7 @@ def _say_panel(panel: "Panel") -> None:
     """The named lines of a panel as columns, at some of their steps, and then what one sees in them."""
     import textwrap
 
-    from regard.lessons.gradients import in_tens
+    from regard.seeing.lessons.gradients import in_tens
 
     named = [line for line in panel.lines if line.name]
     last = int(named[0].points[-1][0])
@@ -181,7 +181,7 @@ def positions(
         raise Fault("Positions are for the eye; name a picture with -o positions.png, or give --json for the numbers.")
     if width % 2:
         raise Fault(f"--width is {width}, but coordinates come in pairs; give an even number.")
-    from regard.lessons.positions import encodings
+    from regard.seeing.lessons.positions import encodings
     from regard.viewing.positions import draw_positions
 
     found = encodings(None if kind == "all" else kind, length, width, heads)
@@ -208,8 +208,8 @@ def gates(
     state: the mean over the units, and each unit.
     """
     _check_out(out, overwrite)
-    from regard.lessons.gates import gates_of
     from regard.model import load
+    from regard.seeing.lessons.gates import gates_of
     from regard.viewing.gates import draw_gates, gates_to_json
 
     found = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
@@ -242,8 +242,8 @@ def implied(
     has weights of its own; what is drawn is their mean, beside the attention that the model learnt, if it has one.
     """
     _check_out(out, overwrite)
-    from regard.lessons.implied import CAPTION, implied_matrices
     from regard.model import load
+    from regard.seeing.lessons.implied import CAPTION, implied_matrices
     from regard.viewing.beside import draw_beside
     from regard.viewing.matrix import to_json
 
@@ -279,8 +279,8 @@ def loss(
     model thought likeliest instead. The loss is -log p in nats, without the smoothing that training may add.
     """
     _check_out(out, overwrite)
-    from regard.lessons.losses import sentence_loss
     from regard.model import load
+    from regard.seeing.lessons.losses import sentence_loss
     from regard.viewing.losses import draw_losses, losses_to_json
 
     found = sentence_loss(load(model), text, target, others)

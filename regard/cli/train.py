@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.base.faults import Fault
 from regard.cli.console import console_progress, remark
-from regard.faults import Fault
 
 if TYPE_CHECKING:
-    from regard.defaults import TextFiles
     from regard.families import Recipe
-    from regard.planning import Allowance, Planner
+    from regard.runs.from_text.defaults import TextFiles
+    from regard.runs.from_text.planning import Allowance, Planner
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run and its model.", show_default="runs/NAME")]
 Start = Annotated[
@@ -57,8 +57,8 @@ def command(
 ) -> None:
     """Train a model from a RECIPE, or from text files with good defaults: --source and --target, or --pairs."""
     began = time.monotonic()
-    from regard.defaults import TextFiles
-    from regard.planning import Allowance
+    from regard.runs.from_text.defaults import TextFiles
+    from regard.runs.from_text.planning import Allowance
 
     if recipe is not None and _holds_pairs(recipe):
         pairs, recipe = _only(pairs, Path(recipe)), None
@@ -129,8 +129,8 @@ def _check_name(path: Path) -> None:
 
 def recipe_table(name: str) -> tuple[dict[str, Any], str]:
     """The recipe at a path, or the one of that name that comes with regard."""
+    from regard.base.recipe import parse, read_table
     from regard.cli.recipes import recipe_text
-    from regard.recipe import parse, read_table
 
     path = Path(name)
     if path.is_file() or path.suffix == ".toml":
@@ -148,7 +148,7 @@ def _recipe_alone(name: str) -> tuple[dict[str, Any], str]:
 
 def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
     """The recipe of the run that is to go on."""
-    from regard.checkpoint import RunFolder, read_recipe
+    from regard.runs.checkpoint import RunFolder, read_recipe
 
     if folder is None:
         raise Fault("Say with --out which run is to go on, or give what to train: a recipe or text files.")
@@ -163,12 +163,12 @@ def _from_files(
     """A recipe made for the files, the name of its run, and what was chosen; a run that goes on has one already."""
     import torch
 
-    from regard.checkpoint import RunFolder, read_recipe
-    from regard.data.options import Corpus, DataOptions
-    from regard.defaults import recipe_for
+    from regard.base.recipe import apply_settings, check, differences
+    from regard.data.corpora.options import Corpus, DataOptions
     from regard.families import check_settings
-    from regard.fine_tuning import recipe_from
-    from regard.recipe import apply_settings, check, differences
+    from regard.runs.checkpoint import RunFolder, read_recipe
+    from regard.runs.from_text.defaults import recipe_for
+    from regard.runs.from_text.fine_tuning import recipe_from
 
     files.check()
     name = "-".join(files.pair_of_languages())
@@ -210,11 +210,11 @@ def train(
 
     An allowance of time is what a new run is planned for; one that goes on has its plan, and is only stopped by it.
     """
-    from regard import runs
-    from regard.checkpoint import RunFolder
-    from regard.parents import resolve_in
-    from regard.planning import Planner
-    from regard.recipe import apply_settings
+    from regard.base.recipe import apply_settings
+    from regard.runs import open as runs
+    from regard.runs.checkpoint import RunFolder
+    from regard.runs.from_text.planning import Planner
+    from regard.runs.parents import resolve_in
 
     planned = runs.planned_settings(RunFolder(folder)) if resume else []
     recipe = resolve_in(folder, apply_settings(table, [*planned, *settings]), resume)
@@ -245,9 +245,9 @@ def train_recipe(
 
     When the allowance is used up the run stops, planned or not.
     """
-    from regard import runs
-    from regard.checkpoint import RunFolder
-    from regard.threads import same_threads
+    from regard.hardware.threads import same_threads
+    from regard.runs import open as runs
+    from regard.runs.checkpoint import RunFolder
     from regard.training.listeners import TensorBoard, deadline, interruptions, progress_listener
     from regard.training.pace import Pace
 
@@ -292,7 +292,7 @@ def quick_products() -> Iterator[None]:
 
 
 def _say_result(folder: Path) -> None:
-    from regard.evaluation import read_scores
+    from regard.runs.evaluate import read_scores
 
     for score in read_scores(folder):
         print(f"{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})")

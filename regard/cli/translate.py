@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.base.faults import Fault
+from regard.base.files import checksum
 from regard.cli import options
 from regard.cli.asked import Asked
 from regard.cli.console import NoOutput, console_progress, refuse_folder, remark
-from regard.cli.lines import Input, Translator, WishesByLine, number_of_lines
+from regard.cli.lines import ConstraintsByLine, Input, Translator, number_of_lines
 from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished, held
-from regard.faults import Fault
-from regard.files import checksum
-from regard.folder import SCORES, read_manifest
+from regard.runs.folder import SCORES, read_manifest
 from regard.training.pace import read_course
 
 if TYPE_CHECKING:
-    from regard.translated import Translated
+    from regard.verbs.translate.outputs import Translated
 
 _FLAGS = {  # what was asked for -> the option by which it is, where that is not its name
     "settings": "--set",
@@ -93,7 +93,7 @@ def command(
     if text is not None and source is not None:
         raise Fault("Give INPUT or --text, not both.")
     given = Input(text, None if str(source) == "-" else source)
-    _translate(model, given, out, asked, WishesByLine(prefixes, required, forced), resume, overwrite)
+    _translate(model, given, out, asked, ConstraintsByLine(prefixes, required, forced), resume, overwrite)
 
 
 def _translate(
@@ -101,31 +101,31 @@ def _translate(
     given: Input,
     out: Path | None,
     asked: Asked,
-    wishes: WishesByLine,
+    constraints: ConstraintsByLine,
     resume: bool,
     overwrite: bool,
 ) -> None:
     """Refuse what cannot be, load what is needed, and let the lines through."""
     if out is not None:
-        _check_output(out, [given.file, asked.vocabulary, *wishes.files])
+        _check_output(out, [given.file, asked.vocabulary, *constraints.files])
     given.check()
     if out is None and isinstance(sys.stdout, NoOutput):
         raise Fault("There is no standard output; name a file for the translations with -o.")
-    asked.check(wishes)
+    asked.check(constraints)
     with _held(out, resume) as unfinished:
         if unfinished and unfinished.is_finished and resume and not overwrite:
             _remark_finished(unfinished.out, given, asked.lines_for_each(model))
             return
         begun = unfinished.begun(resume, overwrite) if unfinished else Kept()
-        said = _said(model, asked, wishes) if unfinished else {}
+        said = _said(model, asked, constraints) if unfinished else {}
         if unfinished and begun.lines:
             unfinished.refuse_other(said)
-        translator = asked.translator(model, wishes)
+        translator = asked.translator(model, constraints)
         if (course := read_course(model / "training")) and (caution := course.caution()):
             remark(caution)
         total = given.count() if out is not None else None
         with _output(out, unfinished, said, begun, overwrite) as output, console_progress() as progress:
-            for done in _portions(translator, given, wishes, output, asked.explained):
+            for done in _portions(translator, given, constraints, output, asked.explained):
                 if out is not None:
                     progress("translating", done, total)
     if translator.long_lines and not translator.gives_scores:
@@ -143,21 +143,21 @@ def _about_long_lines(numbers: list[int], longest: int) -> str:
 def _portions(
     translator: Translator,
     given: Input,
-    wishes: WishesByLine,
+    constraints: ConstraintsByLine,
     output: Stream | GrowingFile,
     as_json: bool,
 ) -> Iterator[int]:
     """Translate portion by portion, and give how many lines are done; what the output has already is only read."""
     lines, done = given.lines(), 0
     while portion := list(islice(lines, 1 if given.is_typed else PORTION)):
-        own, first, done = wishes.take(len(portion)), done, done + len(portion)
+        own, first, done = constraints.take(len(portion)), done, done + len(portion)
         if not output.covers(portion, own):
             for translated in translator(portion, first, own):
                 for line in _written(translated, translator, as_json):
                     output.write(line)
             output.keep()
         yield done
-    wishes.end()
+    constraints.end()
 
 
 def _check_output(out: Path, inputs: list[Path | None]) -> None:
@@ -200,7 +200,7 @@ def _is_device(out: Path) -> bool:
     return out.exists() and not out.is_file() and not out.is_dir()
 
 
-def _said(model: Path, asked: Asked, wishes: WishesByLine) -> dict[str, Any]:
+def _said(model: Path, asked: Asked, constraints: ConstraintsByLine) -> dict[str, Any]:
     """All that decides the translations but the lines, as a record can hold it: options, and checksums of files.
 
     Whether lines that are too long are split is no part of it: those that were kept are the same, so who was stopped by
@@ -211,8 +211,8 @@ def _said(model: Path, asked: Asked, wishes: WishesByLine) -> dict[str, Any]:
     others = {"vocabulary", "ensemble", "channel", "sampling", "split_long"}
     values = {field.name: getattr(asked, field.name) for field in fields(asked) if field.name not in others}
     values |= asked.sampling | {
-        "prefixes": wishes.prefixes.path is not None,
-        "required": wishes.required.path is not None,
+        "prefixes": constraints.prefixes.path is not None,
+        "required": constraints.required.path is not None,
     }
     said = {_FLAGS.get(name, f"--{name.replace('_', '-')}"): value for name, value in values.items()}
     exports = [_checksum_of(model / tool / RECORD) for tool in (CTRANSLATE2, ONNX)]

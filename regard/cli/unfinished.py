@@ -19,9 +19,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
+from regard.base.faults import Fault
 from regard.cli.console import refuse_existing, remark
-from regard.cli.lines import LineWishes
-from regard.faults import Fault
+from regard.cli.lines import LineConstraints
 
 PORTION = 1024  # lines translated together, and kept together
 
@@ -42,7 +42,7 @@ class Stream:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
-    def covers(self, lines: list[str], wishes: LineWishes) -> bool:
+    def covers(self, lines: list[str], constraints: LineConstraints) -> bool:
         return False
 
     def write(self, line: str) -> None:
@@ -60,10 +60,10 @@ class GrowingFile:
         self.lines, self.read = 0, ""  # of the input so far
         self.written = _chained(kept.written)
 
-    def covers(self, lines: list[str], wishes: LineWishes) -> bool:
+    def covers(self, lines: list[str], constraints: LineConstraints) -> bool:
         """Take note of the next lines of the input, and say whether the file has what becomes of them already."""
         total = self.lines + len(lines)
-        read = _chained(self.read, json.dumps([lines, asdict(wishes)]).encode()).hexdigest()
+        read = _chained(self.read, json.dumps([lines, asdict(constraints)]).encode()).hexdigest()
         if total == self.kept.lines and read != self.kept.read:
             raise self._other_input()
         self.lines, self.read = total, read

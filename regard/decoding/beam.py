@@ -25,15 +25,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regard.base.faults import TextFault
 from regard.decoding.choosing import Begun, Choice, choose_in_banks, choose_in_groups, choose_nested
+from regard.decoding.hypothesis_scores import length_penalty, penalties_of_rows
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
 from regard.decoding.pauses import between_steps
 from regard.decoding.phrases import Phrases, refuse_unpromising
 from regard.decoding.rules import NOTHING, Rules
-from regard.decoding.scoring import length_penalty, penalties_of_rows
 from regard.decoding.trace import Trace
-from regard.faults import OfText
 from regard.protocols import State, Stepwise
 
 __all__ = ["Hypothesis", "beam_search", "length_penalty"]
@@ -221,7 +221,7 @@ def _gathered(groups: list[list[Hypothesis]]) -> list[Hypothesis]:
 def _check_found(results: list[list[Hypothesis]]) -> None:
     for number, found in enumerate(results):
         if not found:
-            raise OfText(
+            raise TextFault(
                 number,
                 "no output was found that has all phrases asked for and keeps to the rules; ask for less or raise the "
                 "limit.",

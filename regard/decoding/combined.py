@@ -9,8 +9,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from regard.decoding.scoring import Covers
-from regard.faults import Fault
+from regard.base.faults import Fault
+from regard.decoding.hypothesis_scores import Covers
 from regard.protocols import State, Stepwise
 
 

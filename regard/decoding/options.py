@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from regard.faults import Fault
-from regard.recipe import Options, check
+from regard.base.faults import Fault
+from regard.base.recipe import Options, check
 
 
 class SamplingOptions(Options):

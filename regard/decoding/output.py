@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from regard.faults import OfText
+from regard.base.faults import TextFault
 
 Phrase = Sequence[int]
 NO_NUMBERS = "the model gives no numbers for it; its weights are damaged, or too large to reckon with."
@@ -48,7 +48,7 @@ def check_numbers(found: Sequence[Sequence[Hypothesis]]) -> None:
     """Refuse outputs of a model that gives no numbers, which are not outputs; a search may find none of them."""
     for number, outputs in enumerate(found):
         if not outputs or math.isnan(outputs[0].score):
-            raise OfText(number, NO_NUMBERS)
+            raise TextFault(number, NO_NUMBERS)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from regard.base.faults import Fault, TextFault
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Phrase, Wanted, occurs
 from regard.decoding.rules import padded
-from regard.faults import Fault, OfText
 
 
 class Phrases:
@@ -108,7 +108,7 @@ def _check_lengths(wanted: Sequence[Sequence[Wanted]], demands: Demands, limits:
         lengths = [min(map(len, (*each.spellings, *each.opening))) for each in several if not each.occurs_in(prefix)]
         needed = len(prefix) + 1 + sum(lengths)
         if several and needed > limit:
-            raise OfText(
+            raise TextFault(
                 number,
                 f"what is asked of it takes {needed} tokens, its end counted, but its output may have {limit}; ask for "
                 "less or raise the limit.",

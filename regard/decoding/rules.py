@@ -15,9 +15,9 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
+from regard.base.faults import Fault, TextFault
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands
-from regard.faults import Fault, OfText
 
 NOTHING = float("-inf")
 
@@ -127,7 +127,7 @@ def _check(demands: Demands, end: int, limits: Tensor) -> None:
         raise Fault("A phrase or prefix holds the end token, after which nothing can be written; leave it out.")
     for number, (prefix, limit) in enumerate(zip(demands.prefixes, limits.tolist(), strict=False), start=1):
         if len(prefix) >= limit:
-            raise OfText(
+            raise TextFault(
                 number - 1,
                 f"its prefix has {len(prefix)} tokens, but its output may have {limit}, its end counted; shorten the "
                 "prefix or raise the limit.",

@@ -10,12 +10,12 @@ from typing import NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokenisers
+from regard.base.faults import Fault, TextFault
+from regard.base.files import checksum, read_regular_file, write_file
+from regard.base.recipe import Options, check, faults_of
+from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
-from regard.faults import Fault, OfText
-from regard.files import checksum, read_regular_file, write_file
-from regard.folder import RECIPE, SCORES, WEIGHTS, read_folder, read_manifest, read_recipe
-from regard.recipe import Options, check, faults_of
+from regard.runs.folder import RECIPE, SCORES, WEIGHTS, read_folder, read_manifest, read_recipe
 
 CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # where in a model folder exports are looked for
 SHORTLIST, LISTED = "vmap.txt", "shortlist.npz"  # of CTranslate2, which chose the name, and beside ONNX graphs
@@ -126,7 +126,7 @@ def try_out(engine: _Translates, folder: Path) -> None:
     """Translate a word, so that an export that cannot is refused when it is loaded."""
     try:
         engine.translate(["a"], DecodingOptions(beam=1, longest_ratio=1e-6, longest_extra=4))
-    except OfText:  # the weights are to blame, which is said of the first text that meets it
+    except TextFault:  # the weights are to blame, which is said of the first text that meets it
         return
     except Fault:
         raise

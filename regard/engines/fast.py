@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-from regard.data.tokenisers import Tokeniser
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
-from regard.engines import ctranslate2, onnx_engine
+from regard.engines.ctranslate2 import engine as ctranslate2
 from regard.engines.exported import CTRANSLATE2, ONNX
-from regard.translated import Translated
+from regard.engines.onnx import engine as onnx_engine
+from regard.verbs.translate.outputs import Translated
 
 Named = Literal["ctranslate2", "onnx"]
 Choice = Literal["auto", "torch", "ctranslate2", "onnx"]

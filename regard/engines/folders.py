@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from regard.base.faults import Fault
 from regard.engines.exported import CTRANSLATE2, LISTED, ONNX, RECORD, SHORTLIST
-from regard.faults import Fault
-from regard.folder import MANIFEST, RECIPE, SCORES, WEIGHTS
+from regard.runs.folder import MANIFEST, RECIPE, SCORES, WEIGHTS
 
 MARIAN = "marian"
 

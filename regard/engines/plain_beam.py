@@ -24,7 +24,7 @@ def unsupported(options: DecodingOptions) -> str | None:
 
 
 def divisor(options: DecodingOptions, length: int) -> float:
-    """Our length penalty of an output of `length` tokens, its end counted (`regard.decoding.scoring`)."""
+    """Our length penalty of an output of `length` tokens, its end counted (`regard.decoding.hypothesis_scores`)."""
     alpha = options.length_penalty
     match options.length_penalty_kind:
         case "wu":

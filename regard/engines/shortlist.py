@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from regard.data.prepared import Prepared, open_prepared
-from regard.data.shards import Pairs
-from regard.data.tokenisers import Tokeniser
-from regard.data.unpack import open_zip
-from regard.faults import Fault
-from regard.progress import Progress, silent
+from regard.base.faults import Fault
+from regard.base.progress import Progress, silent
+from regard.data.catalogue.unpack import open_zip
+from regard.data.corpora.prepared import Prepared, open_prepared
+from regard.data.corpora.shards import Pairs
+from regard.data.tokenisers.tokeniser import Tokeniser
 
 COMMON = 1000  # tokens that are always candidates, the most frequent
 TRANSLATIONS = 60  # of a source token at most

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regard.data.tokenisers import Tokeniser
+from regard.base.faults import TooLong
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
-from regard.faults import TooLong
-from regard.translated import Translated
+from regard.verbs.translate.outputs import Translated
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Fused kernels for a GPU, written in Triton, each beside the torch operations that it stands for.
 
-Whoever trains never sees them: `regard.models.packed` and `regard.models.cross_entropy` call them where there are a GPU
-and Triton, and tests hold each to plain torch, in Triton's interpreter where there is no GPU.
+Whoever trains never sees them: `regard.models.transformer.packed` and `regard.models.cross_entropy` call them where
+there are a GPU and Triton, and tests hold each to plain torch, in Triton's interpreter where there is no GPU.
 """
 
 from functools import cache

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 
 CHOOSABLE = "bleu"  # the metric whose tokeniser can be chosen
 UNCUT = "none"  # the tokeniser for text that is cut already

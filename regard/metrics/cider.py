@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics.ngrams import Ngram, counts, words
 from regard.metrics.summed import Row, Summed, mean
 

@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 
 References = Sequence[Sequence[str | None]]  # whole references; None where a sentence has fewer than others
 Cut = Callable[[str], Sequence[str]]

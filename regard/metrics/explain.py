@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics.bleu import bleu
 from regard.metrics.counting import sentence_statistics
 from regard.metrics.errors import References, by_sentence

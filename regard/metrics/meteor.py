@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics.alignment import align, chunks
 from regard.metrics.ngrams import tokens
 from regard.metrics.stems import stem

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics.counting import sentence_statistics
 from regard.metrics.text import METRICS, SACREBLEU
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics.bleu import UNCUT, bleu, check_tokeniser
 from regard.metrics.cider import cider
 from regard.metrics.counting import sentence_statistics

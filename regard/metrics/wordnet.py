@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from regard.data.catalogue import find, locate, presence
-from regard.data.unpack import open_content
-from regard.faults import Fault
+from regard.base.faults import Fault
+from regard.data.catalogue.entries import find, locate, presence
+from regard.data.catalogue.unpack import open_content
 
 NAME = "wordnet"
 _PARTS = ("noun", "verb", "adj", "adv")

@@ -13,8 +13,8 @@ from pydantic import GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from regard.faults import Fault
-from regard.recipe import Options
+from regard.base.faults import Fault
+from regard.base.recipe import Options
 
 Fields = dict[str, Any]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from regard.data.sentences import Sentence, rejoin
+from regard.data.corpora.sentences import Sentence, rejoin
 from regard.decoding.options import changed
 from regard.engines.plain_beam import unsupported
 from regard.serving.catalogue import AUTO, Catalogue
@@ -21,7 +21,7 @@ from regard.serving.planning import check_amount
 from regard.serving.refusals import Refusal
 from regard.serving.served import Piece, Plan, Served
 from regard.serving.translating import Job, all_finished, cut_all, untouched
-from regard.translated import Translated, joined, linked
+from regard.verbs.translate.outputs import Translated, joined, linked
 
 _FORMATS = ("text", "html")
 _Parts = tuple[list[Sentence], list[Translated]]  # the sentences of a text, and their translations

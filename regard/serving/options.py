@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from regard.recipe import Options
+from regard.base.recipe import Options
 
 
 class Limits(Options):

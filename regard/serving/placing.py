@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from regard.data.labels import is_unspaced
+from regard.data.tokenisers.labels import is_unspaced
 from regard.serving.markup import SPACES, Mark, Run, unchanged, written
-from regard.translated import Linked
+from regard.verbs.translate.outputs import Linked
 
 _BEGINS = "([{«“„‘\"'¿¡（［｛「『《〈【"
 _ENDS = ".,;:!?…)]}»”’\"'。、，；：！？）］｝」』》〉】؟،؛।॥"

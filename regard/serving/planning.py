@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from regard.base.faults import Fault
 from regard.decoding.options import DecodingOptions, changed
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import unsupported
-from regard.faults import Fault
 from regard.serving.options import Limits
 from regard.serving.questions import BEYOND_A_PLAIN_BEAM, OF_WHOLE_OUTPUTS, TranslateQuestion
 from regard.serving.served import Engine, Piece, Plan, Served

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model
 from pydantic.json_schema import JsonSchemaValue
 
+from regard.base.faults import Fault
+from regard.base.recipe import Options, check
 from regard.decoding.options import DecodingOptions
 from regard.engines.fast import CALLED, Choice
-from regard.faults import Fault
-from regard.recipe import Options, check
 from regard.serving.agreement import Agreeing, Clash, Need, OfOneText, OneForEach
 
 Side = Literal["cross", "encoder", "decoder"]

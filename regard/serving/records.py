@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from regard.serving.questions import Side
-from regard.viewing.tree import Fate
+from regard.viewing.tree.record import Fate
 
 
 class Answer(BaseModel):

@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from regard.faults import Fault
-from regard.recipe import Kind, check
+from regard.base.faults import Fault
+from regard.base.recipe import Kind, check
 
 
 class Refusal(Exception):

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from regard.faults import Fault
-from regard.files import finite
+from regard.base.faults import Fault
+from regard.base.files import finite
 from regard.serving.refusals import Refusal
 
 Event = tuple[str, Any]  # its name, and a record or a table

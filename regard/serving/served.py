@@ -7,14 +7,14 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from regard.data.tokenisers import Tokeniser
+from regard.base.faults import Fault, TextFault
+from regard.base.parsing import parse_json
+from regard.base.recipe import check
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.fast import Choice, load_fast
-from regard.faults import Fault, OfText
-from regard.folder import SCORES, read_folder, read_recipe
-from regard.parsing import parse_json
-from regard.recipe import check
-from regard.translated import Cutting, Translated
+from regard.runs.folder import SCORES, read_folder, read_recipe
+from regard.verbs.translate.outputs import Cutting, Translated
 
 if TYPE_CHECKING:
     from regard.model import Model, Rank
@@ -170,7 +170,7 @@ class Served:
                 found = self.model.translate_as(texts, [piece.output for piece in pieces])
             else:
                 found = self._by_torch(plan, texts, pieces)
-        except OfText as fault:
+        except TextFault as fault:
             raise Fault(fault.sentence) from None
         if plan.explained:
             for each in found:
@@ -182,22 +182,22 @@ class Served:
         return self.fast.translations(texts, plan.options, scored=plan.scored, explained=plan.explained)
 
     def _by_torch(self, plan: Plan, texts: list[str], pieces: Sequence[Piece]) -> list[Translated]:
-        from regard.searching import Search, Wishes
+        from regard.verbs.translate.search import Constraints, Search
 
         model = self.model
         if plan.together:
             model = model.together([self.others[name].model for name in plan.together])
-        wishes = Wishes(
+        constraints = Constraints(
             [piece.prefix for piece in pieces] if plan.begins else (),
             [piece.required for piece in pieces] if plan.requires else (),
             plan.forbidden,
             plan.allowed,
         )
-        search = Search(plan.options, plan.draws, wishes)
+        search = Search(plan.options, plan.draws, constraints)
         return model.translate_by(texts, search, [piece.key for piece in pieces], self._rank(plan, model))
 
     def _rank(self, plan: Plan, model: "Model") -> "Rank | None":
-        from regard.reranking import by_channel, by_risk
+        from regard.verbs.translate.reranking import by_channel, by_risk
 
         if plan.risk is not None:
             return by_risk(model, plan.risk, plan.count)
@@ -212,7 +212,7 @@ class Served:
 
         from regard.decoding.beam import beam_search
         from regard.decoding.output import Demands, Hypothesis
-        from regard.searching import limits_of, writer_of
+        from regard.verbs.translate.search import limits_of, writer_of
 
         model, task = self.model, self.model.task
         if task.end in before[:-1]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import uvicorn
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.serving.connections import Config
 from regard.serving.guard import Guard
 

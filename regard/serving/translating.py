@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, TypeVar
 
-from regard.data.sentences import Sentence
+from regard.data.corpora.sentences import Sentence
 from regard.serving.catalogue import Catalogue
 from regard.serving.languages import Detected
 from regard.serving.planning import check_amount, pieces_for, plan_for, splits
@@ -29,7 +29,7 @@ from regard.serving.records import (
 )
 from regard.serving.served import Piece, Plan, Served
 from regard.serving.turns import Work
-from regard.translated import Cutting, Translated, joined, line_key
+from regard.verbs.translate.outputs import Cutting, Translated, joined, line_key
 
 _AT_ONCE = 2000  # characters that are worked on without leaving the event loop
 T = TypeVar("T")

@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from regard.attention.watch import unwatched, watching
-from regard.faults import Fault
-from regard.foresight import beam_tree
-from regard.looking import Sight, see
+from regard.base.faults import Fault
+from regard.seeing.gazes import Sight, see
+from regard.seeing.next_token import beam_tree
 from regard.serving.options import Limits
 from regard.serving.questions import AttentionQuestion, BeamQuestion, NextQuestion
 from regard.serving.records import (
@@ -27,12 +27,12 @@ from regard.serving.records import (
 from regard.serving.refusals import Refusal
 from regard.serving.served import Served
 from regard.viewing.canvas import shown
-from regard.viewing.choices import Choices, Panel
-from regard.viewing.choices_page import place_data
+from regard.viewing.choices.page import place_data
+from regard.viewing.choices.record import Choices, Panel
 from regard.viewing.page import side_data
 from regard.viewing.sealed import named_language
 from regard.viewing.seen import JOININGS, Block, Seen
-from regard.viewing.tree_page import tree_data
+from regard.viewing.tree.page import tree_data
 
 
 def attention(model: Served, question: AttentionQuestion, limits: Limits) -> AttentionAnswer:

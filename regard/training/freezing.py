@@ -5,7 +5,7 @@ from typing import ClassVar, Protocol
 
 from torch import nn
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 
 
 class Parted(Protocol):

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from regard.faults import Fault
-from regard.memory import give_back, is_out_of_memory
+from regard.base.faults import Fault
+from regard.hardware.memory import give_back, is_out_of_memory
 from regard.protocols import Divisible
 
 Result = TypeVar("Result")

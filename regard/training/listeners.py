@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from regard.files import naming
+from regard.base.files import naming
 from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated
 
 FADING = 0.98  # of a loss shown to people, at each step after its own

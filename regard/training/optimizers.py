@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from regard.faults import Fault
-from regard.memory import is_out_of_memory
+from regard.base.faults import Fault
+from regard.hardware.memory import is_out_of_memory
 from regard.training.options import OptimizerOptions
 
 

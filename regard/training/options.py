@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from regard.recipe import Options
+from regard.base.recipe import Options
 
 
 class OptimizerOptions(Options):

@@ -6,9 +6,9 @@ from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from regard.faults import Fault
-from regard.files import write_file
-from regard.parsing import parse_json
+from regard.base.faults import Fault
+from regard.base.files import write_file
+from regard.base.parsing import parse_json
 from regard.training.events import Ended, Event, Started, Stepped, Validated
 
 PACE = "pace.json"  # in the folder training of a run

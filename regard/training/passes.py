@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.captured import Captured, leaves
+from regard.hardware.cuda_graphs import CapturedStep, leaves
 from regard.protocols import FixedShape, Loss
 from regard.training.snapshot import Trainable
 
@@ -28,7 +28,7 @@ class Passes:
         self.device = next(module.parameters()).device
         self._task, self._parameters = task, [each for each in module.parameters() if each.requires_grad]
         self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
-        self._captured: dict[Hashable, Captured] = {}
+        self._captured: dict[Hashable, CapturedStep] = {}
         self._pool: Any = None
 
     @property
@@ -76,7 +76,7 @@ class Passes:
         self._captured.clear()
         self._pool = None
 
-    def _capture(self, batch: FixedShape) -> Captured:
+    def _capture(self, batch: FixedShape) -> CapturedStep:
         """Record the pass; the gradients and the random numbers are afterwards what they were before."""
         for parameter in self._parameters:
             if parameter.grad is None:
@@ -95,7 +95,7 @@ class Passes:
             return {"batch": tree["batch"], "total": total.detach()}
 
         total = torch.zeros((), dtype=torch.float32, device=self.device)
-        captured = Captured(step, {"batch": batch.tensors, "total": total}, self._pool)
+        captured = CapturedStep(step, {"batch": batch.tensors, "total": total}, self._pool)
         torch._foreach_copy_(gradients, before)
         if on_gpu:
             torch.cuda.set_rng_state(chance, self.device)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.protocols import Learns, Task
 
 LOWER_IS_BETTER = {"loss", "perplexity", "ter", "wer", "cer", "per"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.protocols import Divisible, Quotes
 from regard.training.snapshot import Trainable
 

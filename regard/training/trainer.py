@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.protocols import Loss
 from regard.training import optimizers, schedules
 from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.faults import Fault
-from regard.files import write_file
+from regard.base.faults import Fault
+from regard.base.files import write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,16 +12,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from regard.faults import Fault
-from regard.files import write_file
+from regard.base.faults import Fault
+from regard.base.files import write_file
 from regard.viewing.canvas import shown
-from regard.viewing.choices import Choices
-from regard.viewing.choices_page import place_data
+from regard.viewing.choices.page import place_data
+from regard.viewing.choices.record import Choices
 from regard.viewing.matrix import entropy
 from regard.viewing.sealed import named_language, sealed
 from regard.viewing.seen import Joining, Seen
-from regard.viewing.tree import Tree
-from regard.viewing.tree_page import tree_data
+from regard.viewing.tree.page import tree_data
+from regard.viewing.tree.record import Tree
 from regard.viewing.written import visible
 
 STYLES = ("page.css", "next.css", "tree.css")

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.viewing.matrix import Matrix
 
 Joining = Literal["mean", "max"]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.attention.alignments import Alignment, AlignmentErrors, alignment_errors, links, read_alignments
-from regard.faults import Fault
+from regard.base.faults import Fault
 
 
 def test_pharaohs_format() -> None:

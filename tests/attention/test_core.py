@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from attention_cases import MASKS, SIDES, draw
 
 from regard.attention import Attention, Causal, Hard, Lengths, LocalMonotonic, Mask, watching
+from regard.attention.local import Focus
 from regard.attention.masks import as_tensor
 from regard.attention.normalisers import NormaliserName, named_normaliser
 from regard.attention.scores import Additive, Bilinear, Location, Score, dot, scaled_dot
-from regard.attention.windows import Focus
 
 every_mask = pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS.keys())
 

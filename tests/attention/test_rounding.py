@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from regard.attention import Attention, watching
+from regard.attention.local import LocalPredictive
 from regard.attention.positions import rotate
-from regard.attention.windows import LocalPredictive
 
 
 def test_far_places_turn_as_exactly_as_near_ones() -> None:

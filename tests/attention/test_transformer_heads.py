@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.faults import Fault
-from regard.models.transformer import Transformer, TransformerOptions
-from regard.recipe import check
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.models.transformer.network import Transformer, TransformerOptions
 
 SIZES = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "longest": 20}
 BUILDS: list[dict[str, Any]] = [

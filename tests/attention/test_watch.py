@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from regard.attention import Attention, Causal, Hard, Mask, note, unwatched, watched, watching
 from regard.attention import watch as watch_module
 from regard.attention.scores import Additive
-from regard.faults import Fault
+from regard.base.faults import Fault
 
 
 class Looker(nn.Module):

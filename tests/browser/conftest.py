@@ -52,8 +52,8 @@ def opened(browser: Browser, server: Pretending) -> Opened:
     It is loaded anew, or, where a test only looks and does not count what the server is asked, led to its address.
     """
 
-    def show(anew: bool = True, **wishes: Any) -> Browser:
-        fragment = f"#{urlencode({'models': 'plain', **wishes}, doseq=True)}"
+    def show(anew: bool = True, **constraints: Any) -> Browser:
+        fragment = f"#{urlencode({'models': 'plain', **constraints}, doseq=True)}"
         if anew or not browser.driver.current_url.startswith(server.address):
             browser.open(server.address, fragment)
             browser.wait("return !document.getElementById('desk').hidden")
@@ -61,7 +61,7 @@ def opened(browser: Browser, server: Pretending) -> Opened:
             browser.lead("#")
             browser.wait("return document.getElementById('why').hidden")
             browser.lead(fragment)
-        if wishes.get("text"):
+        if constraints.get("text"):
             browser.wait("return document.getElementById('why').hidden", wanted=False)
             settle(browser)
         return browser

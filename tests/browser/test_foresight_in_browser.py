@@ -13,10 +13,10 @@ from scenes import HOSTILE
 
 from regard.decoding.filters import distribution
 from regard.decoding.options import SamplingOptions
-from regard.viewing.choices import Choices, Panel
-from regard.viewing.choices_page import Start, write_choices_page
-from regard.viewing.tree import Tree
-from regard.viewing.tree_page import write_tree_page
+from regard.viewing.choices.page import Start, write_choices_page
+from regard.viewing.choices.record import Choices, Panel
+from regard.viewing.tree.page import write_tree_page
+from regard.viewing.tree.record import Tree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
 from next_tokens import choices

@@ -35,7 +35,7 @@ def address(folder: Path) -> Iterator[str]:
 
 def test_every_view_of_a_real_model(browser: Browser, address: str, folder: Path) -> None:
     import regard
-    from regard.foresight import next_choices
+    from regard.seeing.next_token import next_choices
 
     model = regard.load(folder)
     texts = ["Ana sees the red house.", "two dogs run."]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from regard.cli import main, translate, unfinished
 from regard.cli.asked import Asked
-from regard.cli.lines import LineWishes, Translator, WishesByLine
-from regard.folder import update_folder
-from regard.translated import Cutting, Translated
+from regard.cli.lines import ConstraintsByLine, LineConstraints, Translator
+from regard.runs.folder import update_folder
+from regard.verbs.translate.outputs import Cutting, Translated
 
 MOMENTS = ("loading", "writing", "placing", "placed")
 
@@ -32,11 +32,11 @@ def run(moment: str, arguments: list[str]) -> int:
             print(name, flush=True)
             sys.stdin.readline()
 
-    def load(asked: Asked, folder: Path, wishes: WishesByLine) -> Translator:
+    def load(asked: Asked, folder: Path, constraints: ConstraintsByLine) -> Translator:
         come("loading")
         return Translator(1, False, Cutting("en", len, 100), capitals)
 
-    def capitals(lines: list[str], keys: list[int], wishes: LineWishes) -> list[Translated]:
+    def capitals(lines: list[str], keys: list[int], constraints: LineConstraints) -> list[Translated]:
         if keys[0]:
             come("writing")
         return [Translated(line.upper(), 0.0, [], [], [(line.upper(), 0.0)], list) for line in lines]

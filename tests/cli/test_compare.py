@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from small import undrawn, write_corpus
 
-from regard import runs
-from regard.checkpoint import WEIGHTS, RunFolder
 from regard.cli import main
 from regard.metrics.significance import difference
 from regard.model import load
+from regard.runs import open as runs
+from regard.runs.checkpoint import WEIGHTS, RunFolder
 
 RECIPE = """
 [data]
@@ -59,7 +59,7 @@ NAMES = ["before/seed-1", "after/seed-1", "before/seed-2", "after/seed-2"]
 def hurried() -> Iterator[None]:
     """In this block runs draw no curves, and luck is tried a hundred times instead of ten thousand."""
     with undrawn(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("regard.comparing.report.difference", partial(difference, resamples=100, trials=100))
+        patch.setattr("regard.runs.compare.report.difference", partial(difference, resamples=100, trials=100))
         yield
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from regard.base.faults import Fault
 from regard.cli import console
-from regard.data.text import read_lines
-from regard.faults import Fault
+from regard.data.corpora.text import read_lines
 
 
 def test_plain_progress_speaks_now_and_then_and_at_each_end(capsys, monkeypatch):

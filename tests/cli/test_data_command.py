@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regard.cli import main
-from regard.data.catalogue import read_entries
+from regard.data.catalogue.entries import read_entries
 
 TEXT = b"Eu amo livros.\n"
 
@@ -47,7 +47,7 @@ def toy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     about = {"title": "Toy", "what": "a toy", "licence": "CC0", "terms": "Do.", "source": "https://toys.example"}
     file = {"path": "a.txt", "size": len(TEXT), "sha256": hashlib.sha256(TEXT).hexdigest(), "derived": "By hand."}
     made = read_entries({"toy": {**about, "files": [file]}})
-    monkeypatch.setattr("regard.data.catalogue.entries", lambda: made)
+    monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: made)
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere/a.txt.gz").write_bytes(gzip.compress(TEXT))
     return folder

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from regard.base.faults import Fault
 from regard.cli import doctor
-from regard.faults import Fault
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import ctranslate2
 import pytest
 
 from regard.cli import main
-from regard.engines.ctranslate2 import has_export, load_engine
+from regard.engines.ctranslate2.engine import has_export, load_engine
 from regard.model import load
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "lessons"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "seeing" / "lessons"))
 from untrained import untrained_folder
 
 

@@ -14,11 +14,11 @@ from safetensors import SafetensorError
 from small import train_arguments
 
 from regard import cli
-from regard.checkpoint import WEIGHTS, RunFolder
+from regard.base.files import naming
 from regard.cli import main
 from regard.cli.refused import refused
-from regard.data.prepared import open_prepared
-from regard.files import naming
+from regard.data.corpora.prepared import open_prepared
+from regard.runs.checkpoint import WEIGHTS, RunFolder
 
 
 @pytest.mark.parametrize(

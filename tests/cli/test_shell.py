@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from regard import cli
+from regard.base.faults import Fault
 from regard.cli import COMMANDS, main
-from regard.faults import Fault
 
 # A command line with two commands more than ours: `made`, which does what its test says, and `kit`, a sub-app.
 MADE = """
@@ -22,7 +22,7 @@ import sys
 from typing import Annotated
 import typer
 import regard.cli
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.cli.console import console_progress, remark
 
 def command(count: Annotated[int, typer.Option("--count", help="How [many].")] = 1) -> None:

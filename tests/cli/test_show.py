@@ -9,7 +9,7 @@ import pytest
 
 from regard.cli import main
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "lessons"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "seeing" / "lessons"))
 from untrained import untrained_folder
 
 TEXT, TARGET = "Ana reads a green book.", "Ana lê um livro verde."
@@ -172,7 +172,7 @@ def test_numbers_on_standard_output_are_those_of_the_file(
 def test_what_is_no_finite_number_becomes_null(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("regard.lessons.jacobians._power", lambda base, exponent: float("inf"))
+    monkeypatch.setattr("regard.seeing.lessons.jacobians._power", lambda base, exponent: float("inf"))
     assert main(["show", "gradients", *QUICK, "--json", "-o", str(tmp_path / "g.json")]) == 0
     for text in (capsys.readouterr().out, (tmp_path / "g.json").read_text(encoding="utf-8")):
         lines = json.loads(text, parse_constant=pytest.fail)["panels"][0]["lines"]

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from small import train_arguments, undrawn, write_corpus
 
-from regard.checkpoint import WEIGHTS, RunFolder, update_folder
 from regard.cli import main
+from regard.runs.checkpoint import WEIGHTS, RunFolder, update_folder
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 

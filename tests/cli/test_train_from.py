@@ -7,14 +7,14 @@ import pytest
 import torch
 from small import SETTINGS, write_corpus, write_recurrent_recipe
 
-from regard.checkpoint import WEIGHTS, RunFolder, bytes_to_weights, read_recipe, update_folder
+from regard.base.progress import silent
+from regard.base.recipe import read_table
 from regard.cli import main
-from regard.data.generated import pairs
+from regard.data.demo.corpus import pairs
 from regard.model import load
-from regard.parents import resolve
-from regard.progress import silent
-from regard.recipe import read_table
-from regard.runs import held, open_run
+from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights, read_recipe, update_folder
+from regard.runs.open import held, open_run
+from regard.runs.parents import resolve
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 

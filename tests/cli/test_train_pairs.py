@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from small import SETTINGS
 
-from regard import defaults
-from regard.checkpoint import WEIGHTS, read_recipe
 from regard.cli import main
+from regard.runs.checkpoint import WEIGHTS, read_recipe
+from regard.runs.from_text import defaults
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 CHANGES = [word for name, value in SETTINGS.items() for word in ("--set", f"{name}={value}")]

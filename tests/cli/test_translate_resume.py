@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from small import write_corpus
 
+from regard.base.faults import Fault
 from regard.cli import main, unfinished
-from regard.cli.lines import LineWishes, number_of_lines
+from regard.cli.lines import LineConstraints, number_of_lines
 from regard.cli.unfinished import Kept, held
-from regard.faults import Fault
 
 LINES, PORTION = 52, 8
 SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # outputs, so that the tests are
-NO_WISHES = LineWishes([], [], [])
+NO_WISHES = LineConstraints([], [], [])
 
 # Runs a command line with small portions, and kills itself in the middle of its n-th write to a disk.
 KILLED = """
@@ -100,7 +100,7 @@ from pathlib import Path
 from regard.cli import lines, unfinished
 
 unfinished.PORTION, force, left = 2, unfinished._force, 0
-nothing = lines.LineWishes([], [], [])
+nothing = lines.LineConstraints([], [], [])
 
 def dying(file):
     global left

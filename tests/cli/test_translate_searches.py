@@ -21,7 +21,7 @@ def text(tmp_path: Path) -> Path:
 
 
 def wish(tmp_path: Path, *lines: str) -> str:
-    path = tmp_path / "wishes.txt"
+    path = tmp_path / "constraints.txt"
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return str(path)
 

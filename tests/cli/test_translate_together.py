@@ -12,9 +12,9 @@ from typing import IO
 import pytest
 from pausing_translator import MOMENTS, write_model
 
+from regard.base.faults import Fault
 from regard.cli import main
 from regard.cli.unfinished import held
-from regard.faults import Fault
 
 SCRIPT = Path(__file__).with_name("pausing_translator.py")
 INPUT, OUTPUT = "one\ntwo\nthree\nfour\nfive\n", "ONE\nTWO\nTHREE\nFOUR\nFIVE\n"

@@ -16,7 +16,7 @@ import sacrebleu
 
 from regard.cli import main
 from regard.model import Model
-from regard.translated import Translated
+from regard.verbs.translate.outputs import Translated
 
 LINES = ["I love books.", "", "Ana sees the red house."]
 

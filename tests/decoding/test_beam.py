@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from regard.base.faults import Fault
 from regard.decoding.beam import Hypothesis, beam_search
 from regard.decoding.choosing import ranked
 from regard.decoding.options import DecodingOptions
 from regard.decoding.sampling import sample
-from regard.faults import Fault
 from regard.protocols import Stepwise
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import torch
 
+from regard.base.faults import Fault, TextFault
 from regard.decoding.beam import Hypothesis, beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Wanted, occurs
-from regard.faults import Fault, OfText
 
 sys.path.insert(0, str(Path(__file__).parent))
 from plain_beam import plain_beam
@@ -99,12 +99,12 @@ def agree(seed: int, changes: dict[str, Any], asked: str) -> None:
         batch = torch.tensor([number])
         return plain_beam(task, batch, limits[number], size, alpha, options, one(demands, number))
 
-    found: list[list[Hypothesis]] | OfText
+    found: list[list[Hypothesis]] | TextFault
     try:
         found = found_all(task, limits, options, demands)
-    except OfText as fault:  # phrases that undo each other
+    except TextFault as fault:  # phrases that undo each other
         found = fault
-    if isinstance(found, OfText):
+    if isinstance(found, TextFault):
         assert defined(found.number) == []
         return
     for number, hypotheses in enumerate(found):

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from regard.base.faults import Fault
 from regard.decoding.beam import beam_search
 from regard.decoding.combined import Ensemble, Fused
+from regard.decoding.hypothesis_scores import Covers
 from regard.decoding.options import DecodingOptions
 from regard.decoding.sampling import sample
-from regard.decoding.scoring import Covers
-from regard.faults import Fault
 from regard.protocols import Stepwise
 
 sys.path.insert(0, str(Path(__file__).parent))

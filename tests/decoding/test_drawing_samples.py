@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from regard.base.faults import Fault
 from regard.decoding.beam import beam_search
 from regard.decoding.chance import _mixed, _signed, uniform
 from regard.decoding.options import DecodingOptions, SamplingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.sampling import draw, sample
-from regard.faults import Fault
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tables import END, Table, fixed, random_table

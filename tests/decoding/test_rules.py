@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from regard.base.faults import Fault
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, occurs
 from regard.decoding.rules import Rules, penalise_repeats, unforbidden, unrepeated
-from regard.faults import Fault
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tables import END

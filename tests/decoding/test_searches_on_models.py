@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from regard.data.bytewise import ByteTokeniser
+from regard.base.recipe import check
+from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.combined import Ensemble, Fused
 from regard.decoding.options import DecodingOptions
@@ -11,9 +12,8 @@ from regard.decoding.output import Demands, occurs
 from regard.decoding.sampling import sample
 from regard.families import FAMILIES
 from regard.protocols import Stepwise
-from regard.recipe import check
-from regard.tasks.objectives import objective_for
-from regard.tasks.translation import Translation
+from regard.tasks.translation.objectives import objective_for
+from regard.tasks.translation.task import Translation
 
 TABLES = {
     "transformer": {"encoder_layers": 1, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4},

@@ -12,8 +12,8 @@ from transformers import MarianConfig, MarianMTModel
 from transformers.utils import logging
 
 from regard.attention.positions import sinusoids
-from regard.data.generated import pairs
-from regard.engines.marian_weights import order
+from regard.data.demo.corpus import pairs
+from regard.engines.marian.weights import order
 
 logging.disable_progress_bar()
 

@@ -11,14 +11,14 @@ from untrained_export import engine, translation
 from regard.attention.alignments import links
 from regard.attention.positions import Learned
 from regard.attention.watch import watching
+from regard.base.faults import Fault, TooLong
 from regard.decoding.beam import Hypothesis, beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.pauses import pausing
-from regard.engines.ctranslate2 import CTranslate2Engine
+from regard.engines.ctranslate2.engine import CTranslate2Engine
 from regard.engines.links import word_links
-from regard.faults import Fault, TooLong
-from regard.models.transformer import Transformer
-from regard.tasks.translation import Translation
+from regard.models.transformer.network import Transformer
+from regard.tasks.translation.task import Translation
 
 TEXTS = ["Ana reads.", "Hi", "a b c d", "Кот", "Olá, mundo!", "x"]
 

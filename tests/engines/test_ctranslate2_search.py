@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from regard.decoding.hypothesis_scores import length_penalty
 from regard.decoding.options import DecodingOptions
-from regard.decoding.scoring import length_penalty
-from regard.engines.ctranslate2_search import (
+from regard.engines.ctranslate2.search import (
     Finished,
     arguments,
     exponent,

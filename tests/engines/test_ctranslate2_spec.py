@@ -8,14 +8,14 @@ import pytest
 import torch
 from untrained_export import SIZES, opened, translation
 
-from regard.data.bytewise import ByteTokeniser
-from regard.data.words import WordTokeniser
-from regard.engines.ctranslate2_export import token_names
-from regard.engines.ctranslate2_spec import check_expressible
-from regard.faults import Fault
-from regard.models.transformer import TransformerOptions
-from regard.recipe import check
-from regard.tasks.translation import Translation
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.data.tokenisers.words import WordTokeniser
+from regard.engines.ctranslate2.export import token_names
+from regard.engines.ctranslate2.spec import check_expressible
+from regard.models.transformer.network import TransformerOptions
+from regard.tasks.translation.task import Translation
 
 TEXTS = ["I love books.", "Olá, mundo!", "Кошка"]
 OUTPUTS = ["Eu amo livros.", "Hi", "A longer output than its input was."]

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from marian_models import make
 
-from regard import checkpoint
+from regard.base.faults import Fault
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
-from regard.engines.ctranslate2 import has_export, load_engine
-from regard.engines.ctranslate2_export import export_ctranslate2
+from regard.engines.ctranslate2.engine import has_export, load_engine
+from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import read_export
-from regard.engines.marian import import_marian
-from regard.faults import Fault
+from regard.engines.marian.importing import import_marian
 from regard.model import load
+from regard.runs import checkpoint
 
 SEARCH = DecodingOptions(beam=2, stop="first", longest_ratio=1.0, longest_extra=2)
 TEXTS = ["I love books.", "", "Ana sees the red house."]
@@ -107,7 +107,7 @@ def test_without_torch(exported: Path) -> None:
     program = f"""
 import sys
 from regard.decoding.options import DecodingOptions
-from regard.engines.ctranslate2 import load_engine
+from regard.engines.ctranslate2.engine import load_engine
 engine = load_engine({str(exported)!r})
 found = engine.translate(["I love books."], DecodingOptions(beam=2, longest_extra=3), explained=True)
 assert found[0][0].token_scores and engine.target.decode(found[0][0].tokens) is not None
@@ -197,7 +197,7 @@ def test_a_damaged_export_is_refused(copied: Path, harm: Callable[[Path], None],
 
 def test_what_ctranslate2_cannot_read_is_a_fault_too(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = read_export(copied / "ctranslate2") | {"model.bin": b"a"}
-    monkeypatch.setattr("regard.engines.ctranslate2.read_export", lambda folder: broken)
+    monkeypatch.setattr("regard.engines.ctranslate2.engine.read_export", lambda folder: broken)
     with pytest.raises(Fault, match=r"CTranslate2 cannot read .*/ctranslate2: File model.bin is incomplete.*\d\.$"):
         load_engine(copied)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from regard.base.faults import Fault
 from regard.engines.folders import Kind, whole_folder
-from regard.faults import Fault
 
 KIND = Kind(("export.json", "*.onnx"), ("about.json",))
 

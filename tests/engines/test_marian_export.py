@@ -11,11 +11,12 @@ from marian_models import ENGLISH, PORTUGUESE, in_double, make
 from torch import Tensor
 from transformers import MarianMTModel, MarianTokenizer
 
+from regard.base.faults import Fault
 from regard.cli import main
-from regard.data.tokenisers import Tokeniser, TokeniserOptions, train_tokeniser
-from regard.engines.marian import export_marian, import_marian
+from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, train_tokeniser
+from regard.engines.marian.export import export_marian
+from regard.engines.marian.importing import import_marian
 from regard.families import check_recipe
-from regard.faults import Fault
 from regard.model import Model, build_task, load
 from regard.training.snapshot import named_weights
 

@@ -7,11 +7,11 @@ import torch
 from marian_models import ENGLISH, PORTUGUESE, make
 from small import undrawn
 
-from regard.checkpoint import WEIGHTS, bytes_to_weights
 from regard.cli import main
-from regard.engines.marian import import_marian
+from regard.engines.marian.importing import import_marian
 from regard.model import load
-from regard.tasks.objectives import CrossEntropy
+from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
+from regard.tasks.translation.objectives import CrossEntropy
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 

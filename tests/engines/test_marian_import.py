@@ -13,15 +13,14 @@ from safetensors.torch import load_file, save, save_file
 from torch import Tensor
 from transformers import MarianMTModel, MarianTokenizer
 
-from regard import checkpoint
 from regard.attention import watching
+from regard.base.recipe import check
 from regard.decoding.options import DecodingOptions
-from regard.engines.marian import import_marian
-from regard.engines.marian_config import STOPS, Generation, decoding_table
-from regard.engines.marian_import import NEVER
-from regard.engines.marian_weights import write_tensors
+from regard.engines.marian.config import STOPS, Generation, decoding_table
+from regard.engines.marian.importing import NEVER, import_marian
+from regard.engines.marian.weights import write_tensors
 from regard.model import Model, load
-from regard.recipe import check
+from regard.runs import checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from marian_models import ENGLISH, PORTUGUESE, pieces, vocabulary, write_tokenisers
 from transformers import MarianTokenizer
 
-from regard.data.marian import MarianTokeniser, MarianVocabulary
-from regard.data.tokenisers import Tokeniser, TokeniserOptions, load_tokeniser, train_tokeniser
-from regard.faults import Fault
+from regard.base.faults import Fault
+from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
+from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, load_tokeniser, train_tokeniser
 
 TEXTS = [
     *ENGLISH[:20],

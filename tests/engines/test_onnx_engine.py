@@ -11,18 +11,18 @@ import onnx
 import pytest
 
 import regard
-from regard.checkpoint import read_folder
-from regard.data.words import WordTokeniser
+from regard.base.faults import Fault, TooLong
+from regard.data.tokenisers.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.decoding.pauses import pausing
 from regard.engines.exported import origins
-from regard.engines.onnx import Quantisation, export_onnx
-from regard.engines.onnx_engine import OnnxEngine, load_engine, load_graphs
+from regard.engines.onnx.engine import OnnxEngine, load_engine, load_graphs
+from regard.engines.onnx.export import Quantisation, export_onnx
 from regard.engines.shortlist import Shortlist
 from regard.families import check_recipe
-from regard.faults import Fault, TooLong
 from regard.model import Model, build_task
-from regard.searching import Search
+from regard.runs.checkpoint import read_folder
+from regard.verbs.translate.search import Search
 
 TEXTS = ["I love books.", "Ana sees the red house.", " ", "The boys read.", "x", "Кот, ação!"]
 
@@ -204,7 +204,7 @@ def test_what_onnxruntime_cannot_read_or_that_it_is_missing_is_said(
 ) -> None:
     folder = tmp_path / "run"
     shutil.copytree(exported, folder)
-    monkeypatch.setattr("regard.engines.onnx_engine.read_export", lambda folder: {})
+    monkeypatch.setattr("regard.engines.onnx.engine.read_export", lambda folder: {})
     (folder / "onnx" / "encoder.onnx").write_bytes(b"no graph")
     with pytest.raises(Fault, match=r"^onnxruntime cannot read .*encoder\.onnx: "):
         load_engine(folder)

@@ -13,13 +13,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.data.bytewise import ByteTokeniser
-from regard.data.tokenisers import TokeniserOptions, load_tokeniser
-from regard.engines.onnx import export_onnx
-from regard.engines.onnx_engine import load_graphs
+from regard.base.faults import Fault
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.data.tokenisers.tokeniser import TokeniserOptions, load_tokeniser
+from regard.engines.onnx.engine import load_graphs
+from regard.engines.onnx.export import export_onnx
 from regard.engines.shortlist import Shortlist
 from regard.families import check_recipe
-from regard.faults import Fault
 from regard.model import Model, build_task
 from regard.training.snapshot import named_weights
 
@@ -164,7 +164,7 @@ def test_other_families_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("regard.engines.onnx_")]:
+    for name in [name for name in sys.modules if name.startswith("regard.engines.onnx.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(Fault, match=r"onnx is not installed; `pip install '\.\[onnx\]'` in a checkout"):

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regard.data.shards import Pairs, ShardBuilder, write_lengths
+from regard.base.faults import Fault
+from regard.data.corpora.shards import Pairs, ShardBuilder, write_lengths
 from regard.decoding.options import DecodingOptions
 from regard.engines import shortlist
-from regard.engines.ctranslate2 import load_engine
-from regard.engines.ctranslate2_export import export_ctranslate2
+from regard.engines.ctranslate2.engine import load_engine
+from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.shortlist import Shortlist, learn_shortlist
-from regard.faults import Fault
 
 SOURCE = ["<pad>", "<unk>", "<s>", "</s>", "the", "house", "book", "Ana"]
 TARGET = ["<pad>", "<unk>", "<s>", "</s>", "das", "Haus", "Buch", "Ana", "never"]

@@ -1,6 +1,6 @@
 """Texts as the fast engines read them."""
 
-from regard.data.bytewise import ByteTokeniser
+from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.texts import rows_of
 

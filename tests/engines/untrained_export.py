@@ -6,13 +6,13 @@ from typing import Any
 import ctranslate2
 import torch
 
-from regard.data.bytewise import ByteTokeniser
+from regard.base.recipe import check
+from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding.options import DecodingOptions
-from regard.engines.ctranslate2 import CTranslate2Engine
-from regard.engines.ctranslate2_export import described
-from regard.models.transformer import Transformer, TransformerOptions
-from regard.recipe import check
-from regard.tasks.translation import Translation
+from regard.engines.ctranslate2.engine import CTranslate2Engine
+from regard.engines.ctranslate2.export import described
+from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.tasks.translation.task import Translation
 
 SIZES: dict[str, Any] = {
     "encoder_layers": 2,

@@ -10,7 +10,7 @@ import sacrebleu.utils
 import sentencepiece
 from sacrebleu.tokenizers import tokenizer_ja_mecab, tokenizer_ko_mecab, tokenizer_spm
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics import score
 from regard.metrics.bleu import language_remark
 from regard.metrics.explain import explain_corpus, explain_sentence, matches

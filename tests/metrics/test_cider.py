@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics.cider import cider
 
 sentences = st.lists(st.sampled_from(["a", "b", "não", "ещё"]), min_size=4, max_size=8).map(" ".join)

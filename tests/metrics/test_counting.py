@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from regard.data.generated import pairs
+from regard.data.demo.corpus import pairs
 from regard.metrics import References, counting, score
 from regard.metrics.counting import sentence_statistics
 from regard.metrics.text import SACREBLEU

@@ -9,7 +9,7 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics import METRICS, References, score
 from regard.training.snapshot import LOWER_IS_BETTER
 

@@ -7,8 +7,8 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.data.generated import pairs
-from regard.faults import Fault
+from regard.base.faults import Fault
+from regard.data.demo.corpus import pairs
 from regard.metrics.explain import Match, explain_corpus, explain_sentence, matches, parse_weights
 
 REFERENCES = [target for _, target in pairs("test")[:80]]

@@ -10,7 +10,7 @@ import snowballstemmer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics.meteor import ENGLISH, STEMMERS, meteor
 from regard.metrics.wordnet import wordnet
 

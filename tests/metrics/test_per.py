@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics.errors import position_independent_error_rate, word_error_rate
 
 sentences = st.lists(st.sampled_from(["a", "b", "não", "ещё"]), max_size=6).map(" ".join)

@@ -9,7 +9,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
-from regard.data.generated import pairs
+from regard.data.demo.corpus import pairs
 from regard.metrics import METRICS, score, significance
 from regard.metrics.significance import SUMS, Sums, difference, interval, likelihood_sums
 

@@ -3,7 +3,7 @@
 import pytest
 import sacrebleu
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.metrics import METRICS, score
 from regard.metrics.sentences import ERRORS, utility
 

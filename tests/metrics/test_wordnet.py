@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.catalogue import find
-from regard.data.get import get
-from regard.faults import Fault
+from regard.base.faults import Fault
+from regard.base.progress import silent
+from regard.data.catalogue.entries import find
+from regard.data.catalogue.get import get
 from regard.metrics.wordnet import WordNet, wordnet
-from regard.progress import silent
 
 NONE: dict[str, dict[str, tuple[int, ...]]] = {part: {} for part in ("noun", "verb", "adj", "adv")}
 NO_EXCEPTIONS: dict[str, dict[str, tuple[str, ...]]] = {part: {} for part in NONE}

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.models.cells import (
+from regard.models.recurrent.cells import (
     HiddenState,
     LstmState,
     Weights,

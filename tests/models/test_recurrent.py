@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from regard.models.recurrent import CELLS, Stack
+from regard.models.recurrent.layers import CELLS, Stack
 
 
 @pytest.fixture(params=CELLS)

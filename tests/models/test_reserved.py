@@ -4,11 +4,11 @@ import pytest
 import torch
 from test_laws import BUILDS, PAIRS, build
 
-from regard.captured import leaves
-from regard.models import reserved
-from regard.models.transformer import Transformer
+from regard.hardware.cuda_graphs import leaves
+from regard.models.transformer import reserved
+from regard.models.transformer.network import Transformer
 from regard.protocols import State
-from regard.tasks.translation import Translation
+from regard.tasks.translation.task import Translation
 
 TRANSFORMERS = {
     **{name: table for name, (family, table) in BUILDS.items() if family == "transformer"},

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.data.bytewise import ByteTokeniser
-from regard.faults import Fault
-from regard.models.seq2seq import Seq2Seq, Seq2SeqOptions
-from regard.recipe import check
-from regard.tasks.objectives import Exploring, objective_for
-from regard.tasks.translation import Translation
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.tasks.translation.objectives import Exploring, objective_for
+from regard.tasks.translation.task import Translation
 
 SIZES = {"embedding": 12, "width": 16, "dropout": 0.0}
 

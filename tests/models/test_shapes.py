@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 import torch
 
-from regard.data.bytewise import ByteTokeniser
+from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.families import check_recipe
 from regard.model import build_task
 from regard.models.shapes import ShapesOnly, Unfilled
-from regard.tasks.translation import Translation
+from regard.tasks.translation.task import Translation
 from regard.training.snapshot import named_weights
 
 SIZES = {"encoder_layers": 1, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "longest": 32}

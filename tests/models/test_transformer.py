@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from regard.attention import watching
-from regard.faults import Fault
-from regard.models.transformer import PRESETS, Transformer, TransformerOptions
-from regard.recipe import check
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.models.transformer.network import PRESETS, Transformer, TransformerOptions
 
 BUILDS = [
     {"norm": norm, "positions": positions, "activation": activation}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from regard.recipe import Options
+from regard.base.recipe import Options
 from regard.serving.bodies import parse_json
 from regard.serving.openapi import document
 from regard.serving.questions import AttentionQuestion, BeamQuestion, NextQuestion, TranslateQuestion

@@ -132,7 +132,7 @@ def test_who_goes_away_costs_nothing_more(forth: Path, monkeypatch: pytest.Monke
 
 def test_a_search_that_nobody_waits_for_is_given_up(back: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps, begun, gone = [0], threading.Event(), threading.Event()
-    original = regard.tasks.translation.Translation.step
+    original = regard.tasks.translation.task.Translation.step
 
     def step(task: Any, tokens: Any, state: Any) -> Any:
         steps[0] += 1
@@ -141,7 +141,7 @@ def test_a_search_that_nobody_waits_for_is_given_up(back: Path, monkeypatch: pyt
         return original(task, tokens, state)
 
     with slow_server(back) as (address, notes):
-        monkeypatch.setattr("regard.tasks.translation.Translation.step", step)
+        monkeypatch.setattr("regard.tasks.translation.task.Translation.step", step)
         connection = sent(address, "/v1/translate", '{"text": "Ana"}')
         assert begun.wait(WAIT)
         connection.close()

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.data.sentences import Sentence, rejoin, split_sentences
+from regard.data.corpora.sentences import Sentence, rejoin, split_sentences
 from regard.serving import placing
 from regard.serving.markup import Run, read_html, unchanged
-from regard.translated import Alignment, Translated, linked
+from regard.verbs.translate.outputs import Alignment, Translated, linked
 
 
 def as_translated(text: str, alignment: Alignment) -> Translated:

@@ -13,7 +13,7 @@ from toy import make_recurrent
 
 import regard
 from regard.cli import main
-from regard.foresight import beam_tree, next_choices
+from regard.seeing.next_token import beam_tree, next_choices
 from regard.serving.app import make_app
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engines"))

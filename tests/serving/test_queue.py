@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from regard.base.faults import Fault
 from regard.decoding.pauses import between_steps
-from regard.faults import Fault
 from regard.serving.catalogue import Catalogue
 from regard.serving.metrics import Metrics
 from regard.serving.options import Batching, ServingOptions

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from loopback import WAIT, until
 
-from regard.checkpoint import read_folder
 from regard.cli import main
-from regard.data.symbols import NAMES
+from regard.data.tokenisers.symbols import NAMES
 from regard.engines.exported import CTRANSLATE2, RECORD, SHORTLIST, origins, write_record
 from regard.engines.shortlist import Shortlist
+from regard.runs.checkpoint import read_folder
 from regard.serving.app import make_app
 from regard.serving.server import address_of, bound
 

@@ -9,8 +9,8 @@ import pytest
 from loopback import on_loopback
 
 import regard
+from regard.base.faults import Fault
 from regard.cli import main
-from regard.faults import Fault
 from regard.serving.app import make_app
 from regard.serving.served import Served
 

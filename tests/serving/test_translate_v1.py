@@ -8,7 +8,7 @@ import httpx2 as httpx
 import pytest
 
 import regard
-from regard.searching import Wishes
+from regard.verbs.translate.search import Constraints
 
 TEXT = "Ana sees the red house. The boys read new books!"
 
@@ -105,10 +105,10 @@ SENTENCE = "Ana sees the red house."
         ({"sample": {"seed": 5}, "n_best": 3}, {"sample": {"seed": 5}, "n_best": 3}),
         ({"sample": {"top_k": 3, "seed": 2}}, {"sample": {"top_k": 3, "seed": 2}}),
         ({"sample": {"temperature": 0.0}}, {"sample": {"temperature": 0.0}}),
-        ({"prefix": "Eu amo"}, {"wishes": Wishes(prefixes=["Eu amo"])}),
-        ({"required": ["dois cachorros"]}, {"wishes": Wishes(required=[["dois cachorros"]])}),
-        ({"forbidden": ["em"]}, {"wishes": Wishes(forbidden=["em"])}),
-        ({"vocabulary": ["Eu amo livros"]}, {"wishes": Wishes(allowed=["Eu amo livros"])}),
+        ({"prefix": "Eu amo"}, {"constraints": Constraints(prefixes=["Eu amo"])}),
+        ({"required": ["dois cachorros"]}, {"constraints": Constraints(required=[["dois cachorros"]])}),
+        ({"forbidden": ["em"]}, {"constraints": Constraints(forbidden=["em"])}),
+        ({"vocabulary": ["Eu amo livros"]}, {"constraints": Constraints(allowed=["Eu amo livros"])}),
     ],
 )
 def test_options_are_those_of_python(

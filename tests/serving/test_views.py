@@ -8,8 +8,8 @@ import httpx2 as httpx
 import pytest
 
 import regard
-from regard.foresight import beam_tree, next_choices
-from regard.looking import look
+from regard.seeing.gazes import look
+from regard.seeing.next_token import beam_tree, next_choices
 
 TEXT = "Ana sees the red house."
 
@@ -82,7 +82,7 @@ def test_attention_is_refused_in_words(client: httpx.Client) -> None:
 
 
 def test_a_model_without_attention_says_so(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("regard.looking.Sight.sides", [])
+    monkeypatch.setattr("regard.seeing.gazes.Sight.sides", [])
     assert "has no attention" in refused(client, "attention")
 
 

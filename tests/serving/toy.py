@@ -5,16 +5,16 @@ from typing import Any
 
 import torch
 
-from regard import checkpoint
 from regard.attention.positions import Learned
-from regard.data.words import WordTokeniser
-from regard.engines.ctranslate2_export import export_ctranslate2
+from regard.base.recipe import write
+from regard.data.tokenisers.words import WordTokeniser
+from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import CTRANSLATE2
 from regard.families import Recipe, check_recipe
 from regard.model import build_task
-from regard.models.transformer import Transformer
-from regard.recipe import write
-from regard.tasks.translation import Translation
+from regard.models.transformer.network import Transformer
+from regard.runs import checkpoint
+from regard.tasks.translation.task import Translation
 from regard.training.snapshot import named_weights
 
 OUTPUT = 6  # tokens that an output has at most

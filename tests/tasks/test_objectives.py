@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from regard.data.bytewise import ByteTokeniser
-from regard.faults import Fault
-from regard.models.seq2seq import Seq2SeqOptions
-from regard.models.transformer import Transformer, TransformerOptions
-from regard.recipe import check
-from regard.tasks.objectives import Consistent, CrossEntropy, objective_for
-from regard.tasks.translation import Translation
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.models.recurrent.seq2seq import Seq2SeqOptions
+from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.tasks.translation.objectives import Consistent, CrossEntropy, objective_for
+from regard.tasks.translation.task import Translation
 
 PAIRS = [("a man", "ein Mann"), ("dogs", "Hunde"), ("it rains", "es regnet")]
 

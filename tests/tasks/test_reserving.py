@@ -5,9 +5,9 @@ import torch
 from test_laws import BUILDS, PAIRS, build
 
 from regard.attention.watch import watching
-from regard.decoding.steady import Reserves
+from regard.decoding.fixed_beam import Reserves
 from regard.protocols import Stepwise
-from regard.tasks.reserving import Reserving, can_reserve, few_lengths
+from regard.tasks.translation.reserving import Reserving, can_reserve, few_lengths
 
 
 @torch.no_grad()

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from small import SETTINGS, write_corpus
 
-from regard.data.options import DataOptions
-from regard.data.prepare import prepare
-from regard.data.prepared import Prepared, open_prepared
-from regard.data.sampled import PairCutter, SampledPairs
-from regard.faults import Fault
-from regard.models.transformer import Transformer, TransformerOptions
-from regard.tasks.translation import Translation
+from regard.base.faults import Fault
+from regard.data.corpora.options import DataOptions
+from regard.data.corpora.prepare import prepare
+from regard.data.corpora.prepared import Prepared, open_prepared
+from regard.data.corpora.resampling import PairCutter, SampledPairs
+from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.tasks.translation.task import Translation
 from regard.training.prefetch import prefetched
 
 SAMPLING = 0.3

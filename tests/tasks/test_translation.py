@@ -6,11 +6,11 @@ import pytest
 import torch
 
 import regard
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.model import Model
-from regard.searching import find
-from regard.tasks.objectives import CrossEntropy
-from regard.tasks.pairs import PairBatch
+from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.objectives import CrossEntropy
+from regard.verbs.translate.search import find
 
 TEXTS = ["I love books.", "Ana sees the red house.", "", "The boys do not read.", "Três maçãs. Привет!", "a"]
 
@@ -38,7 +38,7 @@ def test_many_sentences_need_several_batches_and_keep_their_order(
 ) -> None:
     texts = [f"{text} {number}" for number in range(5) for text in TEXTS[:2]]
     together = [each.text for each in model.translate(texts, beam=2)]
-    monkeypatch.setattr("regard.searching.SEARCH_TOKENS", 100)
+    monkeypatch.setattr("regard.verbs.translate.search.SEARCH_TOKENS", 100)
     assert [each.text for each in model.translate(texts, beam=2)] == together
     assert model.translate(texts[3:4], beam=2)[0].text == together[3]
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
+from regard.base.faults import Fault
+from regard.base.recipe import check
 from regard.families import FAMILIES
-from regard.faults import Fault
-from regard.recipe import check
 from regard.training.freezing import check_parts, freeze
 
 SMALL = {

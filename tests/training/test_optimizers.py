@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from regard.faults import Fault
-from regard.recipe import check
+from regard.base.faults import Fault
+from regard.base.recipe import check
 from regard.training import optimizers
 from regard.training.options import OptimizerOptions
 

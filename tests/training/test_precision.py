@@ -9,10 +9,10 @@ import torch
 from small import write_recurrent_recipe
 from torch import nn
 
-from regard import runs
+from regard.base.recipe import apply_settings, read_table
 from regard.cli import main
 from regard.families import check_recipe
-from regard.recipe import apply_settings, read_table
+from regard.runs import open as runs
 from regard.training.precision import has_bf16_lstm
 
 IN_BF16 = ["training.precision=bf16", "training.device=cpu"]

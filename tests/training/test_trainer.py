@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
-from regard.faults import Fault
+from regard.base.faults import Fault
+from regard.base.recipe import check
 from regard.protocols import Loss
-from regard.recipe import check
+from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.training.events import Ended, Hurried, Remarked, Stepped, Validated
 from regard.training.guards import Splitter
 from regard.training.options import TrainingOptions

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from regard.faults import Fault
-from regard.viewing.choices import Choices, Panel, choices_to_json
-from regard.viewing.choices_picture import draw_choices
-from regard.viewing.choices_terminal import choices_lines
+from regard.base.faults import Fault
+from regard.viewing.choices.picture import draw_choices
+from regard.viewing.choices.record import Choices, Panel, choices_to_json
+from regard.viewing.choices.terminal import choices_lines
 
 sys.path.insert(0, str(Path(__file__).parent))
 from next_tokens import choices

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.viewing.comparison import draw_by_length, draw_comparison
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.viewing.canvas import PALETTE
 from regard.viewing.curves import draw_curves, smoothed
 

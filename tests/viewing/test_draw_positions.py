@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.viewing.positions import draw_positions
 
 PLACES = np.arange(8)[:, None]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regard.faults import Fault
-from regard.viewing import tree_page
-from regard.viewing.choices_page import Start, write_choices_page
-from regard.viewing.tree_page import write_tree_page
+from regard.base.faults import Fault
+from regard.viewing.choices.page import Start, write_choices_page
+from regard.viewing.tree import page as tree_page
+from regard.viewing.tree.page import write_tree_page
 
 sys.path.insert(0, str(Path(__file__).parent))
 from next_tokens import choices
@@ -154,7 +154,7 @@ def test_the_page_has_the_whole_distribution_and_where_it_starts(tmp_path: Path)
 def test_what_the_model_never_writes_is_left_out(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from regard.viewing.choices import Panel
+    from regard.viewing.choices.record import Panel
 
     sure = replace(choices(), panels=[Panel("", "", {}, np.array([0.7, 0.3, 0.0]))], origins=[0])
     write_choices_page(sure, tmp_path / "next.html")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.viewing.lines import FAINTEST, Link, draw_lines, lay_out, links
 from regard.viewing.matrix import Matrix
 

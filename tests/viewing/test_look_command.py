@@ -33,7 +33,7 @@ def numbers(path: Path) -> Any:
 
 def test_the_numbers_are_what_was_seen(look: Any, trained: Path) -> None:
     import regard
-    from regard.looking import look as look_in_python
+    from regard.seeing.gazes import look as look_in_python
 
     found = numbers(look("one.json", "--layer", "2", "--head", "1", "--tokens"))
     seen = look_in_python(regard.load(trained), TEXT, TARGET, by_word=False)
@@ -73,7 +73,7 @@ def test_a_page_has_all_sides_and_opens_where_it_was_told(look: Any) -> None:
 
 def test_a_page_has_every_place_of_the_output_and_the_beam(look: Any, trained: Path) -> None:
     import regard
-    from regard.foresight import next_choices
+    from regard.seeing.next_token import next_choices
 
     found = page_data(look("page.html"))
     tokens, places = found["next"]["tokens"], found["next"]["places"]
@@ -90,7 +90,7 @@ def test_a_page_has_every_place_of_the_output_and_the_beam(look: Any, trained: P
 def test_a_beam_too_large_for_the_page_is_left_away_with_a_word(
     look: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from regard.viewing import tree_page
+    from regard.viewing.tree import page as tree_page
 
     monkeypatch.setattr(tree_page, "MOST_NODES", 3)
     assert "beam" not in page_data(look("page.html"))

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from regard.attention.watch import Gaze
-from regard.data.bytewise import ByteTokeniser
-from regard.data.tokenisers import Kind, TokeniserOptions
-from regard.faults import Fault
-from regard.looking import Sight
+from regard.base.faults import Fault
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.data.tokenisers.tokeniser import Kind, TokeniserOptions
+from regard.seeing.gazes import Sight
 
 BYTES = ByteTokeniser()
 

@@ -10,7 +10,7 @@ from subprocess import run
 import numpy as np
 import pytest
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.viewing.canvas import runs_leftwards, shown
 from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet, missing_glyphs, to_json
 

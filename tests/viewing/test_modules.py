@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from regard.viewing import choices_page, modules, page, sealed, tree_page
+from regard.viewing import modules, page, sealed
+from regard.viewing.choices import page as choices_page
 from regard.viewing.modules import joined, module_order
+from regard.viewing.tree import page as tree_page
 
 PAGES = (page, tree_page, choices_page)
 ENTRIES = [each.SCRIPT for each in PAGES]

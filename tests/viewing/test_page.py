@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.viewing import page
-from regard.viewing.choices_page import place_data
+from regard.viewing.choices.page import place_data
 from regard.viewing.matrix import entropy
 from regard.viewing.page import Scene, Start, fits, page_of, write_page
 from regard.viewing.seen import Block, Seen

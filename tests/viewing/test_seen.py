@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from regard.faults import Fault
+from regard.base.faults import Fault
 from regard.viewing.seen import Block, Seen
 
 ROWS, COLUMNS = ["Eu", "vejo"], ["I", "see"]

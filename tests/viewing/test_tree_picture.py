@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from regard.faults import Fault
-from regard.viewing.tree import Node, Tree
-from regard.viewing.tree_picture import draw_tree, lay_out
+from regard.base.faults import Fault
+from regard.viewing.tree.picture import draw_tree, lay_out
+from regard.viewing.tree.record import Node, Tree
 
 sys.path.insert(0, str(Path(__file__).parent))
 from trees import END, small_tree

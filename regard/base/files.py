@@ -1,0 +1,93 @@
+"""Files that are whole or not there: written beside their place, forced to disk, renamed."""
+
+import errno
+import hashlib
+import math
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from regard.base.faults import Fault
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Give an error of the system in this block the name of the file: once a file is open, such errors have none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears at `path` when the block ends well; until then, and otherwise, what was there stays.
+
+    Its place beside has a fixed name, so what a killed process left is overwritten the next time. A disk that is full
+    or may not be written to is a fault that names `path`; errors of the block's own come through as they are. Into a
+    device or a pipe, such as /dev/stdout, one writes directly: a file must not take its place.
+    """
+    if not path.parent.is_dir():
+        raise Fault(f"There is no folder {path.parent} to write {path.name} into.")
+    if path.is_dir():
+        raise Fault(f"{path} is a folder; name a file to write to.")
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    place = path.resolve()  # through a link, so that the link stays one
+    beside = place.with_name(f".{place.name}.partial")
+    try:
+        with beside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(place)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise Fault(f"The disk is full: {path} could not be written; what was there before is intact.") from error
+        if error.filename in (None, str(beside)):
+            raise Fault(f"{path} cannot be written: {error.strerror}.") from error
+        raise
+    finally:
+        with suppress(OSError):  # where nothing may be written, nothing may be removed either
+            beside.unlink(missing_ok=True)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Give a file this content in one step."""
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def checksum(content: bytes | bytearray) -> str:
+    """The SHA-256 of a content, by which it is known again."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_regular_file(path: Path) -> bytes:
+    """The content of a file of a folder that need not be trusted: no link is followed, and no pipe is waited for.
+
+    What is no regular file is an OSError like any other that keeps a file from being read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is a device, a pipe or a folder", str(path))
+        return file.read()
+
+
+def finite(value: Any) -> Any:
+    """The same for JSON, which knows finite numbers only: what is none becomes null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {name: finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
+    return value

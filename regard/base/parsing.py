@@ -1,0 +1,65 @@
+"""JSON and TOML from files that need not be trusted: of bounded size and depth, and a fault where Python raises more.
+
+Python's readers are good, but not for strangers: both end in a RecursionError where tables lie too deep in one another,
+and in a ValueError at a number of more than 4,300 digits; and a key of n dotted parts takes the time of n².
+"""
+
+import json
+import re
+import tomllib
+from typing import Any
+
+from regard.base.faults import Fault
+
+MOST_BYTES = 2**20  # of a recipe, a manifest, scores
+MOST_LISTED = 2**26  # of a vocabulary; one of a million pieces has half of that
+_DEEPEST = 32  # tables in one another, and parts of a dotted key
+_LONGEST_WORD = 128  # characters of a number or a bare key
+
+# A text or a comment, in which everything is allowed; one that does not end is no TOML, and is looked at once.
+_QUOTED = re.compile(
+    r'''"""(?:\\.|[^\\])*?(?:"""|\Z)|"(?:\\.|[^"\\\n])*"?''' r"""|'''.*?(?:'''|\Z)|'[^'\n]*'?|#[^\n]*""",
+    re.DOTALL,
+)
+_LONG_WORD = re.compile(rf"[\w+-]{{{_LONGEST_WORD + 1},}}")
+
+
+def parse_json(content: bytes, name: str, most: int = MOST_BYTES) -> Any:
+    """What JSON says; `name` is where it comes from. Constants that are no JSON, such as NaN, are refused."""
+    _check_size(len(content), name, most)
+    try:
+        return json.loads(content, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise Fault(f"{name} is damaged: it is not JSON.") from None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """What TOML says; `name` is where it comes from."""
+    _check_size(len(text), name, MOST_BYTES)
+    bare = _QUOTED.sub('""', text)
+    if _LONG_WORD.search(bare):
+        raise Fault(f"{name} has a number or a name of more than {_LONGEST_WORD} characters.")
+    if max(_depth(bare), *(part.count(".") for part in re.split(r"[\n=,\[\]{}]", bare))) > _DEEPEST:
+        raise Fault(f"{name} is nested more than {_DEEPEST} deep.")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Fault(f"{name} is not valid TOML: {error}.") from None
+
+
+def _check_size(size: int, name: str, most: int) -> None:
+    if size > most:
+        raise Fault(f"{name} is of {size:,} characters, more than any such file needs.")
+
+
+def _depth(text: str) -> int:
+    """How deep brackets lie in one another."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", text):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest

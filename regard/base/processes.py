@@ -1,0 +1,114 @@
+"""Work spread over processes, with the results in order and nothing left running whatever happens."""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any, TypeVar
+
+from regard.base.faults import Fault
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_WAITING = 2  # items beyond those being worked on, so that no worker waits and few lie in memory
+_LOOK = 5.0  # seconds between two looks at whether a worker that is waited for was stopped
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
+
+_installed: Callable[[Any], Any]  # in a worker process: what it does with every item
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
+    """The results of `work` on each item, in the order of the items, by so many worker processes; by this one if 0.
+
+    The items are drawn as they are needed, and `work` travels to each worker once. A fault of a worker is raised here.
+    Close the generator, and whatever is still under way is killed.
+    """
+    if not workers:
+        yield from map(work, items)
+        return
+    # Spawned, not forked: a fork of a process with threads, such as torch starts, may hang.
+    executor = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _install, (work,))
+    under_way: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            under_way.append(executor.submit(_do, item))
+            if len(under_way) >= workers + _WAITING:
+                yield _awaited(under_way.popleft(), executor)
+        while under_way:
+            yield _awaited(under_way.popleft(), executor)
+    except BrokenProcessPool:
+        raise Fault(
+            "A worker process has ended early: for want of memory, or because a script calls regard outside of "
+            "`if __name__ == '__main__':`. What is finished is kept, and the same call goes on from there."
+        ) from None
+    except BaseException:
+        _kill(executor)
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _awaited(asked: Future[Result], executor: ProcessPoolExecutor) -> Result:
+    """The result of a worker that may take its time; one that was stopped would be waited for without end."""
+    stopped: set[int] = set()
+    while True:
+        try:
+            return asked.result(_LOOK)
+        except TimeoutError:
+            if asked.done():  # it was the work that ran out of time
+                raise
+        before, stopped = stopped, {number for number in _processes(executor) if _is_stopped(number)}
+        for number in before & stopped:
+            raise Fault(
+                f"The worker process {number} was stopped (SIGSTOP) and ended instead of waited for. "
+                "What is finished is kept, and the same call goes on from there."
+            )
+
+
+def _is_stopped(number: int) -> bool:
+    try:
+        about = Path(f"/proc/{number}/stat").read_bytes()
+    except OSError:
+        return False
+    return about.rpartition(b")")[2].split()[:1] == [b"T"]
+
+
+def is_starting_worker() -> bool:
+    """Whether this is a worker that still imports the script it was started from, which should only define things."""
+    return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
+
+
+def _processes(executor: ProcessPoolExecutor) -> dict[int, Any]:
+    return dict(executor._processes or {})
+
+
+def _kill(executor: ProcessPoolExecutor) -> None:
+    """What `kill_workers` does from Python 3.14 on."""
+    for process in _processes(executor).values():
+        process.kill()
+
+
+def _install(work: Callable[[Any], Any]) -> None:
+    """Make a worker ready: Ctrl-C is for the main process to handle, and when that one dies so does the worker."""
+    global _installed
+    _installed = work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    parent = multiprocessing.parent_process()
+    if parent is None or not parent.is_alive():
+        os._exit(1)
+
+
+def _do(item: Any) -> Any:
+    return _installed(item)

@@ -1,0 +1,261 @@
+"""Recipes: TOML in, frozen typed options out, every fault named at once and nothing unknown let through."""
+
+import types
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic_core import ErrorDetails
+
+from regard.base.faults import Fault
+from regard.base.parsing import parse_toml
+from regard.base.suggestions import meant
+
+Place = tuple[int | str, ...]
+
+_DEEPEST = 8  # tables in one another that a setting may name
+_MOST_FAULTS = 20  # that are told of one recipe
+_LONGEST_SHOWN = 200  # characters of a wrong value or name
+
+
+class Options(BaseModel):
+    """A small frozen set of options; each field's description is its help text everywhere."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _check_bits(cls, value: Any) -> Any:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError(f"{_shown(value)} has more than 64 bits")
+        return value
+
+
+Kind = TypeVar("Kind", bound=Options)
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """The raw contents of a recipe file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Fault(f"There is no recipe at {path}; `regard recipes` lists those that come with regard.") from None
+    except UnicodeDecodeError as error:
+        raise Fault(f"The recipe {path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
+    except OSError as error:
+        raise Fault(f"The recipe {path} cannot be read: {error.strerror}.") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, name: str) -> dict[str, Any]:
+    """The table in a recipe's text."""
+    return parse_toml(text, f"The recipe {name}")
+
+
+def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
+    """A copy of `table` changed by settings such as `training.steps=200`; a value that is no TOML is a string."""
+    changed = _copied(table)
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        *parents, name = [part.strip() for part in path.split(".")]
+        if not equals or not all([*parents, name]) or len(parents) > _DEEPEST:
+            raise Fault(f"--set {_short(setting)} is not of the form name=value, as in --set training.steps=200.")
+        inner = changed
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+            if not isinstance(inner, dict):
+                raise Fault(f"--set {setting}: {parent} is a single value and has nothing inside it.")
+        try:
+            inner[name] = parse_toml(f"value = {text}", setting)["value"]
+        except Fault:
+            inner[name] = text.strip()
+    return changed
+
+
+def merged(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """A copy of `table` with `changes` laid over it, tables inside tables alike."""
+    both = dict(table)
+    for name, value in changes.items():
+        inner = both.get(name)
+        both[name] = merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
+    return both
+
+
+def _copied(table: dict[str, Any]) -> dict[str, Any]:
+    return {name: _copied(value) if isinstance(value, dict) else value for name, value in table.items()}
+
+
+def check(kind: type[Kind], table: dict[str, Any], whole: str = "the recipe") -> Kind:
+    """Make a `kind` of `table`, or raise one Fault that lists everything wrong with it."""
+    try:
+        return kind.model_validate(table)
+    except ValidationError as error:
+        raise _fault(kind, error.errors(), whole) from None
+
+
+@contextmanager
+def faults_of(path: Path) -> Iterator[None]:
+    """Faults of the block are told as those of this file."""
+    try:
+        yield
+    except Fault as fault:
+        raise Fault(*(f"{path}: {sentence}" for sentence in fault.sentences)) from None
+
+
+def check_alone(kind: type[Options], table: dict[str, Any]) -> None:
+    """Refuse the names and values in `table` that are wrong whatever else a recipe says.
+
+    What is still missing, and whether one value goes with another, is not looked at.
+    """
+    try:
+        kind.model_validate(table)
+    except ValidationError as error:
+        if faults := [fault for fault in error.errors() if fault["type"] not in ("missing", "value_error")]:
+            raise _fault(kind, faults, "the recipe") from None
+
+
+def _fault(kind: type[Options], faults: list[ErrorDetails], whole: str) -> Fault:
+    sentences = dict.fromkeys(_sentence(kind, fault, whole) for fault in faults[:_MOST_FAULTS])
+    return Fault(*sentences, *([f"and {more:,} more"] if (more := len(faults) - _MOST_FAULTS) > 0 else []))
+
+
+def _sentence(kind: type[Options], fault: ErrorDetails, whole: str) -> str:
+    place: Place = fault["loc"]
+    path, value, about = _path(place), _shown(fault["input"]), fault.get("ctx", {})
+    match fault["type"]:
+        case "extra_forbidden":
+            return _no_such_name(kind, place, whole)
+        case "missing":
+            return f"{_path(place[:-1]) or whole} needs '{place[-1]}'"
+        case "literal_error":
+            return f"{path} is {value}, expected one of {about['expected'].replace(' or ', ', ')}"
+        case "value_error":
+            return f"{path or whole}: {about['error']}"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"{path} is {value}, expected a table"
+        case known if known in _EXPECTED:
+            return f"{path} is {value}, expected {_EXPECTED[known].format(**about)}"
+    return f"{path} is {value}: {fault['msg']}"
+
+
+_EXPECTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "a text in quotes",
+    "list_type": "a list",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "{ge} or more",
+    "less_than": "less than {lt}",
+    "less_than_equal": "{le} or less",
+    "finite_number": "a finite number",
+    "too_short": "at least {min_length} of them",
+}
+
+
+def _path(place: Place) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{_short(part)}" for part in place).lstrip(".")
+
+
+def _shown(value: Any) -> str:
+    return _short(repr(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:
+    *parents, name = place
+    own, section = _kind_at(kind, tuple(parents)), _path(tuple(parents))
+    inside = {f"{section}.{path}".lstrip("."): path for path in described(own)}
+    near = meant(str(name), section, list(described(kind) | inside))
+    # A name of the same section stands alone, one from elsewhere with its path.
+    named = " or ".join(f"'{path if '.' in inside.get(path, '.') else inside[path]}'" for path in near)
+    hint = f"did you mean {named}?" if near else f"it has {', '.join(own.model_fields)}"
+    return f"{section or whole} has no '{_short(str(name))}'; {hint}"
+
+
+def described(kind: type[Options], section: str = "") -> dict[str, str]:
+    """All options at any depth by their dotted paths, with their sentences; those of the members of lists are not."""
+    found: dict[str, str] = {}
+    for name, field in kind.model_fields.items():
+        path = f"{section}.{field.alias or name}".lstrip(".")
+        found[path] = field.description or ""
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Options):
+            found |= described(field.annotation, path)
+    return found
+
+
+def _kind_at(kind: type[Options], parents: Place) -> type[Options]:
+    for part in parents:
+        if isinstance(part, str) and part in kind.model_fields:
+            kind = next(_options_in(kind.model_fields[part].annotation), kind)
+    return kind
+
+
+def _options_in(annotation: Any) -> Iterator[type[Options]]:
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        if issubclass(annotation, Options):
+            yield annotation
+    elif get_origin(annotation) in (list, Union, types.UnionType):
+        for inner in get_args(annotation):
+            yield from _options_in(inner)
+
+
+def differences(old: Options, new: Options) -> list[str]:
+    """The places at which two sets of options differ, each with both values."""
+    return list(_differences(old, new, ""))
+
+
+def _differences(old: Any, new: Any, path: str) -> Iterator[str]:
+    if isinstance(old, Options) and isinstance(new, Options):
+        for name in type(old).model_fields | type(new).model_fields:
+            yield from _differences(getattr(old, name, None), getattr(new, name, None), f"{path}.{name}".lstrip("."))
+    elif old != new:
+        yield f"{path} was {_said(old)} and is now {_said(new)}"
+
+
+def _said(value: Any) -> str:
+    """A value as one would write it into a recipe, defaults left out."""
+    if value is None:
+        return "not given"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_said, value))}]" if value else "empty"
+    return _inline(value.model_dump(exclude_defaults=True) if isinstance(value, Options) else value)
+
+
+def write(options: Options, header: str) -> str:
+    """The options as TOML, every default written out and every field explained."""
+    lines = [f"# {line}".rstrip() for line in header.splitlines()]
+    return "\n".join([*lines, "", *_lines(options, "")]) + "\n"
+
+
+def _lines(options: Options, path: str) -> Iterator[str]:
+    tables = []
+    for name, field in type(options).model_fields.items():
+        value = getattr(options, name)
+        if isinstance(value, Options):
+            tables.append((f"{path}.{name}".lstrip("."), value))
+        elif value is not None:
+            if field.description:
+                yield f"# {field.description}"
+            yield f"{name} = {_inline(value)}"
+    for inner_path, inner in tables:
+        yield f"\n[{inner_path}]"
+        yield from _lines(inner, inner_path)
+
+
+def _inline(value: Any) -> str:
+    """A value on one line; TOML has no word for nothing, so what is None is left out."""
+    if isinstance(value, Options):
+        value = {name: getattr(value, name) for name in type(value).model_fields}
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_inline(v)}" for name, v in value.items() if v is not None) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_inline(inner) for inner in value) + "]"
+    return tomli_w.dumps({"value": value}).partition("=")[2].strip()

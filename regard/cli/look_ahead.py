@@ -1,0 +1,91 @@
+"""The views of `regard look` on what a model may write: the beam as a tree, and the next token.
+
+Each goes to the file that is named, by its suffix, or to the terminal, and gives the characters that no font can draw.
+"""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.base.files import finite, write_file
+from regard.base.recipe import check
+from regard.cli.console import remark, terminal_width, wants_colour
+from regard.decoding.options import SamplingOptions
+from regard.model import Model, load
+from regard.seeing.next_token import EXAMPLES, beam_tree, next_choices
+from regard.viewing.canvas import shown
+from regard.viewing.choices.page import Start, write_choices_page
+from regard.viewing.choices.picture import draw_choices
+from regard.viewing.choices.record import choices_to_json
+from regard.viewing.choices.terminal import choices_lines
+from regard.viewing.tree.page import write_tree_page
+from regard.viewing.tree.picture import draw_tree
+from regard.viewing.tree.record import tree_to_json
+from regard.viewing.tree.terminal import tree_lines
+
+NAMED = 50  # tokens that a page can show at least
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the next token is: after a prefix, or after so many tokens of the best output."""
+
+    text: str
+    prefix: str | None
+    at: int | None
+
+
+def show_beam(
+    folder: Path, text: str, out: Path | None, width: int | None = None, length_penalty: float | None = None
+) -> set[str]:
+    """The beam as a tree."""
+    model = load(folder)
+    tree = beam_tree(model, text, width, length_penalty)
+    remark(f"{shown(text)} → {shown(''.join(tree.nodes[place].text for place in tree.outputs[:1]))}")
+    if out is None:
+        _print(tree_lines(tree, terminal_width(), wants_colour(sys.stdout)))
+    elif _is(".json", out):
+        _write_json(tree_to_json(tree), out)
+    elif _is(".html", out):
+        write_tree_page(tree, out, _languages(model))
+    else:
+        return draw_tree(tree, out)
+    return set()
+
+
+def show_next(folder: Path, place: Place, out: Path | None, steps: dict[str, float], bars: int) -> set[str]:
+    """The next token: the model's own distribution, and what these steps of sampling, or some examples, make of it."""
+    check(SamplingOptions, dict(steps), "the sampling")
+    model = load(folder)
+    is_page = _is(".html", out)
+    choices = next_choices(model, place.text, place.prefix, place.at, steps, max(bars, NAMED) if is_page else bars)
+    remark(f"{shown(place.text)} → {f'{shown(choices.written)} ' if choices.written else ''}…")
+    if out is None:
+        _print(choices_lines(choices, terminal_width(), wants_colour(sys.stdout)))
+    elif _is(".json", out):
+        _write_json(choices_to_json(choices), out)
+    elif is_page:
+        write_choices_page(choices, out, _languages(model), Start(steps, EXAMPLES, bars))
+    else:
+        return draw_choices(choices, out)
+    return set()
+
+
+def _is(suffix: str, out: Path | None) -> bool:
+    return out is not None and out.suffix.lower() == suffix
+
+
+def _languages(model: Model) -> tuple[str, str]:
+    data = model.recipe.data
+    return data.source_language, data.target_language
+
+
+def _print(lines: list[str]) -> None:
+    print("\n".join(lines))
+
+
+def _write_json(value: dict[str, Any], out: Path) -> None:
+    text = json.dumps(finite(value), ensure_ascii=False, indent=1, allow_nan=False)
+    write_file(out, f"{text}\n".encode(errors="backslashreplace"))

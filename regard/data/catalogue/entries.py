@@ -1,0 +1,171 @@
+"""The data catalogue: which sets there are, where they come from, under which licence, and where they lie here.
+
+`catalogue.toml` holds the entries. A set is a folder of that name in the data folder; whether one of its files is
+packed, and how, makes no difference to anyone.
+"""
+
+import os
+import tomllib
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urljoin
+
+from pydantic import Field
+
+from regard.base.faults import Fault
+from regard.base.recipe import Options, check
+from regard.data.catalogue.unpack import bare, leads_out, twins
+
+Presence = Literal["here", "part", "no"]
+
+
+class Part(Options):
+    """A public file from which a file of a set is made."""
+
+    address: str = Field(description="Where anyone can download it.")
+    size: int = Field(gt=0, description="Bytes of its content, unpacked.")
+    sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum of its content, unpacked.")
+
+
+class File(Options):
+    """A file of a set, or a whole folder that travels as an archive."""
+
+    path: str = Field(description="Its place in the set's folder.")
+    size: int = Field(gt=0, description="Bytes of its content, unpacked.")
+    sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum of its content, unpacked.")
+    address: str | None = Field(None, description="Where anyone can download it.")
+    folder: bool = Field(False, description="Whether it is a folder.")
+    derived: str | None = Field(None, description="How it was made, when it is no public file.")
+    parts: list[Part] = Field([], description="The public files whose pairs of sentences it joins.")
+    unseen_in: Part | None = Field(None, description="The public file of which it shares no sentence.")
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it can be downloaded, or made of what can be."""
+        return self.address is not None or bool(self.parts)
+
+
+class Entry(Options):
+    """One data set."""
+
+    name: str = Field(description="What people call it on the command line, and its folder.")
+    aliases: list[str] = Field([], description="Other names that mean the same set.")
+    title: str = Field(description="Its full name.")
+    what: str = Field(description="What it holds and what for, in a few words.")
+    licence: str = Field(description="The licence in a few words.")
+    terms: str = Field(description="What the licence, or its absence, means, in a sentence.")
+    source: str = Field(description="Where it comes from.")
+    files: list[File] = Field(min_length=1)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole set, unpacked."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def folder(self) -> Path:
+        """Where the set lies, or would lie, on this machine."""
+        return data_folder() / self.name
+
+    def wanting(self) -> str:
+        """The end of every sentence that says this set cannot be had: its source and what else to try."""
+        return (
+            f"its source is {self.source}, and `regard data get {self.name} --from DIR` "
+            "takes it from a folder that holds the files already."
+        )
+
+
+def data_folder() -> Path:
+    """Where data sets lie: REGARD_DATA, or a folder in the user's cache; nothing is created by asking."""
+    if chosen := os.environ.get("REGARD_DATA"):
+        return Path(chosen).expanduser()
+    cache_home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The XDG standard tells us to ignore a folder that is not absolute.
+    return (cache_home if cache_home.is_absolute() else Path.home() / ".cache") / "regard" / "data"
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """All data sets by name, in the order of the catalogue."""
+    text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
+    return read_entries(tomllib.loads(text))
+
+
+def read_entries(table: dict[str, Any]) -> dict[str, Entry]:
+    """The entries of a catalogue, their addresses made whole."""
+    return {name: _entry(name, dict(inner)) for name, inner in table.items()}
+
+
+def _entry(name: str, table: dict[str, Any]) -> Entry:
+    """An entry; `base` is where its files lie, each under its own path unless it says another."""
+    base = table.pop("base", "")
+
+    def whole(part: dict[str, Any]) -> dict[str, Any]:
+        return {**part, "address": urljoin(base, part["address"])}
+
+    files = [dict(file) for file in table.get("files", [])]
+    for file in files:
+        if "address" in file or (base and "derived" not in file):
+            file["address"] = urljoin(base, file.get("address", file["path"]))
+        if "parts" in file:
+            file["parts"] = [whole(part) for part in file["parts"]]
+        if "unseen_in" in file:
+            file["unseen_in"] = whole(file["unseen_in"])
+    return check(Entry, {**table, "name": name, "files": files}, f"the entry {name} of the data catalogue")
+
+
+def find(name: str) -> Entry:
+    """The set of that name or alias, or a fault that names the nearest one."""
+    known = {alias: entry for entry in entries().values() for alias in [entry.name, *entry.aliases]}
+    if name in known:
+        return known[name]
+    near = get_close_matches(name, known, 1)
+    hint = f"did you mean '{near[0]}'?" if near else "`regard data list` shows those there are."
+    raise Fault(f"There is no data set '{name}'; {hint}")
+
+
+def lies_at(folder: Path, path: str, may_be_folder: bool) -> Path | None:
+    """Where a file of a set lies under `folder`, packed in whichever way, if it does."""
+    candidates = [folder / twin for twin in twins(path)]
+    return next((place for place in candidates if place.is_file() or (may_be_folder and place.is_dir())), None)
+
+
+def presence(entry: Entry) -> Presence:
+    """Whether the set's files lie in the data folder; only `regard data get` reads and verifies them."""
+    there = sum(lies_at(entry.folder, file.path, file.folder) is not None for file in entry.files)
+    if there == len(entry.files):
+        return "here"
+    return "part" if there else "no"
+
+
+def locate(name: str) -> Path:
+    """The file in the data folder that `multi30k:raw/train.en.gz` names, or a twin of it that is packed otherwise.
+
+    Nothing outside the set's folder can be named, and a file that is not here is a fault that says how to get it.
+    """
+    set_name, _, path = name.partition(":")
+    entry = find(set_name)
+    if not path:
+        example = f"{entry.name}:{entry.files[0].path}"
+        raise Fault(f"'{name}' names a data set but no file of it; write it as in {example}.")
+    if leads_out(path):
+        raise Fault(f"'{name}' leads out of the folder of {entry.name}; name a file inside it.")
+    listed = next((file for file in entry.files if bare(file.path) == bare(path)), None)
+    # A file the user put beside ours may be named too, a folder only if the catalogue knows it as one.
+    if found := lies_at(entry.folder, path, may_be_folder=listed is not None and listed.folder):
+        return found
+    raise Fault(_absence(entry, path, listed))
+
+
+def _absence(entry: Entry, path: str, listed: File | None) -> str:
+    if listed is None:
+        near = get_close_matches(path, [file.path for file in entry.files], 1, cutoff=0.5)
+        known = f"did you mean '{near[0]}'?" if near else "`regard data list --json` names its files."
+        return f"The data set {entry.name} has no file '{path}'; {known}"
+    origin = "" if listed.is_public else " --from DIR"
+    return (
+        f"{path} of the data set {entry.name} is not in {entry.folder}; its source is {entry.source}, "
+        f"and `regard data get {entry.name}{origin}` brings it here."
+    )

@@ -1,0 +1,178 @@
+"""How the files of a data set arrive: downloaded, made of public parts, or copied from a folder; verified always.
+
+Everything arrives in a folder of its own, `incoming`, under the path it will have in the set's folder.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress
+from regard.data.catalogue.download import DownloadFailed, download
+from regard.data.catalogue.entries import Entry, File, Part, lies_at
+from regard.data.catalogue.merge import join_pairs
+from regard.data.catalogue.unpack import Unusable, bare, checksum, folder_checksum, packing, unpack
+
+_CHUNK = 1 << 20
+
+Bring = Callable[[File, Path, Progress], Path]
+
+
+def from_addresses(entry: Entry, missing: Sequence[File]) -> Bring:
+    """How to download the missing files of a set; what no download can complete is refused at once."""
+    if unpublished := [file for file in missing if not file.is_public]:
+        raise Fault(
+            f"{_some(unpublished)} of {entry.name} cannot be downloaded, for no public address holds such a file "
+            f"(how it was made: {unpublished[0].derived}): {entry.wanting()}"
+        )
+    return partial(_fetch, entry)
+
+
+def from_folder(entry: Entry, missing: Sequence[File], source: Path) -> Bring:
+    """How to copy the missing files of a set from its folder elsewhere, or from one that holds that folder."""
+    if not source.is_dir():
+        raise Fault(f"--from {source} is no folder; name one that holds the files of {entry.name}.")
+    roots = [*(source / name for name in (entry.name, *entry.aliases)), source]
+    origins = {file.path: place for file in missing if (place := _first(roots, file))}
+    if absent := [file for file in missing if file.path not in origins]:
+        raise Fault(
+            f"{_some(absent)} of {entry.name} is not in {source}; give --from the folder that holds the set's files "
+            "under the names that `regard data list --json` gives, packed or not, or its parent."
+        )
+    return partial(_copy, entry, origins)
+
+
+def content_checksum(place: Path, file: File | Part, limit: int) -> str:
+    """The checksum that the catalogue gives for such a file."""
+    if isinstance(file, File) and file.folder:
+        return folder_checksum(place, limit)
+    return checksum(place, limit)
+
+
+def remove(place: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)
+
+
+def _some(files: Sequence[File]) -> str:
+    """A few files by name, and how many more."""
+    named = ", ".join(file.path for file in files[:3])
+    return named if len(files) <= 3 else f"{named} and {len(files) - 3} more"
+
+
+def _first(roots: Sequence[Path], file: File) -> Path | None:
+    places = (lies_at(root, file.path, file.folder) for root in roots)
+    return next(filter(None, places), None)
+
+
+def _most(file: File | Part) -> int:
+    """The most bytes to take for a file: packing adds little, and the archive of a repository holds a little more."""
+    return 2 * file.size + (1 << 20)
+
+
+def _fetch(entry: Entry, file: File, incoming: Path, progress: Progress) -> Path:
+    place = incoming / bare(file.path)
+    if file.address is None:
+        return _make(entry, file, incoming, progress)
+    packed = place.with_name(place.name + packing(file.address))
+    if not file.folder:
+        return _fetch_verified(entry, file, packed, progress)
+    _download(entry, file, packed, progress)
+    try:
+        return _unpack(entry, file, packed, place, file.address)
+    finally:
+        packed.unlink()
+
+
+def _make(entry: Entry, file: File, incoming: Path, progress: Progress) -> Path:
+    """Make a derived file of its public parts."""
+
+    def fetched(part: Part) -> Path:
+        return _fetch_verified(entry, part, incoming / "parts" / part.address.rpartition("/")[2], progress)
+
+    place = incoming / bare(file.path)
+    parts = [fetched(part) for part in file.parts]
+    join_pairs(parts, fetched(file.unseen_in) if file.unseen_in else None, place)
+    return _verified(entry, file, place, "What was made of the public parts")
+
+
+def _fetch_verified(entry: Entry, file: File | Part, place: Path, progress: Progress) -> Path:
+    if not _arrived_before(file, place):
+        _download(entry, file, place, progress)
+    return _verified(entry, file, place, str(file.address))
+
+
+def _arrived_before(file: File | Part, place: Path) -> bool:
+    """Whether an earlier call, stopped since, has brought the file whole."""
+    with suppress(Unusable, FileNotFoundError):
+        return content_checksum(place, file, _most(file)) == file.sha256
+    return False
+
+
+def _download(entry: Entry, file: File | Part, place: Path, progress: Progress) -> None:
+    part = place.with_name(f"{place.name}.part")
+    part.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        download(str(file.address), part, _most(file), partial(progress, _label(entry, place)))
+    except DownloadFailed as failure:
+        raise Fault(f"The data set {entry.name} could not be downloaded: {failure}; {entry.wanting()}") from None
+    part.replace(place)
+
+
+def _label(entry: Entry, place: Path) -> str:
+    return f"{entry.name}: bytes of {place.name}"
+
+
+def _copy(entry: Entry, origins: dict[str, Path], file: File, incoming: Path, progress: Progress) -> Path:
+    origin, place = origins[file.path], incoming / bare(file.path)
+    if file.folder:
+        return _unpack(entry, file, origin, place, str(origin))
+    place = place.with_name(place.name + packing(origin.name))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    done, whole = 0, origin.stat().st_size
+    with origin.open("rb") as old, place.open("wb") as new:
+        while piece := old.read(_CHUNK):
+            done += new.write(piece)
+            progress(_label(entry, place), done, whole)
+    return _verified(entry, file, place, str(origin))
+
+
+def _unpack(entry: Entry, file: File, archive: Path, place: Path, origin: str) -> Path:
+    """Write what an archive, or a folder, holds; it is read through and verified before anything is written."""
+    remove(place)  # the beginning of an earlier unpacking that was stopped
+    _verify(entry, file, archive, origin)
+    try:
+        unpack(archive, place, _most(file))
+    except Unusable as reason:
+        remove(place)
+        raise Fault(f"{origin} cannot be used for {entry.name}: it {reason}; {entry.wanting()}") from None
+    return _verified(entry, file, place, origin)
+
+
+def _verified(entry: Entry, file: File | Part, place: Path, origin: str) -> Path:
+    """The place itself, if what arrived there is what the catalogue promises; otherwise nothing stays there."""
+    try:
+        _verify(entry, file, place, origin)
+    except Fault:
+        remove(place)
+        raise
+    return place
+
+
+def _verify(entry: Entry, file: File | Part, place: Path, origin: str) -> None:
+    """Refuse what is not what the catalogue promises."""
+    try:
+        found = content_checksum(place, file, _most(file))
+    except Unusable as reason:
+        raise Fault(f"{origin} cannot be used for {entry.name}: it {reason}; {entry.wanting()}") from None
+    if found != file.sha256:
+        raise Fault(
+            f"{origin} is not what the data catalogue promises: the content of {place.name} has the checksum "
+            f"{found}, expected {file.sha256} (sha256). Nothing of it is kept; {entry.wanting()}"
+        )

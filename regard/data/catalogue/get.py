@@ -1,0 +1,150 @@
+"""Getting a data set: what is missing of it arrives beside it, is verified there, and is then put in its place.
+
+Nothing that someone else wrote is ever touched. What `get` wrote is recorded in the set's folder, in `.regard.json`,
+so that a later catalogue can replace it; in `.incoming` a download that was cut short waits to be resumed.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from regard.base.faults import Fault
+from regard.base.parsing import parse_json
+from regard.base.progress import Progress
+from regard.data.catalogue.entries import Entry, File, find
+from regard.data.catalogue.fetching import content_checksum, from_addresses, from_folder, remove
+from regard.data.catalogue.unpack import Unusable, twins
+
+_RECORD = ".regard.json"
+_INCOMING = ".incoming"
+
+
+def get(name: str, source: Path | None, progress: Progress) -> Path:
+    """Bring what is missing of a set, from the folder `source` or from its public addresses; gives its folder."""
+    entry = find(name)
+    if missing := lacking(entry):
+        bring = from_folder(entry, missing, source) if source else from_addresses(entry, missing)
+        with _troubles_told(entry), _alone(entry), _incoming(entry) as incoming:
+            arrived = [(file, bring(file, incoming, progress)) for file in missing]
+            for file, place in arrived:
+                _put_in_place(entry, file, place, incoming)
+            shutil.rmtree(incoming)
+    return entry.folder
+
+
+def lacking(entry: Entry) -> list[File]:
+    """The files of a set that are not here; those that are have been read and verified."""
+    return [file for file in entry.files if not _is_here(entry, file)]
+
+
+def _is_here(entry: Entry, file: File) -> bool:
+    """Whether a file is here with the right content; another content is refused unless we wrote it ourselves."""
+    places = _places(entry, file)
+    if any(_found(place, file) == file.sha256 for place in places):
+        return True
+    for place in places:
+        _refuse_foreign(entry, file, place)
+    return False
+
+
+def _places(entry: Entry, file: File) -> list[Path]:
+    """All that lies where the file, or a twin of it, belongs; broken links too, for someone made them."""
+    places = [entry.folder / twin for twin in twins(file.path)]
+    return [place for place in places if place.is_symlink() or place.exists()]
+
+
+def _found(place: Path, file: File) -> str | None:
+    """The checksum of what lies there; of what cannot be read, none."""
+    try:
+        return content_checksum(place, file, limit=sys.maxsize)
+    except (Unusable, OSError):
+        return None
+
+
+def _refuse_foreign(entry: Entry, file: File, place: Path) -> None:
+    ours = _record(entry).get(_inside(entry, place))
+    if ours is None or _found(place, file) != ours:
+        raise Fault(
+            f"{place} is not what the data catalogue describes, and `regard data get` did not write it as it is; "
+            f"it is left untouched. Move it away and run `regard data get {entry.name}` again."
+        )
+
+
+def _inside(entry: Entry, place: Path) -> str:
+    return place.relative_to(entry.folder).as_posix()
+
+
+def _record(entry: Entry) -> dict[str, str]:
+    """What we wrote into the set's folder: paths and the checksums of their contents."""
+    try:
+        record = parse_json((entry.folder / _RECORD).read_bytes(), _RECORD)
+        return dict(record["written"])
+    except (FileNotFoundError, Fault, ValueError, KeyError, TypeError):
+        return {}  # without a readable record nothing is ours to replace
+
+
+def _put_in_place(entry: Entry, file: File, arrived: Path, incoming: Path) -> None:
+    """Move what has arrived to where it belongs, replacing only what we ourselves wrote there, and record it."""
+    record = _record(entry)
+    for old in _places(entry, file):
+        _refuse_foreign(entry, file, old)
+        remove(old)
+        record.pop(_inside(entry, old))
+    final = entry.folder / arrived.relative_to(incoming)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    arrived.replace(final)
+    record[_inside(entry, final)] = file.sha256
+    beside = incoming / _RECORD
+    beside.write_text(json.dumps({"written": record}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    beside.replace(entry.folder / _RECORD)
+
+
+@contextmanager
+def _incoming(entry: Entry) -> Iterator[Path]:
+    """The folder in which files arrive; folders that are left empty disappear again."""
+    incoming = entry.folder / _INCOMING
+    incoming.mkdir(exist_ok=True)
+    try:
+        yield incoming
+    finally:
+        inner = sorted((path for path in incoming.rglob("*") if path.is_dir()), reverse=True)
+        for folder in (*inner, incoming, entry.folder):
+            with suppress(OSError):
+                folder.rmdir()
+
+
+@contextmanager
+def _alone(entry: Entry) -> Iterator[None]:
+    """Two that bring the same set at once would write into the same files."""
+    entry.folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(entry.folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Fault(f"Another `regard data get {entry.name}` is at work; wait for it to end.") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _troubles_told(entry: Entry) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise Fault(
+                f"There is no room left in {entry.folder} for {entry.name}; make room and run the same command "
+                "again: it goes on from what has arrived."
+            ) from None
+        raise Fault(
+            f"{entry.name} cannot be brought to {entry.folder} ({error.filename}: {error.strerror}); "
+            "REGARD_DATA can name another folder."
+        ) from None

@@ -1,0 +1,139 @@
+"""What a recipe says about its data: which files, how they are cleaned, how they are cut into tokens."""
+
+from typing import Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from regard.base.recipe import Options
+from regard.data.tokenisers.tokeniser import TokeniserOptions
+
+DEMO = "demo:"
+DEMO_SPLITS = ("train", "valid", "test")
+TAB = "\t"
+
+
+class Corpus(Options):
+    """Sentences and their translations: two files of parallel lines, or one file of pairs.
+
+    A name is a path, or `SET:path` for a file of the data catalogue; `demo:train`, `demo:valid` and `demo:test` are
+    the generated corpus, which exists as pairs only.
+    """
+
+    source: str | None = Field(None, description="File of source sentences, one a line.")
+    target: str | None = Field(None, description="File of their translations, line by line.")
+    pairs: str | None = Field(None, description="File of pairs instead: source, separator, target on each line.")
+    separator: str = Field(
+        TAB,
+        description="What stands between source and target in a file of pairs; what follows a second one is left out.",
+    )
+    weight: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Share of the pairs of an epoch, relative to the weights of the other corpora of train; "
+        "without any weights each corpus has the share of its size.",
+    )
+
+    held_out: bool = Field(True, description="Whether pairs of it may be held out for validation.")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        two_files = self.source is not None and self.target is not None and self.pairs is None
+        one_file = self.source is None and self.target is None and self.pairs is not None
+        if not (two_files or one_file):
+            raise ValueError("a corpus is either 'source' and 'target', or 'pairs'")
+        if two_files and any(name.startswith(DEMO) for name in self.names):
+            raise ValueError(f"the generated corpus has both sides in one; write pairs = '{DEMO}train'")
+        if one_file and self.is_demo and self.names[0].removeprefix(DEMO) not in DEMO_SPLITS:
+            known = ", ".join(f"'{DEMO}{split}'" for split in DEMO_SPLITS)
+            raise ValueError(f"the generated corpus has no '{self.names[0]}', it has {known}")
+        return self
+
+    @model_validator(mode="after")
+    def _separates_something(self) -> Self:
+        if self.separator != TAB and (self.pairs is None or self.is_demo):
+            raise ValueError("'separator' is for a file of pairs, and this is none")
+        if not self.separator or "\n" in self.separator:
+            raise ValueError(f"separator is {self.separator!r}, expected some text on one line")
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its files, source before target."""
+        return tuple(name for name in (self.source, self.target, self.pairs) if name is not None)
+
+    @property
+    def is_demo(self) -> bool:
+        return self.pairs is not None and self.pairs.startswith(DEMO)
+
+
+class Cleaning(Options):
+    """Which training pairs are dropped; validation and test data are never changed."""
+
+    longest: int = Field(256, ge=1, description="Pairs with more tokens than this on a side are dropped.")
+    ratio: float = Field(
+        4.0,
+        ge=1,
+        allow_inf_nan=False,
+        description="Pairs whose longer side has more than this times the tokens of the shorter, plus 5, are dropped.",
+    )
+    duplicates: bool = Field(True, description="Whether pairs that occurred before are dropped.")
+    leakage: bool = Field(
+        True, description="Whether pairs that share a sentence with the validation or test data are dropped."
+    )
+
+
+class DataOptions(Options):
+    """The corpora of a translator and what is done to them before training.
+
+    Where one corpus is meant, a string is enough for a file of pairs, and a list of two strings for two files.
+    """
+
+    source_language: str = Field("src", description="Code of the language translated from.")
+    target_language: str = Field("tgt", description="Code of the language translated into.")
+    train: list[Corpus] = Field(min_length=1, description="Corpora to learn from.")
+    valid: list[Corpus] = Field([], description="Corpora to watch the training by.")
+    test: list[Corpus] = Field([], description="Corpora for the final scores.")
+    hold_out: int = Field(
+        1000, ge=1, description="Training pairs set aside for validation when 'valid' is empty, at most 5% of them."
+    )
+    cleaning: Cleaning = Field(Cleaning(), description="Which training pairs are dropped.")
+    merge_references: bool = Field(
+        False,
+        description="Whether a sentence that occurs several times in valid or test is scored once, "
+        "with all its translations as references.",
+    )
+    tokeniser: TokeniserOptions = Field(TokeniserOptions(), description="How text is cut into tokens.")
+    prepared: str | None = Field(None, description="Folder of the prepared corpus; without it, one inside the run.")
+
+    @field_validator("train", "valid", "test", mode="before")
+    @classmethod
+    def _short_forms(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return [{"pairs": value}]
+        if isinstance(value, dict | Corpus):
+            return [value]
+        if isinstance(value, list) and any(isinstance(inner, str) for inner in value):
+            if len(value) != 2 or not all(isinstance(inner, str) for inner in value):
+                raise ValueError(
+                    "a list of names is one source file and one target file; several corpora are a list of tables"
+                )
+            return [{"source": value[0], "target": value[1]}]
+        return value
+
+    @field_validator("train")
+    @classmethod
+    def _all_weights_or_none(cls, train: list[Corpus]) -> list[Corpus]:
+        if len(train) == 1:
+            return [train[0].model_copy(update={"weight": None})]  # the whole, whatever its weight
+        if len({corpus.weight is None for corpus in train}) == 2:
+            raise ValueError("some corpora have a weight and some have none; give one to each, or to none")
+        return train
+
+    @field_validator("valid", "test")
+    @classmethod
+    def _nothing_to_weigh(cls, corpora: list[Corpus]) -> list[Corpus]:
+        # Recipes that were written out when 1.0 was the default have it here too.
+        if any(corpus.weight not in (None, 1.0) for corpus in corpora):
+            raise ValueError("a weight is for corpora to learn from")
+        return [corpus.model_copy(update={"weight": None}) for corpus in corpora]

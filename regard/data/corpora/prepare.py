@@ -1,0 +1,390 @@
+"""From text files to a prepared corpus: cleaned, its tokenisers trained, its tokens in shards on disk.
+
+It goes in steps, and each leaves files that are either whole or not there: the fates of all pairs, the tokenisers, one
+shard after another. What an interrupted preparation finished is found again, and the result is the same to the byte.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel
+
+from regard.base.checksums import are_whole, file_checksum, read_record, write_record, write_vouched
+from regard.base.faults import Fault
+from regard.base.files import write_file
+from regard.base.processes import cores, map_in_order
+from regard.base.progress import Progress, silent
+from regard.data.corpora.cleaning import (
+    REASONS,
+    TOO_LONG,
+    UNEVEN,
+    Drop,
+    Drops,
+    Fate,
+    PairHashes,
+    Report,
+    add_drops,
+    hash_pairs,
+    hash_sentences,
+    judge,
+    judge_lengths,
+    learnt,
+)
+from regard.data.corpora.options import Cleaning, Corpus, DataOptions
+from regard.data.corpora.prepared import (
+    Layout,
+    Prepared,
+    Remark,
+    check_free,
+    check_purpose,
+    claim,
+    is_prepared,
+    locked,
+    make_folder,
+    open_prepared,
+    purpose_of,
+    remove_leftovers,
+    write_finished,
+    write_pair_list,
+)
+from regard.data.corpora.shards import Shard, ShardBuilder, source_hashes, write_lengths
+from regard.data.corpora.text import Chunk, read_chunks, read_pairs
+from regard.data.tokenisers.spelling import MEASURED, Spelling, spelling
+from regard.data.tokenisers.tokeniser import (
+    Tokeniser,
+    TokeniserOptions,
+    load_tokenisers,
+    tokeniser_names,
+    train_tokeniser,
+)
+
+__all__ = ["Prepared", "open_prepared", "prepare"]
+
+_SMALL = 20_000  # pairs: they are done before a worker process has started
+_CHUNK = 10_000
+_SMALLEST_SHARD = 20_000
+_MOST_SHARDS = 200  # of a corpus; each takes a file descriptor when it is read
+_ENCODED_AT_ONCE = 5_000
+
+
+def prepare(
+    options: DataOptions,
+    folder: Path,
+    progress: Progress = silent,
+    tokenisers: tuple[Tokeniser, Tokeniser] | None = None,
+    remark: Remark = lambda text: None,
+) -> Prepared:
+    """Prepare the corpora of `options` in `folder`, or open them at once if that was done before.
+
+    Given `tokenisers`, those of source and target, cut the text; otherwise they are trained on it. An interrupted
+    preparation is continued; a folder that holds one of something else is refused. Where it is finished, the text that
+    it was made from need not be there any more.
+    """
+    purpose, layout = purpose_of(options, tokenisers, all_there=not is_prepared(folder)), Layout(folder)
+    if not is_prepared(folder):
+        check_free(folder)
+        make_folder(folder)
+        with locked(folder, progress):
+            if not is_prepared(folder):
+                claim(folder, purpose)
+                _prepare(options, layout, progress, tokenisers)
+    check_purpose(folder, purpose, remark)
+    return open_prepared(folder, remark)
+
+
+def _prepare(
+    options: DataOptions, layout: Layout, progress: Progress, given: tuple[Tokeniser, Tokeniser] | None
+) -> None:
+    valid, test = _read_split("valid", options.valid), _read_split("test", options.test)
+    fates = _judged(options, layout, hash_sentences(chain(valid, test)), progress)
+    spellings = _spellings(options.train, fates, given, progress) if given else {}
+    source, target = _tokenisers(options, layout, fates, progress, given)
+    maker = ShardMaker(layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0)
+    made = _sharded(options.train, fates, maker, progress)
+    report = _report(made).model_copy(update={"spellings": spellings})
+    if not report.kept:
+        raise Fault(f"No training pair is left: {report.lines()[0]}.", *report.lines()[1:])
+    if not options.valid:
+        valid = [pair for part in made for pair in part.held_out]
+        if not valid:
+            raise Fault("The pairs held out for validation are all too long or too uneven; give some as data.valid.")
+    shards = [part.shard for part in made]
+    write_lengths(layout.shards, shards)
+    write_file(layout.sources, _array_file(source_hashes(layout.shards, shards)))
+    write_pair_list(layout.valid, valid)
+    write_pair_list(layout.test, test)
+    remove_leftovers(layout.folder)
+    write_finished(layout, shards, report)
+
+
+def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
+    """The pairs of validation or test data, which are checked but never changed."""
+    pairs = [pair for corpus in corpora for pair in read_pairs(corpus)]
+    if corpora and not pairs:
+        raise Fault(f"data.{split} is given but holds no pairs.")
+    return pairs
+
+
+def _judged(options: DataOptions, layout: Layout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
+    """The fate of every line of the training corpora, one corpus after the other."""
+    if are_whole(layout.judged):
+        return np.asarray(np.load(layout.fates))
+    lines = [0] * len(options.train)
+
+    def chunks() -> Iterator[Chunk]:
+        for number, corpus in enumerate(options.train):
+            for chunk in read_chunks(corpus, _CHUNK):
+                lines[number] += chunk.lines
+                yield chunk
+
+    hashes, read = [np.empty(0, PairHashes)], 0
+    with closing(map_in_order(_hash_chunk, chunks(), _workers(_first_lines(options.train)))) as parts:
+        for part in parts:
+            hashes.append(part)
+            read += len(part)
+            progress("reading the corpus", read, None)
+    hashed = np.concatenate(hashes)
+    may_validate = np.repeat([corpus.held_out for corpus in options.train], lines)
+    fates = judge(hashed, elsewhere, options.cleaning, 0 if options.valid else options.hold_out, may_validate)
+    _check_some_are_left(fates)
+    write_vouched(layout.judged, {layout.fates.name: _array_file(fates)})
+    return fates
+
+
+def _array_file(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def _check_some_are_left(fates: np.ndarray) -> None:
+    if not learnt(fates).any():
+        counts = {reason: np.count_nonzero(fates == fate) for fate, reason in REASONS.items()}
+        dropped = ", ".join(f"{count:,} {reason}" for reason, count in counts.items() if count) or "none"
+        raise Fault(f"No training pair is left: read {len(fates):,} pairs, dropped {dropped}.")
+
+
+def _workers(lines: int) -> int:
+    """How many worker processes are worth starting for so many lines."""
+    return 0 if lines <= _SMALL else cores()
+
+
+def _first_lines(corpora: Sequence[Corpus]) -> int:
+    """How many lines the corpora have together, counted no further than it matters to the number of workers."""
+    lines = 0
+    for chunk in (chunk for corpus in corpora for chunk in read_chunks(corpus, _SMALL)):
+        lines += chunk.lines
+        if lines > _SMALL:
+            break
+    return lines
+
+
+def _hash_chunk(chunk: Chunk) -> np.ndarray:
+    return hash_pairs(_stripped(chunk))
+
+
+def _stripped(chunk: Chunk) -> list[tuple[str, str]]:
+    """The pairs of some training lines without the spaces at their ends, as they are compared and learnt."""
+    return [(source.strip(), target.strip()) for source, target in chunk.pairs()]
+
+
+def _tokenisers(
+    options: DataOptions,
+    layout: Layout,
+    fates: np.ndarray,
+    progress: Progress,
+    given: tuple[Tokeniser, Tokeniser] | None,
+) -> tuple[Tokeniser, Tokeniser]:
+    """The tokenisers, given or trained, unless they lie there already."""
+    if not are_whole(layout.tokenisers_done):
+        make_folder(layout.tokenisers)
+        files: dict[str, bytes] = {}
+        sides = [(0, 1)] if options.tokeniser.shared else [(0,), (1,)]
+        named = zip(tokeniser_names(options.tokeniser), options.tokeniser.by_side(), sides, strict=True)
+        for name, own, of_sides in named:
+            if given:
+                tokeniser = given[of_sides[0]]
+            else:
+                tokeniser = _trained_on(own, list(_sample(options.train, fates, of_sides, progress)), progress)
+            files |= tokeniser.files(name)
+        write_vouched(layout.tokenisers_done, files)
+    return load_tokenisers(layout.tokenisers, options.tokeniser)
+
+
+def _sample(corpora: Sequence[Corpus], fates: np.ndarray, sides: Sequence[int], progress: Progress) -> Iterator[str]:
+    """The text a tokeniser learns from."""
+    return (pair[side] for pair in _sampled(corpora, fates, progress) for side in sides)
+
+
+def _sampled(corpora: Sequence[Corpus], fates: np.ndarray, progress: Progress) -> Iterator[tuple[str, str]]:
+    pieces = _pieces(corpora, fates, _CHUNK)
+    with closing(map_in_order(_sampled_pairs, pieces, _workers(len(fates)))) as parts:
+        for number, pairs in enumerate(parts, 1):
+            progress("reading text for the tokeniser", min(number * _CHUNK, len(fates)), len(fates))
+            yield from pairs
+
+
+def _spellings(
+    corpora: Sequence[Corpus], fates: np.ndarray, given: tuple[Tokeniser, Tokeniser], progress: Progress
+) -> dict[str, Spelling]:
+    """How tokenisers that were trained on other text spell both sides of this one; refused where they hardly can."""
+    every = max(1, int(np.count_nonzero(fates == Fate.SAMPLED)) // MEASURED)
+    sides = zip(*islice(_sampled(corpora, fates, progress), 0, None, every), strict=True)
+    named = zip(("source", "target"), given, sides, strict=True)
+    found = {side: spelling(tokeniser, texts) for side, tokeniser, texts in named}
+    for side, own in found.items():
+        own.check(side)
+    return found
+
+
+def _trained_on(options: TokeniserOptions, texts: list[str], progress: Progress) -> Tokeniser:
+    """A tokeniser trained on `texts`; on many by another process, since nothing else stops SentencePiece on Ctrl-C."""
+    progress("training the tokeniser", 0, len(texts))
+    train = partial(train_tokeniser, options)
+    with closing(map_in_order(train, [texts], min(1, _workers(len(texts))))) as tokenisers:
+        tokeniser = next(tokenisers)
+    progress("training the tokeniser", len(texts), len(texts))
+    return tokeniser
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some lines of one corpus, their fates, and the count of all lines up to their end."""
+
+    name: str
+    corpus: int
+    chunk: Chunk
+    fates: np.ndarray
+    end: int
+
+
+def _pieces(corpora: Sequence[Corpus], fates: np.ndarray, size: int) -> Iterator[Piece]:
+    """The training corpora in pieces of `size` lines."""
+    end = 0
+    for number, corpus in enumerate(corpora):
+        for part, chunk in enumerate(read_chunks(corpus, size)):
+            start, end = end, end + chunk.lines
+            yield Piece(f"{number:03}-{part:05}", number, chunk, fates[start:end], end)
+    if end != len(fates):
+        raise Fault("The training files have changed while they were being prepared; start again in a new folder.")
+
+
+def _sampled_pairs(piece: Piece) -> list[tuple[str, str]]:
+    pairs = _stripped(piece.chunk)
+    return [pairs[position] for position in np.flatnonzero(piece.fates == Fate.SAMPLED)]
+
+
+class Made(BaseModel):
+    """What became of the lines of one piece."""
+
+    shard: Shard
+    read: int
+    held_out: list[tuple[str, str]]
+    dropped: Drops
+    further_columns: int = 0
+
+
+@dataclass(frozen=True)
+class ShardMaker:
+    """Makes a shard of a piece, with its record beside it, in whichever process."""
+
+    folder: Path
+    source: Tokeniser
+    target: Tokeniser
+    cleaning: Cleaning
+    keep_text: bool
+
+    def record(self, piece: Piece) -> Path:
+        """Where the record of a piece lies once its shard is finished."""
+        return self.folder / f"{piece.name}.json"
+
+    def has_made(self, piece: Piece) -> bool:
+        """Whether the shard of a piece is finished, and still as it was written."""
+        try:
+            shard = read_record(Made, self.record(piece)).shard
+            return file_checksum(self.folder / shard.file) == shard.checksum
+        except (OSError, Fault):
+            return False
+
+    def __call__(self, piece: Piece) -> int:
+        """Make the shard; gives the count of all lines up to its end."""
+        builder = ShardBuilder(max(self.source.size, self.target.size), self.keep_text)
+        held_out: list[tuple[str, str]] = []
+        drops: Drops = {}
+        for pair, fate, tokens in self._survivors(piece, drops):
+            if fate == Fate.HELD_OUT:
+                held_out.append(pair)
+            else:
+                builder.add(tokens, pair)
+        shard = builder.write(self.folder / f"{piece.name}.bin", piece.corpus)
+        made = Made(
+            shard=shard,
+            read=piece.chunk.lines,
+            held_out=held_out,
+            dropped=drops,
+            further_columns=piece.chunk.further_columns(),
+        )
+        write_record(self.record(piece), made)
+        return piece.end
+
+    def _survivors(
+        self, piece: Piece, drops: Drops
+    ) -> Iterator[tuple[tuple[str, str], Fate, tuple[list[int], list[int]]]]:
+        """The pairs that are not dropped, their fates and their tokens; the others are counted into `drops`."""
+        pairs, fates = _stripped(piece.chunk), [Fate(fate) for fate in piece.fates.tolist()]
+
+        def drop(position: int, reason: str) -> None:
+            add_drops(drops, {reason: Drop.first(piece.chunk.place(position), pairs[position])})
+
+        remaining = []
+        for position, fate in enumerate(fates):
+            if fate in REASONS:
+                drop(position, REASONS[fate])
+            else:
+                remaining.append(position)
+        for first in range(0, len(remaining), _ENCODED_AT_ONCE):
+            positions = remaining[first : first + _ENCODED_AT_ONCE]
+            sources = self.source.encode_all([pairs[position][0] for position in positions])
+            targets = self.target.encode_all([pairs[position][1] for position in positions])
+            for position, source, target in zip(positions, sources, targets, strict=True):
+                if reason := judge_lengths(len(source), len(target), self.cleaning):
+                    drop(position, reason)
+                else:
+                    yield pairs[position], fates[position], (source, target)
+
+
+def _sharded(corpora: Sequence[Corpus], fates: np.ndarray, maker: ShardMaker, progress: Progress) -> list[Made]:
+    """The records of all shards, those made before and those made now."""
+    make_folder(maker.folder)
+    size = max(_SMALLEST_SHARD, -(-len(fates) // _MOST_SHARDS))
+    records = []
+
+    def unfinished() -> Iterator[Piece]:
+        for piece in _pieces(corpora, fates, size):
+            records.append(maker.record(piece))
+            if not maker.has_made(piece):
+                yield piece
+
+    with closing(map_in_order(maker, unfinished(), _workers(len(fates)))) as ends:
+        for end in ends:
+            progress("preparing the corpus", end, len(fates))
+    return [read_record(Made, record) for record in records]
+
+
+def _report(made: Sequence[Made]) -> Report:
+    drops: Drops = {}
+    for part in made:
+        add_drops(drops, part.dropped)
+    return Report(
+        read=sum(part.read for part in made),
+        kept=sum(part.shard.rows for part in made),
+        held_out=sum(len(part.held_out) for part in made),
+        dropped={reason: drops[reason] for reason in (*REASONS.values(), TOO_LONG, UNEVEN) if reason in drops},
+        further_columns=sum(part.further_columns for part in made),
+    )

@@ -1,0 +1,319 @@
+"""The folder of a prepared corpus: what it was made from, what it holds, and who may work in it.
+
+`purpose.json` is its first file and says what is being prepared, `finished.json` its last.
+"""
+
+import fcntl
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from pydantic import BaseModel, TypeAdapter, ValidationError, model_validator
+
+from regard.base.checksums import (
+    check_files,
+    damage,
+    file_checksum,
+    file_checksums,
+    read_any_record,
+    read_record,
+    write_record,
+)
+from regard.base.faults import Fault
+from regard.base.files import naming, write_file
+from regard.base.processes import is_starting_worker
+from regard.base.progress import Progress
+from regard.base.recipe import differences
+from regard.data.corpora.cleaning import Report, hash_folded
+from regard.data.corpora.options import DataOptions
+from regard.data.corpora.shards import Pairs, Shard
+from regard.data.corpora.text import file_of
+from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers
+
+_FORMAT = 4
+_READABLE = (2, 3, _FORMAT)
+_VOUCHED = 4  # the first format in which every file has a checksum
+
+Remark = Callable[[str], None]
+_PAIRS = TypeAdapter(list[tuple[str, str]])
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A corpus ready for training; source and target have the same tokeniser when they share a vocabulary."""
+
+    folder: Path
+    source: Tokeniser
+    target: Tokeniser
+    train: Pairs
+    valid: list[tuple[str, str]]
+    test: list[tuple[str, str]]
+    report: Report
+
+
+class Input(BaseModel):
+    """A file as it was when the preparation began."""
+
+    name: str
+    size: int
+    modified: int
+    checksum: str = ""  # taken when it is about to be read; none in preparations of old
+
+
+class Purpose(BaseModel):
+    """What a folder is the preparation of."""
+
+    format: int
+    options: DataOptions
+    inputs: list[Input]
+    tokenisers: str = ""  # a checksum of those that were given; none if they are trained here
+
+    @model_validator(mode="after")
+    def _equal_weights_once_meant_none(self) -> Self:
+        if self.format == 2 and len({corpus.weight for corpus in self.options.train}) == 1:
+            train = [corpus.model_copy(update={"weight": None}) for corpus in self.options.train]
+            self.options = self.options.model_copy(update={"train": train})
+        return self
+
+
+class Finished(BaseModel):
+    """What a finished preparation made."""
+
+    shards: list[Shard]
+    report: Report
+    files: dict[str, str] = {}  # checksums of all other files, by their names in the folder
+
+
+class Layout:
+    """Where things lie in the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.purpose = folder / "purpose.json"
+        self.judged = folder / "judged.json"  # vouches for the next one
+        self.fates = folder / "fates.npy"
+        self.tokenisers = folder / "tokenisers"
+        self.tokenisers_done = folder / "tokenisers" / "done.json"  # vouches for them
+        self.shards = folder / "shards"
+        self.sources = folder / "sources.npy"  # hashes of the folded source sentences that are learnt from
+        self.valid = folder / "valid.json"
+        self.test = folder / "test.json"
+        self.finished = folder / "finished.json"
+        self.lock = folder / ".lock"
+
+
+def is_prepared(folder: Path) -> bool:
+    """Whether a corpus lies prepared in `folder`."""
+    return Layout(folder).finished.is_file()
+
+
+def open_prepared(folder: Path, remark: Remark = lambda text: None) -> Prepared:
+    """The corpus prepared in `folder`, every file of which is as it was written."""
+    layout, finished = Layout(folder), _read_finished(folder)
+    if finished.files:
+        check_files(folder, finished.files)
+    else:
+        remark(
+            f"{folder} was prepared by an older version of regard, which took no checksums: "
+            "if a file of it were damaged, nobody would notice."
+        )
+    options = _read_purpose(folder).options
+    source, target = load_tokenisers(layout.tokenisers, options.tokeniser)
+    pairs = Pairs(layout.shards, finished.shards, [corpus.weight for corpus in options.train])
+    return Prepared(
+        folder, source, target, pairs, read_pair_list(layout.valid), read_pair_list(layout.test), finished.report
+    )
+
+
+def read_valid(folder: Path) -> list[tuple[str, str]]:
+    """The validation pairs of the corpus prepared in `folder`; the rest of it is not looked at."""
+    path, files = Layout(folder).valid, _read_finished(folder).files
+    check_files(folder, {path.name: files[path.name]} if files else {})
+    return read_pair_list(path)
+
+
+def _read_purpose(folder: Path) -> Purpose:
+    path = Layout(folder).purpose
+    purpose, is_sealed = read_any_record(Purpose, path)
+    if purpose.format not in _READABLE or (purpose.format >= _VOUCHED and not is_sealed):
+        raise damage(path, folder)
+    return purpose
+
+
+def _read_finished(folder: Path) -> Finished:
+    layout = Layout(folder)
+    if not is_prepared(folder):
+        raise Fault(f"{folder} holds no corpus whose preparation was finished.")
+    if _read_purpose(folder).format >= _VOUCHED:
+        return read_record(Finished, layout.finished)
+    finished, _ = read_any_record(Finished, layout.finished)
+    return finished
+
+
+def write_finished(layout: Layout, shards: list[Shard], report: Report) -> None:
+    """Close a preparation; the shards are vouched for by what was counted when they were made."""
+    files = {str(Path(layout.shards.name, shard.file)): shard.checksum for shard in shards}
+    paths = [path for path in sorted(layout.folder.rglob("*")) if path.is_file() and path != layout.lock]
+    others = [path for path in paths if str(path.relative_to(layout.folder)) not in files]
+    names = [str(path.relative_to(layout.folder)) for path in others]
+    files |= dict(zip(names, file_checksums(others), strict=True))
+    write_record(layout.finished, Finished(shards=shards, report=report, files=files))
+
+
+def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
+    """Which sentences are sources of the training pairs prepared in `folder`, whatever their case; none if it is gone.
+
+    What older versions prepared counts those too that were dropped only for their length in tokens.
+    """
+    path = Layout(folder).sources
+    if not path.is_file():
+        return [False] * len(sources)
+    if is_prepared(folder) and (files := _read_finished(folder).files):
+        check_files(folder, {path.name: files[path.name]})
+    try:
+        with naming(path):
+            known = np.load(path)
+    except (ValueError, EOFError):
+        raise damage(path, folder) from None
+    return [bool(each) for each in np.isin(hash_folded(sources), known)]
+
+
+def purpose_of(
+    options: DataOptions, tokenisers: tuple[Tokeniser, Tokeniser] | None = None, *, all_there: bool = True
+) -> Purpose:
+    """What a preparation of `options`, by given tokenisers or its own, is made from.
+
+    A missing file is a fault, or, where not all need be there, left out.
+    """
+    corpora = [*options.train, *options.valid, *options.test]
+    names = dict.fromkeys(name for corpus in corpora if not corpus.is_demo for name in corpus.names)
+    return Purpose(
+        format=_FORMAT,
+        options=options.model_copy(update={"prepared": None}),
+        inputs=[_input(name) for name in names if all_there or file_of(name).is_file()],
+        tokenisers=_checksum(tokenisers) if tokenisers else "",
+    )
+
+
+def _checksum(tokenisers: tuple[Tokeniser, Tokeniser]) -> str:
+    files = [blake2b(content).digest() for each in tokenisers for content in each.files("tokeniser").values()]
+    return blake2b(b"".join(files), digest_size=16).hexdigest()
+
+
+def _input(name: str) -> Input:
+    path = file_of(name)
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise Fault(f"There is no file {path} ({error.strerror}).") from None
+    if not path.is_file():
+        raise Fault(f"{path} is not a file; what is read several times must lie in one.")
+    return Input(name=name, size=about.st_size, modified=about.st_mtime_ns)
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder that holds something other than a preparation."""
+    others = [] if not folder.is_dir() else [inner for inner in folder.iterdir() if not inner.name.startswith(".")]
+    if others and not Layout(folder).purpose.is_file():
+        raise Fault(f"{folder} holds other files; a corpus is prepared in a folder of its own.")
+
+
+def claim(folder: Path, purpose: Purpose) -> None:
+    """Make a folder without a finished preparation one for this purpose; needs the lock.
+
+    What was begun for the same options before a file changed, or has not got beyond reading, is of no use to anyone.
+    """
+    layout = Layout(folder)
+    if layout.purpose.is_file():
+        stored = _read_purpose(folder)
+        if stored.format == _FORMAT and not _difference(stored, purpose):
+            return
+        if layout.fates.is_file() and stored.options != purpose.options:
+            check_purpose(folder, purpose)
+        for made in (layout.judged, layout.fates):
+            made.unlink(missing_ok=True)
+        for made in (layout.tokenisers, layout.shards):
+            shutil.rmtree(made, ignore_errors=True)
+    sums = file_checksums([file_of(each.name) for each in purpose.inputs])
+    inputs = [each.model_copy(update={"checksum": sum_}) for each, sum_ in zip(purpose.inputs, sums, strict=True)]
+    write_record(layout.purpose, purpose.model_copy(update={"inputs": inputs}))
+
+
+def check_purpose(folder: Path, purpose: Purpose, remark: Remark = lambda text: None) -> None:
+    """Refuse a folder that holds the preparation of something else; what cannot be compared any more is remarked on."""
+    stored = _read_purpose(folder)
+    if difference := _difference(stored, purpose):
+        raise Fault(
+            f"{folder} holds a corpus prepared from something else: {difference}. "
+            "Name another folder as data.prepared, or delete this one."
+        )
+    now = {each.name: each for each in purpose.inputs}
+    for before in stored.inputs:
+        if before.name not in now:
+            remark(f"{before.name} is not there any more; going on with what was prepared from it.")
+        elif not before.checksum and before.modified != now[before.name].modified:
+            remark(
+                f"{before.name} has another date than when it was prepared, by an older version of regard that took no "
+                "checksum of it; going on with what was prepared from it."
+            )
+
+
+def _difference(old: Purpose, new: Purpose) -> str:
+    """What one preparation is made from and another is not, as part of a sentence; nothing if it is the same."""
+    changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
+    if old.tokenisers != new.tokenisers:
+        changed.append("it was cut by other tokenisers")
+    before = {each.name: each for each in old.inputs}
+    changed += [f"the file {now.name} has changed" for now in new.inputs if _has_changed(before.get(now.name), now)]
+    return "; ".join(changed)
+
+
+def _has_changed(before: Input | None, now: Input) -> bool:
+    """Whether a file has another content; it is read only if it has another date."""
+    if before is None or before.modified == now.modified:
+        return before is not None and before.size != now.size
+    return before.size != now.size or before.checksum not in ("", file_checksum(file_of(now.name)))
+
+
+@contextmanager
+def locked(folder: Path, progress: Progress) -> Iterator[None]:
+    """Be the only process that works in the folder; others wait. The lock ends with its process."""
+    with Layout(folder).lock.open("wb") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if is_starting_worker():  # the one that holds the lock waits for this very process
+                raise Fault("A script must call regard under `if __name__ == '__main__':`.") from None
+            progress("waiting for another process that prepares this corpus", 0, None)
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Fault(f"The folder {folder} cannot be made: {error.strerror}.") from None
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a killed process was about to write."""
+    for leftover in folder.rglob(".*.partial"):
+        leftover.unlink()
+
+
+def write_pair_list(path: Path, pairs: list[tuple[str, str]]) -> None:
+    write_file(path, _PAIRS.dump_json(pairs))
+
+
+def read_pair_list(path: Path) -> list[tuple[str, str]]:
+    try:
+        with naming(path):
+            return _PAIRS.validate_json(path.read_bytes())
+    except (FileNotFoundError, ValidationError):
+        raise damage(path) from None

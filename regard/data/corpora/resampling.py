@@ -1,0 +1,99 @@
+"""The pairs of a corpus cut into tokens anew in every epoch, by worker processes where there are some."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+
+from regard.base.processes import cores
+from regard.base.worker_pool import LastingWorkers
+from regard.data.corpora.shards import SIDES, Pairs
+from regard.data.tokenisers.tokeniser import Tokeniser
+
+Rows = list[np.ndarray]  # the tokens of some sentences
+
+_PIECE = 128  # rows that are cut in one go: some milliseconds of work
+_MOST_WORKERS = 12  # each takes 100 to 200 MB, and so many cut a million tokens a second
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a batch, to be cut for this seed and epoch."""
+
+    seed: int
+    epoch: int
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Flat:
+    """The tokens of some sentences in one array, which travels faster than many, and how many each sentence has."""
+
+    tokens: np.ndarray
+    lengths: np.ndarray
+
+    @classmethod
+    def of(cls, sentences: list[list[int]]) -> "Flat":
+        return cls(np.fromiter(chain.from_iterable(sentences), np.int32), np.array([*map(len, sentences)], np.int64))
+
+    def rows(self) -> Rows:
+        return np.split(self.tokens, np.cumsum(self.lengths)[:-1])
+
+
+@dataclass(frozen=True)
+class PairCutter:
+    """Cuts both sides of pairs at random, as a pure function of (seed, epoch, row, side).
+
+    A sentence that would have more than `longest` tokens is left as it was prepared.
+    """
+
+    pairs: Pairs
+    source: Tokeniser
+    target: Tokeniser
+    longest: int
+
+    def __call__(self, piece: Piece) -> tuple[Flat, Flat]:
+        self.pairs.check_lengths()
+        source, target = (
+            Flat.of([self._cut(number, row, piece) for row in piece.rows.tolist()]) for number in range(len(SIDES))
+        )
+        return source, target
+
+    def _cut(self, number: int, row: int, piece: Piece) -> list[int]:
+        side, tokeniser = SIDES[number], (self.source, self.target)[number]
+        tokens = tokeniser.sample(self.pairs.text(side, row), (piece.seed, piece.epoch, row, number))
+        return tokens if len(tokens) <= self.longest else self.pairs.tokens(side, row).tolist()
+
+
+class SampledPairs:
+    """Batches of pairs that are cut anew, the next ones by `workers` processes while the present one is used.
+
+    How many there are changes nothing but the time it takes; with 0 this process cuts them itself.
+    """
+
+    def __init__(self, cutter: PairCutter, workers: int) -> None:
+        self.workers = workers
+        self._cutter = cutter
+        self._lasting = LastingWorkers[Piece, tuple[Flat, Flat]](cutter, workers)
+
+    def batches(self, batches: Iterable[np.ndarray], seed: int, epoch: int) -> Iterator[tuple[Rows, Rows]]:
+        """The tokens of both sides for each batch of rows, in order."""
+        counts: deque[int] = deque()  # of pieces, for each batch whose pieces have been handed out
+
+        def pieces() -> Iterator[Piece]:
+            for rows in batches:
+                parts = np.array_split(rows, -(-len(rows) // _PIECE))
+                counts.append(len(parts))
+                yield from (Piece(seed, epoch, part) for part in parts)
+
+        cut = self._lasting.map(pieces()) if self.workers else map(self._cutter, pieces())
+        for first in cut:
+            sources, targets = zip(first, *islice(cut, counts.popleft() - 1), strict=True)
+            yield [*chain.from_iterable(map(Flat.rows, sources))], [*chain.from_iterable(map(Flat.rows, targets))]
+
+
+def workers_beside_gpu() -> int:
+    """How many processes should cut text for a GPU: all but the core that feeds it, as far as they can be of use."""
+    return min(cores() - 1, _MOST_WORKERS)

@@ -1,0 +1,220 @@
+"""Paragraphs cut into sentences, and sentences too long for a model into parts, with nothing lost in between.
+
+Where sentences end is found by sentencex, which knows the marks and abbreviations of many languages and takes those it
+does not know for English. What it parts too soon is put together again, for two sentences in one are translated well
+enough, but half a sentence hardly can be. The end of a line always parts.
+
+Nothing is cut inside what people see as one character (a grapheme cluster of Unicode's annex 29): a letter keeps its
+accents, a flag its two halves.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import accumulate, pairwise
+from math import ceil
+from typing import NamedTuple
+
+import regex
+import sentencex
+
+from regard.base.faults import Fault
+
+
+class Sentence(NamedTuple):
+    """What is translated in one piece, and the white space around it; only the first has any before it."""
+
+    before: str
+    text: str
+    after: str
+
+
+# What sentencex takes for the end of a sentence; all of these stand before something and hardly ever last.
+_ABBREVIATIONS = {
+    "de": "Abb Abs Bd Dipl Frl Hrn Kap Tab Tel bspw exkl geb inkl zzgl",
+    "en": "Eq Eqs Figs Ms Sts Tel Vol approx",
+    "es": "Cnel Dña Dres Excma Fr Ilma Ilmo Mons Pbro Pdte Profa Srs St Tte aprox",
+    "fr": "Dr Me Mgr Pr St Ste bd",
+    "pt": "Arq Av Cap Cel Dep Exa Exma Fr Gov Ilma Ilmo Lic Mons Obs Pe Pres Profa Profª Pça Rod Srta Sta Sto Tel Ten "
+    "aprox cap cf ed ex n núm nº obs p pp pág págs séc tel vol",
+    "ru": "англ бул вып гл дер доц е изд им корп лат наб напр нем ок пл пос ред рис род св ср ст т.е табл ум фр",
+}
+_SENTENCE, _CLAUSE, _PHRASE, _SPACE, _UNSPACED, _ANYWHERE, _NOWHERE = range(7)  # places to cut at, best first
+_MARKS = dict.fromkeys(";:；：؛", _CLAUSE) | dict.fromkeys(",，、،", _PHRASE)
+_ZERO_WIDTH_SPACE = "\u200b"  # parts words in Khmer, and is no white space to Python
+
+_CJK = r"\u2e80-\u312f\u3190-\u9fff\uf900-\ufaff\uff00-\uffef\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+_CHINESE = regex.compile(f"[{_CJK}]")
+_WITHOUT_SPACES = regex.compile(rf"[{_CJK}\p{{Thai}}\p{{Lao}}\p{{Khmer}}\p{{Myanmar}}\p{{Tibetan}}]")
+# A virama ties the letter after it to the one before, which annex 29 knows of some scripts only.
+_CLUSTER = regex.compile(r"\X(?:(?<=\p{ccc=virama})(?=\p{L})\X)*")
+_ENDS_SENTENCE = regex.compile(r"[.?!…][\p{Pe}\p{Pf}\"']*$")
+_NEAR = 40  # characters looked at on either side
+_FIRST_LETTER = regex.compile(r"[\p{L}\p{N}]")
+
+
+def split_sentences(text: str, language: str) -> list[Sentence]:
+    """The sentences of a text, which put together with the white space around them are the text again.
+
+    The language is named by its code; of pt-BR the first half counts. A text without any is one empty sentence.
+    """
+    clusters = _CLUSTER.findall(text)
+    return _assembled(clusters, _sentence_starts(clusters, language))
+
+
+def rejoin(sentences: Sequence[Sentence], texts: Iterable[str]) -> str:
+    """Other texts, one for each sentence, in the white space of the sentences.
+
+    Chinese has none between two sentences and English has a space; where the texts are of the other kind than the
+    sentences were, a space is added or left out.
+    """
+    return "".join(before + text + after for before, text, after in replaced(sentences, texts))
+
+
+def replaced(sentences: Sequence[Sentence], texts: Iterable[str]) -> list[Sentence]:
+    """The sentences with other texts in them, and the white space that these have between them."""
+    both = list(zip(sentences, texts, strict=True))
+    gaps = [_gap(one.after, (one.text, two.text), (above, below)) for (one, above), (two, below) in pairwise(both)]
+    gaps += [sentence.after for sentence in sentences[-1:]]
+    return [Sentence(one.before, text, gap) for (one, text), gap in zip(both, gaps, strict=True)]
+
+
+def split_long(text: str, measure: Callable[[str], int], longest: int, language: str = "") -> list[Sentence]:
+    """Parts of a text that each measure no more than `longest`, as even as the places to cut at allow.
+
+    A text too long is cut near the middle, or near a third of three parts and so on, and the parts again if need be.
+    The best place is between sentences, then after ; or :, then after a comma, then at white space, then between
+    letters of a script that has no spaces. Elsewhere a word is cut only if nothing else can be.
+    """
+    clusters = _CLUSTER.findall(text)
+    kinds = _kinds(clusters, frozenset(_sentence_starts(clusters, language)))
+    starts: list[int] = []
+    to_do = [(_first(clusters), len(clusters))]
+    while to_do:
+        start, end = to_do.pop()
+        part = "".join(clusters[start : _last(clusters, start, end)])
+        if (size := measure(part)) <= longest:
+            starts.append(start)
+        elif (middle := _middle(kinds, start, end, ceil(size / max(1, longest)))) is not None:
+            to_do += [(middle, end), (start, middle)]
+        else:
+            raise Fault(f"A text cannot be cut into parts of at most {longest} tokens: {part[:20]!r} alone has {size}.")
+    return _assembled(clusters, starts)
+
+
+# Where sentences begin
+
+
+def _sentence_starts(clusters: Sequence[str], language: str) -> list[int]:
+    """The places of the clusters that sentences begin with."""
+    borders = set(_borders("".join(clusters), language.lower().replace("_", "-").partition("-")[0]))
+    offsets = accumulate(map(len, clusters), initial=0)
+    starts, begins = [], False
+    for place, (cluster, offset) in enumerate(zip(clusters, offsets, strict=False)):
+        begins = begins or offset in borders  # a border inside a cluster is none
+        if begins and not cluster.isspace():
+            starts.append(place)
+            begins = False
+    return starts
+
+
+def _borders(text: str, language: str) -> Iterator[int]:
+    """Where in a text sentences begin, or the white space before them."""
+    known = frozenset(_ABBREVIATIONS.get(language, "").split())
+    end = 0
+    for line in text.splitlines(keepends=True):
+        start = end
+        yield start
+        for piece in sentencex.segment(language, line.translate(_plain())):
+            if start < end and not _goes_on(text, start, end, known):
+                start = end
+                yield start
+            end += len(piece)
+
+
+@cache
+def _plain() -> dict[int, str]:
+    """Spaces for all white space, some of which makes sentencex fail, and U+FFFD for lone surrogates, which do too."""
+    spaces = [code for code in range(0x3001) if chr(code).isspace()]
+    return dict.fromkeys(spaces, " ") | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+def _goes_on(text: str, start: int, border: int, known: frozenset[str]) -> bool:
+    """Whether the sentence that begins at `start` goes on at what looks like its end.
+
+    It does after an initial or an abbreviation, and with a small letter, if it did not begin with one.
+    """
+    last = text[max(start, border - _NEAR) : border].rstrip()
+    word = last.split()[-1].lstrip("([{«“„‘\"'—–-") if last else ""
+    if word.endswith(".") and (word[:-1] in known or (len(word) == 2 and word[0].isupper())):
+        return True
+    firsts = (_FIRST_LETTER.search(text, place, place + _NEAR) for place in (start, border))
+    was_small, is_small = (letter is not None and letter[0].islower() for letter in firsts)
+    return is_small and not was_small and bool(_ENDS_SENTENCE.search(last))
+
+
+# Where to cut what is too long
+
+
+def _kinds(clusters: Sequence[str], sentence_starts: frozenset[int]) -> list[int]:
+    """What kind of place each cluster is to begin a part at: none if it is white space or the first that is not."""
+    kinds, last, spaced = [], "", False
+    for place, cluster in enumerate(clusters):
+        if cluster.isspace():
+            spaced = True
+            kinds.append(_NOWHERE)
+            continue
+        kinds.append(_kind(last, spaced, cluster, place in sentence_starts) if last else _NOWHERE)
+        last, spaced = cluster, False
+    return kinds
+
+
+def _kind(last: str, spaced: bool, cluster: str, begins_sentence: bool) -> int:
+    """The kind of the place between two clusters, with or without white space between them."""
+    if begins_sentence:
+        return _SENTENCE
+    if last in _MARKS and (spaced or _WITHOUT_SPACES.match(last)):  # but for those in 10:30 and 1,000
+        return _MARKS[last]
+    if spaced or last == _ZERO_WIDTH_SPACE:
+        return _SPACE
+    is_unspaced = _WITHOUT_SPACES.match(last) or _WITHOUT_SPACES.match(cluster)
+    return _UNSPACED if is_unspaced and cluster[0].isalnum() else _ANYWHERE  # closing marks begin no part
+
+
+def _middle(kinds: Sequence[int], start: int, end: int, parts: int) -> int | None:
+    """The best place within half a part of the middle (of three parts, the end of the first), or the best of all."""
+    parts, length = max(2, parts), end - start
+    middle, reach = start + length * (parts // 2) / parts, length / parts / 2
+    places = [place for place in range(start + 1, end) if kinds[place] != _NOWHERE]
+    near = [place for place in places if abs(place - middle) <= reach and kinds[place] != _ANYWHERE]
+    return min(near or places, key=lambda place: (kinds[place], abs(place - middle)), default=None)
+
+
+# Putting together
+
+
+def _assembled(clusters: Sequence[str], starts: Sequence[int]) -> list[Sentence]:
+    """Sentences, from the places they begin at."""
+    first = _first(clusters)
+    found = []
+    for start, end in pairwise([*(starts or [first]), len(clusters)]):
+        last = _last(clusters, start, end)
+        found.append(Sentence("", "".join(clusters[start:last]), "".join(clusters[last:end])))
+    return [found[0]._replace(before="".join(clusters[:first])), *found[1:]]
+
+
+def _first(clusters: Sequence[str]) -> int:
+    """The place of the first cluster that is not white space."""
+    return next((place for place, cluster in enumerate(clusters) if not cluster.isspace()), len(clusters))
+
+
+def _last(clusters: Sequence[str], start: int, end: int) -> int:
+    """The place after the last cluster that is not white space."""
+    return next((place for place in range(end, start, -1) if not clusters[place - 1].isspace()), start)
+
+
+def _gap(gap: str, sentences: tuple[str, str], texts: tuple[str, str]) -> str:
+    """What to put between two texts where `gap` stood between two sentences."""
+    was, now = (one[-2:] + two[:2] for one, two in (sentences, texts))
+    if not gap and _WITHOUT_SPACES.search(was) and not _WITHOUT_SPACES.search(now):
+        return " "
+    return "" if gap == " " and _CHINESE.search(now) and not _CHINESE.search(was) else gap

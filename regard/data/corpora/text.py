@@ -1,0 +1,176 @@
+"""Reading text: plain or compressed files, UTF-8 checked and brought to NFC, as lines and as pairs of sentences.
+
+A line ends at a line feed and nowhere else: the other separators of Unicode are part of the text, or two files would
+disagree about which line is which. A byte order mark at the beginning is no part of it, and the reader is told. Lines
+are cut into chunks before they are decoded, so that the slow part can be done by another process.
+"""
+
+import gzip
+import logging
+import lzma
+import re
+import unicodedata
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from regard.base.faults import Fault
+from regard.data.catalogue.entries import locate
+from regard.data.catalogue.unpack import open_content
+from regard.data.corpora.options import DEMO, TAB, Corpus
+
+_LOG = logging.getLogger(__name__)
+_CHUNK = 10_000
+_IN_A_SET = re.compile(r"[\w-]+:")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Neighbouring lines of a corpus, not yet decoded: one block of bytes for each of its files."""
+
+    names: tuple[str, ...]
+    first: int
+    lines: int
+    blocks: tuple[bytes, ...]
+    separator: str
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The lines as pairs of sentences; what is not UTF-8 or has no separator is a fault naming the line."""
+        sides = [_decoded(*place, self.first) for place in zip(self.blocks, self.names, strict=True)]
+        if len(sides) == 2:
+            return list(zip(*sides, strict=True))
+        return [self._parted(line, number) for number, line in enumerate(sides[0], self.first)]
+
+    def place(self, position: int) -> str:
+        """Where the line at this position of the chunk stands, for people."""
+        return f"{self.names[0]}, line {self.first + position}"
+
+    def further_columns(self) -> int:
+        """How many lines of a file of pairs have more than a sentence and its translation."""
+        if len(self.blocks) == 2:
+            return 0
+        lines = _decoded(self.blocks[0], self.names[0], self.first)
+        return sum(line.count(self.separator) > 1 for line in lines)
+
+    def _parted(self, line: str, number: int) -> tuple[str, str]:
+        columns = line.split(self.separator, 2)
+        if len(columns) < 2:
+            between = "tab" if self.separator == TAB else f"separator {self.separator!r}"
+            others = _count_without(self.separator, file_of(self.names[0])) - 1
+            elsewhere = f" (nor in {others:,} more)" if others else ""
+            raise Fault(
+                f"{self.names[0]}, line {number}: there is no {between}{elsewhere}; "
+                "a line must hold a sentence, the separator, its translation."
+            )
+        return columns[0], columns[1]
+
+
+def _count_without(separator: str, path: Path) -> int:
+    """How many lines of a file have no separator."""
+    lines = (unicodedata.normalize("NFC", line.decode("utf-8", "replace")) for line in _raw_lines(path))
+    return sum(separator not in line for line in lines)
+
+
+def read_lines(path: Path, normal: bool = True) -> Iterator[str]:
+    """The lines of a text file, without their ends; in NFC, unless they are to stay as they are."""
+    raw, first = _raw_lines(path), 1
+    while lines := list(islice(raw, _CHUNK)):
+        if first == 1:
+            _tell_of_mark(lines, str(path))
+        yield from _decoded(b"".join(lines), str(path), first, normal)
+        first += len(lines)
+
+
+def read_stream(stream: Iterable[bytes], name: str, normal: bool = True) -> Iterator[str]:
+    """The lines of an open stream, each as soon as it has come; in NFC, unless they are to stay as they are."""
+    for number, line in enumerate(stream, 1):
+        if number == 1:
+            _tell_of_mark([line], name)
+        yield from _decoded(line, name, number, normal)
+
+
+def read_pairs(corpus: Corpus) -> Iterator[tuple[str, str]]:
+    """The pairs of a corpus, in order."""
+    for chunk in read_chunks(corpus, _CHUNK):
+        yield from chunk.pairs()
+
+
+def counted(lines: int) -> str:
+    return "1 line" if lines == 1 else f"{lines:,} lines"
+
+
+def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
+    """The lines of a corpus in chunks of `size`; files with different numbers of lines are refused at their ends."""
+    raw = [_demo_lines(corpus)] if corpus.is_demo else [_raw_lines(file_of(name)) for name in corpus.names]
+    separator = unicodedata.normalize("NFC", corpus.separator)  # as the lines will be
+    first = 1
+    while True:
+        parts = [list(islice(lines, size)) for lines in raw]
+        counts = [len(part) for part in parts]
+        if counts[0] != counts[-1]:
+            totals = [first - 1 + count + sum(1 for _ in lines) for count, lines in zip(counts, raw, strict=True)]
+            raise Fault(
+                f"{corpus.names[0]} has {counted(totals[0])} and {corpus.names[1]} has {totals[1]:,}; "
+                "each line of one must be the translation of the same line of the other."
+            )
+        if not counts[0]:
+            return
+        if first == 1:
+            for lines, name in zip(parts, corpus.names, strict=True):
+                _tell_of_mark(lines, name)
+        yield Chunk(corpus.names, first, counts[0], tuple(b"".join(part) for part in parts), separator)
+        first += counts[0]
+
+
+def file_of(name: str) -> Path:
+    """The file that a recipe means by a path or by `SET:path`."""
+    return locate(name) if _IN_A_SET.match(name) else Path(name).expanduser()
+
+
+def _demo_lines(corpus: Corpus) -> Iterator[bytes]:
+    from regard.data.demo.corpus import pairs  # its grammar is read by those who want it alone
+
+    return (f"{source}{TAB}{target}\n".encode() for source, target in pairs(corpus.names[0].removeprefix(DEMO)))
+
+
+def _raw_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file as bytes, decompressed, with their ends."""
+    if path.is_dir():
+        raise Fault(f"{path} is a folder; name a text file inside it.")
+    try:
+        with open_content(path) as stream:
+            yield from stream
+    except FileNotFoundError:
+        raise Fault(f"There is no file {path}.") from None
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise Fault(f"{path} is damaged or not whole and cannot be decompressed ({error}).") from None
+    except OSError as error:
+        raise Fault(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _tell_of_mark(lines: list[bytes], name: str) -> None:
+    """Say of a text whose first lines these are that the mark it begins with is left out."""
+    if lines and lines[0].startswith(BOM_UTF8):
+        _LOG.warning(f"{name} begins with a byte order mark, which is no part of its text and is left out")
+
+
+def _decoded(block: bytes, name: str, first: int, normal: bool = True) -> list[str]:
+    """The lines of a block whose first line has the number `first`."""
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        number = first + block.count(b"\n", 0, error.start)
+        raise Fault(
+            f"{name}, line {number}: not valid UTF-8 (byte 0x{block[error.start]:02x}); "
+            "is the file in another encoding, or not text?"
+        ) from None
+    if first == 1:
+        text = text.removeprefix("\ufeff")
+    # A line feed neither joins nor is passed by anything in NFC, so whole blocks come out as their lines would.
+    lines = (unicodedata.normalize("NFC", text) if normal else text).split("\n")
+    if block.endswith(b"\n"):
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]

@@ -1,0 +1,1 @@
+"""The English–Portuguese corpus of the demo, made by a grammar."""

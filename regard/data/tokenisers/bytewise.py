@@ -1,0 +1,47 @@
+"""The tokeniser that needs no training: every byte of the UTF-8 text is a token."""
+
+from collections.abc import Sequence
+
+from regard.data.tokenisers.symbols import BEGIN, END, NAMES, PAD, UNKNOWN, UNKNOWN_TEXT, clean, joined, word_numbers
+
+_FIRST = len(NAMES)
+_FRAGMENTS = [b"", UNKNOWN_TEXT.encode(), b"", b"", *(bytes([value]) for value in range(256))]
+
+
+def _piece(value: int) -> str:
+    if value == ord(" "):
+        return "▁"
+    return chr(value) if ord("!") <= value <= ord("~") else f"<0x{value:02X}>"
+
+
+_PIECES = [*NAMES, *map(_piece, range(256))]
+
+
+class ByteTokeniser:
+    """Tokens 4 to 259 are the bytes 0 to 255; nothing is lost and nothing is ever unknown."""
+
+    pad, unknown, begin, end = PAD, UNKNOWN, BEGIN, END
+    size = len(_FRAGMENTS)
+
+    def encode(self, text: str) -> list[int]:
+        return [_FIRST + value for value in clean(text).encode()]
+
+    def encode_all(self, texts: list[str]) -> list[list[int]]:
+        return [self.encode(text) for text in texts]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return joined(_FRAGMENTS[token] for token in tokens)
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        """Printable ASCII as it is, a space as '▁', any other byte as <0xC3>."""
+        return [_PIECES[token] for token in tokens]
+
+    def words(self, tokens: Sequence[int]) -> list[int]:
+        return word_numbers(tokens, (_FRAGMENTS[token] for token in tokens))
+
+    def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
+        """There is only one way to cut a text into bytes, whatever the key."""
+        return self.encode(text)
+
+    def files(self, name: str) -> dict[str, bytes]:
+        return {}

@@ -1,0 +1,94 @@
+"""Tokens as people read them on an axis: in whole words with punctuation beside them, or one by one."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from regard.data.tokenisers.tokeniser import Kind, Tokeniser
+
+_BYTE = re.compile("<0x([0-9A-F]{2})>")
+_LONGEST_CHARACTER = 4  # bytes in UTF-8
+_BROKEN = "\ufffd"  # stands for bytes that are no character
+_UNSPACED = ("CJK", "IDEOGRAPHIC", "FULLWIDTH", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
+
+
+class Labels(NamedTuple):
+    """What stands at each place of an axis, and for each token the place it belongs to."""
+
+    texts: list[str]
+    places: list[int]
+
+
+class _Unit(NamedTuple):
+    """Some text within a word, and how many tokens wrote it."""
+
+    text: str
+    tokens: int
+
+
+def labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> Labels:
+    """A place for each word, for the punctuation before and behind it, for begin and end; or one for each token."""
+    pieces = tokeniser.pieces(tokens)
+    if not by_word:
+        return Labels(pieces, list(range(len(pieces))))
+    texts: list[str] = []
+    places: list[int] = []
+    for word, group in groupby(zip(tokeniser.words(tokens), pieces, strict=True), key=itemgetter(0)):
+        units = list(_units(piece for _, piece in group))
+        for part in _parts(units) if word >= 0 else [[unit] for unit in units]:
+            places += [len(texts)] * sum(unit.tokens for unit in part)
+            texts.append("".join(unit.text for unit in part))
+    return Labels(texts, places)
+
+
+def is_spelled_word(text: str, kind: Kind) -> bool:
+    """Whether a text is a single word written letter by letter, of which only the letters tell anything."""
+    return kind == "characters" and len(text.split()) <= 1
+
+
+def _units(pieces: Iterable[str]) -> Iterator[_Unit]:
+    """The text of each token, or of as many bytes as make a character; a bare space goes with what follows it."""
+    bare, spelled = 0, b""
+    for piece in pieces:
+        if byte := _BYTE.fullmatch(piece):
+            spelled += bytes.fromhex(byte[1])
+            character = spelled.decode(errors="replace")
+            if _BROKEN not in character or len(spelled) == _LONGEST_CHARACTER:
+                yield _Unit(character, len(spelled) + bare)
+                bare, spelled = 0, b""
+            continue
+        if spelled:
+            yield _Unit(_BROKEN, len(spelled) + bare)
+            bare, spelled = 0, b""
+        if text := piece.replace("▁", ""):
+            yield _Unit(text, 1 + bare)
+            bare = 0
+        else:
+            bare += 1
+    if bare or spelled:
+        yield _Unit(_BROKEN if spelled else "", len(spelled) + bare)
+
+
+def _parts(units: list[_Unit]) -> Iterator[list[_Unit]]:
+    """A word, and beside it the punctuation before and behind it; what stands alone is a word by itself."""
+    inner = [place for place, unit in enumerate(units) if not _is_punctuation(unit.text)] or [len(units)]
+    first, behind = inner[0], inner[-1] + 1
+    part: list[_Unit] = []
+    for place, unit in enumerate(units):
+        if part and (place in (first, behind) or is_unspaced(unit.text) or is_unspaced(part[-1].text)):
+            yield part
+            part = []
+        part.append(unit)
+    yield part
+
+
+def _is_punctuation(text: str) -> bool:
+    return bool(text) and all(unicodedata.category(character).startswith("P") for character in text)
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether text is in a script that has no spaces between words, where a token is the nearest thing to a word."""
+    return unicodedata.name(text[:1] or " ", "").startswith(_UNSPACED)

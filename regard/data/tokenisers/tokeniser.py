@@ -1,0 +1,234 @@
+"""Raw text to tokens and back: what every tokeniser can do, the options that make one, training and loading.
+
+All but the word tokeniser and those of imported models give back the NFC form of any Unicode text exactly, spaces and
+control characters included; one that ignores case gives it back in lower case.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, Protocol, Self, runtime_checkable
+
+from pydantic import Field, model_validator
+
+from regard.base.faults import Fault
+from regard.base.parsing import MOST_LISTED
+from regard.base.progress import Progress, silent
+from regard.base.recipe import Options
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
+from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
+from regard.data.tokenisers.symbols import NAMES, clean
+from regard.data.tokenisers.words import WordTokeniser, count_words, read_words
+
+Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "marian"]
+
+_SAMPLED = ("unigram", "bpe")
+_SMALLEST_WITH_BYTES = 300
+_REPORT_EVERY = 10_000
+_SUFFIXES = {"bytes": (), "words": ("json",), "marian": ("model", "json")}  # of the files; of all others just a model
+
+
+class TokeniserOptions(Options):
+    """How text is cut into tokens."""
+
+    kind: Kind = Field(
+        "unigram",
+        description="What the tokens are; words loses unknown words and the exact spacing, the others lose nothing; "
+        "marian comes with an imported model and cannot be trained.",
+    )
+    target_kind: Kind | None = Field(
+        None, description="What the tokens of the target are, if not the same; needs shared = false."
+    )
+    vocabulary: int = Field(
+        8000,
+        ge=16,
+        le=2**24,
+        description="The most tokens there may be; a small corpus gets fewer, and bytes always has 260.",
+    )
+    shared: bool = Field(True, description="One vocabulary for both languages.")
+    ignore_case: bool = Field(
+        False, description="Read the source in lower case, whatever it is written in; needs shared = false."
+    )
+    byte_fallback: bool = Field(
+        True,
+        description="Spell unknown characters as bytes (unigram, bpe, characters); otherwise they are lost.",
+    )
+    sampling: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Cut training text at random: for bpe the probability of skipping a merge (BPE-dropout), "
+        "for unigram the exponent of subword regularisation, where smaller is wilder; 0 is off.",
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for kind in (self.kind, self.target_kind or self.kind):
+            if self.sampling and kind not in _SAMPLED:
+                raise ValueError(f"sampling needs kind unigram or bpe, for {kind} can be cut in one way only")
+            with_bytes = self.byte_fallback and kind in (*_SAMPLED, "characters")
+            if with_bytes and self.vocabulary < _SMALLEST_WITH_BYTES:
+                raise ValueError(
+                    f"vocabulary is {self.vocabulary}, expected {_SMALLEST_WITH_BYTES} or more with byte_fallback, "
+                    "whose bytes alone are 256 tokens"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _sides_can_differ(self) -> Self:
+        if self.shared and self.target_kind is not None:
+            raise ValueError("target_kind needs shared = false, for one vocabulary is of one kind")
+        if self.shared and self.ignore_case:
+            raise ValueError("ignore_case needs shared = false, for the target keeps its case")
+        return self
+
+    def by_side(self) -> "list[TokeniserOptions]":
+        """The options of each tokeniser by itself: of the shared one, or of the source's and the target's."""
+        if self.shared:
+            return [self]
+        target = {"kind": self.target_kind or self.kind, "ignore_case": False}
+        return [self.model_copy(update={"target_kind": None} | own) for own in ({}, target)]
+
+
+@runtime_checkable
+class Tokeniser(Protocol):
+    """Raw text to tokens and back."""
+
+    size: int
+    pad: int
+    unknown: int
+    begin: int
+    end: int
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of the NFC form of a text, without begin and end."""
+
+    def encode_all(self, texts: list[str]) -> list[list[int]]:
+        """Encode many texts, faster than one by one."""
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of tokens; pad, begin and end stand for none."""
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        """Each token as a person reads it: '▁' is a space, <0xC3> a byte, </s> the end."""
+
+    def words(self, tokens: Sequence[int]) -> list[int]:
+        """Each token's word, by its number among those that spaces part in the text; -1 for pad, begin and end."""
+
+    def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
+        """One of the ways to cut a text, the same for the same key; without sampling, what `encode` gives."""
+
+    def files(self, name: str) -> dict[str, bytes]:
+        """What to store so that `load_tokeniser` finds it under this name."""
+
+
+class CaselessTokeniser:
+    """Reads every text in lower case; in all else it is the tokeniser inside it."""
+
+    def __init__(self, inner: Tokeniser) -> None:
+        self._inner = inner
+        self.size, self.pad, self.unknown = inner.size, inner.pad, inner.unknown
+        self.begin, self.end = inner.begin, inner.end
+
+    def encode(self, text: str) -> list[int]:
+        return self._inner.encode(text.lower())
+
+    def encode_all(self, texts: list[str]) -> list[list[int]]:
+        return self._inner.encode_all([text.lower() for text in texts])
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return self._inner.decode(tokens)
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        return self._inner.pieces(tokens)
+
+    def words(self, tokens: Sequence[int]) -> list[int]:
+        return self._inner.words(tokens)
+
+    def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
+        return self._inner.sample(text.lower(), key)
+
+    def files(self, name: str) -> dict[str, bytes]:
+        return self._inner.files(name)
+
+
+def train_tokeniser(options: TokeniserOptions, texts: Iterable[str], progress: Progress = silent) -> Tokeniser:
+    """A tokeniser of one side, learned from a sample of raw texts, all of which are held in memory meanwhile."""
+    if options.ignore_case:
+        return CaselessTokeniser(_trained(options, (text.lower() for text in texts), progress))
+    return _trained(options, texts, progress)
+
+
+def _trained(options: TokeniserOptions, texts: Iterable[str], progress: Progress) -> Tokeniser:
+    if options.kind == "bytes":
+        return ByteTokeniser()
+    if options.kind == "marian":
+        raise Fault("A tokeniser of kind marian comes with an imported model and cannot be trained; choose unigram.")
+    lines = _read(texts, progress)
+    what = "training the tokeniser"
+    progress(what, 0, len(lines))
+    tokeniser: Tokeniser
+    if options.kind == "words":
+        tokeniser = WordTokeniser(count_words(lines, options.vocabulary - len(NAMES)))
+    else:
+        model = train_subwords(options.kind, options.vocabulary, options.byte_fallback, lines)
+        tokeniser = SubwordTokeniser(model, options.kind, options.sampling)
+    progress(what, len(lines), len(lines))
+    return tokeniser
+
+
+def _read(texts: Iterable[str], progress: Progress) -> list[str]:
+    lines = []
+    for number, text in enumerate(texts, 1):
+        if number % _REPORT_EVERY == 0:
+            progress("reading text for the tokeniser", number, None)
+        if text.strip():
+            lines.append(clean(text))
+    if not lines:
+        raise Fault("There is no text to train the tokeniser on; it needs at least one line that is not blank.")
+    return lines
+
+
+def tokeniser_names(options: TokeniserOptions) -> list[str]:
+    """Under which names the tokenisers are stored, the source's first."""
+    return ["tokeniser"] if options.shared else ["source", "target"]
+
+
+def load_tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
+    """The tokenisers of the source and of the target."""
+    named = zip(tokeniser_names(options), options.by_side(), strict=True)
+    tokenisers = [load_tokeniser(folder, name, own) for name, own in named]
+    return tokenisers[0], tokenisers[-1]
+
+
+def load_tokeniser(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
+    """The tokeniser of one side, stored in a model folder under this name."""
+    tokeniser = _loaded(folder, name, options)
+    return CaselessTokeniser(tokeniser) if options.ignore_case else tokeniser
+
+
+def _loaded(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
+    paths = [folder / f"{name}.{suffix}" for suffix in _SUFFIXES.get(options.kind, ("model",))]
+    contents = [_contents(path) for path in paths]
+    try:
+        match options.kind:
+            case "bytes":
+                return ByteTokeniser()
+            case "words":
+                return read_words(contents[0])
+            case "marian":
+                return MarianTokeniser(contents[0], MarianVocabulary.from_json(contents[1]))
+        return SubwordTokeniser(contents[0], options.kind, options.sampling)
+    except (ValueError, RecursionError) as error:
+        raise Fault(f"The tokeniser {' or '.join(map(str, paths))} is damaged: {error}.") from None
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MOST_LISTED:
+            raise Fault(f"The tokeniser {path} has {path.stat().st_size:,} bytes, more than any needs.")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise Fault(f"The tokeniser {path} is missing; the model folder is incomplete.") from None
+    except OSError as error:
+        raise Fault(f"The tokeniser {path} cannot be read: {error.strerror}.") from None

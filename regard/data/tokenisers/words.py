@@ -1,0 +1,111 @@
+"""The word tokeniser: simple, readable, and the only one that loses something."""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from regard.data.tokenisers.symbols import BEGIN, END, NAMES, PAD, SILENT, UNKNOWN, UNKNOWN_TEXT, clean, word_numbers
+
+_OPENING = frozenset("¿¡$£#@/")
+_CLOSING = frozenset(".,;:!?…%‰°/؟،؛।॥。、！？：；，")
+_PICTURES = "\U0001f000-\U0001faff"  # emoji and the like
+_STRAIGHT_QUOTES = ("'", '"')
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Words, with ' - · inside them and . , : between digits; and runs of one punctuation mark or symbol."""
+    marks = (chr(code) for code in range(0x10000) if unicodedata.category(chr(code))[0] in "PS")
+    mark = "".join(re.escape(character) for character in marks if character != "_") + _PICTURES
+    word = rf"[^\s{mark}]+"
+    return re.compile(rf"{word}(?:['’\-‐·]{word}|(?<=\d)[.,:](?=\d){word})*|([{mark}])\1*")
+
+
+def split_words(text: str) -> list[str]:
+    """The words and punctuation marks of a text in any script that puts spaces between words."""
+    return [match[0] for match in _pattern().finditer(text)]
+
+
+def count_words(texts: Iterable[str], most: int) -> list[str]:
+    """The `most` most frequent words; of equally frequent ones those first in the order of code points."""
+    counts = Counter(word for text in texts for word in split_words(clean(text)))
+    return sorted(counts, key=lambda word: (-counts[word], word))[:most]
+
+
+class WordTokeniser:
+    """Every word or punctuation mark is a token.
+
+    Lost are the words outside the vocabulary, which all become the unknown token and are written as ⁇, and the
+    spacing: words are joined by single spaces and punctuation is attached where English and its neighbours
+    attach it, so double spaces, line breaks, '5 %' or text without spaces between words do not come back as they were.
+    """
+
+    pad, unknown, begin, end = PAD, UNKNOWN, BEGIN, END
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = list(words)
+        self._names = [*NAMES, *words]
+        self._written = ["", UNKNOWN_TEXT, "", "", *words]
+        self._tokens = {word: token for token, word in enumerate(words, len(NAMES))}
+        self.size = len(self._names)
+
+    def encode(self, text: str) -> list[int]:
+        return [self._tokens.get(word, UNKNOWN) for word in split_words(clean(text))]
+
+    def encode_all(self, texts: list[str]) -> list[list[int]]:
+        return [self.encode(text) for text in texts]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return "".join(self._fragments(tokens))
+
+    def pieces(self, tokens: Sequence[int]) -> list[str]:
+        return [self._names[token] for token in tokens]
+
+    def words(self, tokens: Sequence[int]) -> list[int]:
+        return word_numbers(tokens, (fragment.encode() for fragment in self._fragments(tokens)))
+
+    def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
+        """There is only one way to cut a text into words, whatever the key."""
+        return self.encode(text)
+
+    def files(self, name: str) -> dict[str, bytes]:
+        return {f"{name}.json": json.dumps({"words": self._words}, ensure_ascii=False, indent=0).encode()}
+
+    def _fragments(self, tokens: Sequence[int]) -> Iterator[str]:
+        """Each token's text with the space that stands before it, if any."""
+        glued, inside = True, dict.fromkeys(_STRAIGHT_QUOTES, False)
+        for token in tokens:
+            if token in SILENT:
+                yield ""
+                continue
+            word = self._written[token]
+            opens, closes = _opens(word), _closes(word)
+            if word in inside:
+                opens, closes = not inside[word], inside[word]
+                inside[word] = opens
+            yield word if glued or closes else f" {word}"
+            glued = opens
+
+
+def _opens(word: str) -> bool:
+    """Whether what follows stands right after it."""
+    return word[0] in _OPENING or unicodedata.category(word[0]) in ("Ps", "Pi")
+
+
+def _closes(word: str) -> bool:
+    """Whether it stands right after what comes before."""
+    return word[0] in _CLOSING or unicodedata.category(word[0]) in ("Pe", "Pf")
+
+
+def read_words(contents: bytes) -> WordTokeniser:
+    """The tokeniser that `files` stored; a ValueError says that the contents are not one."""
+    stored = json.loads(contents.decode())
+    words = stored.get("words") if isinstance(stored, dict) else None
+    if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+        raise ValueError("it holds no list of words")
+    if len(set(words)) != len(words):
+        raise ValueError("it holds a word twice")
+    return WordTokeniser(words)

@@ -1,0 +1,87 @@
+"""The captured steps of a search: kept for the next one, and followed without waiting for them."""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.hardware.cuda_graphs import CapturedStep, Step, leaves
+
+MOST_CAPTURED = 16  # graphs that are kept, the longest unused going first
+AHEAD = 2  # steps that are launched before the outcome of one is looked at
+
+
+class CapturedSteps:
+    """The captured steps of one model, each made when it is first asked for.
+
+    They share the memory that they work in, so one search has all of them at a time and another waits.
+    """
+
+    def __init__(self, graphs: bool = True, most: int = MOST_CAPTURED) -> None:
+        self._kept: OrderedDict[Hashable, CapturedStep] = OrderedDict()
+        self._lock, self._most, self._graphs = Lock(), most, graphs
+        self._pool: Any = None
+
+    @contextmanager
+    def taken(self) -> Iterator["CapturedSteps"]:
+        """All of them for oneself."""
+        with self._lock:
+            yield self
+
+    def of(self, key: Hashable, make: Callable[[], Step], tree: Any) -> CapturedStep:
+        """The step for trees of these shapes, loaded with this one; `make` makes it, and `key` says all it depends on.
+
+        To be asked for inside `taken`.
+        """
+        shapes = tuple((leaf.shape, leaf.dtype, leaf.device) for leaf in leaves(tree))
+        captured = self._kept.pop((key, shapes), None)
+        if captured is None:
+            captured = CapturedStep(make(), tree, self._memory(leaves(tree)[0].device))
+        captured.load(tree)
+        self._kept[key, shapes] = captured
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return captured
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Iterator[CapturedStep]:
+        """Those that are kept, the longest unused first."""
+        return iter(self._kept.values())
+
+    def _memory(self, device: torch.device) -> Any:
+        if self._pool is None and self._graphs and device.type == "cuda":
+            self._pool = torch.cuda.graph_pool_handle()
+        return self._pool
+
+
+class Delayed:
+    """Numbers on their way from the device to the host, each read some steps late, so that the device never waits."""
+
+    def __init__(self, ahead: int = AHEAD) -> None:
+        self._ahead = ahead
+        self._coming: deque[tuple[Tensor, torch.cuda.Event | None]] = deque()
+
+    def send(self, number: Tensor) -> None:
+        if number.device.type != "cuda":
+            self._coming.append((number.clone(), None))
+            return
+        host = torch.empty(number.shape, dtype=number.dtype, pin_memory=True)
+        host.copy_(number, non_blocking=True)
+        event = torch.cuda.Event()
+        event.record(torch.cuda.current_stream(number.device))
+        self._coming.append((host, event))
+
+    def read(self) -> int | None:
+        """The oldest of them, if more than `ahead` are on their way."""
+        if len(self._coming) <= self._ahead:
+            return None
+        number, event = self._coming.popleft()
+        if event is not None:
+            event.synchronize()
+        return int(number)

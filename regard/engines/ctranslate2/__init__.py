@@ -1,0 +1,1 @@
+"""CTranslate2: models written for it, and translating with it."""

@@ -1,0 +1,90 @@
+"""A model folder to CTranslate2: the network, the vocabularies and, if wanted, a lexical shortlist."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress, silent
+from regard.data.tokenisers.symbols import NAMES
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.engines.ctranslate2.spec import transformer_spec
+from regard.engines.exported import CTRANSLATE2, SHORTLIST, origins, write_record
+from regard.engines.folders import EXPORTS, whole_folder
+from regard.engines.shortlist import learnt_for
+from regard.model import load
+from regard.models.parts import Residual
+from regard.models.transformer.network import Transformer
+from regard.runs import checkpoint
+
+Quantisation = Literal["int8", "int16", "float16", "bfloat16", "float32"]
+_UNSUITABLE = re.compile(r"[ \t\r\n\0]|^$")  # what parts names in the shortlist, or no name at all
+
+
+def export_ctranslate2(
+    folder: Path,
+    out: Path,
+    quantisation: Quantisation = "int8",
+    shortlist: bool = False,
+    progress: Progress = silent,
+) -> None:
+    """Write the model in `folder` to the folder `out`, which may hold an earlier export and nothing else.
+
+    With `shortlist` the tokens that each source token can become are learnt from the data the model was trained on.
+    """
+    files = checkpoint.read_folder(folder)
+    model = load(folder, device="cpu")
+    network, task = model.task.model, model.task
+    if not isinstance(network, Transformer):
+        raise Fault(f"CTranslate2 computes Transformers, and {folder} is of the family {model.recipe.family}.")
+    spec = described(network, task.source, task.target)
+    names = token_names(task.source, task.target)
+    listed = None
+    if shortlist:
+        listed = learnt_for(folder, model.recipe.data.prepared, task.source, task.target, progress).text(*names)
+    spec.optimize(quantisation)
+    with whole_folder(out, EXPORTS[CTRANSLATE2]) as beside:
+        spec.save(str(beside))
+        if listed is not None:
+            (beside / SHORTLIST).write_text(listed, encoding="utf-8")
+        write_record(beside, quantisation, origins(files))
+
+
+def described(network: Transformer, source: Tokeniser, target: Tokeniser) -> Any:
+    """CTranslate2's description of a translator: its network, and its tokens by name."""
+    spec = transformer_spec(network)
+    source_names, target_names = token_names(source, target)
+    spec.register_source_vocabulary(source_names)
+    spec.register_target_vocabulary(target_names)
+    config = spec.config
+    config.unk_token, config.bos_token = target_names[target.unknown], target_names[target.begin]
+    config.eos_token = target_names[target.end]
+    config.decoder_start_token, config.add_source_eos = config.bos_token, True
+    norm = next(part.norm for part in network.modules() if isinstance(part, Residual))
+    config.layer_norm_epsilon = norm.eps
+    spec.validate()
+    return spec
+
+
+def token_names(source: Tokeniser, target: Tokeniser) -> tuple[list[str], list[str]]:
+    """A distinct name without spaces for each token of both sides, special tokens alike on both.
+
+    The names are the pieces, so that the export can be used with the SentencePiece model alone; where these will not
+    do, they are the tokens' numbers, which may differ between the sides for the special ones, so these keep names.
+    """
+    sides = (source, target)
+    names = [side.pieces(range(side.size)) for side in sides]
+    special = [[own[token] for token in (side.unknown, side.end)] for own, side in zip(names, sides, strict=True)]
+    if special[0] == special[1] and all(_are_suitable(own) for own in names):
+        return names[0], names[1]
+    return _numbered(source), _numbered(target)
+
+
+def _numbered(side: Tokeniser) -> list[str]:
+    special = {side.unknown: NAMES[1], side.end: NAMES[3]}
+    return [special.get(token, str(token)) for token in range(side.size)]
+
+
+def _are_suitable(names: Sequence[str]) -> bool:
+    return len(set(names)) == len(names) and not any(_UNSUITABLE.search(name) for name in names)

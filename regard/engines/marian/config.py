@@ -1,0 +1,151 @@
+"""What a Hugging Face folder says about a Marian model, checked, and the same as options of a Transformer of ours."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from regard.base.faults import Fault
+from regard.base.parsing import MOST_LISTED, parse_json
+from regard.base.recipe import Options, check, faults_of
+from regard.decoding.options import DecodingOptions
+
+CONFIG, GENERATION, TOKENISER = "config.json", "generation_config.json", "tokenizer_config.json"
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
+STOPS: dict[bool | str, str] = {False: "settled", True: "first", "never": "exhaustive"}
+
+
+class MarianConfig(Options):
+    """`config.json`, of which the rest says nothing about what the model computes; the defaults are transformers'."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+    d_model: int = Field(1024, ge=2, le=2**16)
+    vocab_size: int = Field(58_101, ge=4, le=2**24)
+    decoder_vocab_size: int | None = Field(None, ge=4, le=2**24)
+    encoder_layers: int = Field(12, ge=1, le=512)
+    decoder_layers: int = Field(12, ge=1, le=512)
+    encoder_attention_heads: int = Field(16, ge=1, le=2**16)
+    decoder_attention_heads: int = Field(16, ge=1, le=2**16)
+    encoder_ffn_dim: int = Field(4096, ge=1, le=2**20)
+    decoder_ffn_dim: int = Field(4096, ge=1, le=2**20)
+    max_position_embeddings: int = Field(1024, ge=2, le=2**24)
+    activation_function: str = "gelu"
+    scale_embedding: bool = False
+    share_encoder_decoder_embeddings: bool = True
+    tie_word_embeddings: bool = True
+    dropout: float = Field(0.1, ge=0, lt=1)
+    attention_dropout: float = Field(0.0, ge=0, lt=1)
+    activation_dropout: float = Field(0.0, ge=0, lt=1)
+    pad_token_id: int = Field(58_100, ge=0)
+    eos_token_id: int | list[int] = 0
+    decoder_start_token_id: int = Field(58_100, ge=0)
+
+    @property
+    def target_tokens(self) -> int:
+        return self.vocab_size if self.share_encoder_decoder_embeddings else self.decoder_vocab_size or self.vocab_size
+
+    @property
+    def end(self) -> int:
+        ends = self.eos_token_id if isinstance(self.eos_token_id, list) else [self.eos_token_id]
+        if len(ends) != 1:
+            raise Fault(f"{CONFIG} has {len(ends)} tokens that end an output, and regard knows one.")
+        return ends[0]
+
+
+class Generation(Options):
+    """How transformers would search: `generation_config.json`, or in older folders a part of `config.json`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+    num_beams: int = 1
+    length_penalty: float = 1.0
+    early_stopping: bool | Literal["never"] = False
+    max_length: int | None = Field(None, ge=2)
+    min_length: int = 0
+    no_repeat_ngram_size: int = 0
+    repetition_penalty: float = 1.0
+    bad_words_ids: list[list[int]] = []
+    renormalize_logits: bool = False
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The table in a file of JSON, what is null left out."""
+    if not path.is_file():
+        raise Fault(f"There is no {path}.")
+    table = parse_json(path.read_bytes(), str(path), MOST_LISTED)
+    if not isinstance(table, dict):
+        raise Fault(f"{path} is damaged: it does not hold a table.")
+    return {name: value for name, value in table.items() if value is not None}
+
+
+def read_config(folder: Path) -> MarianConfig:
+    """The sizes of the model in a folder; one of another kind is refused."""
+    if not folder.is_dir():
+        raise Fault(f"There is no folder {folder}.")
+    if not (folder / CONFIG).is_file():
+        raise Fault(f"{folder} is not a Hugging Face model folder: it has no {CONFIG}.")
+    table = read_json(folder / CONFIG)
+    if (kind := table.get("model_type")) != "marian":
+        raise Fault(f"{folder / CONFIG} is of a model of type {kind!r}, and only 'marian' can be imported.")
+    with faults_of(folder / CONFIG):
+        return check(MarianConfig, table, CONFIG)
+
+
+def read_generation(folder: Path) -> Generation:
+    path = folder / (GENERATION if (folder / GENERATION).is_file() else CONFIG)
+    table = read_json(path)
+    with faults_of(path):
+        return check(Generation, table, path.name)
+
+
+def model_table(config: MarianConfig) -> dict[str, Any]:
+    """The options of a Transformer that computes the same."""
+    if config.activation_function not in ACTIVATIONS:
+        known = ", ".join(dict.fromkeys(ACTIVATIONS.values()))
+        raise Fault(f"The model's activation is '{config.activation_function}', and regard has {known}.")
+    return {
+        "encoder_layers": config.encoder_layers,
+        "decoder_layers": config.decoder_layers,
+        "width": config.d_model,
+        "feed_forward": config.encoder_ffn_dim,
+        "decoder_feed_forward": config.decoder_ffn_dim,
+        "heads": config.encoder_attention_heads,
+        "decoder_heads": config.decoder_attention_heads,
+        "dropout": float(config.dropout),
+        "attention_dropout": float(config.attention_dropout),
+        "feed_forward_dropout": float(config.activation_dropout),
+        "activation": ACTIVATIONS[config.activation_function],
+        "norm": "after",
+        "positions": "sinusoidal",
+        "tied": config.tie_word_embeddings,
+        "output_bias": True,
+        "longest": config.max_position_embeddings,
+    }
+
+
+def decoding_table(generation: Generation, longest: int, remark: Callable[[str], None]) -> dict[str, Any]:
+    """The options of a search that finds what transformers would find; what cannot be expressed is told.
+
+    Transformers counts the token it begins with as part of an output, and limits all outputs alike.
+    """
+    table = {
+        "beam": generation.num_beams,
+        "length_penalty": float(generation.length_penalty),
+        "length_penalty_kind": "average",
+        "stop": STOPS[generation.early_stopping],
+        "shortest": max(0, generation.min_length - 1),
+        "longest_ratio": 1e-6,
+        "longest_extra": min(longest, (generation.max_length or longest + 1) - 1),
+        "unrepeated": generation.no_repeat_ngram_size,
+        "repetition_penalty": float(generation.repetition_penalty),
+    }
+    try:
+        check(DecodingOptions, table, "the search")
+    except Fault as fault:
+        remark(f"Its search is not kept, for {'; '.join(fault.sentences)}: regard's own is used.")
+        return {}
+    if generation.renormalize_logits and (table["unrepeated"] or table["repetition_penalty"] != 1):
+        remark("Its search shares out the probability of repeats that it forbids; regard's does not, and may differ.")
+    return table

@@ -1,0 +1,1 @@
+"""ONNX: models written as graphs, and translating with onnxruntime."""

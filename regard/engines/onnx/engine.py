@@ -1,0 +1,214 @@
+"""Translating with onnxruntime: the export in a model folder, without torch.
+
+A matrix in eight bits is brought into the order of the processor once, when the engine is loaded, so that a single
+sentence is translated in a fraction of the time that others take. Each core works on a sentence of its own.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from regard.base.faults import Fault, TextFault
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import NO_NUMBERS
+from regard.decoding.pauses import between_steps, has_pauses
+from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings, try_out
+from regard.engines.links import word_links
+from regard.engines.plain_beam import Best, Hypothesis, plain_beam, unsupported
+from regard.engines.shortlist import Shortlist
+from regard.engines.texts import NOTHING, Row, Written, rows_of, told
+from regard.verbs.translate.outputs import Translated
+
+ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"
+_NAP = 0.01  # seconds between two looks at whether anyone wants something else
+_OUTPUTS = ("best", "tokens", "end", "attention")  # of a step, beside what is remembered
+
+
+def has_export(folder: Path) -> bool:
+    """Whether a model folder holds an export, whatever its state."""
+    return is_export(folder / ONNX)
+
+
+def load_engine(folder: str | Path, workers: int | None = None) -> "OnnxEngine":
+    """The export in a model folder, ready to translate so many sentences at once (one for each core if not given).
+
+    Every file of it is checked, and that the model has not changed since.
+    """
+    folder = Path(folder)
+    read_export(folder / ONNX)
+    around = read_surroundings(folder / ONNX)
+    graphs = load_graphs(folder / ONNX, around.tokenisers[1])
+    engine = OnnxEngine(graphs, around.tokenisers, around.decoding, around.longest, workers)
+    engine.learnt, engine.language = around.learnt, around.language
+    try_out(engine, folder / ONNX)
+    return engine
+
+
+def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
+    """The graphs of an export, and its shortlist if it has one, for outputs of these tokens."""
+    listing = None
+    if (folder / LISTED).is_file():
+        try:
+            shortlist = Shortlist.from_bytes((folder / LISTED).read_bytes(), target.size)
+        except ValueError as error:
+            raise Fault(f"{folder / LISTED} is damaged: {error}.") from None
+        listing = _Listing(_opened(folder / CANDIDATES), shortlist, target.end)
+    return Graphs(_opened(folder / ENCODER), _opened(folder / STEP), target.size, listing)
+
+
+def _opened(path: Path) -> Any:
+    try:
+        import onnxruntime
+    except ModuleNotFoundError:
+        raise Fault("onnxruntime is not installed; install the package onnxruntime, or translate with torch.") from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its own kinds, of no common family
+        raise Fault(f"onnxruntime cannot read {path}: {str(error).splitlines()[0].rstrip('.')}.") from None
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """A shortlist, and a graph that gives the rows of the output layer for what is on it."""
+
+    graph: Any
+    shortlist: Shortlist
+    end: int
+
+    def of(self, source: Sequence[int]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The tokens that a sentence may be translated with, the end first, and their part of the output layer."""
+        candidates = np.array([self.end, *sorted(self.shortlist.candidates(source) - {self.end})])
+        return candidates, _run(self.graph, {"candidates": candidates})
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """A graph that reads a sentence, and one that writes a token more."""
+
+    encoder: Any
+    step: Any
+    tokens: int  # that an output may have
+    listing: _Listing | None = None
+
+    def read(self, source: Sequence[int]) -> "_Sentence":
+        """Read a sentence, whose last token is its end."""
+        memory = _run(self.encoder, {"source": np.array([source]), "lengths": np.array([len(source)])})
+        if self.listing is None:
+            return _Sentence(self.step, memory, self.tokens)
+        candidates, layer = self.listing.of(source)
+        return _Sentence(self.step, memory | layer, len(candidates), candidates)
+
+
+def _run(graph: Any, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    names = [output.name for output in graph.get_outputs()]
+    return dict(zip(names, graph.run(names, given), strict=True))
+
+
+class _Sentence:
+    """A sentence that is being translated: what was read, and what each row of its beam has written.
+
+    There are `most` tokens to choose among. With `candidates` the step knows them by their places among these.
+    """
+
+    def __init__(
+        self, step: Any, memory: dict[str, np.ndarray], most: int, candidates: np.ndarray | None = None
+    ) -> None:
+        self._step, self._memory, self._most, self._candidates = step, memory, most, candidates
+        inputs = {each.name: each.shape for each in step.get_inputs() if each.name.startswith("past.")}
+        self._past = {name: np.zeros((1, heads, 0, depth), np.float32) for name, (_, heads, _, depth) in inputs.items()}
+        self._wanted = [*_OUTPUTS, *(name.replace("past", "present", 1) for name in inputs)]
+
+    def step(self, tokens: Sequence[int], origins: Sequence[int], count: int) -> Best:
+        """What follows these tokens, one a row, each behind what the row that it comes from had written."""
+        past = self._past
+        if [*origins] != [*range(len(next(iter(past.values()))))]:
+            past = {name: table[[*origins]] for name, table in past.items()}
+        given = {"target": np.array(tokens)[:, None], "count": np.array([min(count, self._most)])}
+        best, ranked, end, attention, *present = self._step.run(self._wanted, given | self._memory | past)
+        self._past = dict(zip(past, present, strict=True))
+        return Best(best, ranked if self._candidates is None else self._candidates[ranked], end, attention)
+
+
+def _awaited(future: "Future[list[Hypothesis]]") -> list[Hypothesis]:
+    """What a search in another thread finds; whoever runs it may do something else meanwhile."""
+    while has_pauses() and not wait([future], timeout=_NAP).done:
+        between_steps()
+    return future.result()
+
+
+class OnnxEngine:
+    """A translator by onnxruntime between the tokenisers of a model."""
+
+    name: Literal["onnx"] = "onnx"
+    shares_shortlist = False  # each sentence has its own
+
+    def __init__(
+        self,
+        graphs: Graphs,
+        tokenisers: tuple[Tokeniser, Tokeniser],
+        decoding: DecodingOptions,
+        longest: int,
+        workers: int | None = None,
+    ) -> None:
+        self.source, self.target = tokenisers
+        self.decoding = decoding  # the search that the model's recipe asks for
+        self.longest = self.learnt = longest  # tokens of a text, its end counted
+        self.language = ""  # of the texts, if it is known
+        self._graphs, self._workers = graphs, workers or len(os.sched_getaffinity(0))
+
+    def translate(
+        self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
+    ) -> list[list[Written]]:
+        """The best outputs for each text, best first; with `explained`, the best of each is explained.
+
+        They have scores whether or not these are wanted (`scored`), for here they cost nothing.
+        """
+        if name := unsupported(options):
+            value = getattr(options, name)
+            raise Fault(f"onnxruntime cannot follow decoding.{name} = {value!r}; translate with torch.")
+        # The longest come first, so that no core is left waiting at the end.
+        rows = sorted(rows_of(texts, self.source, self.longest, options), key=lambda row: -len(row.tokens))
+        outputs = [[NOTHING] for _ in texts]
+        workers = ThreadPoolExecutor(self._workers)
+        try:
+            # In a copy of this context each, so that a search in another thread knows too when to give up.
+            found = [workers.submit(copy_context().run, self._found, row, options) for row in rows]
+            for row, future in zip(rows, found, strict=True):
+                outputs[row.number] = [
+                    self._written(row, each, options, explained and not place)
+                    for place, each in enumerate(_awaited(future))
+                ]
+        finally:
+            workers.shutdown(cancel_futures=True)  # who interrupts does not wait for all that is left
+        return outputs
+
+    def translations(
+        self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
+    ) -> list[Translated]:
+        """The same as any engine tells it: the best output of each text, and its other candidates."""
+        return [told(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
+
+    def _found(self, row: Row, options: DecodingOptions) -> list[Hypothesis]:
+        sentence = self._graphs.read([*row.tokens, self.source.end])
+        found = plain_beam(sentence.step, row.limit, self.target.begin, self.target.end, options)
+        if not found or math.isnan(found[0].total):
+            raise TextFault(row.number, NO_NUMBERS)
+        return found
+
+    def _written(self, row: Row, found: Hypothesis, options: DecodingOptions, explained: bool) -> Written:
+        if not explained:
+            return Written(found.tokens, found.score(options), [], [])
+        words = self.target.words(found.tokens), self.source.words(row.tokens)
+        links = word_links([looked.tolist() for looked in found.attention], *words)
+        return Written(found.tokens, found.score(options), found.scores, links)

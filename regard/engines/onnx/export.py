@@ -1,0 +1,91 @@
+"""A Transformer of ours for ONNX runtimes: a graph that reads, and a graph that writes some tokens more.
+
+`encoder.onnx` gives the keys and values of the source that each block of the decoder looks at. `decoder.onnx` takes
+them, what was written before (at first of length zero) and new tokens, and gives logits and what is written by then. As
+everywhere here, a sentence may have several rows, a beam, over one memory. `step.onnx` is the same for one sentence and
+one token a row, and ends with what a search asks for; `onnx_engine` drives it.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from regard import __version__
+from regard.base.faults import Fault
+from regard.base.files import whole_file, write_file
+from regard.engines.exported import LISTED, ONNX, write_record
+from regard.engines.folders import EXPORTS, whole_folder
+from regard.engines.onnx.engine import CANDIDATES, ENCODER, STEP
+from regard.engines.shortlist import Shortlist
+from regard.model import Model
+from regard.models.transformer.network import DecoderBlock, Transformer
+
+DECODER, WEIGHTS, ABOUT = "decoder.onnx", "weights.data", "about.json"
+Quantisation = Literal["int8", "float32"]
+
+
+def export_onnx(
+    model: Model,
+    out: Path,
+    quantisation: Quantisation = "float32",
+    made_from: dict[str, str] | None = None,
+    shortlist: Shortlist | None = None,
+) -> None:
+    """Write a model to the folder `out`: graphs, weights, tokenisers and what one must know of them.
+
+    With `made_from`, the checksums of the model's own files, the engine takes it for theirs as long as they are those.
+    With a `shortlist` it writes nothing else than that has for a sentence.
+    """
+    network = model.task.model
+    if not isinstance(network, Transformer):
+        raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
+    with whole_folder(out, EXPORTS[ONNX]) as beside:
+        _write_graphs(model, network, beside, quantisation == "int8", shortlist is not None)
+        if shortlist is not None:
+            write_file(beside / LISTED, shortlist.to_bytes())
+        if made_from is not None:
+            write_record(beside, quantisation, made_from)
+
+
+def _write_graphs(model: Model, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:
+    try:
+        from regard.engines.onnx.graph import Graph, Store
+        from regard.engines.onnx.transformer import candidates_graph, decoder_graph, encoder_graph, step_graph
+    except ModuleNotFoundError as error:
+        raise Fault(
+            f"{error.name} is not installed; `pip install '.[onnx]'` in a checkout of regard brings it."
+        ) from None
+    task, facts = model.task, {"regard": __version__}
+    with whole_file(folder / WEIGHTS) as file:
+        store = Store(file, WEIGHTS)
+        graphs = {
+            ENCODER: encoder_graph(network, Graph(store, rounded), facts),
+            DECODER: decoder_graph(network, Graph(store, rounded), facts),
+            STEP: step_graph(network, Graph(store, rounded), facts, task.end, listed),
+        }
+        if listed:
+            graphs[CANDIDATES] = candidates_graph(network, Graph(store, rounded), facts)
+    for name, graph in graphs.items():
+        write_file(folder / name, graph.SerializeToString())
+    write_file(folder / ABOUT, (json.dumps(_about(model, network), indent=1, ensure_ascii=False) + "\n").encode())
+    for side, tokeniser in (("source", task.source), ("target", task.target)):
+        for name, content in tokeniser.files(side).items():
+            write_file(folder / name, content)
+
+
+def _about(model: Model, network: Transformer) -> dict[str, Any]:
+    """What whoever runs the graphs must know: the tokens that are no text, and the shape of nothing written yet."""
+    task, data = model.task, model.recipe.data
+    block = network.decoder[0]
+    assert isinstance(block, DecoderBlock)
+    heads = block.self_look
+    return {
+        "regard": __version__,
+        "languages": [data.source_language, data.target_language],
+        "source": {"tokens": task.source.size, "pad": task.source.pad, "end": task.source.end},
+        "target": {"tokens": task.target.size, "pad": task.target.pad, "begin": task.begin, "end": task.end},
+        "tokeniser": data.tokeniser.model_dump(),
+        "longest": network.options.longest,
+        "decoder_layers": network.options.decoder_layers,
+        "past": {"heads": heads.key_value_heads, "key_depth": heads.key_depth, "value_depth": heads.value_depth},
+    }

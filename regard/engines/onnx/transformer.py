@@ -1,0 +1,280 @@
+"""The Transformer as two ONNX graphs: one that reads, and one that writes some tokens more."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
+
+import torch
+from onnx import TensorProto
+from torch import Tensor, nn
+
+from regard.attention.heads import MultiHead
+from regard.attention.positions import Learned
+from regard.engines.onnx.attention import Heads, Remembered, linear
+from regard.engines.onnx.graph import Graph, Shape
+from regard.models.parts import Residual
+from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer
+
+_ROOT_HALF = 0.5**0.5
+
+
+class Slots(NamedTuple):
+    """The names under which keys and values come in or go out, and their shapes."""
+
+    names: Remembered
+    shapes: list[Shape]
+
+
+def encoder_blocks(network: Transformer) -> list[EncoderBlock]:
+    return [block for block in network.encoder if isinstance(block, EncoderBlock)]
+
+
+def decoder_blocks(network: Transformer) -> list[DecoderBlock]:
+    return [block for block in network.decoder if isinstance(block, DecoderBlock)]
+
+
+class _Builder:
+    """A graph of a Transformer under construction; its tensors of states are (row, time, width)."""
+
+    def __init__(self, network: Transformer, graph: Graph) -> None:
+        self.network, self.options, self.graph = network, network.options, graph
+
+    def embed(self, side: str, tokens: str, places: str) -> str:
+        """Embeddings, scaled, with the positions that are added to them."""
+        graph, width = self.graph, self.options.width
+        embedding = self.network.source_embedding if side == "source" else self.network.target_embedding
+        rows = graph.rows_of(self._embedding_name(side), embedding.weight, tokens)
+        states = graph.op("Mul", rows, graph.number(width**0.5))
+        table = self._place_table(side)
+        if table is None:
+            return states
+        name = f"{side}_places" if self.options.positions == "learned" else "sinusoids"
+        return graph.op("Add", states, graph.op("Gather", graph.weight(name, table), places, axis=0))
+
+    def _embedding_name(self, side: str) -> str:
+        shared = self.network.source_embedding is self.network.target_embedding
+        return "embedding" if shared else f"{side}_embedding"
+
+    def _place_table(self, side: str) -> Tensor | None:
+        """What is added at each place, for all places there are."""
+        if self.options.positions not in ("sinusoidal", "learned"):
+            return None
+        places = self.network.source_places if side == "source" else self.network.target_places
+        if isinstance(places, Learned):
+            return places.places.weight
+        return places(torch.zeros(1, self.options.longest, self.options.width))[0]
+
+    def heads(self, name: str, module: MultiHead, single: bool = False) -> Heads:
+        return Heads(self.graph, name, module, self.options.longest, single)
+
+    def norm(self, name: str, module: nn.Module, states: str) -> str:
+        if not isinstance(module, nn.LayerNorm):
+            return states
+        graph = self.graph
+        weights = graph.weight(f"{name}.weight", module.weight), graph.weight(f"{name}.bias", module.bias)
+        return graph.op("LayerNormalization", states, *weights, axis=-1, epsilon=module.eps)
+
+    def around(self, name: str, residual: Residual, states: str, sublayer: Callable[[str], str]) -> str:
+        """Residual and norm around a sublayer."""
+        if residual.before:
+            return self.graph.op("Add", states, sublayer(self.norm(name, residual.norm, states)))
+        return self.norm(name, residual.norm, self.graph.op("Add", states, sublayer(states)))
+
+    def feed_forward(self, name: str, block: EncoderBlock | DecoderBlock, states: str) -> str:
+        """The feed-forward net of a block, with what stands around it."""
+        net = block.feed_forward
+
+        def inside(states: str) -> str:
+            inner = linear(self.graph, f"{name}.feed_forward.inner", net.inner, states)
+            return linear(self.graph, f"{name}.feed_forward.outer", net.outer, self._activated(inner))
+
+        return self.around(f"{name}.around_feed_forward", block.around_feed_forward, states, inside)
+
+    def _activated(self, states: str) -> str:
+        graph = self.graph
+        match self.options.activation:
+            case "gelu":  # x · (1 + erf(x / √2)) / 2
+                error = graph.op("Erf", graph.op("Mul", states, graph.number(_ROOT_HALF)))
+                share = graph.op("Mul", graph.op("Add", error, graph.number(1.0)), graph.number(0.5))
+                return graph.op("Mul", states, share)
+            case "swish":
+                return graph.op("Mul", states, graph.op("Sigmoid", states))
+        return graph.op("Relu", states)
+
+    @property
+    def output_name(self) -> str:
+        return self._embedding_name("target") if self.options.tied else "out"
+
+    def logits(self, states: str) -> str:
+        graph, network = self.graph, self.network
+        scores = graph.product(states, self.output_name, network.out.weight)
+        if network.output_bias is None:
+            return scores
+        return graph.op("Add", scores, graph.weight("output_bias", network.output_bias))
+
+    def real(self, lengths: str, keys: str) -> str:
+        """Mask (batch, 1, 1, key) of what is no padding, for as many keys as there are, a scalar."""
+        graph = self.graph
+        limits = graph.op("Unsqueeze", lengths, graph.whole([1, 2, 3]))
+        return graph.op("Less", graph.range(graph.whole(0), keys), limits)
+
+    def slots(self, kind: str, rows: str, time: str) -> list[Slots]:
+        """What keys and values of a kind are called at the border, for each block of the decoder."""
+        found = []
+        for number, block in enumerate(decoder_blocks(self.network)):
+            heads = block.cross if kind == "memory" else block.self_look
+            names = Remembered(f"{kind}.keys.{number}", f"{kind}.values.{number}")
+            depths = (heads.key_depth, heads.value_depth)
+            found.append(Slots(names, [[rows, heads.key_value_heads, time, depth] for depth in depths]))
+        return found
+
+    def hand_out(self, tensors: Remembered, slots: Slots) -> None:
+        for tensor, name, shape in zip(tensors, slots.names, slots.shapes, strict=True):
+            self.graph.output(tensor, name, shape)
+
+
+def encoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
+    """source (batch, source) and lengths (batch) to the keys and values that each block of the decoder looks at."""
+    build = _Builder(network, graph)
+    source = graph.input("source", TensorProto.INT64, ["batch", "source"])
+    lengths = graph.input("lengths", TensorProto.INT64, ["batch"])
+    time = graph.size(source, 1)
+    places, real = graph.range(graph.whole(0), time), build.real(lengths, time)
+    states = build.embed("source", source, places)
+    for number, block in enumerate(encoder_blocks(network)):
+        states = _encoded(build, f"encoder.{number}", block, states, real, places)
+    states = build.norm("encoder_norm", network.encoder_norm, states)
+    slots = build.slots("memory", "batch", "source")
+    for number, writer in enumerate(decoder_blocks(network)):
+        remembered = build.heads(f"decoder.{number}.cross", writer.cross).remember(states, places)
+        build.hand_out(remembered, slots[number])
+    return graph.model("encoder", facts)
+
+
+def _encoded(build: _Builder, name: str, block: EncoderBlock, states: str, real: str, places: str) -> str:
+    look = build.heads(f"{name}.self_look", block.self_look)
+    states = build.around(
+        f"{name}.around_self", block.around_self, states, lambda s: look(s, look.remember(s, places), real, places)
+    )
+    return build.feed_forward(name, block, states)
+
+
+def decoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
+    """target (row, target), the memory and what was written before to logits and what is written by then."""
+    build = _Builder(network, graph)
+    states, _ = _written(build)
+    graph.output(build.logits(states), "logits", ["row", "target", network.out.out_features])
+    return graph.model("decoder", facts)
+
+
+def candidates_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
+    """candidates (candidate), some target tokens, to their rows of the output layer, and their biases where it has any.
+
+    With a shortlist `step_graph` takes these instead of the whole layer.
+    """
+    build, shape = _Builder(network, graph), cast(Shape, ["candidate"])
+    candidates = graph.input("candidates", TensorProto.INT64, shape)
+    rows = graph.rows_of(build.output_name, network.out.weight, candidates)
+    graph.output(rows, "matrix", [*shape, network.options.width])
+    if network.output_bias is not None:
+        bias = graph.op("Gather", graph.weight("output_bias", network.output_bias), candidates, axis=0)
+        graph.output(bias, "bias", shape)
+    return graph.model("candidates", facts)
+
+
+def step_graph(network: Transformer, graph: Graph, facts: dict[str, str], end: int, listed: bool = False) -> Any:
+    """The same for one sentence and one token a row, to what a search asks for.
+
+    That is the log-probabilities of the `count` best continuations of each row, that of the end, and where in the
+    source each row looked, on the mean of the heads of the last block but one. What is `listed` has been given the rows
+    of the output layer that may be written, of which the first is the end's.
+    """
+    build = _Builder(network, graph)
+    count = graph.input("count", TensorProto.INT64, [1])
+    states, looks = _written(build, alone=True)
+    states = graph.op("Squeeze", states, graph.whole([1]))
+    if listed:
+        matrix = graph.input("matrix", TensorProto.FLOAT, ["candidate", network.options.width])
+        logits = graph.op("MatMul", states, graph.op("Transpose", matrix, perm=[1, 0]))
+        if network.output_bias is not None:
+            logits = graph.op("Add", logits, graph.input("bias", TensorProto.FLOAT, ["candidate"]))
+    else:
+        logits = build.logits(states)
+    chances = graph.op("LogSoftmax", logits, axis=-1)
+    best, tokens = graph.best(chances, count)
+    graph.output(best, "best", ["row", "count"])
+    graph.output(tokens, "tokens", ["row", "count"], TensorProto.INT64)
+    graph.output(graph.op("Gather", chances, graph.whole(0 if listed else end), axis=1), "end", ["row"])
+    looked = graph.op("ReduceMean", looks[max(0, len(looks) - 2)], axes=[1, 2], keepdims=0)
+    graph.output(looked, "attention", ["row", "source"])
+    return graph.model("step", facts)
+
+
+def _written(build: _Builder, alone: bool = False) -> tuple[str, list[str]]:
+    """The states behind new target tokens, and how each block looked at the source.
+
+    Keys and values of all that is written by then are handed out. What is `alone`, one token of one sentence in each
+    row, may look at everything.
+    """
+    graph, network = build.graph, build.network
+    target = graph.input("target", TensorProto.INT64, ["row", "target"])
+    lengths = None if alone else graph.input("lengths", TensorProto.INT64, ["batch"])
+    memory, past = build.slots("memory", "batch", "source"), build.slots("past", "row", "past")
+    for slots in [*memory, *past]:
+        for name, shape in zip(slots.names, slots.shapes, strict=True):
+            graph.input(name, TensorProto.FLOAT, shape)
+    writing = _Writing(build, target, lengths, memory[0].names.keys, past[0].names.keys)
+    states = build.embed("target", target, writing.places)
+    present = build.slots("present", "row", "present")
+    for number, block in enumerate(decoder_blocks(network)):
+        before = memory[number].names, past[number].names
+        states, remembered = writing.block(f"decoder.{number}", block, states, *before)
+        build.hand_out(remembered, present[number])
+    return build.norm("decoder_norm", network.decoder_norm, states), writing.looks
+
+
+class _Writing:
+    """What the blocks of a decoder have in common: where its tokens stand and what each may see."""
+
+    def __init__(self, build: _Builder, target: str, lengths: str | None, memory: str, past: str) -> None:
+        self.build, self.graph = build, build.graph
+        self.looks: list[str] = []  # at the source, by each block so far
+        graph = self.graph
+        first = graph.size(past, 2)
+        end = graph.op("Add", first, graph.size(target, 1))
+        self.places = graph.range(first, end)
+        self.alone, self.behind, self.real = lengths is None, None, None
+        if lengths is not None:
+            self.behind = graph.op(  # a query sees the keys up to its own place
+                "LessOrEqual",
+                graph.range(graph.whole(0), end),
+                graph.op("Unsqueeze", self.places, graph.whole([1])),
+            )
+            self.real = build.real(lengths, graph.size(memory, 2))
+        sentences = graph.op("Reshape", graph.size(memory, 0), graph.whole([1]))
+        self.by_sentence = graph.op("Concat", sentences, graph.whole([-1, build.options.width]), axis=0)
+
+    def block(
+        self, name: str, block: DecoderBlock, states: str, memory: Remembered, past: Remembered
+    ) -> tuple[str, Remembered]:
+        """The states after a block, and its keys and values of all that is written by then."""
+        build, graph = self.build, self.graph
+        look = build.heads(f"{name}.self_look", block.self_look, self.alone)
+        cross = build.heads(f"{name}.cross", block.cross, self.alone)
+        present: list[Remembered] = []
+
+        def look_back(states: str) -> str:
+            new = look.remember(states, self.places)
+            grown = (graph.op("Concat", *both, axis=2) for both in zip(past, new, strict=True))
+            present.append(Remembered(*grown))
+            return look(states, present[0], self.behind, self.places)
+
+        def look_at_source(states: str) -> str:
+            # The rows of one sentence share its memory: to the attention they are more queries.
+            shared = states if self.alone else graph.op("Reshape", states, self.by_sentence)
+            found = cross(shared, memory, self.real, self.places)
+            self.looks.append(cross.weights)
+            return found if self.alone else graph.op("Reshape", found, graph.op("Shape", states))
+
+        states = build.around(f"{name}.around_self", block.around_self, states, look_back)
+        states = build.around(f"{name}.around_cross", block.around_cross, states, look_at_source)
+        return build.feed_forward(name, block, states), present[0]

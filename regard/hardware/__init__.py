@@ -1,0 +1,1 @@
+"""What knows the machine and no model: threads, memory that runs out, steps of a GPU captured and replayed."""

@@ -1,0 +1,1 @@
+"""Recurrent cells, layers and decoders, and the translators made of them."""

@@ -1,0 +1,158 @@
+"""Three recurrent decoders: without attention, Bahdanau's and Luong's, each one step at a time.
+
+A step gives `parts`, from which `readout` makes the states that the output layer reads: what need not be known before
+the next step is then worked out for all steps at once.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard.attention import Attention
+from regard.attention.core import Look, Prepared
+from regard.models.recurrent.layers import Hidden, Stack
+
+Parts = tuple[Tensor, ...]
+
+
+class Memory(NamedTuple):
+    """What was read of each sentence: the encoder's states, as they are and as keys, and where it ended."""
+
+    values: Float[Tensor, "batch 1 source width"]
+    keys: Prepared
+    allowed: Bool[Tensor, "batch 1 1 source"]
+    last: Float[Tensor, "batch width"]  # forwards the state behind the last token, backwards the one at the first
+
+    @property
+    def states(self) -> Float[Tensor, "batch source width"]:
+        return self.values[:, 0]
+
+
+def unseen(last: Float[Tensor, "batch width"]) -> Memory:
+    """The memory for a decoder that never looks back: all that is kept is where the sentence ended."""
+    nothing = last[:, None, None, :0]
+    return Memory(nothing, Prepared(nothing), nothing, last)
+
+
+class Writing(NamedTuple):
+    """Where the decoder of each row stands between two steps; what a decoder has no use for is empty."""
+
+    hidden: list[Hidden]
+    fed: Float[Tensor, "row fed"]  # what Luong's decoder hands on to its next step
+    weights: Float[Tensor, "row seen"]  # the look before, which location scores follow
+    place: Int[Tensor, " row"]  # which step comes next, for windows that move with it
+    log_probability: Float[Tensor, "row time"]  # of the places that hard attention chose, in the steps of this call
+
+
+class Step(NamedTuple):
+    """What one step gives: parts of the state to read out, where the decoder then stands, and its looks, if any."""
+
+    parts: Parts
+    past: Writing
+    looks: list[Look]  # of each sentence, its rows as queries
+
+
+class Bottleneck(nn.Module):
+    """s_t = f(s_{t−1}, y_t): all it knows of the source is the state it begins with (Sutskever et al. 2014)."""
+
+    look = None
+
+    def __init__(self, stack: Stack) -> None:
+        super().__init__()
+        self.stack, self.at_once, self.fed = stack, True, 0
+
+    def step(self, embedded: Tensor, memory: Memory, past: Writing) -> Step:
+        state, hidden = self.stack.step(embedded, past.hidden)
+        return Step((state,), past._replace(hidden=hidden), [])
+
+    def whole(self, embedded: Tensor, memory: Memory, past: Writing) -> tuple[Parts, Writing]:
+        """All steps in one go."""
+        states, hidden = self.stack(embedded, past.hidden)
+        return (states,), past._replace(hidden=hidden)
+
+    def readout(self, states: Tensor) -> Tensor:
+        return states
+
+
+class Bahdanau(nn.Module):
+    """c_t = Σ α_ti h_i looked at from s_{t−1}; s_t = f(s_{t−1}, [y_t, c_t]); maxout of [s_t, y_t, c_t].
+
+    Bahdanau et al. 2015, appendix A.2.2; the readout there is printed with s_{t−1}, ours sees the newest state.
+    """
+
+    def __init__(self, stack: Stack, look: Attention, embedding: int, width: int) -> None:
+        super().__init__()
+        self.stack, self.look, self.at_once, self.fed = stack, look, False, 0
+        self.deep = nn.Linear(2 * width + embedding, 2 * width)
+
+    def step(self, embedded: Tensor, memory: Memory, past: Writing) -> Step:
+        seen, context = look_from(self.look, past.hidden[-1][0], memory, past)
+        state, hidden = self.stack.step(torch.cat([embedded, context], dim=-1), past.hidden)
+        return Step((state, embedded, context), _onward(self.look, past, seen, hidden, past.fed), [seen])
+
+    def readout(self, state: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
+        mixed = self.deep(torch.cat([state, embedded, context], dim=-1))
+        return mixed.unflatten(-1, (-1, 2)).amax(-1)
+
+
+class Luong(nn.Module):
+    """h′_t = f(h′_{t−1}, [y_t, h_{t−1}]); c_t = Σ α_ti h_i looked at from h′_t; h_t = tanh(W_c [c_t, h′_t]).
+
+    Luong et al. 2015, equations 5 to 7 and section 3.3. Without input feeding h_{t−1} is left out of the cell, and
+    all looks can be made at once.
+    """
+
+    def __init__(self, stack: Stack, look: Attention, width: int, input_feeding: bool) -> None:
+        super().__init__()
+        self.stack, self.look = stack, look
+        self.at_once, self.fed = not input_feeding and not look.follows, width if input_feeding else 0
+        self.combine = nn.Linear(2 * width, width, bias=False)
+
+    def step(self, embedded: Tensor, memory: Memory, past: Writing) -> Step:
+        state, hidden = self.stack.step(torch.cat([embedded, past.fed], dim=-1) if self.fed else embedded, past.hidden)
+        seen, context = look_from(self.look, state, memory, past)
+        combined = self.combine(torch.cat([context, state], dim=-1)).tanh()
+        after = _onward(self.look, past, seen, hidden, combined if self.fed else past.fed)
+        return Step((combined,), after, [seen])
+
+    def whole(self, embedded: Tensor, memory: Memory, past: Writing) -> tuple[Parts, Writing]:
+        """All steps in one go, for a decoder that is not fed its own states."""
+        states, hidden = self.stack(embedded, past.hidden)
+        steps = torch.arange(states.shape[1], device=states.device)
+        places = past.place[0] + steps if self.look.focus is not None else None
+        seen = self.look.full(states[:, None], memory.keys, memory.values, memory.allowed, places=places)
+        combined = self.combine(torch.cat([seen.context[:, 0], states], dim=-1)).tanh()
+        after = past._replace(hidden=hidden, place=past.place + len(steps), log_probability=seen.log_probability[:, 0])
+        return (combined,), after
+
+    def readout(self, combined: Tensor) -> Tensor:
+        return combined
+
+
+def look_from(
+    look: Attention, query: Float[Tensor, "row width"], memory: Memory, past: Writing
+) -> tuple[Look, Float[Tensor, "row width"]]:
+    """Look from every row at the memory of its sentence, and the context of each row.
+
+    To the attention the rows of a sentence are its queries.
+    """
+    sentences = memory.values.shape[0]
+    together = (sentences, 1, query.shape[0] // sentences)
+    seen = look.full(
+        query.reshape(*together, query.shape[-1]),
+        memory.keys,
+        memory.values,
+        memory.allowed,
+        past.weights.reshape(*together, past.weights.shape[-1]) if look.follows else None,
+        past.place[: together[2]] if look.focus is not None else None,
+    )
+    return seen, seen.context.reshape(query.shape)
+
+
+def _onward(look: Attention, past: Writing, seen: Look, hidden: list[Hidden], fed: Tensor) -> Writing:
+    """Where the decoder stands after a step, as far as the next one wants to know."""
+    weights = seen.weights.flatten(0, 2) if look.follows else past.weights
+    place = past.place if look.focus is None else past.place + 1
+    return Writing(hidden, fed, weights, place, past.log_probability)

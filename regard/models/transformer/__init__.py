@@ -1,0 +1,1 @@
+"""The Transformer, and its fast passes on a GPU."""

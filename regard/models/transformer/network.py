@@ -1,0 +1,321 @@
+"""The Transformer, encoder and decoder (Vaswani et al. 2017, "Attention Is All You Need").
+
+Departures from the paper: the norm may stand before a sublayer, positions may be learned, rotary, ALiBi or absent,
+heads may share keys and values, score otherwise or be averaged, a decoder may have other heads and feed-forward nets
+than its encoder, and the dropout of weights and activations, which the authors' code has and their text has not, is an
+option.
+"""
+
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.attention import Causal, Lengths
+from regard.attention.heads import Cache, HeadOptions, MultiHead, extended
+from regard.attention.positions import Learned, Sinusoidal, Unplaced
+from regard.base.faults import Fault
+from regard.base.recipe import Options
+from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.parts import Embedding, FeedForward, Residual
+
+PRESETS: dict[str, dict[str, int]] = {
+    "tiny": {"encoder_layers": 4, "decoder_layers": 4, "width": 128, "feed_forward": 256, "heads": 4},
+    "small": {"encoder_layers": 3, "decoder_layers": 3, "width": 256, "feed_forward": 1024, "heads": 4},
+    "iwslt": {"encoder_layers": 6, "decoder_layers": 6, "width": 512, "feed_forward": 1024, "heads": 4},
+    "base": {"encoder_layers": 6, "decoder_layers": 6, "width": 512, "feed_forward": 2048, "heads": 8},
+    "big": {"encoder_layers": 6, "decoder_layers": 6, "width": 1024, "feed_forward": 4096, "heads": 16},
+}
+
+
+class TransformerOptions(Options):
+    """What a Transformer is built like; the preset gives every size that is not given."""
+
+    preset: Literal["tiny", "small", "iwslt", "base", "big"] = Field(
+        default="base", description="A named set of sizes: tiny, small, iwslt, base or big."
+    )
+    encoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the encoder.")
+    decoder_layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks of the decoder.")
+    width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
+    feed_forward: int = Field(ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
+    heads: int = Field(ge=1, le=WIDEST, description="Attention heads of each attention.")
+    decoder_feed_forward: int | None = Field(
+        default=None,
+        ge=1,
+        le=WIDEST_INSIDE,
+        description="Width inside the decoder's feed-forward nets, if not that of the encoder's.",
+    )
+    decoder_heads: int | None = Field(
+        default=None, ge=1, description="Attention heads of the decoder's attentions, if not as many as the encoder's."
+    )
+    dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on embeddings and on each sublayer's output.")
+    attention_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout on the attention weights.")
+    feed_forward_dropout: float = Field(default=0.0, ge=0, lt=1, description="Dropout inside the feed-forward nets.")
+    norm: Literal["before", "after"] = Field(
+        default="after", description="Layer norm after each sublayer, as published, or before it."
+    )
+    positions: Literal["sinusoidal", "learned", "rotary", "alibi", "none"] = Field(
+        default="sinusoidal", description="How a token knows its place."
+    )
+    score: Literal["scaled-dot", "dot", "bilinear", "additive"] = Field(
+        default="scaled-dot",
+        description="How well a key answers a query; additive needs far more memory than the others.",
+    )
+    key_value_heads: int | None = Field(
+        default=None,
+        ge=1,
+        description="Heads of keys and values, each for a group of query heads; one for each if not given.",
+    )
+    shared_key_value: bool = Field(default=False, description="The keys are the values too, by one projection.")
+    join: Literal["concatenated", "averaged"] = Field(
+        default="concatenated", description="Heads side by side, as published, or the mean of heads of the full width."
+    )
+    activation: Literal["relu", "gelu", "swish"] = Field(
+        default="relu", description="Activation of the feed-forward nets."
+    )
+    tied: bool = Field(
+        default=True, description="One matrix for embeddings and output layer, of both languages if they share tokens."
+    )
+    shared_embeddings: bool | None = Field(
+        default=None,
+        description="One matrix of embeddings for both languages; if not given, it is so where they share a tokeniser.",
+    )
+    output_bias: bool = Field(
+        default=False,
+        description="A bias for each token in the output layer; imported models bring theirs, and none is learnt.",
+    )
+    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
+
+    @property
+    def ample_tokens(self) -> int:
+        """Larger batches than this fit a large GPU and teach the model no faster."""
+        return {"tiny": 8192, "small": 8192, "iwslt": 16_384}.get(self.preset, 25_600)
+
+    @property
+    def adjustable(self) -> frozenset[str]:
+        """What may be another for the same weights: nothing that they, or what they give, depend on."""
+        free = {"preset", "dropout", "attention_dropout", "feed_forward_dropout", "longest"}
+        return frozenset(free - {"longest"} if self.positions == "learned" else free)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_from_preset(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        preset = given.get("preset", cls.model_fields["preset"].default)
+        return PRESETS.get(str(preset), PRESETS["base"]) | given
+
+    @model_validator(mode="after")
+    def _check_heads(self) -> "TransformerOptions":
+        if self.width % 2:
+            raise ValueError(f"width {self.width} is odd, but positions come in pairs of coordinates")
+        for heads in dict.fromkeys((self.heads, self.decoder_heads or self.heads)):
+            self._check_count(heads)
+        return self
+
+    def _check_count(self, heads: int) -> None:
+        """Refuse a number of heads that the width, the positions or the heads of keys and values do not allow."""
+        if self.width % heads:
+            raise ValueError(f"width {self.width} cannot be shared out among {heads} heads")
+        whole = self.join == "averaged" and self.shared_key_value
+        depth = self.width if whole else self.width // heads
+        if self.positions == "rotary" and depth % 2:
+            raise ValueError(f"rotary positions turn pairs, but a head has {depth} coordinates")
+        if self.key_value_heads and heads % self.key_value_heads:
+            raise ValueError(f"{heads} heads cannot share {self.key_value_heads} heads of keys and values evenly")
+
+
+class Memory(NamedTuple):
+    """What was read: the keys and values that each decoder block looks at, and how many are real in each row."""
+
+    blocks: list[Cache]
+    lengths: Int[Tensor, " batch"]
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention, then the feed-forward net."""
+
+    def __init__(self, options: TransformerOptions) -> None:
+        super().__init__()
+        self.self_look = _heads(options, "source", "source")
+        self.feed_forward = _feed_forward(options, options.feed_forward)
+        self.around_self, self.around_feed_forward = _residual(options), _residual(options)
+
+    def forward(
+        self, states: Float[Tensor, "batch source width"], real: Lengths
+    ) -> Float[Tensor, "batch source width"]:
+        states = self.around_self(states, lambda s: self.self_look(s, self.self_look.remember(s), real))
+        return self.around_feed_forward(states, self.feed_forward)
+
+
+class DecoderBlock(nn.Module):
+    """Masked self-attention, attention to the encoder's memory, then the feed-forward net."""
+
+    def __init__(self, options: TransformerOptions) -> None:
+        super().__init__()
+        self.self_look = _heads(options, "target", "target")
+        self.cross = _heads(options, "target", "source")
+        self.feed_forward = _feed_forward(options, options.decoder_feed_forward or options.feed_forward)
+        self.around_self, self.around_cross = _residual(options), _residual(options)
+        self.around_feed_forward = _residual(options)
+
+    def forward(
+        self, states: Float[Tensor, "row target width"], past: Cache | None, memory: Cache, real: Lengths
+    ) -> tuple[Float[Tensor, "row target width"], Cache]:
+        """The new states, and the cache with what these places add to it."""
+        first = 0 if past is None else past.keys.shape[2]
+        caches: list[Cache] = []
+
+        def look_back(states: Tensor) -> Tensor:
+            caches.append(extended(past, self.self_look.remember(states, first)))
+            return self.self_look(states, caches[0], Causal(), first)
+
+        def look_at_source(states: Tensor) -> Tensor:
+            # The rows of one sentence (a beam) share its memory: to the attention they are more queries.
+            sentences = memory.keys.shape[0]
+            shared = states.reshape(sentences, -1, states.shape[-1])
+            return self.cross(shared, memory, real).reshape(states.shape)
+
+        states = self.around_self(states, look_back)
+        states = self.around_cross(states, look_at_source)
+        return self.around_feed_forward(states, self.feed_forward), caches[0]
+
+
+class Transformer(nn.Module):
+    """Tokens in, states and logits out; what a batch is and what is minimised is the task's affair."""
+
+    # A matrix that is tied belongs to the first of the parts that have it.
+    PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "embeddings": ("source_embedding", "target_embedding", "source_places", "target_places"),
+        "encoder": ("encoder", "encoder_norm"),
+        "decoder": ("decoder", "decoder_norm", "out"),
+    }
+    output_bias: Tensor | None
+
+    def __init__(
+        self, options: TransformerOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int
+    ) -> None:
+        super().__init__()
+        self.options = options
+        shared = shared if options.shared_embeddings is None else options.shared_embeddings
+        if shared and source_tokens != target_tokens:
+            sizes = f"{source_tokens} tokens of the source and {target_tokens} of the target"
+            raise Fault(f"model.shared_embeddings is true, but {sizes} cannot share one matrix.")
+        self.source_embedding = Embedding(source_tokens, options.width, pad)
+        self.target_embedding = self.source_embedding if shared else Embedding(target_tokens, options.width, pad)
+        self.source_places, self.target_places = _places(options), _places(options)
+        self.dropout = nn.Dropout(options.dropout)
+        self.encoder = nn.ModuleList(EncoderBlock(options) for _ in range(options.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderBlock(options) for _ in range(options.decoder_layers))
+        last_norm = options.norm == "before"
+        self.encoder_norm = nn.LayerNorm(options.width) if last_norm else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(options.width) if last_norm else nn.Identity()
+        self.out = nn.Linear(options.width, target_tokens, bias=False)
+        nn.init.normal_(self.out.weight, std=options.width**-0.5)
+        if options.tied:
+            self.out.weight = self.target_embedding.weight
+        # A buffer: imported models bring one, and it is no parameter to learn.
+        self.register_buffer("output_bias", torch.zeros(target_tokens) if options.output_bias else None)
+
+    def encode(
+        self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch source width"]:
+        """The memory of each source token."""
+        states = self.dropout(self.source_places(self.source_embedding(source)))
+        for block in self.encoder:
+            states = block(states, Lengths(lengths))
+        return self.encoder_norm(states)
+
+    def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Memory:
+        """What the decoder may know of each source sentence."""
+        lengths = lengths.to(source.device, non_blocking=True)  # batches leave them on the host
+        memory = self.encode(source, lengths)
+        blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
+        return Memory(blocks, lengths)
+
+    def begin(self, memory: Memory) -> list[Cache]:
+        """Nothing has been written yet, so there is nothing to remember of it."""
+        return []
+
+    def write(
+        self, target: Int[Tensor, "row target"], memory: Memory, past: list[Cache]
+    ) -> tuple[Float[Tensor, "row target width"], list[Cache]]:
+        """The states of the target tokens, given those before them in `past`, and the caches grown by them."""
+        first = past[0].keys.shape[2] if past else 0
+        states = self.dropout(self.target_places(self.target_embedding(target), first))
+        caches = []
+        for number, block in enumerate(self.decoder):
+            before = past[number] if past else None
+            states, cache = block(states, before, memory.blocks[number], Lengths(memory.lengths))
+            caches.append(cache)
+        return self.decoder_norm(states), caches
+
+    def token_weights(self) -> Float[Tensor, "token width"]:
+        """What a state is multiplied with to score every token."""
+        return self.out.weight
+
+    def token_biases(self) -> Float[Tensor, " token"] | None:
+        """What is then added to the scores: something in imported models alone, which does not learn."""
+        return self.output_bias
+
+    def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
+        """The score of every token at every place."""
+        scores = self.out(states)
+        return scores if self.output_bias is None else scores + self.output_bias
+
+    def cost(self, length: int) -> dict[str, int | float]:
+        """What reading and writing `length` tokens takes: multiplications, and the weights of all attentions.
+
+        A matrix costs its size for every token; an attention of a length costs length² x width twice over (the scores
+        and the mixing), which is what makes long texts dear.
+        """
+        heads = [part for part in self.modules() if isinstance(part, MultiHead)]
+        elsewhere = ("embedding", ".score.")  # looked up, and counted with the looking
+        matrices = sum(
+            p.numel() for name, p in self.named_parameters() if p.dim() == 2 and not any(e in name for e in elsewhere)
+        )
+        outward = 0 if not self.options.tied else self.target_embedding.weight.numel()
+        looking = sum(part.multiplications(length) for part in heads)
+        total = length * (matrices + outward) + looking
+        return {
+            "multiplications": total,
+            "attention_share": looking / total,
+            "weights": sum(part.heads for part in heads) * length**2,
+        }
+
+
+def _heads(options: TransformerOptions, looks_from: str, looks_at: str) -> MultiHead:
+    within = looks_from == looks_at  # places of two different sides are at no distance from each other
+    return MultiHead(
+        options.width,
+        options.heads if looks_from == "source" else options.decoder_heads or options.heads,
+        looks_from=looks_from,
+        looks_at=looks_at,
+        dropout=options.attention_dropout,
+        options=HeadOptions(
+            key_value_heads=options.key_value_heads,
+            shared_key_value=options.shared_key_value,
+            join=options.join,
+            score=options.score,
+            positions=options.positions if within and options.positions in ("rotary", "alibi") else "none",
+        ),
+    )
+
+
+def _feed_forward(options: TransformerOptions, hidden: int) -> FeedForward:
+    return FeedForward(options.width, hidden, options.activation, options.feed_forward_dropout)
+
+
+def _residual(options: TransformerOptions) -> Residual:
+    return Residual(options.width, options.dropout, options.norm)
+
+
+def _places(options: TransformerOptions) -> nn.Module:
+    match options.positions:
+        case "sinusoidal":
+            return Sinusoidal()
+        case "learned":
+            return Learned(options.longest, options.width)
+    return Unplaced()

@@ -1,0 +1,198 @@
+"""A Transformer's training pass over packed sentences: no padding anywhere, and fused kernels between the matrices.
+
+It gives what `Transformer.read` and `write` give for whole target sentences, from the same weights; a test holds the
+two together, and `packing` says where it can stand in.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.attention.heads import MultiHead
+from regard.attention.positions import Learned, Sinusoidal, sinusoids
+from regard.kernels.attention import Shape, look
+from regard.kernels.dropping import Chances
+from regard.kernels.embedding import embedded
+from regard.kernels.linear import linear, rectified_linear
+from regard.kernels.norm import added_and_normed, normed
+from regard.models.parts import Embedding, FeedForward, Residual
+from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer
+from regard.models.transformer.packing import Sentences
+
+STREAM = torch.float32  # between the norms of a pre-norm model, where sums grow over all blocks
+Rows = Float[Tensor, "token width"]
+Memory = Float[Tensor, "source_token width"]
+Sublayer = Callable[[Tensor], tuple[Tensor, Tensor]]  # what it adds, and the bias that is to be added to that
+
+
+def forced_states(network: Transformer, source: Sentences, target: Sentences, room: int) -> Rows:
+    """The states from which each target token is followed, given those before it: the packed `write` after `read`.
+
+    `room` is a power of two that no sentence is longer than.
+    """
+    device = source.tokens.device
+    dtype = torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else torch.float32
+    with torch.cuda.device_of(source.tokens), torch.autocast(device.type, enabled=False):
+        run = _Pass(network, room, dtype)
+        memory = run.encode(source)
+        return run.decode(target, memory, source)
+
+
+class _Pass:
+    """One pass: the matrices in the precision of the products, and which sublayers follow one another."""
+
+    def __init__(self, network: Transformer, room: int, dtype: torch.dtype) -> None:
+        self.network, self.options, self.room, self.dtype = network, network.options, room, dtype
+        options, active = network.options, float(network.training)
+        self.share, self.look_share = options.dropout * active, options.attention_dropout * active
+        self.feed_share = options.feed_forward_dropout * active
+        self.chances = Chances(network.out.weight.device)
+        self.matrices = _lowered(_groups(network), dtype)
+
+    def encode(self, source: Sentences) -> Rows:
+        network = self.network
+        sublayers: list[tuple[Sublayer, Residual]] = []
+        for block in network.encoder:
+            assert isinstance(block, EncoderBlock)
+            sublayers.append((self._self_look(block.self_look, source, causal=False), block.around_self))
+            sublayers.append((self._feed(block.feed_forward), block.around_feed_forward))
+        states = self._embedded(network.source_embedding, network.source_places, source)
+        return self._through(states, sublayers, network.encoder_norm)
+
+    def decode(self, target: Sentences, memory: Memory, source: Sentences) -> Rows:
+        network = self.network
+        sublayers: list[tuple[Sublayer, Residual]] = []
+        for block in network.decoder:
+            assert isinstance(block, DecoderBlock)
+            sublayers.append((self._self_look(block.self_look, target, causal=True), block.around_self))
+            sublayers.append((self._cross_look(block.cross, target, memory, source), block.around_cross))
+            sublayers.append((self._feed(block.feed_forward), block.around_feed_forward))
+        states = self._embedded(network.target_embedding, network.target_places, target)
+        return self._through(states, sublayers, network.decoder_norm)
+
+    def _embedded(self, embedding: Embedding, places: nn.Module, sentences: Sentences) -> Rows:
+        weight, table = embedding.weight, None
+        if isinstance(places, Learned):
+            table = places.places.weight
+        elif isinstance(places, Sinusoidal):
+            table = sinusoids(torch.arange(self.room, device=weight.device), weight.shape[1])
+        dtype = STREAM if self.options.norm == "before" else self.dtype
+        settings = weight.shape[1] ** 0.5, self.chances.dropping(self.share), dtype
+        return embedded(weight, table, sentences.tokens, sentences.places, settings)
+
+    def _through(self, states: Rows, sublayers: Sequence[tuple[Sublayer, Residual]], last: nn.Module) -> Rows:
+        """All sublayers with the residuals around them; each norm is taken together with the sum before it."""
+        norms = [residual.norm for _, residual in sublayers]
+        if isinstance(last, nn.LayerNorm):  # norms stand before the sublayers, and one behind them all
+            found = normed(states, norms[0], self.dtype)
+            norms = [*norms[1:], last]
+        else:
+            found = states
+        for (sublayer, _), norm in zip(sublayers, norms, strict=True):
+            stream = states if isinstance(last, nn.LayerNorm) else found
+            branch, bias = sublayer(found)
+            states, found = added_and_normed(stream, branch, bias, self.chances.dropping(self.share), norm, self.dtype)
+        return found
+
+    def _self_look(self, heads: MultiHead, within: Sentences, causal: bool) -> Sublayer:
+        shape = Shape(heads.heads, within.offsets, within.offsets, self.room, causal)
+
+        def sublayer(states: Tensor) -> tuple[Tensor, Tensor]:
+            to_all, bias, out = self.matrices[heads]
+            found = look(linear(states, to_all, bias), None, shape, self.chances.dropping(self.look_share))
+            return F.linear(found, out), _linear(heads.out).bias
+
+        return sublayer
+
+    def _cross_look(self, heads: MultiHead, target: Sentences, memory: Memory, source: Sentences) -> Sublayer:
+        shape = Shape(heads.heads, target.offsets, source.offsets, self.room)
+
+        def sublayer(states: Tensor) -> tuple[Tensor, Tensor]:
+            to_query, to_memory, out = self.matrices[heads]
+            query = linear(states, to_query, heads.to_query.bias)
+            read = linear(memory, to_memory, heads.to_key_value.bias)
+            found = look(query, read, shape, self.chances.dropping(self.look_share))
+            return F.linear(found, out), _linear(heads.out).bias
+
+        return sublayer
+
+    def _feed(self, net: FeedForward) -> Sublayer:
+        def sublayer(states: Tensor) -> tuple[Tensor, Tensor]:
+            inner, outer = self.matrices[net]
+            active = rectified_linear(states, inner, net.inner.bias)
+            return F.linear(F.dropout(active, self.feed_share) if self.feed_share else active, outer), net.outer.bias
+
+        return sublayer
+
+
+def _linear(module: nn.Module) -> nn.Linear:
+    """The projection behind concatenated heads, and no others come here."""
+    assert isinstance(module, nn.Linear)
+    return module
+
+
+Group = tuple[Tensor, ...]  # parameters that make one matrix, one under another
+
+
+def _groups(network: Transformer) -> dict[nn.Module, list[Group]]:
+    """For each sublayer the matrices it multiplies by; queries, keys and values of one input make a single one."""
+    groups: dict[nn.Module, list[Group]] = {}
+    for block in (*network.encoder, *network.decoder):
+        assert isinstance(block, EncoderBlock | DecoderBlock)
+        heads, net = block.self_look, block.feed_forward
+        together = heads.to_query, heads.to_key_value
+        groups[heads] = [tuple(part.weight for part in together), tuple(part.bias for part in together)]
+        groups[heads].append((_linear(heads.out).weight,))
+        groups[net] = [(net.inner.weight,), (net.outer.weight,)]
+        if isinstance(block, DecoderBlock):
+            heads = block.cross
+            projections = heads.to_query, heads.to_key_value, _linear(heads.out)
+            groups[heads] = [(part.weight,) for part in projections]
+    return groups
+
+
+def _lowered(groups: dict[nn.Module, list[Group]], dtype: torch.dtype) -> dict[nn.Module, list[Tensor]]:
+    """The matrices of all sublayers in another precision, by one copy for all that learn and one for the frozen."""
+    flat = [group for module in groups.values() for group in module]
+    made: dict[bool, Iterator[Tensor]] = {}
+    for learns in {group[0].requires_grad for group in flat}:
+        some = [group for group in flat if group[0].requires_grad == learns]
+        made[learns] = iter(_Lowered.apply(dtype, [len(group) for group in some], *chain.from_iterable(some)))
+    return {module: [next(made[group[0].requires_grad]) for group in own] for module, own in groups.items()}
+
+
+class _Lowered(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, dtype: torch.dtype, sizes: list[int], *parts: Tensor) -> tuple[Tensor, ...]:
+        groups = list(_grouped(parts, sizes))
+        made = tuple(
+            group[0].new_empty(sum(len(part) for part in group), *group[0].shape[1:], dtype=dtype) for group in groups
+        )
+        ctx.sizes, ctx.rows = sizes, [[len(part) for part in group] for group in groups]
+        ctx.dtypes = [part.dtype for part in parts]
+        torch._foreach_copy_(_pieces(made, ctx.rows), list(parts))
+        return made
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        pieces = _pieces(upstream, ctx.rows)
+        made = [torch.empty_like(piece, dtype=dtype) for piece, dtype in zip(pieces, ctx.dtypes, strict=True)]
+        torch._foreach_copy_(made, pieces)
+        return None, None, *made
+
+
+def _grouped(parts: Sequence[Tensor], sizes: Iterable[int]) -> Iterable[Sequence[Tensor]]:
+    first = 0
+    for size in sizes:
+        yield parts[first : first + size]
+        first += size
+
+
+def _pieces(tables: Sequence[Tensor], rows: list[list[int]]) -> list[Tensor]:
+    """Each table cut into the parts it was made of."""
+    return [piece for table, counts in zip(tables, rows, strict=True) for piece in table.split(counts)]

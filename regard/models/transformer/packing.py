@@ -1,0 +1,52 @@
+"""Where a Transformer can be trained on packed sentences; the pass itself, which needs Triton, is in `packed`.
+
+It takes the published heads and a ReLU, a GPU, sentences that fit its kernels, and nobody watching; all else takes the
+plain path.
+"""
+
+from typing import NamedTuple
+
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.attention.watch import watched
+from regard.kernels import available, obstacle
+from regard.models.transformer.network import Transformer, TransformerOptions
+
+__all__ = ["LONGEST", "Sentences", "obstacle", "serves"]
+
+LONGEST = 128  # tokens of a sentence whose attention one program of the kernel can hold
+
+
+class Sentences(NamedTuple):
+    """Sentences end to end: the tokens, the place of each in its sentence, where sentences begin and the last ends."""
+
+    tokens: Int[Tensor, " token"]
+    places: Int[Tensor, " token"]
+    offsets: Int[Tensor, " end"]
+
+
+def serves(network: object, longest: int) -> bool:
+    """Whether this network can take the packed path with sentences of at most so many tokens."""
+    return (
+        isinstance(network, Transformer)
+        and longest <= min(LONGEST, network.options.longest)
+        and not watched()
+        and network.out.weight.is_cuda
+        and available()
+        and _fits(network.options)
+    )
+
+
+def _fits(options: TransformerOptions) -> bool:
+    counts = {options.heads, options.decoder_heads or options.heads}
+    depths = {options.width // heads for heads in counts}
+    return (
+        options.score == "scaled-dot"
+        and (options.key_value_heads is None or counts == {options.key_value_heads})
+        and not options.shared_key_value
+        and options.join == "concatenated"
+        and options.activation == "relu"
+        and options.positions in ("sinusoidal", "learned", "none")
+        and depths <= {16, 32, 64, 128}
+    )

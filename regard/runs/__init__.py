@@ -1,0 +1,1 @@
+"""Runs and model folders: opened, trained, validated, evaluated, compared."""

@@ -1,0 +1,49 @@
+"""What a comparison leaves in its folder: the numbers, a page, and pictures."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from regard.base.files import finite, write_file
+from regard.runs.checkpoint import RunFolder
+from regard.runs.compare.page import page
+from regard.runs.compare.plan import PlannedRun
+from regard.runs.compare.report import Comparison
+from regard.training.snapshot import LOWER_IS_BETTER
+from regard.viewing.comparison import draw_by_length, draw_comparison
+from regard.viewing.curves import draw_curves
+
+
+def keep(comparison: Comparison, folder: Path) -> set[str]:
+    """Write all of it into the folder; gives the characters that no font here can draw."""
+    text = json.dumps(finite(comparison.as_dict()), ensure_ascii=False, indent=1, allow_nan=False)
+    write_file(folder / "comparison.json", f"{text}\n".encode())
+    write_file(folder / "comparison.md", page(comparison).encode())
+    names = [found.variant for found in comparison.variants]
+    metrics = {place: _label(each.metric) for place, each in enumerate(comparison.variants[0].measures)}
+    values = {
+        label: [found.measures[place].values for found in comparison.variants] for place, label in metrics.items()
+    }
+    missing = draw_comparison(names, values, folder / "comparison.png", comparison.title)
+    if comparison.buckets:
+        lines = {
+            label: [found.measures[place].by_length for found in comparison.variants]
+            for place, label in metrics.items()
+        }
+        ticks = [(bucket.label, len(bucket.sentences)) for bucket in comparison.buckets]
+        missing |= draw_by_length(ticks, names, lines, folder / "by-length.png", comparison.title)
+    return missing
+
+
+def keep_losses(runs: Sequence[PlannedRun], folder: Path, title: str) -> set[str]:
+    """Draw how the training loss fell, of the first seed of each variant, all in one picture; the same is given."""
+    first = {run.variant: run for run in reversed(runs)}
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for run in reversed(first.values()):
+        if (facts := RunFolder(run.folder).facts()) is not None and facts.losses:
+            curves[f"training loss, {run.title}"] = list(facts.losses)
+    return draw_curves(curves, folder / "losses.png", title) if curves else set()
+
+
+def _label(metric: str) -> str:
+    return f"{metric} (lower is better)" if metric in LOWER_IS_BETTER else metric

@@ -1,0 +1,103 @@
+"""What came of a run: its outputs for the test sentences, kept beside its weights, and what they are worth."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from regard.base.files import write_file
+from regard.decoding.options import DecodingOptions
+from regard.metrics import Score, by_sentence
+from regard.metrics.significance import SUMS, Sums, likelihood_sums
+from regard.model import Model, load
+from regard.runs import checkpoint
+from regard.runs import evaluate as evaluation
+from regard.runs.compare.plan import PlannedRun
+from regard.runs.evaluate import TestData
+from regard.training.pace import read_pace
+
+OUTPUTS = "outputs.json"  # in the folder of a run
+PERPLEXITY = "perplexity"
+_FORCED_AT_ONCE = 64  # references whose likelihood is computed together
+
+
+class Kept(BaseModel):
+    """The outputs of a run, and what they were made from; `nats` and `tokens` are those of the references.
+
+    What no metric has asked for yet is not there.
+    """
+
+    made_from: str
+    split: str
+    outputs: list[str] | None = None
+    nats: list[float] | None = None
+    tokens: list[int] | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A judged run: its scores, the sums behind them, its size, and the items and seconds of its training."""
+
+    run: PlannedRun
+    scores: list[Score]
+    sums: dict[str, Sums]
+    parameters: int
+    pace: tuple[int, float]
+
+
+def judge(run: PlannedRun, split: str, metrics: Sequence[str]) -> tuple[Outcome, TestData]:
+    """Let a trained run translate a split, unless its outputs are kept already, and score them."""
+    model = load(run.folder, run.recipe.training.device)
+    data = evaluation.from_split(model, run.folder, split)
+    search = model.search(n_best=1)
+    kept = _read(run.folder, Kept(made_from=_fingerprint(run.folder, data, search.options), split=split))
+    if kept.outputs is None and any(metric != PERPLEXITY for metric in metrics):
+        kept.outputs = [each.text for each in model.translate_by(data.sources, search)]
+    if kept.nats is None and PERPLEXITY in metrics:
+        kept.nats, kept.tokens = _likelihood(model, data)
+    write_file(run.folder / OUTPUTS, kept.model_dump_json(indent=1).encode())
+    scores = [
+        evaluation.perplexity(model, data)
+        if metric == PERPLEXITY
+        else evaluation.score_outputs(kept.outputs or [], data.references, metric, split, search.options)
+        for metric in metrics
+    ]
+    evaluation.store(run.folder, scores)
+    sums = {metric: _sums(metric, kept, data) for metric in metrics}
+    parameters = sum(parameter.numel() for parameter in model.task.parameters())
+    return Outcome(run, scores, sums, parameters, read_pace(run.folder / "training")), data
+
+
+def _sums(metric: str, kept: Kept, data: TestData) -> Sums:
+    if metric == PERPLEXITY:
+        return likelihood_sums(kept.nats or [], kept.tokens or [])
+    return SUMS[metric](kept.outputs or [], data.references)
+
+
+def _read(folder: Path, empty: Kept) -> Kept:
+    """What is kept in the folder, or nothing if the weights, the sentences or the search are others now."""
+    try:
+        kept = Kept.model_validate_json((folder / OUTPUTS).read_bytes())
+    except (OSError, ValidationError):
+        return empty
+    return kept if kept.made_from == empty.made_from else empty
+
+
+def _fingerprint(folder: Path, data: TestData, search: DecodingOptions) -> str:
+    """What outputs depend on: the weights, the sentences with their references, and the search."""
+    weights = sha256(checkpoint.read_folder(folder, [checkpoint.WEIGHTS])[checkpoint.WEIGHTS]).hexdigest()
+    about = [weights, data.sources, [list(reference) for reference in data.references], search.model_dump()]
+    return sha256(json.dumps(about).encode()).hexdigest()
+
+
+def _likelihood(model: Model, data: TestData) -> tuple[list[float], list[int]]:
+    """What the first reference of each sentence costs the model in nats, and its tokens, the end counted."""
+    references = model.task.target.encode_all([own[0] for own in by_sentence(data.references)])
+    nats: list[float] = []
+    for first in range(0, len(references), _FORCED_AT_ONCE):
+        portion = slice(first, first + _FORCED_AT_ONCE)
+        nats += (-model.force(data.sources[portion], references[portion])).tolist()
+    return nats, [len(tokens) + 1 for tokens in references]

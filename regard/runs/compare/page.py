@@ -1,0 +1,115 @@
+"""A comparison for people: its table, the same by length, and a page of Markdown with all of it."""
+
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+
+from regard.metrics.significance import CONFIDENCE, RESAMPLES, TRIALS
+from regard.runs.compare.report import Comparison, Found, Measure, spread
+
+Table = tuple[list[str], list[list[str]]]  # its columns and its rows
+
+
+def table(comparison: Comparison) -> Table:
+    """The columns and rows that people see."""
+    metrics = [measure.metric for measure in comparison.variants[0].measures]
+    columns = [comparison.differ_in]
+    for metric in metrics:
+        columns += [metric, "against the first"]
+    return [*columns, "parameters", "tokens/s"], [_row(found) for found in comparison.variants]
+
+
+def _row(found: Found) -> list[str]:
+    cells = [found.variant]
+    for measure in found.measures:
+        cells += [shown(measure.values), _shown_difference(measure)]
+    pace = found.tokens_per_second
+    return [*cells, f"{found.parameters:,}", "–" if pace is None else f"{pace:,.0f}"]
+
+
+def shown(values: Sequence[float]) -> str:
+    """The mean of the seeds' values, ± the largest minus the smallest."""
+    mean = f"{statistics.fmean(values):.2f}"
+    return f"{mean} ± {spread(values):.2f}" if len(values) > 1 else mean
+
+
+def _shown_difference(measure: Measure) -> str:
+    if (found := measure.against_first) is None:
+        return "–"
+    aside = " (within spread)" if measure.within_spread else ""
+    return f"{found.value:+.2f}, {_probability(found.randomisation)}{aside}"
+
+
+def _probability(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def length_table(comparison: Comparison, place: int) -> Table:
+    """The columns and rows of one metric by the length of the source."""
+    columns = ["source words", "sentences", *(found.variant for found in comparison.variants)]
+    rows = [
+        [bucket.label, str(len(bucket.sentences))]
+        + [shown(found.measures[place].by_length[number]) for found in comparison.variants]
+        for number, bucket in enumerate(comparison.buckets)
+    ]
+    return columns, rows
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """How the table is to be read."""
+    counts = {len(found.outcomes) for found in comparison.variants}
+    seeds = f"{min(counts)} seeds" if len(counts) == 1 else "the seeds that were trained"
+    at_once = f", {comparison.jobs} runs at once" if comparison.jobs > 1 else ""
+    lines = [f"Scored on {comparison.sentences:,} sentences of the split {comparison.split}."]
+    if max(counts) > 1:
+        lines.append(f"Values are the mean of {seeds} ± their spread, the largest minus the smallest.")
+    lines.append(
+        "p: how often so large a difference arises when outputs change sides at random, sentence by sentence "
+        f"(approximate randomisation, {TRIALS:,} trials, two-sided)."
+    )
+    if max(counts) > 1:
+        lines.append("It speaks of other sentences; within spread: with other seeds the difference may be gone.")
+    return [*lines, f"tokens/s: target tokens in training, validations left out{at_once}."]
+
+
+def page(comparison: Comparison) -> str:
+    """The comparison as a page of Markdown."""
+    parts = [f"# {comparison.name}", _markdown(*table(comparison)), _listed(notes(comparison))]
+    if comparison.failures:
+        parts += ["## Runs that failed", _listed(_failed(comparison))]
+    for place, measure in enumerate(comparison.variants[0].measures if comparison.buckets else []):
+        parts += [f"## {measure.metric} by length of the source", _markdown(*length_table(comparison, place))]
+    if bounds := [line for found in comparison.variants for line in _bounds(found)]:
+        parts += ["## Against the first", _listed(bounds)]
+    signatures = dict.fromkeys(
+        f"{measure.metric}: `{measure.signature}`" for found in comparison.variants for measure in found.measures
+    )
+    return "\n\n".join([*parts, "## Signatures", _listed(signatures)]) + "\n"
+
+
+def _failed(comparison: Comparison) -> Iterator[str]:
+    """Each run that failed with its reason, and the variants of which none is left."""
+    shown_variants = {found.variant for found in comparison.variants}
+    yield from map(str, comparison.failures)
+    for variant in dict.fromkeys(failure.run.variant for failure in comparison.failures):
+        if variant not in shown_variants:
+            yield f"{variant} is not in the table, for none of its runs was trained."
+
+
+def _bounds(found: Found) -> Iterator[str]:
+    """Between what bounds a variant's differences from the first are likely to be."""
+    for measure in found.measures:
+        if against := measure.against_first:
+            yield (
+                f"{found.variant}, {measure.metric}: {against.value:+.2f}, from {against.low:+.2f} to "
+                f"{against.high:+.2f} in {CONFIDENCE}% of {RESAMPLES:,} resampled test sets "
+                f"(paired bootstrap, {_probability(against.bootstrap)})"
+            )
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -1,0 +1,191 @@
+"""What a comparison consists of: variants of one recipe, all of them checked before anything is trained."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from regard.base.faults import Fault
+from regard.base.recipe import Options, check, merged
+from regard.families import Recipe
+from regard.runs.parents import resolve
+
+COMPARE = "compare"  # the table of a recipe that makes it a comparison
+RESERVED = (
+    "corpora",
+    "comparison.json",
+    "comparison.md",
+    "comparison.png",
+    "comparison.toml",
+    "by-length.png",
+    "losses.png",
+)
+_LONGEST_NAME = 60  # characters of a folder's name
+
+
+class CompareOptions(Options):
+    """What a comparison trains and measures."""
+
+    seeds: int = Field(default=3, ge=1, le=1000, description="Runs of each variant, from the recipe's seed upwards.")
+    metrics: list[str] = Field(default=["bleu", "chrf"], min_length=1, description="What the outputs are scored with.")
+    by_length: bool = Field(default=False, description="Give the scores by the length of the source too.")
+    vary: dict[str, Any] = Field(
+        default={}, description="Options, each with a list of values; several give every combination."
+    )
+    variants: dict[str, dict[str, Any]] = Field(
+        default={}, description="Variants by a name of your own, each with the options that make it."
+    )
+
+    @field_validator("metrics")
+    @classmethod
+    def _count_once(cls, metrics: list[str]) -> list[str]:
+        return list(dict.fromkeys(metrics))
+
+
+class _Whole(Options):
+    compare: CompareOptions
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One training of a comparison."""
+
+    variant: str
+    recipe: Recipe
+    folder: Path
+
+    @property
+    def title(self) -> str:
+        return f"{self.variant}, seed {self.recipe.seed}"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way of changing the recipe: its name, its folder's, what it changes, and its recipe for each seed."""
+
+    name: str
+    place: str
+    changes: dict[str, Any]
+    recipes: list[Recipe]
+
+    def runs(self, folder: Path) -> list[PlannedRun]:
+        """The runs of this variant in the folder of a comparison."""
+        return [PlannedRun(self.name, each, folder / self.place / f"seed-{each.seed}") for each in self.recipes]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole comparison; `differ_in` says in what its variants differ, and `table` is the recipe of it all."""
+
+    name: str
+    differ_in: str
+    options: CompareOptions
+    variants: list[Variant]
+    table: dict[str, Any]
+
+    def runs(self, folder: Path) -> list[PlannedRun]:
+        """All runs, in an order that shows something of every variant early: seed after seed."""
+        by_variant = [variant.runs(folder) for variant in self.variants]
+        return [run for of_seed in zip(*by_variant, strict=True) for run in of_seed]
+
+
+def make_plan(table: dict[str, Any], name: str) -> Plan:
+    """The comparison in a recipe that has the table `compare`; all that is wrong with any variant is told at once."""
+    options = check(_Whole, {COMPARE: table.get(COMPARE, {})}).compare
+    base = {key: value for key, value in table.items() if key != COMPARE}
+    varied = dict(_flat(options.vary, ""))
+    named = list(_variants(options.variants, varied))
+    if len(named) < 2:
+        raise Fault(
+            "A comparison needs two variants or more: give --vary as in --vary model.norm=before,after, "
+            "or --variant once for each."
+        )
+    if any("seed" in changes for _, changes in named):
+        raise Fault("The seed is not an option to vary: --seeds N trains every variant with N seeds.")
+    recipes = _checked(base, named, options.seeds)
+    places = _places([variant for variant, _ in named])
+    variants = [
+        Variant(variant, place, changes, of_variant)
+        for (variant, changes), place, of_variant in zip(named, places, recipes, strict=True)
+    ]
+    _check_different(variants)
+    differ_in = ", ".join([*(["variant"] if options.variants else []), *varied])
+    return Plan(name, differ_in, options, variants, base | {COMPARE: options.model_dump()})
+
+
+def _flat(vary: dict[str, Any], path: str) -> Iterator[tuple[str, list[Any]]]:
+    """The options of a table by their whole names, each with its values."""
+    for name, value in vary.items():
+        whole = f"{path}.{name}".lstrip(".")
+        if isinstance(value, dict):
+            yield from _flat(value, whole)
+        elif not isinstance(value, list) or not value:
+            raise Fault(f"compare.vary.{whole} is {value!r}, expected a list of values")
+        else:
+            yield whole, value
+
+
+def _variants(bundles: dict[str, dict[str, Any]], varied: dict[str, list[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every combination of the named variants and the values, by its name."""
+    first = list(bundles.items()) or [("", {})]
+    rest = [[(_shown(value), _nested(name, value)) for value in values] for name, values in varied.items()]
+    for choice in product(first, *rest):
+        changes: dict[str, Any] = {}
+        for _, more in choice:
+            changes = merged(changes, more)
+        yield ", ".join(name for name, _ in choice if name), changes
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
+
+
+def _nested(name: str, value: Any) -> dict[str, Any]:
+    for part in reversed(name.split(".")):
+        value = {part.strip(): value}
+    return dict(value)
+
+
+def _checked(base: dict[str, Any], named: Sequence[tuple[str, dict[str, Any]]], seeds: int) -> list[list[Recipe]]:
+    """The recipes of each variant, or one fault with all that is wrong; what all share is told once."""
+    recipes: list[list[Recipe]] = []
+    wrong: dict[str, list[str]] = {}
+    for name, changes in named:
+        try:
+            table = merged(base, changes)
+            first = resolve(table)
+            recipes.append([resolve(table | {"seed": first.seed + more}) for more in range(seeds)])
+        except Fault as fault:
+            for sentence in fault.sentences:
+                wrong.setdefault(sentence, []).append(name)
+    if wrong:
+        raise Fault(
+            *(
+                sentence if len(names) == len(named) else f"{', '.join(names)}: {sentence}"
+                for sentence, names in wrong.items()
+            )
+        )
+    return recipes
+
+
+def _check_different(variants: Sequence[Variant]) -> None:
+    for one, other in combinations(variants, 2):
+        if one.recipes == other.recipes:
+            raise Fault(f"'{one.name}' and '{other.name}' are the same recipe; there is nothing to compare.")
+        if one.name == other.name:
+            raise Fault(f"Two different variants are called '{one.name}'; give each a name with --variant.")
+
+
+def _places(names: Sequence[str]) -> list[str]:
+    """A folder's name for each variant, in letters that every shell takes as they are, no two alike."""
+    taken = list(RESERVED)
+    for name in names:
+        plain = re.sub(r"[^\w.=+-]+", "-", name)[:_LONGEST_NAME].strip("-.") or "variant"
+        free = (f"{plain}-{number}" if number > 1 else plain for number in range(1, len(taken) + 2))
+        taken.append(next(place for place in free if place.casefold() not in map(str.casefold, taken)))
+    return taken[len(RESERVED) :]

@@ -1,0 +1,174 @@
+"""What a comparison found: for each variant its measures over the seeds, its size, its pace, and how sure it is."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from regard.metrics.significance import Difference, difference
+from regard.runs.compare.lengths import Bucket
+from regard.runs.compare.outcomes import Outcome
+from regard.runs.compare.plan import Plan, PlannedRun
+
+
+def spread(values: Sequence[float]) -> float:
+    """The largest minus the smallest."""
+    return max(values) - min(values)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One metric of one variant: a value for each seed, the same by length, and how it differs from the first's."""
+
+    metric: str
+    signature: str
+    values: list[float]
+    against_first: Difference | None
+    within_spread: bool | None  # whether seeds of this variant or of the first differ by more than the two variants do
+    by_length: list[list[float]] = field(default_factory=list)  # bucket, seed
+
+    @property
+    def mean(self) -> float:
+        return statistics.fmean(self.values)
+
+    @property
+    def spread(self) -> float:
+        return spread(self.values)
+
+    def as_dict(self) -> dict[str, Any]:
+        deviation = statistics.stdev(self.values) if len(self.values) > 1 else None
+        return {
+            "metric": self.metric,
+            "signature": self.signature,
+            "mean": self.mean,
+            "spread": self.spread,
+            "deviation": deviation,
+            "values": self.values,
+            "against_first": asdict(self.against_first) if self.against_first else None,
+            "within_spread": self.within_spread,
+            "by_length": [[value if math.isfinite(value) else None for value in seeds] for seeds in self.by_length],
+        }
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found of one variant."""
+
+    variant: str
+    changes: dict[str, Any]
+    outcomes: list[Outcome]
+    measures: list[Measure]
+
+    @property
+    def parameters(self) -> int:
+        return self.outcomes[0].parameters
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Target tokens learnt from in a second, all seeds together."""
+        items, seconds = (sum(column) for column in zip(*(outcome.pace for outcome in self.outcomes), strict=True))
+        return items / seconds if seconds else None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.variant,
+            "changes": self.changes,
+            "seeds": [outcome.run.recipe.seed for outcome in self.outcomes],
+            "folders": [str(outcome.run.folder) for outcome in self.outcomes],
+            "parameters": self.parameters,
+            "tokens_per_second": self.tokens_per_second,
+            "measures": [measure.as_dict() for measure in self.measures],
+        }
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that could not be trained, and what it said."""
+
+    run: PlannedRun
+    sentences: Sequence[str]
+
+    @property
+    def reason(self) -> str:
+        return " ".join(self.sentences)
+
+    def __str__(self) -> str:
+        return f"{self.run.title}: {self.reason}"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.run.variant,
+            "seed": self.run.recipe.seed,
+            "folder": str(self.run.folder),
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that a comparison found, on `sentences` of `split`, `jobs` runs at once, and what failed on the way."""
+
+    name: str
+    differ_in: str
+    split: str
+    sentences: int
+    jobs: int
+    buckets: list[Bucket]
+    variants: list[Found]
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return self.name if self.differ_in == "variant" else f"{self.name}: {self.differ_in}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it stands in comparison.json."""
+        return {
+            "name": self.name,
+            "differ_in": self.differ_in,
+            "split": self.split,
+            "sentences": self.sentences,
+            "jobs": self.jobs,
+            "buckets": [asdict(bucket) | {"sentences": len(bucket.sentences)} for bucket in self.buckets],
+            "variants": [found.as_dict() for found in self.variants],
+            "failures": [failure.as_dict() for failure in self.failures],
+        }
+
+
+def find(plan: Plan, outcomes: Sequence[Outcome], buckets: list[Bucket]) -> list[Found]:
+    """What the judged runs show of each variant; one of which no run was trained is left out."""
+    of_variant = [[each for each in outcomes if each.run.variant == variant.name] for variant in plan.variants]
+    return [
+        Found(
+            variant.name,
+            variant.changes,
+            own,
+            [_measure(place, metric, of_variant[0], own, buckets) for place, metric in enumerate(plan.options.metrics)],
+        )
+        for variant, own in zip(plan.variants, of_variant, strict=True)
+        if own
+    ]
+
+
+def _measure(
+    place: int, metric: str, first: Sequence[Outcome], own: Sequence[Outcome], buckets: Sequence[Bucket]
+) -> Measure:
+    values, of_first = ([outcome.scores[place].value for outcome in each] for each in (own, first))
+    against = _against(metric, first, own) if own is not first else None
+    return Measure(
+        metric,
+        own[0].scores[place].signature,
+        values,
+        against,
+        abs(against.value) <= max(spread(values), spread(of_first)) if against else None,
+        [[outcome.sums[metric].value(bucket.sentences) for outcome in own] for bucket in buckets],
+    )
+
+
+def _against(metric: str, first: Sequence[Outcome], own: Sequence[Outcome]) -> Difference | None:
+    """The difference from the first variant, over the seeds of which both were trained."""
+    theirs = {outcome.run.recipe.seed: outcome.sums[metric] for outcome in first}
+    ours = {outcome.run.recipe.seed: outcome.sums[metric] for outcome in own}
+    seeds = [seed for seed in ours if seed in theirs]
+    return difference([theirs[seed] for seed in seeds], [ours[seed] for seed in seeds]) if seeds else None

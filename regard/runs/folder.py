@@ -1,0 +1,127 @@
+"""The model folder: what it holds, how it is written so that a kill at any moment leaves it whole, how it is read.
+
+Files are written beside and renamed. A manifest holds the checksum of each; while files are exchanged it admits the
+old and the new content alike, so there is no moment at which a good folder looks damaged. Nothing is pickled, and
+nothing outside the folder is opened. None of this loads torch, so that a fast engine can start without it.
+"""
+
+import errno
+import json
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from regard.base.faults import Fault
+from regard.base.files import checksum, read_regular_file, write_file
+from regard.base.parsing import parse_json, parse_toml
+
+MANIFEST = "manifest.json"
+WEIGHTS = "weights.safetensors"
+RECIPE = "recipe.toml"
+SCORES = "scores.json"
+
+
+def update_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Put these files into a folder with a manifest, keeping the others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = read_manifest(folder) if (folder / MANIFEST).exists() else {}
+    new = {name: checksum(content) for name, content in files.items()}
+    both = {name: sorted({*manifest.get(name, []), *([new[name]] if name in new else [])}) for name in manifest | new}
+    write_manifest(folder, both)
+    for name, content in files.items():
+        write_file(folder / name, content)
+    write_manifest(folder, manifest | {name: [checksum] for name, checksum in new.items()})
+
+
+def read_folder(folder: Path, names: list[str] | None = None) -> dict[str, bytes]:
+    """The contents of the named files (or all) of a folder, each checked against the manifest."""
+    with checked_meanwhile(folder, names) as files:
+        return files
+
+
+@contextmanager
+def checked_meanwhile(folder: Path, names: list[str] | None = None) -> Iterator[dict[str, bytes]]:
+    """The same, but threads check the files while the block makes something of them.
+
+    It ends well only if every file is whole. What goes wrong in the block with a damaged file is told as damage.
+    """
+    manifest = read_manifest(folder)
+    missing = [name for name in names or [] if name not in manifest]
+    if missing:
+        raise Fault(f"{folder} is not complete: its manifest does not list {', '.join(missing)}.")
+    files = {name: _read(folder, name) for name in names or manifest}
+    with ThreadPoolExecutor(thread_name_prefix="checksum") as threads:
+        found = {name: threads.submit(checksum, content) for name, content in files.items()}
+
+        def check() -> None:
+            for name, sum_ in found.items():
+                if sum_.result() not in manifest[name]:
+                    raise Fault(f"{folder / name} is damaged: its checksum is not the one in {MANIFEST}.") from None
+
+        try:
+            yield files
+        except Exception:
+            check()
+            raise
+        check()
+
+
+def _read(folder: Path, name: str) -> bytes:
+    if Path(name).name != name or "\0" in name or (folder / name).is_symlink():
+        raise Fault(f"{folder / MANIFEST} names the file {name!r}, which is outside the folder.")
+    return _content(folder / name)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_regular_file(path)
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):  # says nothing of this file, which may be whole
+            raise
+        raise Fault(f"{path} is missing or cannot be read: {error.strerror}.") from None
+
+
+def read_manifest(folder: Path) -> dict[str, list[str]]:
+    """The checksums that the files of a folder may have."""
+    path = folder / MANIFEST
+    if not folder.is_dir():
+        raise Fault(
+            f"{folder} is a file, no model folder." if folder.is_file() else f"There is no model folder at {folder}."
+        )
+    if path.is_symlink():
+        raise Fault(f"{path} is a link; what a model folder is made of lies in it.")
+    if not path.exists():
+        raise Fault(f"{folder} is not a model folder: it has no {MANIFEST}.")
+    content = _content(path)
+    try:
+        files = parse_json(content, str(path))["files"]
+        if all(isinstance(sums, list) and all(isinstance(s, str) for s in sums) for sums in files.values()):
+            return dict(files)
+    except (KeyError, TypeError, AttributeError, Fault):
+        pass
+    raise Fault(f"{path} is damaged: it is not a list of files and their checksums.")
+
+
+def write_manifest(folder: Path, files: Mapping[str, list[str]]) -> None:
+    """Say which contents the files of a folder may have."""
+    text = json.dumps({"checksum": "sha256", "files": dict(sorted(files.items()))}, indent=1)
+    write_file(folder / MANIFEST, text.encode())
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether every file of a folder is as its manifest says."""
+    try:
+        return bool(read_folder(folder))
+    except Fault:
+        return False
+
+
+def read_recipe(folder: Path) -> dict[str, Any]:
+    """The resolved recipe in a model folder, as a table."""
+    content = read_folder(folder, [RECIPE])[RECIPE]
+    try:
+        return parse_toml(content.decode("utf-8"), str(folder / RECIPE))
+    except UnicodeDecodeError as error:
+        raise Fault(f"{folder / RECIPE} is not valid TOML: {error}.") from None

@@ -1,0 +1,59 @@
+"""How many tokens a batch has when nobody says: a constant on a CPU, on a GPU what fits its memory and serves."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from regard.data.corpora.prepared import Prepared
+from regard.families import Recipe
+from regard.tasks.translation.task import Translation
+
+CPU_TOKENS = 4096
+TRIALS = (1024, 4096)  # tokens of the two batches whose memory is measured
+SHARE = 0.8  # of the free memory that a batch may fill
+
+
+def find(task: Translation, recipe: Recipe, corpus: Prepared, remark: Callable[[str], None]) -> int:
+    """The number of tokens, said aloud."""
+    if task.device.type == "cpu":
+        remark(f"batches of {CPU_TOKENS:,} tokens, as always on a CPU")
+        return CPU_TOKENS
+    most = task.model.options.ample_tokens
+    fitting = _fitting(task, corpus, recipe.training.precision)
+    chosen = max(256, min(most, fitting) // 256 * 256)
+    remark(f"batches of {chosen:,} tokens ({fitting:,} would fit the memory, {most:,} are ample for this model)")
+    return chosen
+
+
+def _fitting(task: Translation, corpus: Prepared, precision: str) -> int:
+    """The tokens that would fill the memory, from the line through two trials with the longest pairs there are."""
+    pairs = corpus.train
+    longest = int(max(pairs.source_lengths.max(), pairs.target_lengths.max()))
+    small, large = (_trial(task, tokens, longest, precision) for tokens in TRIALS)
+    per_token = max((large.memory - small.memory) / (large.tokens - small.tokens), 1.0)
+    free, _ = torch.cuda.mem_get_info(task.device)
+    # Gradients and Adam's two memories are still to come; the trials' own tensors are gone.
+    to_come = 3 * sum(parameter.numel() * parameter.element_size() for parameter in task.parameters())
+    return int((SHARE * free - to_come) / per_token)
+
+
+class _Trial(NamedTuple):
+    tokens: int
+    memory: int
+
+
+def _trial(task: Translation, tokens: int, longest: int, precision: str) -> _Trial:
+    """The most memory that learning from a batch of about this many tokens takes, beside what is there already."""
+    length = min(longest, tokens)
+    row, rows = np.full(length, task.end, dtype=np.int64), tokens // length
+    batch = task.token_batch([row] * rows, [row] * rows)
+    torch.cuda.synchronize(task.device)
+    before = torch.cuda.memory_allocated(task.device)
+    torch.cuda.reset_peak_memory_stats(task.device)
+    with torch.autocast("cuda", torch.bfloat16, enabled=precision != "float32"):
+        loss = task.loss(batch)
+    loss.total.backward()
+    task.zero_grad(set_to_none=True)
+    return _Trial(rows * length, torch.cuda.max_memory_allocated(task.device) - before)

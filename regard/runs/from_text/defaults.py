@@ -1,0 +1,272 @@
+"""What to train when someone gives text files and nothing else, chosen from their size and the hardware."""
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.data.corpora.alphabets import Alphabet
+from regard.data.corpora.options import Corpus
+from regard.data.corpora.text import read_pairs
+from regard.models.transformer.network import TransformerOptions
+from regard.runs.from_text.budget import CPU_TOKENS
+from regard.runs.from_text.expectations import expectation
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What suits corpora up to so many pairs: a preset for each kind of hardware, and how to train it.
+
+    A GPU has the time to let every batch go through twice (R-Drop), by `consistency`, and to read the data more often,
+    which is what most helps against having little of it.
+    """
+
+    pairs: float
+    cpu_preset: str
+    gpu_preset: str
+    vocabulary: int
+    dropout: float
+    cpu_passes: int  # over the data, at most
+    gpu_passes: int
+    consistency: float
+
+
+# Small corpora overfit: they get small models, strong dropout and small vocabularies, and are read often.
+SCALES = (
+    Scale(3_000, "tiny", "tiny", 1_000, 0.3, 180, 460, 5),
+    Scale(15_000, "tiny", "small", 3_000, 0.3, 150, 300, 5),
+    Scale(80_000, "tiny", "small", 8_000, 0.3, 90, 170, 5),
+    Scale(500_000, "small", "iwslt", 16_000, 0.3, 40, 40, 5),
+    Scale(2_000_000, "small", "base", 24_000, 0.1, 25, 25, 0),
+    Scale(float("inf"), "base", "base", 32_000, 0.1, 15, 15, 0),
+)
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """How text that is spelled out is learnt: unlike sentences it repeats itself, and it is read very often."""
+
+    cpu_preset: str
+    gpu_preset: str
+    dropout: float
+    learning_rate: float
+    cpu_passes: int
+    gpu_passes: int  # at most, and on the whole no more than
+    most_tokens: int
+
+
+SPELLED = Symbols("tiny", "small", 0.2, 1e-3, 30, 300, 120_000_000)
+UNITS = {"symbol": "unigram", "character": "characters"}  # what a side is spelled in, and the tokeniser for it
+BYTES_AND_MORE = 340  # tokens beside those of symbols: 256 bytes, the special ones, and some that were not seen
+PATIENCE = 8  # validations
+LOOKED_AT = 16  # of so many pairs one is measured
+NARROW, WIDE = 4.5, 1.5  # characters of a token: of most scripts, and of Chinese, Japanese and Korean
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much there is to learn from: pairs, about how many tokens the longer side of one has, and what each is of."""
+
+    pairs: int
+    tokens: float
+    source: Alphabet
+    target: Alphabet
+
+    @property
+    def is_spelled(self) -> bool:
+        """Whether both sides are spelled out in a few symbols."""
+        return None not in (self.source.unit, self.target.unit)
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """The files and languages given on a command line; a split is a source and its target, or one file of pairs."""
+
+    train: tuple[Path, ...]
+    valid: tuple[Path, ...] = ()
+    languages: str | None = None
+
+    def corpora(self) -> dict[str, dict[str, str]]:
+        """The files for training and, where given, for validation, named so that they are found from anywhere."""
+        named = {"train": self.train, "valid": self.valid}
+        return {split: _corpus([str(path.resolve()) for path in paths]) for split, paths in named.items() if paths}
+
+    def check(self) -> None:
+        """Refuse what cannot be meant."""
+        if len({path.resolve() for path in self.train}) < len(self.train):
+            raise Fault(f"--source and --target are the same file, {self.train[0]}.")
+        for path in (*self.train, *self.valid):
+            if path.is_fifo():
+                raise Fault(f"{path} is a pipe, and training reads its text more than once; write it to a file first.")
+
+    def pair_of_languages(self) -> tuple[str, str]:
+        """As given; else the suffixes of two files; else src and tgt."""
+        if self.languages is not None:
+            source, hyphen, target = self.languages.partition("-")
+            if not (hyphen and source and target):
+                raise Fault(f"--languages is '{self.languages}', expected two codes with a hyphen, as in en-pt.")
+            return source, target
+        codes = [_suffix(path) for path in self.train]
+        return (codes[0], codes[1]) if len(codes) == 2 and all(codes) and codes[0] != codes[1] else ("src", "tgt")
+
+
+def _corpus(names: list[str]) -> dict[str, str]:
+    """Names of files as a recipe has them."""
+    return dict(zip(("source", "target") if len(names) == 2 else ("pairs",), names, strict=True))
+
+
+def _suffix(path: Path) -> str:
+    """The language in a name such as train.en or train.pt.gz, if it looks like one."""
+    name = path.with_suffix("") if path.suffix in (".gz", ".xz") else path
+    code = name.suffix.removeprefix(".")
+    looks_right = 2 <= len(code) <= 3 and code.isalpha() and code.islower() and code not in ("txt", "tsv")
+    return code if looks_right else ""
+
+
+def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
+    """A recipe for the files as a table, and sentences: first what was seen of them, then what was chosen."""
+    files.check()
+    source, target = files.pair_of_languages()
+    corpora = files.corpora()
+    amount = measured(read_pairs(check(Corpus, corpora["train"])))
+    if amount.pairs == 0:
+        raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
+    table, choices = (_for_symbols if amount.is_spelled else _for_language)(amount, gpu)
+    table["family"] = "transformer"
+    table["data"] = {"source_language": source, "target_language": target, **table["data"], **corpora}
+    heading = f"{counted(amount)} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}."
+    seen = (heading, _spelling(amount) if amount.is_spelled else "", expectation(amount.pairs, amount.is_spelled))
+    return table, ["\n".join(filter(None, seen)), *choices]
+
+
+def _for_language(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
+    """Model, training and tokens for sentences of languages, and what is said of them."""
+    scale = next(scale for scale in SCALES if amount.pairs <= scale.pairs)
+    preset = scale.gpu_preset if gpu else scale.cpu_preset
+    training = _training(scale, amount, _batch_tokens(preset, gpu), gpu)
+    training["optimizer"] |= {"learning_rate": 1e-3 if preset in ("iwslt", "base") else 2e-3}
+    table = {
+        "data": {"tokeniser": {"vocabulary": scale.vocabulary}},
+        "model": {"preset": preset, "norm": "before", "dropout": scale.dropout},
+        "training": training,
+    }
+    return table, [
+        f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout},",
+        f"up to {scale.vocabulary:,} tokens shared by both languages,",
+        _said(training),
+    ]
+
+
+def _for_symbols(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]:
+    """The same for text that is spelled out: a token for each symbol, and many steps of a model that is not large."""
+    source, target = amount.source, amount.target
+    preset = SPELLED.gpu_preset if gpu else SPELLED.cpu_preset
+    batch = _batch_tokens(preset, gpu)
+    epoch = amount.pairs * (max(source.length, target.length) + 1)
+    learnt = min(SPELLED.most_tokens, SPELLED.gpu_passes * epoch) if gpu else SPELLED.cpu_passes * epoch
+    steps = max(500, int(learnt) // batch // 100 * 100)
+    table = {
+        # Short outputs recur, as words that sound alike do; that is no leak.
+        "data": {"tokeniser": _tokeniser(source, target), "cleaning": {"leakage": False}},
+        "model": {"preset": preset, "norm": "before", "dropout": SPELLED.dropout},
+        "training": {
+            "steps": steps,
+            "best_by": "exact",
+            **_averaging(steps),
+            "optimizer": {
+                "learning_rate": SPELLED.learning_rate,
+                "schedule": "cosine",
+                "warmup": min(1000, steps // 10),
+            },
+        },
+    }
+    return table, [
+        f"So, where --set says nothing else: symbols as tokens, preset {preset}, dropout {SPELLED.dropout},",
+        f"{steps:,} steps, and the mean of the last weights.",
+    ]
+
+
+def _spelling(amount: Amount) -> str:
+    source, target = amount.source, amount.target
+    return (
+        f"Both sides are spelled out, in {len(source.units)} and {len(target.units)} symbols, "
+        f"about {source.length:.0f} and {target.length:.0f} of them a line."
+    )
+
+
+def _tokeniser(source: Alphabet, target: Alphabet) -> dict[str, Any]:
+    """Tokens that are symbols: pieces never reach over a space, and there is room for every symbol to be one.
+
+    Words would not do as tokens, for they lose the spaces around punctuation marks. One symbol of letters and digits
+    both, such as AH0, becomes a piece of each.
+    """
+    symbols = source.units | target.units
+    kinds = [UNITS[side.unit] for side in (source, target) if side.unit]
+    room = BYTES_AND_MORE + len(symbols | source.characters | target.characters)
+    # Two sides of one alphabet share it, so that copying a symbol is easily learnt.
+    if kinds[0] == kinds[1] and len(source.units & target.units) >= 0.8 * len(symbols):
+        return {"kind": kinds[0], "vocabulary": room}
+    return {"kind": kinds[0], "target_kind": kinds[1], "shared": False, "vocabulary": room}
+
+
+def _batch_tokens(preset: str, gpu: bool) -> int:
+    return check(TransformerOptions, {"preset": preset}).ample_tokens if gpu else CPU_TOKENS
+
+
+def counted(amount: Amount) -> str:
+    """How many pairs there are, in words."""
+    return "1 pair" if amount.pairs == 1 else f"{amount.pairs:,} pairs"
+
+
+def measured(pairs: Iterable[tuple[str, str]]) -> Amount:
+    """How much there is in these pairs."""
+    count, looked_at, tokens, alphabets = 0, 0, 0.0, (Alphabet(), Alphabet())
+    for pair in pairs:
+        if count % LOOKED_AT == 0:
+            looked_at += 1
+            tokens += max(map(_tokens, pair))
+            for alphabet, line in zip(alphabets, pair, strict=True):
+                alphabet.add(line)
+        count += 1
+    return Amount(count, tokens / max(looked_at, 1), *alphabets)
+
+
+def _tokens(text: str) -> float:
+    """About how many tokens a text will be cut into, and one for its end."""
+    wide = 0 if text.isascii() else sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return 1 + wide / WIDE + (len(text) - wide) / NARROW
+
+
+def _training(scale: Scale, amount: Amount, batch_tokens: int, gpu: bool) -> dict[str, Any]:
+    """How long to train, and by what to know that it is enough."""
+    passes = scale.gpu_passes if gpu else scale.cpu_passes
+    steps = max(500, int(passes * amount.pairs * amount.tokens) // batch_tokens // 100 * 100)
+    common = {"steps": steps, "best_by": "chrf"}
+    optimizer: dict[str, Any] = {"warmup": min(1000, steps // 10)}
+    if gpu and scale.consistency:
+        optimizer |= {"schedule": "cosine"}
+        return common | _averaging(steps) | {"consistency": scale.consistency, "optimizer": optimizer}
+    every = max(100, min(2000, steps // 20 // 100 * 100))
+    return common | {"validate_every": every, "save_every": every, "patience": PATIENCE, "optimizer": optimizer}
+
+
+def _averaging(steps: int) -> dict[str, Any]:
+    """The rate falls to nothing at the end of a known number of steps, so the last weights are the ones to average."""
+    return {
+        "validate_every": max(100, steps // 10),
+        "save_every": max(10, steps // 80),
+        "keep": 10,
+        "final": "average",
+    }
+
+
+def _said(training: dict[str, Any]) -> str:
+    if "consistency" in training:
+        return (
+            f"{training['steps']:,} steps in which every batch goes through twice with other dropout, "
+            "and the mean of the last weights."
+        )
+    return f"at most {training['steps']:,} steps, fewer after {PATIENCE} validations without a better chrF."

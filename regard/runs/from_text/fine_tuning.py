@@ -1,0 +1,93 @@
+"""What to train when someone gives text files and a model to start from, chosen from both."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.data.corpora.options import Corpus
+from regard.data.corpora.text import file_of, read_pairs
+from regard.families import Recipe, check_recipe
+from regard.runs.folder import read_recipe
+from regard.runs.from_text.budget import CPU_TOKENS
+from regard.runs.from_text.defaults import Amount, TextFiles, counted, measured
+
+# Up to so many pairs, so often over the text: the model knows its languages already, and forgets as it learns.
+PASSES = ((2_000, 40), (10_000, 30), (50_000, 20), (500_000, 10), (float("inf"), 4))
+FEWEST_BATCHES = 10  # in one pass
+SMALLEST_BATCH = 1024  # tokens
+HIGHEST_RATE = 5e-4
+VALIDATIONS = 10
+
+
+def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> tuple[dict[str, Any], list[str]]:
+    """A recipe for the files as a table, starting from a model, and sentences that say what was chosen.
+
+    With `old_share` above zero that part of the pairs comes from the text the model was trained on.
+    """
+    start, corpora = check_recipe(read_recipe(parent)), files.corpora()
+    amount = measured(read_pairs(check(Corpus, corpora["train"])))
+    if amount.pairs == 0:
+        raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
+    training = _training(start, amount, old_share, gpu)
+    source, target = files.pair_of_languages()
+    if (source, target) == ("src", "tgt"):  # neither said nor seen in the names
+        source, target = start.data.source_language, start.data.target_language
+    data: dict[str, Any] = {"source_language": source, "target_language": target, **corpora}
+    if old_share:
+        data |= _mixed(corpora["train"], parent, start, old_share)
+    sentences = [
+        f"{counted(amount)} of {source} and {target}, starting from {parent}; "
+        f"training on {'a GPU' if gpu else 'the CPU'}.",
+        "So, where --set says nothing else: the sizes, the tokenisers and the dropout of that model,",
+        f"{training['steps']:,} steps of at most {training['batch_tokens']:,} tokens,",
+        f"at a learning rate of {training['optimizer']['learning_rate']:.0e} that falls to nothing.",
+    ]
+    if old_share:
+        sentences.append(f"{old_share:.0%} of the pairs are of the text that it was trained on.")
+    return {"start_from": str(parent.resolve()), "data": data, "training": training}, sentences
+
+
+def _training(start: Recipe, amount: Amount, old_share: float, gpu: bool) -> dict[str, Any]:
+    """How long to train and how fast: batches small enough to make some steps of little text, and no high rate."""
+    tokens = amount.pairs * amount.tokens
+    ample: int = start.model.ample_tokens if gpu else CPU_TOKENS
+    batch_tokens = min(ample, max(SMALLEST_BATCH, int(tokens / FEWEST_BATCHES) // 256 * 256))
+    passes = next(passes for pairs, passes in PASSES if amount.pairs <= pairs)
+    steps = max(100, int(passes * tokens / (1 - old_share) / batch_tokens) // 10 * 10)
+    every = max(1, steps // VALIDATIONS)
+    return {
+        "steps": steps,
+        "batch_tokens": batch_tokens,
+        "label_smoothing": start.training.label_smoothing,
+        "consistency": start.training.consistency if gpu else 0.0,
+        "validate_every": every,
+        "save_every": every,
+        "best_by": "chrf",
+        "optimizer": {
+            # The wider a model, the smaller the steps that it was trained by: 4e-4 at a width of 256, 2e-4 at 512.
+            "learning_rate": min(HIGHEST_RATE, float(f"{0.1 / start.model.width:.0e}")),
+            "schedule": "linear",
+            "warmup": steps // 20,
+        },
+    }
+
+
+def _mixed(new: dict[str, str], parent: Path, start: Recipe, old_share: float) -> dict[str, Any]:
+    """New and old corpora by their shares, and the old test, no sentence of which is to be learnt.
+
+    Validation looks at the new text alone.
+    """
+    for name in (name for corpus in start.data.train if not corpus.is_demo for name in corpus.names):
+        if not file_of(name).is_file():
+            raise Fault(
+                f"--old-share takes the text that {parent} was trained on, but there is no file '{name}'; "
+                "leave it out, or name old text beside the new in a recipe's data.train."
+            )
+    sizes = [corpus.weight or sum(1 for _ in read_pairs(corpus)) for corpus in start.data.train]
+    old = [
+        corpus.model_dump(exclude_none=True) | {"weight": old_share * size / sum(sizes), "held_out": False}
+        for corpus, size in zip(start.data.train, sizes, strict=True)
+    ]
+    test = [corpus.model_dump(exclude_none=True) for corpus in start.data.test]
+    return {"train": [new | {"weight": 1 - old_share}, *old], "test": test}

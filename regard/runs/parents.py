@@ -1,0 +1,77 @@
+"""The model that a run starts from: what the run takes over from it, and what must then be the same."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from regard.base.faults import Fault
+from regard.base.recipe import Options, check, merged
+from regard.families import Recipe, check_recipe
+from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
+
+RESAMPLED = frozenset({"sampling"})  # of a tokeniser's options: how text is cut in training
+
+
+def resolve(table: dict[str, Any]) -> Recipe:
+    """The recipe in a table, with all that it takes over from the model it starts from; a misfit is refused."""
+    start = table.get("start_from")
+    if not isinstance(start, str):
+        return check_recipe(table)
+    parent = Path(start).expanduser()
+    if WEIGHTS not in read_folder(parent):  # and all of it whole, before anything is prepared or replaced
+        raise Fault(f"{parent} has no {WEIGHTS} yet: its training has not come to a first validation.")
+    recipe = check_recipe(read_recipe(parent))
+    if misfits := list(_misfits(table, recipe)):
+        raise Fault(
+            f"The recipe does not fit {parent}, from which it starts: {'; '.join(misfits)}; "
+            "leave these out to take over what is there."
+        )
+    return check_recipe(merged(_inheritance(recipe), table))
+
+
+def resolve_in(folder: Path, table: dict[str, Any], resume: bool) -> Recipe:
+    """The same of a run in `folder`, which needs its parent no more once it was begun: its own recipe has it all."""
+    start = table.get("start_from")
+    if isinstance(start, str) and Path(start).expanduser().resolve().is_relative_to(folder.resolve()):
+        raise Fault(f"A run in {folder} cannot start from {start}, which lies there itself; name another --out.")
+    if isinstance(start, str) and resume and (folder / RECIPE).exists():
+        return check_recipe(merged(_inheritance(check_recipe(read_recipe(folder))), table))
+    return resolve(table)
+
+
+def _inheritance(parent: Recipe) -> dict[str, Any]:
+    """What a recipe that starts from the model of this one takes over where it says nothing."""
+    data = parent.data
+    return {
+        "family": parent.family,
+        "data": {
+            "source_language": data.source_language,
+            "target_language": data.target_language,
+            "cleaning": {"longest": data.cleaning.longest},
+            "tokeniser": data.tokeniser.model_dump(exclude_none=True),
+        },
+        "model": parent.model.model_dump(exclude_none=True),
+        "decoding": parent.decoding.model_dump(exclude_none=True),
+    }
+
+
+def _misfits(table: dict[str, Any], parent: Recipe) -> Iterator[str]:
+    """Where a recipe asks for another model or other tokens than those of its parent."""
+    family = table.get("family", parent.family)
+    if family != parent.family:
+        yield f"family is {family!r}, there {parent.family!r}"
+    elif isinstance(model := table.get("model"), dict):
+        asked = model
+        if "preset" in model:  # it stands for the sizes that it gives
+            whole = check(type(parent.model), model)
+            asked = {name: getattr(whole, name) for name in type(whole).model_fields if name in whole.model_fields_set}
+        yield from _differing("model", asked, parent.model, parent.model.adjustable)
+    data = table.get("data")
+    if isinstance(data, dict) and isinstance(tokeniser := data.get("tokeniser"), dict):
+        yield from _differing("data.tokeniser", tokeniser, parent.data.tokeniser, RESAMPLED)
+
+
+def _differing(path: str, asked: dict[str, Any], there: Options, free: frozenset[str]) -> Iterator[str]:
+    for name, value in asked.items():
+        if name in type(there).model_fields and name not in free and value != (own := getattr(there, name)):
+            yield f"{path}.{name} is {value!r}, there {own!r}"

@@ -1,0 +1,55 @@
+"""The gates of a trained encoder, word by word."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from regard.base.faults import Fault
+from regard.model import Model
+from regard.models.recurrent.cells import unrolled
+from regard.seeing.lessons.reading import Reading, read
+from regard.viewing.gates import Gates
+
+NEEDED = "`regard show gates` needs a seq2seq of cell lstm or gru"
+
+
+def gates_of(model: Model, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True) -> Gates:
+    """What the gates of one layer and direction did at each word; a word of several tokens has their mean.
+
+    Units are ordered by how much they keep (the mean of the forget or the update gate), those that keep most first.
+    """
+    reading = read(model, text, NEEDED)
+    chosen = reading.layer(layer, backward)
+    traces = {
+        name: _grouped(trace, reading, by_word) for name, trace in _traces(chosen.module, chosen.inputs, backward)
+    }
+    kept = next(iter(traces.values()))
+    order = np.argsort(-kept.mean(axis=0), kind="stable")
+    words = reading.words if by_word else reading.tokens
+    which = f"layer {layer or 1}, {'backward' if backward else 'forward'}"
+    title = f"The gates of {'an LSTM' if isinstance(chosen.module, nn.LSTM) else 'a GRU'} ({which})"
+    return Gates(title, words, {name: trace[:, order] for name, trace in traces.items()}, order)
+
+
+@torch.no_grad()
+def _traces(module: nn.RNNBase, inputs: Tensor, backward: bool) -> list[tuple[str, Tensor]]:
+    """Each gate and the memory (time, width) by name, the gate that keeps first."""
+    if isinstance(module, nn.LSTM):
+        states, gates = unrolled(module, inputs, backward=backward)
+        shown = {"forget": gates.forget, "input": gates.input, "output": gates.output, "cell": states.cell}
+    elif isinstance(module, nn.GRU):
+        memory, passed = unrolled(module, inputs, backward=backward)
+        shown = {"update": passed.update, "reset": passed.reset, "state": memory.hidden}
+    else:
+        raise Fault(f"The cells of this model are vanilla and have no gates; {NEEDED}.")
+    return [(name, trace[0]) for name, trace in shown.items()]
+
+
+def _grouped(trace: Tensor, reading: Reading, by_word: bool) -> np.ndarray:
+    """(token, unit) to (word, unit), by the mean over the tokens of a word."""
+    values = trace.numpy()
+    if not by_word:
+        return values
+    sums = np.zeros((len(reading.words), values.shape[1]))
+    np.add.at(sums, reading.of_token, values)
+    return sums / np.bincount(reading.of_token)[:, None]

@@ -1,0 +1,194 @@
+"""How gradients vanish and explode: cells with drawn weights over drawn inputs, as lines that can be looked at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+import torch
+from torch import Tensor, nn
+
+from regard.model import Model
+from regard.models.recurrent.cells import Weights, unrolled, weights_of
+from regard.models.recurrent.layers import CELLS, GATES
+from regard.seeing.lessons.backpropagation import backpropagated, clipped, norm_of
+from regard.seeing.lessons.jacobians import bounds_by_distance, norms_by_distance, step_jacobians
+from regard.seeing.lessons.reading import read
+from regard.viewing.canvas import shown
+from regard.viewing.lessons import Lesson, Line, Panel
+
+NEEDED = "`regard show gradients --model` needs a seq2seq"
+NAMES = {"vanilla": "vanilla", "lstm": "LSTM", "gru": "GRU"}
+BOUND = ", bound"  # behind the name of a line
+DISTANCE = "distance in steps, d"
+NORM = "‖∂h(T) / ∂h(T−d)‖"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """All that decides what is seen: the same experiment gives the same numbers."""
+
+    length: int = 50
+    width: int = 32
+    seed: int = 1
+    gain: float = 1.0  # U is multiplied by it
+    orthogonal: bool = False  # whether U is orthogonal, or drawn evenly as torch does
+    keep: float = 1.0  # bias of the gates that keep: an LSTM's forget gate, a GRU's update gate
+    input_scale: float = 1.0  # standard deviation of the inputs
+
+
+def build_cell(kind: str, experiment: Experiment) -> nn.RNNBase:
+    """A module in float64 with weights drawn as the experiment says; biases are zero but for `keep`."""
+    generator, width = torch.Generator().manual_seed(experiment.seed), experiment.width
+    module = CELLS[kind](width, width, batch_first=True, dtype=torch.float64)
+    weights, gates = weights_of(module), GATES[kind]
+    with torch.no_grad():
+        for matrix in (weights.of_input, weights.of_state):
+            matrix.uniform_(-(width**-0.5), width**-0.5, generator=generator)
+        for block in weights.of_state.chunk(gates):
+            if experiment.orthogonal:
+                nn.init.orthogonal_(block, generator=generator)
+            block.mul_(experiment.gain)
+        for bias in (weights.input_bias, weights.state_bias):
+            bias.zero_()
+        if kind != "vanilla":
+            weights.input_bias.chunk(gates)[1].fill_(experiment.keep)  # forget and update are both the second gate
+    return module
+
+
+def draw_inputs(experiment: Experiment) -> Tensor:
+    """The inputs (time, width), which depend on the seed and their scale alone."""
+    generator = torch.Generator().manual_seed(experiment.seed + 1)
+    shape = experiment.length, experiment.width
+    return torch.randn(shape, dtype=torch.float64, generator=generator) * experiment.input_scale
+
+
+@torch.no_grad()
+def fading(module: nn.RNNBase, inputs: Tensor, name: str, colour: int, backward: bool = False) -> list[Line]:
+    """The norm by distance in one cell over inputs (time, depth), and what goes with it.
+
+    With a vanilla cell goes its bound; an LSTM has a line of (h, c) as a whole and one of h alone.
+    """
+    jacobians = step_jacobians(module, inputs, backward)
+    whole = norms_by_distance(jacobians)
+    if isinstance(module, nn.LSTM):
+        alone = norms_by_distance(jacobians, slice(module.hidden_size))
+        return [
+            Line(f"{name}, h and c", _points(whole), colour),
+            Line(f"{name}, h alone", _points(alone), colour, "dotted"),
+        ]
+    lines = [Line(name, _points(whole), colour)]
+    if isinstance(module, nn.RNN):
+        bounds = bounds_by_distance(weights_of(module, backward).of_state, len(inputs))
+        lines.append(Line(f"{name}{BOUND}", _points(bounds), colour, "dashed"))
+    return lines
+
+
+def _points(values: Sequence[float]) -> list[tuple[float, float]]:
+    return list(enumerate(values))
+
+
+def by_cell(kinds: Sequence[str], experiment: Experiment) -> Panel:
+    """The cells beside each other, all over the same inputs."""
+    inputs = draw_inputs(experiment)
+    lines = [
+        line
+        for kind in kinds
+        for line in fading(build_cell(kind, experiment), inputs, NAMES[kind], list(NAMES).index(kind))
+    ]
+    drawn = "orthogonal U" if experiment.orthogonal else "U drawn evenly"
+    return Panel(f"By cell: {drawn}, gain {experiment.gain:g}", DISTANCE, NORM, lines, faded(lines))
+
+
+def faded(lines: Sequence[Line]) -> str:
+    """What is left at the end of each line, in a sentence, and what the bound says, if there is one."""
+    left = ", ".join(f"{in_tens(line.points[-1][1])} ({line.name})" for line in lines if line.style == "solid")
+    steps = len(lines[0].points) - 1
+    text = f"A gradient at the last state, on its way {steps} steps back, is stretched at most by this factor: {left}."
+    bounds = {line.name.removesuffix(BOUND): line.points[1][1] for line in lines if line.style == "dashed"}
+    if bounds:
+        norms = [f"{norm:.2f} ({name})" if len(bounds) > 1 else f"{norm:.2f}" for name, norm in bounds.items()]
+        text += f" The bound is (max |tanh′| · ‖U‖)^d, where max |tanh′| = 1 and ‖U‖ = {', '.join(norms)}."
+    return text
+
+
+def in_tens(value: float) -> str:
+    """A number as people write it in a sentence: 0.25, 30, 4·10⁻¹⁴."""
+    if value == inf:
+        return "∞"
+    if 10 <= value < 1e4:
+        return f"{value:.0f}"
+    if value == 0 or 1e-3 <= value < 10:
+        return f"{value:.2g}"
+    digits, power = f"{value:.0e}".split("e")
+    return f"{digits}·10{str(int(power)).translate(_RAISED)}"
+
+
+def by_gain(gains: Sequence[float], experiment: Experiment) -> Panel:
+    """Vanilla cells whose U is orthogonal times a gain, which then is ‖U‖, each with its bound."""
+    inputs, lines = draw_inputs(experiment), []
+    for colour, gain in enumerate(gains):
+        cell = build_cell("vanilla", replace(experiment, orthogonal=True, gain=gain))
+        line, bound = fading(cell, inputs, f"gain {gain:g}", colour)
+        lines += [line, replace(bound, name="bound" if gain == max(gains) else "")]
+    caption = (
+        "An orthogonal U times a gain stretches everything by the gain. Under 1 the gradient must vanish. Over 1 it "
+        "may explode, but where tanh is flat it shrinks all the same: no line rises above its bound (dashed)."
+    )
+    return Panel("By gain: vanilla, orthogonal U", DISTANCE, NORM, lines, caption)
+
+
+@torch.no_grad()
+def by_length(gains: Sequence[float], max_norm: float, experiment: Experiment) -> Panel:
+    """‖g‖ of a loss behind the last step of longer and longer sequences, as it is and clipped; the cells of `by_gain`.
+
+    The loss is half the mean of (h_T − y)² for a drawn y, and g its gradient by W, U and b.
+    """
+    inputs, lines = draw_inputs(experiment)[None], []
+    generator = torch.Generator().manual_seed(experiment.seed + 2)
+    wanted = torch.rand(experiment.width, dtype=torch.float64, generator=generator) * 2 - 1
+    for colour, gain in enumerate(gains):
+        cell = build_cell("vanilla", replace(experiment, orthogonal=True, gain=gain))
+        states, _ = unrolled(cell, inputs)
+        whole, short = [], []
+        for length in range(1, experiment.length + 1):
+            found = last_step_gradients(inputs[:, :length], states.hidden[:, :length], wanted, weights_of(cell))
+            whole.append((length, float(norm_of(found))))
+            short.append((length, float(norm_of(clipped(found, max_norm)))))
+        name = "clipped" if gain == max(gains) else ""
+        lines += [Line(f"gain {gain:g}", whole, colour), Line(name, short, colour, "dotted")]
+    caption = (
+        "The gradient of a loss behind the last step, by all weights of the same vanilla cells. Clipping (dotted) "
+        f"makes it no longer than {max_norm:g} and leaves its direction: it tames what explodes, and cannot bring back "
+        "what has vanished on the way."
+    )
+    return Panel(f"By length: the gradient, clipped at {max_norm:g}", "length of the sequence", "‖g‖", lines, caption)
+
+
+def last_step_gradients(inputs: Tensor, hidden: Tensor, wanted: Tensor, weights: Weights) -> list[Tensor]:
+    """The gradients of ½ mean((h_T − wanted)²) by W, U and b, by backpropagation written out."""
+    upstream = torch.zeros_like(hidden)
+    upstream[:, -1] = (hidden[:, -1] - wanted) / hidden[:, -1].numel()
+    found = backpropagated(inputs, torch.zeros_like(hidden[:, 0]), hidden, upstream, weights)
+    return [found.of_input, found.of_state, found.bias]
+
+
+def gradients_lesson(kinds: Sequence[str], gains: Sequence[float], max_norm: float, experiment: Experiment) -> Lesson:
+    """Cells that nobody has trained, seen from three sides."""
+    panels = [by_cell(kinds, experiment), by_gain(gains, experiment), by_length(gains, max_norm, experiment)]
+    return Lesson("How gradients vanish and explode", panels)
+
+
+def trained_lesson(model: Model, text: str) -> Lesson:
+    """The same norms in every layer and direction of a trained encoder, over the tokens of one sentence."""
+    reading = read(model, text, NEEDED)
+    lines: list[Line] = []
+    for number, layer in enumerate(reading.layers, 1):
+        for backward in (False, True)[: 1 + layer.module.bidirectional]:
+            direction = "backward" if backward else "forward"
+            name = f"layer {number}, {direction}" if len(reading.layers) > 1 else direction
+            lines += fading(layer.module, layer.inputs[0], name, len({line.colour for line in lines}), backward)
+    encoder = {nn.RNN: "A vanilla encoder", nn.LSTM: "An LSTM encoder", nn.GRU: "A GRU encoder"}
+    name = encoder[type(reading.layers[0].module)]
+    panel = Panel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, faded(lines))
+    return Lesson(f"How far a gradient reaches in “{shown(text)}”", [panel])

@@ -1,0 +1,33 @@
+"""The loss of one sentence pair, token by token."""
+
+import torch
+
+from regard.base.faults import Fault
+from regard.model import Model
+from regard.viewing.losses import SentenceLoss, TokenLoss
+
+
+@torch.no_grad()
+def sentence_loss(model: Model, text: str, target: str, others: int = 3) -> SentenceLoss:
+    """−log p of each token of `target`, its end included, each given the true ones before it (teacher forcing).
+
+    This is what training minimises, but for the smoothing of the labels; `others` tokens that the model thought
+    likeliest instead stand beside each.
+    """
+    if not text.strip():
+        raise Fault("There is no text to read; give a sentence with --text.")
+    task = model.task
+    task.check_length(text, 0)
+    tokens = [*task.target.encode(target), task.end]
+    if len(tokens) > task.model.options.longest:
+        longest = task.model.options.longest
+        raise Fault(f"The target has {len(tokens)} tokens, but the model writes {longest} at most; split it.")
+    (distribution,) = task.forced_distributions(task.force_batch([text], [tokens[:-1]]))
+    names = task.target.pieces(range(task.target.size))
+    judged = []
+    for token, row in zip(tokens, distribution.double().cpu(), strict=True):
+        order = row.argsort(descending=True, stable=True).tolist()
+        likeliest = [other for other in order if other != token][:others]
+        chances = [(names[other], float(row[other].exp())) for other in likeliest]
+        judged.append(TokenLoss(names[token], -float(row[token]), order.index(token) + 1, chances))
+    return SentenceLoss(text, target, judged)

@@ -1,0 +1,173 @@
+"""From a model and a sentence to what it may write: the beam as a tree, and the distribution of the next token."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from regard.attention.watch import unwatched
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.decoding.beam import beam_search
+from regard.decoding.filters import distribution
+from regard.decoding.options import DecodingOptions, SamplingOptions
+from regard.decoding.output import Hypothesis
+from regard.decoding.trace import Kept, Trace
+from regard.model import Model
+from regard.verbs.translate.search import limits_of, writer_of
+from regard.viewing.choices.record import Choices, Panel
+from regard.viewing.tree.record import Node, Tree
+
+# What sampling can do to a distribution, in the order in which it does it, and how people call that.
+STEPS = {
+    "temperature": "temperature",
+    "top_k": "top-k",
+    "top_p": "top-p",
+    "min_p": "min-p",
+    "typical": "typical",
+}
+# What is shown when nobody says what to do: each by itself.
+EXAMPLES: tuple[dict[str, float], ...] = ({"temperature": 0.5}, {"temperature": 1.5}, {"top_k": 5}, {"top_p": 0.9})
+OWN = "the model's own"
+
+
+@torch.no_grad()
+def beam_tree(model: Model, text: str, width: int | None = None, length_penalty: float | None = None) -> Tree:
+    """All that the beam search for `text` kept; what is not given is as the model's recipe says."""
+    _check_text(model, text)
+    options = _search_options(model, width, length_penalty)
+    batch, trace = model.task.read([text]), Trace()
+    with unwatched():
+        writer = writer_of([model.task], options)
+        (outputs,) = beam_search(writer, batch, limits_of(model.task, batch, options), options, trace=trace)
+    return Tree(text, options.beam, _nodes(model, trace.sentences[0], outputs))
+
+
+def _search_options(model: Model, width: int | None, length_penalty: float | None) -> DecodingOptions:
+    """The recipe's search with the beam as wide as asked for, giving all that it has finished in the end."""
+    width = width or model.recipe.decoding.beam
+    return model.search(width, length_penalty, n_best=width).options
+
+
+def _nodes(model: Model, record: Sequence[Kept], outputs: Sequence[Hypothesis]) -> list[Node]:
+    names = model.task.target.pieces([kept.token for kept in record])
+    written: list[list[int]] = []
+    nodes = []
+    for kept, name in zip(record, names, strict=True):
+        written.append([*([] if kept.parent is None else written[kept.parent]), kept.token])
+        # The very object, not an equal one: the groups of a beam may finish the same output, and one of them counts.
+        rank = next((rank for rank, output in enumerate(outputs, 1) if output is kept.finished), None)
+        score = None if kept.finished is None else kept.finished.score
+        text = model.task.write(written[-1])
+        nodes.append(Node(name, kept.parent, kept.log_probability, kept.total, text, kept.group, score, rank))
+    return nodes
+
+
+def next_choices(
+    model: Model,
+    text: str,
+    prefix: str | None = None,
+    at: int | None = None,
+    steps: dict[str, float] | None = None,
+    shown: int = 12,
+) -> Choices:
+    """The next token after the `prefix`, or after the first `at` tokens of the model's best output (by default none).
+
+    With `steps`, options of sampling, one panel after another shows what each of them leaves of the panel before;
+    without them some examples stand beside each other. The `shown` likeliest tokens have names.
+    """
+    _check_text(model, text)
+    check(SamplingOptions, dict(steps or {}), "the sampling")  # names every fault at once, and options that are none
+    before, coming = _place(model, text, prefix, at)
+    log_probabilities = _next(model, text, before)
+    order = log_probabilities.argsort(descending=True, stable=True)
+    panels, origins = _panels(log_probabilities[order], steps or {})
+    numbers = order[:shown].tolist()
+    target = model.task.target
+    return Choices(
+        text,
+        target.pieces(before),
+        model.task.write(before),
+        target.pieces(numbers),
+        numbers,
+        panels,
+        origins,
+        numbers.index(coming) if coming in numbers else None,
+    )
+
+
+@torch.no_grad()
+def choices_along(model: Model, text: str, written: Sequence[int], shown: int = 50) -> list[Choices]:
+    """The next token at each place of an output, that of its end included: the model's own distributions."""
+    task, target = model.task, model.task.target
+    with unwatched():
+        (every,) = task.forced_distributions(task.force_batch([text], [written]))
+    names = target.pieces(range(target.size))
+    found = []
+    for place, (distribution_there, coming) in enumerate(zip(every.double().cpu(), [*written, task.end], strict=True)):
+        own, order = distribution_there.sort(descending=True, stable=True)
+        numbers = order[:shown].tolist()
+        before = written[:place]
+        found.append(
+            Choices(
+                text,
+                [names[token] for token in before],
+                task.write(before),
+                [names[token] for token in numbers],
+                numbers,
+                [_panel(own, OWN, 0, {})],
+                [0],
+                numbers.index(coming) if coming in numbers else None,
+            )
+        )
+    return found
+
+
+def _check_text(model: Model, text: str) -> None:
+    if not text.strip():
+        raise Fault("There is no text to look at; give a sentence with --text.")
+    model.task.check_length(text, 0)
+
+
+def _place(model: Model, text: str, prefix: str | None, at: int | None) -> tuple[list[int], int | None]:
+    """The tokens before the place in question, and the one that the best output has there, if it is asked along it."""
+    if prefix is not None:
+        if at is not None:
+            raise Fault("--prefix begins the output and --at goes along the model's own; give one of the two.")
+        return model.task.target_tokens(prefix, "prefix"), None
+    best, place = model.search_tokens(text), at or 0
+    if place > len(best):
+        raise Fault(f"The model's best output has {len(best)} tokens; --at {place} lies beyond its end.")
+    return best[:place], [*best, model.task.end][place]
+
+
+@torch.no_grad()
+def _next(model: Model, text: str, before: Sequence[int]) -> Tensor:
+    """The log-probabilities (token) of what follows these tokens, step by step as a search finds them; on the CPU."""
+    task = model.task
+    with unwatched():
+        state = task.start(task.read([text]))
+        for token in [task.begin, *before]:
+            log_probabilities, state = task.step(torch.tensor([token], device=task.device), state)
+    return log_probabilities[0].double().cpu()
+
+
+def _panels(log_probabilities: Tensor, steps: dict[str, float]) -> tuple[list[Panel], list[int]]:
+    """The model's own distribution and what sampling makes of it, and of each panel the one it was made from."""
+    panels, origins = [_panel(log_probabilities, OWN, 0, {})], [0]
+    done: dict[str, float] = {}
+    for name, value in ((name, steps[name]) for name in STEPS if name in steps):
+        done = {**done, name: value}
+        origins.append(len(panels) - 1)
+        panels.append(_panel(log_probabilities, STEPS[name] if len(done) == 1 else f"then {STEPS[name]}", value, done))
+    for example in () if steps else EXAMPLES:
+        ((name, value),) = example.items()
+        origins.append(0)
+        panels.append(_panel(log_probabilities, STEPS[name], value, example))
+    return panels, origins
+
+
+def _panel(log_probabilities: Tensor, name: str, value: float, options: dict[str, float]) -> Panel:
+    left = distribution(log_probabilities[None], check(SamplingOptions, dict(options), "the sampling"))
+    amount = f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return Panel(name, amount if options else "", options, left[0].exp().numpy())

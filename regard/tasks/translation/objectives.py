@@ -1,0 +1,133 @@
+"""What a translator minimises: the cross-entropy of the true tokens, and what learning by trying adds to it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.attention.hard import reinforce_loss
+from regard.base.faults import Fault
+from regard.base.recipe import Options
+from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
+from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.protocols import Loss
+from regard.tasks.translation.batches import PairBatch, Translator
+from regard.tasks.translation.packs import PackedBatch, PackedPairs
+
+
+@runtime_checkable
+class Objective(Protocol):
+    """The loss of a network on a batch; `carry` is what it handed on with the batch before."""
+
+    def __call__(self, network: Any, batch: Any, carry: dict[str, Tensor] | None) -> Loss: ...
+
+
+class Forced(NamedTuple):
+    """The states from which the real target tokens are written, each given the true ones before it; those tokens."""
+
+    states: Float[Tensor, "token width"]
+    wanted: Int[Tensor, " token"]
+
+
+def forced(network: Translator, batch: PairBatch | PackedBatch) -> Forced:
+    """Teacher forcing: read the sources, and write the targets that are given."""
+    if isinstance(batch, PackedBatch):
+        return _forced_packed(network, batch.packed, batch.room)
+    memory = network.read(batch.source, batch.source_lengths)
+    states, _ = network.write(batch.inputs, memory, network.begin(memory))
+    return _real(states, batch)
+
+
+def _forced_packed(network: Any, pairs: PackedPairs, room: int) -> Forced:
+    from regard.models.transformer.packed import forced_states  # needs Triton
+
+    return Forced(forced_states(network, pairs.source, pairs.target, room), pairs.wanted)
+
+
+def _real(states: Float[Tensor, "batch target width"], batch: PairBatch) -> Forced:
+    return Forced(states.flatten(0, 1).index_select(0, batch.places), batch.target.flatten()[batch.places])
+
+
+@dataclass(frozen=True)
+class CrossEntropy:
+    """Cross-entropy with some of the probability given to all tokens alike (Szegedy et al. 2016, section 7)."""
+
+    label_smoothing: float = 0.0
+
+    def __call__(self, network: Translator, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None) -> Loss:
+        return Loss(self.of(network, forced(network, batch)), batch.tokens)
+
+    def of(self, network: Translator, found: Forced) -> Float[Tensor, ""]:
+        weight, bias = network.token_weights(), network.token_biases()
+        return projected_cross_entropy(found.states, weight, found.wanted, self.label_smoothing, bias)
+
+
+@dataclass(frozen=True)
+class Consistent:
+    """R-Drop (Liang et al. 2021): two passes with other dropout, which should not only be right but also agree."""
+
+    label_smoothing: float
+    consistency: float
+
+    def __call__(self, network: Translator, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None) -> Loss:
+        found = forced(network, batch.twice())
+        states, wanted = found.states.unflatten(0, (2, -1)), found.wanted.chunk(2)[0]
+        total = consistent_cross_entropy(
+            states, network.token_weights(), wanted, self.label_smoothing, self.consistency, network.token_biases()
+        )
+        return Loss(total, batch.tokens)
+
+
+@dataclass(frozen=True)
+class Exploring:
+    """For a recurrent network that in training reads tokens of its own, or chooses at random where to look.
+
+    What it carries from batch to batch: how many there were, and the moving baseline of the rewards.
+    """
+
+    options: Seq2SeqOptions
+    cross_entropy: CrossEntropy
+
+    def __call__(self, network: Seq2Seq, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+        batches = carry["batches"] if carry else torch.zeros((), dtype=torch.long)
+        memory = network.read(batch.source, batch.source_lengths)
+        states, past = network.write(batch.inputs, memory, network.begin(memory), self._share(int(batches)))
+        found = _real(states, batch)
+        total, onward = self.cross_entropy.of(network, found), {"batches": batches + 1}
+        if network.chooses:
+            likelihood, real = _likelihoods(network, batch, found)
+            surrogate, onward["baseline"] = reinforce_loss(
+                likelihood, past.log_probability, real, carry["baseline"] if carry else None, self.options.entropy
+            )
+            total = total + surrogate - surrogate.detach()  # its gradient counts; its value would say nothing
+        return Loss(total, batch.tokens, carry=onward)
+
+    def _share(self, batches: int) -> float:
+        """The share of own tokens at a batch: it grows evenly, so that the model can first learn from the true ones."""
+        after = self.options.own_tokens_after
+        return self.options.own_tokens * (min(1.0, batches / after) if after else 1.0)
+
+
+@torch.no_grad()
+def _likelihoods(network: Seq2Seq, batch: PairBatch, found: Forced) -> tuple[Tensor, Tensor]:
+    """The log-probability of each target token (row, time), zero where there is padding, and where there is none."""
+    own = network.logits(found.states).float().log_softmax(-1).gather(1, found.wanted[:, None]).squeeze(1)
+    flat = own.new_zeros(batch.target.numel())
+    real = torch.zeros_like(flat, dtype=torch.bool)
+    flat[batch.places], real[batch.places] = own, True
+    return flat.view(batch.target.shape), real.view(batch.target.shape)
+
+
+def objective_for(options: Options, label_smoothing: float, consistency: float = 0.0) -> Objective:
+    """What a model with these options minimises."""
+    plain = CrossEntropy(label_smoothing)
+    if isinstance(options, Seq2SeqOptions) and (options.own_tokens or options.hard == "reinforce"):
+        if consistency:
+            raise Fault(
+                "training.consistency compares two passes over the true tokens, so it goes neither with "
+                "model.own_tokens nor with model.hard = 'reinforce'; leave one of them out."
+            )
+        return Exploring(options, plain)
+    return Consistent(label_smoothing, consistency) if consistency else plain

@@ -1,0 +1,137 @@
+"""Pairs end to end in tensors of a fixed shape, so that a GPU can replay the pass over one batch with the next."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.models.transformer.packing import Sentences
+from regard.tasks.translation.batches import PairBatch
+
+NOTHING = -1  # is wanted where there is only padding
+SMALLEST_ROOM = 16  # of the kernel's attention
+SIZES = 16  # up to the capacity, to which batches are filled up
+MOST = 2  # times the capacity that is packed; text that is cut anew in every epoch comes out longer than planned
+
+
+class PackedPairs(NamedTuple):
+    """The sources, what is read of the targets, and what is wanted behind each of their tokens."""
+
+    source: Sentences
+    target: Sentences
+    wanted: Int[Tensor, " target_token"]
+
+    def twice(self) -> "PackedPairs":
+        """Every sentence two times: first all of them, then all of them again."""
+        return PackedPairs(_twice(self.source), _twice(self.target), torch.cat([self.wanted, self.wanted]))
+
+
+@dataclass(frozen=True)
+class PackedBatch:
+    """Packed pairs on the device of a model, filled up with padding to a fixed number of tokens and sentences.
+
+    Padding makes sentences of its own, behind the real ones. Of `rows`, `tokens` and the `pairs` themselves, which stay
+    on the host, only the real ones are meant.
+    """
+
+    pairs: PairBatch
+    packed: PackedPairs
+    room: int  # a power of two that no sentence is longer than
+    capacity: int  # tokens of a side in a large batch, of which its sizes are sixteenths
+
+    @property
+    def rows(self) -> int:
+        return self.pairs.rows
+
+    @property
+    def tokens(self) -> int:
+        return self.pairs.tokens
+
+    @property
+    def tensors(self) -> PackedPairs:
+        """What differs from batch to batch of the same shape."""
+        return self.packed
+
+    def holding(self, tensors: PackedPairs) -> "PackedBatch":
+        """The same batch with its tensors elsewhere."""
+        return replace(self, packed=tensors)
+
+    def twice(self) -> "PackedBatch":
+        """Every pair two times, as `PairBatch.twice` has them."""
+        return self.holding(self.packed.twice())
+
+    def split(self, parts: int) -> list["PackedBatch"]:
+        """The same rows in `parts` smaller batches."""
+        return [_packed(part, self.capacity, self.packed.wanted.device) for part in self.pairs.split(parts)]
+
+
+def pack(pairs: PairBatch, capacity: int, device: torch.device) -> PackedBatch | None:
+    """These pairs, which are on the host, packed on a device; None where a side is far beyond the capacity."""
+    if max(len(pairs.source_places), pairs.tokens) > MOST * capacity:
+        return None
+    return _packed(pairs, capacity, device)
+
+
+def _packed(pairs: PairBatch, capacity: int, device: torch.device) -> PackedBatch:
+    counts = len(pairs.source_places), pairs.tokens
+    room = max(SMALLEST_ROOM, _power_of_two(max(pairs.source.shape[1], pairs.target.shape[1])))
+    sizes = [_rounded(count, capacity) for count in counts]
+    spare = [size - count for size, count in zip(sizes, counts, strict=True)]
+    sentences = _power_of_two(pairs.rows + -(-max(spare) // room))
+    source = _sentences(pairs.source, pairs.source_lengths, pairs.source_places, (sizes[0], sentences, room))
+    target = _sentences(pairs.inputs, pairs.target_lengths, pairs.places, (sizes[1], sentences, room))
+    wanted = torch.full((sizes[1],), NOTHING)
+    wanted[: pairs.tokens] = pairs.target.flatten()[pairs.places]
+    return PackedBatch(pairs, _moved(PackedPairs(source, target, wanted), device), room, capacity)
+
+
+def _rounded(count: int, capacity: int) -> int:
+    """One of few sizes that is no smaller: fewer would be more padding, more of them more passes to capture."""
+    step = -(-capacity // SIZES)
+    return max(1, -(-count // step)) * step
+
+
+def _filled(lengths: Tensor, spare: int, room: int, sentences: int) -> Tensor:
+    """The lengths of as many sentences as asked for, which take up all the spare tokens too."""
+    filled = torch.zeros(sentences, dtype=torch.long)
+    filled[: len(lengths)] = lengths
+    whole, rest = divmod(spare, room)
+    filled[len(lengths) : len(lengths) + whole] = room
+    if rest:
+        filled[len(lengths) + whole] = rest
+    return filled
+
+
+def _sentences(table: Tensor, lengths: Tensor, places: Tensor, sizes: tuple[int, int, int]) -> Sentences:
+    """The rows of a padded table end to end, and padding behind them up to a size and a number of sentences."""
+    size, sentences, room = sizes
+    filled = _filled(lengths, size - len(places), room, sentences)
+    offsets = torch.zeros(sentences + 1, dtype=torch.long)
+    torch.cumsum(filled, 0, out=offsets[1:])
+    tokens = torch.zeros(size, dtype=torch.long)
+    tokens[: len(places)] = table.flatten()[places]
+    found = torch.arange(size) - offsets[:-1].repeat_interleave(filled)
+    found[len(places) :] = 0  # a model may have learned fewer places than padding makes sentences long
+    return Sentences(tokens, found, offsets)
+
+
+def _twice(sentences: Sentences) -> Sentences:
+    tokens, places, offsets = sentences
+    again = offsets[1:] + len(tokens)
+    return Sentences(torch.cat([tokens, tokens]), torch.cat([places, places]), torch.cat([offsets, again]))
+
+
+def _moved(packed: PackedPairs, device: torch.device) -> PackedPairs:
+    """All of it by one copy."""
+    if device.type == "cpu":
+        return packed
+    parts = [*packed.source, *packed.target, packed.wanted]
+    whole = torch.cat(parts).pin_memory().to(device, non_blocking=True).split([len(part) for part in parts])
+    return PackedPairs(Sentences(*whole[:3]), Sentences(*whole[3:6]), whole[6])
+
+
+def _power_of_two(number: int) -> int:
+    """The smallest power of two that is no smaller."""
+    return 1 << max(0, number - 1).bit_length()

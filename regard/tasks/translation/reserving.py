@@ -1,0 +1,62 @@
+"""A translator that writes into caches of a fixed length, which is what a captured step asks for."""
+
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.attention.watch import watched
+from regard.models.transformer import reserved
+from regard.models.transformer.network import Transformer
+from regard.protocols import State
+from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.task import Translation
+
+SHORT = 64  # sources up to this length are padded to a multiple of 16, for the kernels' sake, longer ones to one of 64
+
+
+class Reserving:
+    """The same translator, Stepwise too, whose rows have room reserved for a number of tokens.
+
+    Its steps write into the state they are given, so that state is used up;
+    `regard.models.transformer.reserved` says how.
+    """
+
+    def __init__(self, task: Translation) -> None:
+        if not isinstance(task.model, Transformer):
+            raise TypeError(f"{type(task.model).__name__} has no caches that could be reserved")
+        self.task, self.network = task, task.model
+        self.begin, self.end = task.begin, task.end
+
+    def start(self, batch: PairBatch) -> State:
+        """What was read, with no room for any token yet; sources are padded to one of few lengths."""
+        length, most = batch.source.shape[1], self.network.options.longest
+        padding = min(few_lengths(length), most) - length
+        source = F.pad(batch.source, (0, padding), value=self.task.source.pad)
+        memory = self.network.read(source, batch.source_lengths)
+        return State(memory, self.network.begin(memory))
+
+    def reserve(self, state: State, copies: int, length: int) -> State:
+        """A state just started, with room for `length` tokens in each of `copies` rows a sentence."""
+        return State(*reserved.reserve(state.sentence, copies, length))
+
+    def extend(self, state: State, length: int) -> State:
+        """The same state with room for `length` tokens in all."""
+        return State(*reserved.extend(state.sentence, state.row, length))
+
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
+        states, *after = reserved.write(self.network, tokens, state.sentence, state.row)
+        return self.network.logits(states).float().log_softmax(-1), State(*after)
+
+
+def can_reserve(task: Translation) -> bool:
+    """Whether `Reserving` can have this translator just now.
+
+    Recurrent ones have no caches; dropout is for training; and who watches a search wants to see its steps.
+    """
+    return isinstance(task.model, Transformer) and not task.training and not watched()
+
+
+def few_lengths(length: int) -> int:
+    """The length that a source of this length is padded to."""
+    step = 16 if length <= SHORT else 64
+    return -(-length // step) * step

@@ -1,0 +1,1 @@
+"""Translating: from texts to a search, and from its tokens to translations."""

@@ -1,0 +1,156 @@
+"""What a translation is, whoever made it, and how those of a line's sentences become that of the line.
+
+Nothing here needs torch, so that a fast engine can answer without loading it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from regard.base.faults import Fault
+from regard.data.corpora.sentences import Sentence, rejoin, replaced, split_long, split_sentences
+
+Alignment = list[tuple[int, int]]
+_WORD = re.compile("[^ ]+")
+_BESIDE = 3  # tokens that come to those of the letters, at most: a space, a code for the language, the end
+
+
+@dataclass(frozen=True)
+class Translated:
+    """One translation: the best text and its score, its tokens, and the other candidates."""
+
+    text: str
+    score: float
+    tokens: list[str]
+    token_scores: list[float]
+    n_best: list[tuple[str, float]]
+    _align: Callable[[], Alignment] = field(repr=False, compare=False)
+
+    @cached_property
+    def alignment(self) -> Alignment:
+        """For each word of the output the word of the input it looked at most: (source word, target word)."""
+        return self._align()
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How lines become what is translated in one piece: whole as they are, by sentences, or so that every part fits."""
+
+    language: str
+    measure: Callable[[str], int]  # tokens of a text, its end counted
+    longest: int  # tokens that the model has met in one piece, the end counted: it writes too little of longer ones
+    sentences: bool = False
+    long_ones: bool = False
+
+    def __call__(self, line: str) -> list[Sentence]:
+        found = split_sentences(line, self.language) if self.sentences else [Sentence("", line, "")]
+        if not self.long_ones:
+            return found
+        return [part for sentence in found for part in self._fitting(sentence)]
+
+    def is_long(self, text: str) -> bool:
+        """Whether a text is longer than any that the model has met."""
+        if text.isascii() and len(text) + _BESIDE < self.longest:  # no letter of these is several tokens
+            return False
+        return self.measure(text) > self.longest
+
+    def _fitting(self, sentence: Sentence) -> list[Sentence]:
+        if not self.is_long(sentence.text):
+            return [sentence]
+        parts = split_long(sentence.text, self.measure, self.longest, self.language)
+        parts[0] = parts[0]._replace(before=sentence.before + parts[0].before)
+        parts[-1] = parts[-1]._replace(after=parts[-1].after + sentence.after)
+        return parts
+
+
+def joined(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Translated:
+    """The translation of a line from those of its sentences: texts in their white space, tokens in a row, scores added.
+
+    Its n-th best candidate is made of the n-th best of every sentence, or of the last one that there is. What the end
+    of an inner sentence cost is counted with its last token.
+    """
+    ranks = range(max(len(part.n_best) for part in parts))
+    candidates = [[part.n_best[min(rank, len(part.n_best) - 1)] for part in parts] for rank in ranks]
+    return Translated(
+        rejoin(sentences, [part.text for part in parts]),
+        sum(part.score for part in parts),
+        [token for part in parts for token in part.tokens],
+        _in_a_row(parts),
+        [(rejoin(sentences, [text for text, _ in each]), sum(score for _, score in each)) for each in candidates],
+        lambda: _aligned(sentences, parts),
+    )
+
+
+def _in_a_row(parts: Sequence[Translated]) -> list[float]:
+    """The scores of all tokens, and of the last end; none where nobody asked for them."""
+    if not all(part.token_scores for part in parts):
+        return []
+    scores: list[float] = []
+    unwritten = 0.0  # ends of sentences that have no token
+    for part in parts[:-1]:
+        *own, end = part.token_scores
+        unwritten += 0.0 if own else end
+        scores += [*own[:-1], own[-1] + end] if own else []
+    *own, end = parts[-1].token_scores
+    return [*scores, *own, end + unwritten]
+
+
+class Linked(NamedTuple):
+    """The words of a line's sentences and of their translations, by their places, and which come from which."""
+
+    sources: list[tuple[int, int]]
+    targets: list[tuple[int, int]]
+    links: Alignment
+
+
+def linked(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Linked:
+    """Each word of each sentence by itself, even where no white space parts the last of one from the first of the next.
+
+    Links to words that a sentence does not have, of which a model without spaces may speak, are left out.
+    """
+    sources, targets, links = list[tuple[int, int]](), list[tuple[int, int]](), Alignment()
+    translations = replaced(sentences, [part.text for part in parts])
+    for source, target, part in zip(_placed(sentences), _placed(translations), parts, strict=True):
+        links += [
+            (read + len(sources), written + len(targets))
+            for read, written in part.alignment
+            if read < len(source) and written < len(target)
+        ]
+        sources += source
+        targets += target
+    return Linked(sources, targets, links)
+
+
+def _placed(sentences: Sequence[Sentence]) -> Iterator[list[tuple[int, int]]]:
+    """The words of each sentence by their places in the line."""
+    place = 0
+    for before, text, after in sentences:
+        place += len(before)
+        yield [(place + start, place + end) for start, end in map(re.Match.span, _WORD.finditer(text))]
+        place += len(text) + len(after)
+
+
+def _aligned(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Alignment:
+    """The alignment of a line; where two sentences are joined without white space they share a word."""
+    sources, targets, links = linked(sentences, parts)
+    read, written = _numbers(sources), _numbers(targets)
+    return list(dict.fromkeys((read[source], written[target]) for source, target in links))
+
+
+def _numbers(words: Sequence[tuple[int, int]]) -> list[int]:
+    """The number of each word among those of its line: one that begins where another ends belongs to it."""
+    begins = (start != end for (_, end), (start, _) in pairwise(words))
+    return list(accumulate(begins, initial=0))
+
+
+def line_key(line: int, part: int) -> int:
+    """What the draws for a part of a line depend on, beside the seed: no two parts of any lines share it."""
+    if line >= _LINES:
+        raise Fault(f"Sampling can tell {_LINES:,} lines apart; translate the rest in a second run.")
+    return line + part * _LINES
+
+
+_LINES = 2**40

@@ -1,0 +1,69 @@
+"""Phrases of text as searches know them: where a text has one, and the tokens that would write it.
+
+A text has a phrase where its letters stand as people read them, as words of their own; where words are not parted by
+spaces, anywhere. Tokens are another matter: a tokeniser cuts a phrase in one way at the beginning of a text, in another
+behind a space, and in a third where it is joined to what stands before it, as a full stop is and all words of Japanese.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+from regard.data.tokenisers.labels import is_unspaced
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.decoding.output import Wanted
+
+_CLOSING = frozenset(".,;:!?…%‰°؟،؛।॥")
+_NEIGHBOURS = "のは的。aeo1"  # what a phrase is cut behind, till one of them is cut off cleanly
+
+
+def span_of(phrase: str, text: str) -> tuple[int, int] | None:
+    """Where a text first has a phrase."""
+    start = text.find(phrase)
+    while start >= 0:
+        end = start + len(phrase)
+        if not (_are_one_word(text[start - 1 : start], phrase[0]) or _are_one_word(phrase[-1], text[end : end + 1])):
+            return start, end
+        start = text.find(phrase, start + 1)
+    return None
+
+
+def _are_one_word(left: str, right: str) -> bool:
+    """Whether two characters side by side are part of one word."""
+    return all(each and (each == "_" or unicodedata.category(each)[0] in "LMN") for each in (left, right)) and not (
+        is_unspaced(left) or is_unspaced(right)
+    )
+
+
+def wanted(phrase: Sequence[int], tokeniser: Tokeniser, is_joined: bool) -> Wanted:
+    """What a search for a phrase goes for, by the tokens the phrase has as a text of its own.
+
+    Where words are joined in what is written (`is_joined`) a phrase follows no space; nor does one that begins with
+    closing punctuation, or in a script without spaces.
+    """
+    text = tokeniser.decode(phrase).strip()
+    first, kind = text[0], unicodedata.category(text[0])
+    follows_no_space = is_joined or is_unspaced(first) or first in _CLOSING or kind in ("Pe", "Pf")
+    gaps = [] if follows_no_space else [" "]
+    gaps += [""] if follows_no_space or kind[0] not in "LMN" else []
+    behind = [tuple(found) for gap in gaps if (found := next(_cut_behind(gap, text, tokeniser), None)) is not None]
+    spellings = tuple(dict.fromkeys(behind)) or (tuple(phrase),)
+    opening = () if tuple(phrase) in spellings else (tuple(phrase),)
+    return Wanted(spellings, opening, _finder(text, tokeniser))
+
+
+def _cut_behind(gap: str, text: str, tokeniser: Tokeniser) -> Iterator[list[int]]:
+    """The tokens of a gap and a text behind this neighbour or that."""
+    for neighbour in _NEIGHBOURS:
+        tokens = tokeniser.encode(neighbour + gap + text)
+        for place in range(1, len(tokens)):
+            if tokeniser.decode(tokens[:place]) == neighbour and tokeniser.unknown not in tokens:
+                yield tokens[place:]
+
+
+def _finder(text: str, tokeniser: Tokeniser) -> Callable[[Sequence[int]], bool]:
+    @lru_cache(maxsize=1024)  # a search asks of what it has chosen again
+    def is_in(tokens: tuple[int, ...]) -> bool:
+        return span_of(text, tokeniser.decode(tokens)) is not None
+
+    return lambda tokens: is_in(tuple(tokens))

@@ -1,0 +1,64 @@
+"""Choosing among the outputs that a search has found by something other than their probability."""
+
+from dataclasses import replace
+
+from regard.base.faults import Fault, TooLong
+from regard.decoding.output import Hypothesis
+from regard.decoding.pauses import between_steps
+from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
+from regard.metrics.sentences import utility
+from regard.model import Model, Rank
+
+
+def by_risk(model: Model, metric: str, count: int = 1) -> Rank:
+    """The `count` outputs that are worth most, on average, if any other of them were right.
+
+    Minimum Bayes risk over samples (Eikema and Aziz 2020); an output's score is then its expected worth by the metric.
+    """
+    worth = utility(metric)
+
+    def rank(text: str, found: list[Hypothesis]) -> list[Hypothesis]:
+        if len(found) == 1:
+            return found
+        between_steps()
+        ranked = minimum_bayes_risk([model.task.write(each.tokens) for each in found], worth)
+        return [replace(found[each.place], score=each.value) for each in ranked[:count]]
+
+    return rank
+
+
+def by_channel(model: Model, backward: Model, weight: float, count: int = 1) -> Rank:
+    """The `count` best by log p(y|x) / |y| + weight · log p(x|y) / |x|, where p(x|y) is what `backward` gives.
+
+    Noisy-channel reranking (Yee et al. 2019) without a language model; that sum becomes an output's score.
+    """
+    forward, back = model.recipe.data, backward.recipe.data
+    if (back.source_language, back.target_language) != (forward.target_language, forward.source_language):
+        raise Fault(
+            f"A channel model must go from {forward.target_language} to {forward.source_language}, but this one goes "
+            f"from {back.source_language} to {back.target_language}."
+        )
+    channel = Channel(weight, language_model=0.0)
+
+    def rank(text: str, found: list[Hypothesis]) -> list[Hypothesis]:
+        between_steps()
+        outputs = [model.task.write(each.tokens) for each in found]
+        _check_lengths(backward, outputs, text)
+        source = backward.task.target.encode(text.strip())
+        likelihoods = backward.force(outputs, [source] * len(outputs)).tolist()
+        direct = [sum(each.token_scores) for each in found]
+        lengths = [(len(source) + 1, len(each.tokens) + 1) for each in found]
+        values = noisy_channel(direct, likelihoods, [0.0] * len(found), lengths, channel)
+        ranked = sorted(zip(found, values, strict=True), key=lambda each: -each[1])  # of equals the earlier stays first
+        return [replace(hypothesis, score=value) for hypothesis, value in ranked[:count]]
+
+    return rank
+
+
+def _check_lengths(backward: Model, outputs: list[str], text: str) -> None:
+    try:
+        for output in outputs:
+            backward.task.check_length(output, 0)
+        backward.task.check_target(text, 0)
+    except TooLong as fault:
+        raise Fault(f"The channel model cannot rank the outputs for {text[:40]!r}: {fault.sentence}") from None

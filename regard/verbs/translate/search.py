@@ -1,0 +1,270 @@
+"""Finding outputs for texts: from what people ask for, in text, to the searches, which know tokens and batches."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+
+from regard.base.faults import Fault, TextFault
+from regard.data.tokenisers.labels import is_unspaced
+from regard.decoding.beam import beam_search
+from regard.decoding.combined import Ensemble
+from regard.decoding.fixed_beam import fits, fixed_beam_search
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Demands, Hypothesis, Wanted
+from regard.decoding.phrases import refuse_unpromising
+from regard.decoding.sampling import sample
+from regard.decoding.step_graphs import CapturedSteps
+from regard.hardware.memory import in_pieces, list_halves
+from regard.protocols import Stepwise
+from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.covering import Covering
+from regard.tasks.translation.reserving import Reserving, can_reserve
+from regard.tasks.translation.task import Translation
+from regard.verbs.translate.phrasing import span_of, wanted
+
+SEARCH_TOKENS = 8192  # source tokens x rows of a sentence in one batch of a search
+FIXED_BEAM_TOKENS = 4 * SEARCH_TOKENS  # the same where steps are captured, on a GPU
+MOST_SPELLINGS = 20  # ways to spell a forbidden phrase that are barred one after the other, before giving up
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What is asked of the outputs beside being likely."""
+
+    prefixes: Sequence[str] = ()  # what each output begins with; none, or one for each text
+    required: Sequence[Sequence[str]] = ()  # phrases that each output must have; none, or a list for each text
+    forbidden: Sequence[str] = ()  # phrases that no output may have
+    allowed: Sequence[str] | None = None  # if given, outputs are written with the tokens of these texts alone
+
+    def __post_init__(self) -> None:
+        lists = [self.prefixes, self.required, self.forbidden, self.allowed or (), *self.required]
+        if any(isinstance(given, str) for given in lists):
+            raise TypeError("constraints are lists of texts, and required ones a list for each text, not a text alone")
+        normal = {
+            "prefixes": _normal(self.prefixes),
+            "required": [_normal(several) for several in self.required],
+            "forbidden": _normal(self.forbidden),
+            "allowed": None if self.allowed is None else _normal(self.allowed),
+        }
+        for name, value in normal.items():
+            object.__setattr__(self, name, value)
+
+    def of(self, numbers: Sequence[int]) -> "Constraints":
+        """The constraints for some of the texts."""
+        return replace(
+            self,
+            prefixes=[self.prefixes[number] for number in numbers] if self.prefixes else (),
+            required=[self.required[number] for number in numbers] if self.required else (),
+        )
+
+
+def _normal(texts: Sequence[str]) -> list[str]:
+    """As models write them."""
+    return [unicodedata.normalize("NFC", text) for text in texts]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How outputs are chosen: by beam search or drawn at random, and what is asked of them."""
+
+    options: DecodingOptions
+    draws: bool = False
+    constraints: Constraints = field(default_factory=Constraints)
+
+    @property
+    def rows(self) -> int:
+        """Outputs that are written at the same time for one text."""
+        return self.options.sampling.samples if self.draws else self.options.beam
+
+
+def limits_of(task: Translation, batch: PairBatch, options: DecodingOptions) -> Tensor:
+    """How many tokens each output may have, its end counted."""
+    longest = task.model.options.longest
+    return torch.tensor([options.limit(length, longest) for length in batch.source_lengths.tolist()]).to(task.device)
+
+
+@torch.no_grad()
+def find(
+    tasks: Sequence[Translation], texts: Sequence[str], search: Search, lines: Sequence[int] | None = None
+) -> list[list[Hypothesis]]:
+    """The outputs for each text, best first or in the order drawn; several tasks write together.
+
+    Texts of like length are searched together, as many as the memory allows, and the order is kept. What is drawn for
+    a text depends on its number among `lines`, by default its place. Phrases that must occur are gone for only where
+    the outputs lack them that are found without asking.
+    """
+    _check_constraints(search, len(texts))
+    task, writer = tasks[0], writer_of(tasks, search.options)
+    found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
+    cut = {number: task.source_tokens(text, number) for number, text in enumerate(texts) if text.strip()}
+    rows = {number: row for number, row in cut.items() if row}  # a text may be of nothing but what no token stands for
+    keys = range(len(texts)) if lines is None else lines
+    seeker = _Seeker(task, writer, search)
+    required = seeker.phrases_of(search.constraints)
+
+    def search_together(constraints: Constraints, numbers: list[int]) -> dict[int, list[Hypothesis]]:
+        part = [rows[number] for number in numbers], [keys[number] for number in numbers]
+        try:
+            outputs = seeker.seek(*part, constraints.of(numbers), ())
+        except TextFault as fault:
+            raise TextFault(numbers[fault.number], fault.sentence) from None
+        return dict(zip(numbers, outputs, strict=True))
+
+    def search_for(lengths: dict[int, int], constraints: Constraints, budget: int) -> None:
+        for numbers in batches_of(lengths, budget // search.rows):
+            for part in in_pieces(partial(search_together, constraints), numbers, list_halves):
+                for number, hypotheses in part.items():
+                    found[number] = hypotheses
+
+    lengths = {number: len(row) + 1 for number, row in rows.items()}
+    unasked = replace(search.constraints, required=())
+    search_for(lengths, unasked, FIXED_BEAM_TOKENS if seeker.captures is not None else SEARCH_TOKENS)
+    lacking = {
+        number: length
+        for number, length in lengths.items()
+        if required and not all(each.occurs_in(one.tokens) for one in found[number] for each in required[number])
+    }
+    search_for(lacking, search.constraints, SEARCH_TOKENS)
+    for number, row in rows.items() if search.constraints.forbidden else ():
+        found[number] = seeker.without(found[number], row, keys[number], search.constraints.of([number]))
+    return found
+
+
+def _check_constraints(search: Search, texts: int) -> None:
+    """Refuse what cannot be met, whatever the model."""
+    constraints = search.constraints
+    for name, given in (("prefixes", constraints.prefixes), ("lists of required phrases", constraints.required)):
+        if given and len(given) != texts:
+            raise Fault(f"There are {len(given)} {name} for {texts} texts; give one for each.")
+    if any(constraints.required):
+        refuse_unpromising(search.options, search.draws)
+    asked = [*constraints.prefixes, *(phrase for several in constraints.required for phrase in several)]
+    for phrase in constraints.forbidden:
+        if not phrase.strip():
+            raise Fault("A phrase that must not occur is empty; leave it out.")
+        if clash := next((text for text in asked if span_of(phrase, text)), None):
+            raise Fault(f"{phrase!r} must not occur, but {clash!r} must, which has it; give up one of them.")
+
+
+def writer_of(tasks: Sequence[Translation], options: DecodingOptions) -> Stepwise:
+    """What the searches drive: a task, or several as one; with a coverage penalty they keep account of their looks."""
+    writers: list[Stepwise] = [Covering(task) for task in tasks] if options.coverage_penalty else list(tasks)
+    return writers[0] if len(writers) == 1 else Ensemble(writers)
+
+
+@dataclass(frozen=True)
+class _Seeker:
+    """One search over batch after batch."""
+
+    task: Translation
+    writer: Stepwise
+    search: Search
+
+    @cached_property
+    def captures(self) -> CapturedSteps | None:
+        """Captured steps to search with, if this search and this writer can have them."""
+        constraints = replace(
+            self.search.constraints, forbidden=(), required=()
+        )  # at first nothing is barred or gone for
+        plain = constraints == Constraints() and not self.search.draws and fits(self.search.options, Demands())
+        return captures_for(self.task) if plain and self.writer is self.task else None
+
+    def seek(
+        self,
+        rows: Sequence[Sequence[int]],
+        lines: Sequence[int],
+        constraints: Constraints,
+        barred: Sequence[Sequence[int]],
+    ) -> list[list[Hypothesis]]:
+        """The outputs for one batch of sentences, in which none of the `barred` sequences of tokens is written."""
+        batch = self.task.read_tokens(rows)
+        limits, options = limits_of(self.task, batch, self.search.options), self.search.options
+        demands = self._demands(constraints, barred)
+        if self.search.draws:
+            return sample(self.writer, batch, limits, options, lines, demands)
+        if self.captures is not None and fits(options, demands):
+            return fixed_beam_search(Reserving(self.task), batch, limits, options, self.captures)
+        return beam_search(self.writer, batch, limits, options, demands)
+
+    def _demands(self, constraints: Constraints, barred: Sequence[Sequence[int]]) -> Demands:
+        tokens = self.task.target_tokens
+        allowed = None
+        if constraints.allowed is not None:
+            allowed = sorted({token for text in constraints.allowed for token in self.task.target.encode(text)})
+        prefixes = [tokens(prefix, "prefix") for prefix in constraints.prefixes]
+        return Demands(prefixes, self.phrases_of(constraints), barred, allowed)
+
+    def phrases_of(self, constraints: Constraints) -> list[list[Wanted]]:
+        """The phrases that outputs must have, each once."""
+        return [[self._wanted(phrase) for phrase in dict.fromkeys(several)] for several in constraints.required]
+
+    def _wanted(self, phrase: str) -> Wanted:
+        if not phrase.strip():
+            raise Fault("A phrase that must occur is empty; leave it out.")
+        return wanted(self.task.target_tokens(phrase, "phrase"), self.task.target, self._joins_words)
+
+    @cached_property
+    def _joins_words(self) -> bool:
+        """Whether outputs are in a script without spaces, as most tokens of letters are then."""
+        pieces = (piece.lstrip("▁") for piece in self.task.target.pieces(range(self.task.target.size)))
+        written = [piece for piece in pieces if piece[:1].isalpha()]
+        return 2 * sum(map(is_unspaced, written)) > len(written)
+
+    def without(
+        self, found: list[Hypothesis], row: Sequence[int], line: int, constraints: Constraints
+    ) -> list[Hypothesis]:
+        """The outputs for one sentence, without the forbidden phrases however they are spelled.
+
+        A phrase can be cut into tokens in more ways than one. So a spelling is barred when it has been written, and the
+        search made again, till no output has a forbidden phrase.
+        """
+        barred: list[list[int]] = []
+        while spellings := [each for output in found for each in self._spellings(output.tokens, constraints)]:
+            if len(barred) > MOST_SPELLINGS:
+                phrases = ", ".join(map(repr, constraints.forbidden))
+                text = self.task.source.decode(row)
+                raise Fault(f"The model writes {phrases} in one way after another for {text[:40]!r}; ask for less.")
+            barred += [list(each) for each in dict.fromkeys(map(tuple, spellings))]
+            (found,) = self.seek([row], [line], constraints, barred)
+        return found
+
+    def _spellings(self, tokens: Sequence[int], constraints: Constraints) -> Iterator[Sequence[int]]:
+        """The tokens that write forbidden phrases in an output, a run for each phrase that it has."""
+        text = self.task.write(tokens)
+        for phrase in constraints.forbidden:
+            if span := span_of(phrase, text):
+                last = next(n for n in range(len(tokens) + 1) if len(self.task.write(tokens[:n])) >= span[1])
+                starts = range(last - 1, -1, -1)
+                first = next((n for n in starts if phrase in self.task.write(tokens[n:last])), 0)
+                yield tokens[first:last]
+
+
+_captures: WeakKeyDictionary[Translation, tuple[tuple[int, ...], CapturedSteps]] = WeakKeyDictionary()
+
+
+def captures_for(task: Translation) -> CapturedSteps | None:
+    """The captured steps of a translator on a GPU, kept for as long as it lives and its weights stay where they are."""
+    if task.device.type != "cuda" or not can_reserve(task):
+        return None
+    places = tuple(weights.data_ptr() for weights in (*task.parameters(), *task.buffers()))
+    kept = _captures.get(task)
+    if kept is None or kept[0] != places:
+        kept = _captures[task] = places, CapturedSteps()
+    return kept[1]
+
+
+def batches_of(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:
+    """Numbers of texts in groups of like length; rows x longest stays within the budget."""
+    group: list[int] = []
+    for number in sorted(lengths, key=lambda number: (-lengths[number], number)):
+        if group and (len(group) + 1) * lengths[group[0]] > budget:
+            yield group
+            group = []
+        group.append(number)
+    if group:
+        yield group

@@ -1,0 +1,1 @@
+"""The next token and what may be drawn from it, as pictures."""

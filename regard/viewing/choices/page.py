@@ -1,0 +1,74 @@
+"""The next token as one HTML page with sliders: complete in itself, offline, in any browser."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.base.files import write_file
+from regard.viewing.canvas import shown
+from regard.viewing.choices.record import Choices
+from regard.viewing.sealed import named_language, sealed
+from regard.viewing.written import visible
+
+STYLES = ("page.css", "next.css")
+SCRIPT = "next-page.js"
+_DIGITS = 6  # of a log-probability
+KEPT = 400  # tokens with a probability of their own at each place of an output
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a page shows first, and the examples it offers: options of sampling by their names."""
+
+    options: Mapping[str, float] = field(default_factory=dict)
+    examples: Sequence[Mapping[str, float]] = ()
+    shown: int = 12  # tokens
+
+
+def write_choices_page(
+    choices: Choices, path: Path, languages: tuple[str, str] = ("", ""), start: Start | None = None
+) -> None:
+    """Write the page to a file; all tokens that have names can be shown, and all others count.
+
+    The languages are those of source and target, so that a browser shapes and reads them right.
+    """
+    if path.suffix.lower() != ".html":
+        raise Fault(f"{path} does not end in .html, which is what a page is.")
+    write_file(path, sealed(SCRIPT, STYLES, _data(choices, languages, start or Start())).encode())
+
+
+def _data(choices: Choices, languages: tuple[str, str], start: Start) -> dict[str, Any]:
+    source, target = map(named_language, languages)
+    own = _possible(choices)
+    return {
+        "source": {"text": shown(choices.source), "language": source},
+        "target": {"text": shown(choices.written) if choices.written else "", "language": target},
+        "before": [visible(token) for token in choices.before],
+        "tokens": [visible(token) for token in choices.tokens[: len(own)]],
+        "log_probabilities": np.log(own).round(_DIGITS).tolist(),
+        "taken": choices.taken,
+        "start": dict(start.options),
+        "examples": [dict(example) for example in start.examples],
+        "shown": min(start.shown, len(choices.tokens), len(own)),
+    }
+
+
+def place_data(choices: Choices, kept: int = KEPT) -> dict[str, Any]:
+    """One place of an output as its view takes it: the likeliest tokens each, and all others together."""
+    own = _possible(choices)
+    return {
+        "tokens": [visible(token) for token in choices.tokens[: len(own)]],
+        "log_probabilities": np.log(own[:kept]).round(_DIGITS).tolist(),
+        "rest": {"count": len(own[kept:]), "probability": round(float(own[kept:].sum()), 2 * _DIGITS)},
+        "taken": choices.taken,
+    }
+
+
+def _possible(choices: Choices) -> np.ndarray:
+    """The model's own probabilities, without the tokens that it never writes, which stand last."""
+    own = choices.panels[0].probabilities
+    return own[own > 0]

@@ -1,0 +1,1 @@
+"""A beam search drawn as a tree."""

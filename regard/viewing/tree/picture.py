@@ -1,0 +1,208 @@
+"""The beam as a picture: time runs along, the best output on top, and what branched off from it below."""
+
+import textwrap
+from dataclasses import dataclass
+from itertools import accumulate
+from math import exp
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from regard.base.faults import Fault
+from regard.viewing.canvas import (
+    FAINT,
+    INK,
+    canvas,
+    check_suffix,
+    missing_glyphs,
+    runs_leftwards,
+    save_figure,
+    shown,
+    word_widths,
+)
+from regard.viewing.tree.lanes import lanes
+from regard.viewing.tree.record import Fate, Node, Tree
+from regard.viewing.written import signed, visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SIZE, _SMALL = 10.0, 7.0  # points of a token, and of a number under it
+_LANE, _BOX = 0.47, 0.24  # inches from lane to lane, and that a token is high
+_GAP = 0.3  # inches before each column, in which links bend
+_AIR = 0.07  # inches beside a token in its box
+_WIDE, _LEAST = 22.0, 0.6  # inches from which on everything shrinks, and how far
+_WIDEST = 200.0  # inches of a .png that a viewer still opens
+_SOFT = "#6b7480"
+_BLUE, _PALE, _ORANGE = "#1f5fa8", "#dde9f6", "#c45c16"
+
+
+class _Box(NamedTuple):
+    """How the box around a token looks."""
+
+    fill: str
+    edge: str
+    ink: str
+
+
+_BOXES: dict[Fate, _Box] = {
+    "won": _Box(_BLUE, _BLUE, "white"),
+    "kept": _Box(_PALE, _BLUE, INK),
+    "outdone": _Box("#fbeee4", _ORANGE, INK),
+    "continued": _Box("white", FAINT, INK),
+    "dropped": _Box("#f1f2f4", "#f1f2f4", _SOFT),
+    "open": _Box("white", FAINT, _SOFT),
+}
+_LINK, _LASTING, _FADED = _BLUE, "#8fb2d9", "#d5d8dc"  # links to the best output, to other outputs, to none
+_KEY: dict[Fate, str] = {
+    "won": "best output",
+    "kept": "other outputs",
+    "outdone": "finished, outdone",
+    "dropped": "dropped",
+    "open": "unfinished at the end",
+}
+_CAPTION = (
+    "Under a token stands the sum of log-probabilities so far, under an end the score of the output. "
+    "A link is as wide as its token is probable."
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things stand, in inches: the edges of each column, where it is entered first, and each node's height."""
+
+    columns: list[tuple[float, float]]
+    heights: list[float]
+    width: float
+    root: float  # where the tree begins
+
+
+def lay_out(tree: Tree) -> Layout:
+    """A column for each step, as wide as its widest token, and a lane for each branch; from the right if so read."""
+    tokens = word_widths([visible(node.token) for node in tree.nodes], _SIZE)
+    numbers = word_widths([_number(node) for node in tree.nodes], _SMALL)
+    widths = [0.0] * max(tree.steps)
+    for step, token, number in zip(tree.steps, tokens, numbers, strict=True):
+        widths[step - 1] = max(widths[step - 1], token + 2 * _AIR, number)
+    ends = list(accumulate(width + _GAP for width in widths))
+    columns = [(end - width, end) for end, width in zip(ends, widths, strict=True)]
+    whole, root = ends[-1], 0.0
+    if runs_leftwards(tree.nodes[place].text for place in tree.outputs):
+        columns, root = [(whole - left, whole - right) for left, right in columns], whole
+    return Layout(columns, [-_LANE * lane for lane in lanes(tree)], whole, root)
+
+
+def _number(node: Node) -> str:
+    return signed(node.total if node.score is None else node.score)
+
+
+def draw_tree(tree: Tree, path: Path) -> set[str]:
+    """Draw the tree, and under it the outputs; gives the characters that no font here can draw."""
+    check_suffix(path)
+    texts = [tree.source, *(visible(node.token) for node in tree.nodes), *(tree.nodes[n].text for n in tree.outputs)]
+    with canvas(texts):
+        from matplotlib.figure import Figure
+
+        layout = lay_out(tree)
+        shrunk = min(1.0, max(_WIDE / layout.width, _LEAST))
+        if path.suffix.lower() == ".png" and layout.width * shrunk > _WIDEST:
+            steps = max(tree.steps)
+            raise Fault(
+                f"A beam of {steps} steps is too wide for a .png; write an .svg or .html, which can be scrolled."
+            )
+        height = _LANE - min(layout.heights)
+        figure = Figure(figsize=(layout.width * shrunk, height * shrunk))
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, layout.width), ylim=(_LANE - height, _LANE))
+        axes.set_axis_off()
+        drawing = _Drawing(axes, tree, layout, shrunk)
+        drawing.draw_links()
+        drawing.draw_nodes()
+        drawing.write_frame()
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+class _Drawing:
+    """One tree on its axes, whose unit is an inch before everything is shrunk."""
+
+    def __init__(self, axes: "Axes", tree: Tree, layout: Layout, shrunk: float) -> None:
+        self.axes, self.tree, self.layout, self.shrunk = axes, tree, layout, shrunk
+
+    def write(self, text: str, place: tuple[float, float], size: float, **style: Any) -> None:
+        """Text at a place; it may hold dollar signs, which are money here and not mathematics."""
+        how = {"color": INK, "va": "center_baseline", **style}
+        self.axes.text(*place, text, fontsize=size * self.shrunk, parse_math=False, clip_on=False, **how)
+
+    def draw_links(self) -> None:
+        """What leads to the outputs lies on top of what does not."""
+        tree = self.tree
+        for place in sorted(range(len(tree.nodes)), key=lambda place: (place in tree.lasting, place in tree.winning)):
+            self._draw_link(place)
+        self.axes.plot([self.layout.root], [0], "o", markersize=6 * self.shrunk, color=_BLUE, clip_on=False)
+
+    def _draw_link(self, place: int) -> None:
+        """A curve from parent to child that bends in the gap before the child's column."""
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path as Curve
+
+        tree, layout = self.tree, self.layout
+        node, column = tree.nodes[place], tree.steps[place] - 1
+        x1 = layout.columns[column - 1][1] if column else layout.root
+        x2, middle = layout.columns[column][0], (x1 + layout.columns[column][0]) / 2
+        y1, y2 = 0.0 if node.parent is None else layout.heights[node.parent], layout.heights[place]
+        curve = Curve([(x1, y1), (middle, y1), (middle, y2), (x2, y2)], [Curve.MOVETO, *[Curve.CURVE4] * 3])
+        colour = _LINK if place in tree.winning else _LASTING if place in tree.lasting else _FADED
+        width = (0.7 + 2.3 * exp(min(node.log_probability, 0.0))) * self.shrunk
+        patch = PathPatch(curve, fill=False, color=colour, linewidth=width, clip_on=False)
+        patch.set_gid(f"link-{place}")  # its name in an SVG
+        self.axes.add_patch(patch)
+
+    def draw_nodes(self) -> None:
+        outwards, side = (0.06, "left") if self.layout.root == 0 else (-0.06, "right")
+        for place, (node, fate) in enumerate(zip(self.tree.nodes, self.tree.fates, strict=True)):
+            look: Fate = "won" if place in self.tree.winning else fate
+            (first, last), height = self.layout.columns[self.tree.steps[place] - 1], self.layout.heights[place]
+            centre = (first + last) / 2
+            self._draw_box(min(first, last), height, abs(last - first), look)
+            self.write(visible(node.token), (centre, height), _SIZE, ha="center", color=_BOXES[look].ink)
+            style = {"color": _SOFT} if node.score is None else {"fontweight": "bold"}
+            self.write(_number(node), (centre, height - _BOX / 2 - 0.015), _SMALL, ha="center", va="top", **style)
+            if node.rank is not None:
+                beside = {"ha": side, "color": _BLUE, "fontweight": "bold"}
+                self.write(str(node.rank), (last + outwards, height), _SIZE, **beside)
+
+    def _draw_box(self, left: float, height: float, width: float, look: Fate) -> None:
+        from matplotlib.patches import FancyBboxPatch
+
+        box = FancyBboxPatch(
+            (left, height - _BOX / 2),
+            width,
+            _BOX,
+            boxstyle="round,pad=0,rounding_size=0.06",
+            facecolor=_BOXES[look].fill,
+            edgecolor=_BOXES[look].edge,
+            linewidth=0.8 * self.shrunk,
+            linestyle=(0, (2, 2)) if look == "open" else "-",
+            clip_on=False,
+        )
+        self.axes.add_patch(box)
+
+    def write_frame(self) -> None:
+        """Above, what was read and the steps; below, what the colours mean and the outputs in full."""
+        for number, (first, last) in enumerate(self.layout.columns, 1):
+            self.write(str(number), ((first + last) / 2, 0.34), _SMALL, color=_SOFT, ha="center")
+        source = textwrap.wrap(shown(self.tree.source), max(60, int(12 * self.layout.width)))
+        self.write("\n".join(source), (0, 0.58), 11, va="bottom", linespacing=1.4)
+        height, along = min(self.layout.heights) - 1.1 * _LANE, 0.0
+        fates = [fate for fate in _KEY if fate in self.tree.fates]
+        for fate, width in zip(fates, word_widths([_KEY[fate] for fate in fates], 8), strict=True):
+            self._draw_box(along, height, 0.2, fate)
+            self.write(_KEY[fate], (along + 0.27, height), 8)
+            along += width + 0.55
+        caption = textwrap.wrap(_CAPTION, max(75, int(14 * self.layout.width)))
+        self.write("\n".join(caption), (0, height - 0.22), 8, color=_SOFT, va="top", linespacing=1.4)
+        for line, place in enumerate(self.tree.outputs):
+            node, below = self.tree.nodes[place], height - 0.42 - 0.17 * len(caption) - 0.2 * line
+            self.write(str(node.rank), (0.02, below), 9, color=_BLUE, fontweight="bold")
+            self.write(_number(node), (0.75, below), 9, ha="right")
+            self.write(shown(node.text), (0.88, below), 9)

@@ -1,0 +1,63 @@
+"""The gates of an encoder, word by word."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from untrained import untrained
+
+from regard.base.faults import Fault
+from regard.models.recurrent.cells import unrolled
+from regard.seeing.lessons import reading
+from regard.seeing.lessons.gates import gates_of
+
+TEXT = "Ana reads a green book."
+
+
+def test_the_gates_of_an_lstm_are_its_own(tmp_path: Path) -> None:
+    model = untrained(tmp_path, cell="lstm")
+    found = gates_of(model, TEXT, by_word=False)
+    (layer,) = reading.read(model, TEXT, "").layers
+    states, gates = unrolled(layer.module, layer.inputs)
+    assert list(found.traces) == ["forget", "input", "output", "cell"]
+    for name, own in (*gates._asdict().items(), ("cell", states.cell)):
+        if name in found.traces:
+            np.testing.assert_allclose(found.traces[name], own[0].detach().numpy()[:, found.order])
+    kept = found.traces["forget"].mean(axis=0)
+    assert list(kept) == sorted(kept, reverse=True)
+
+
+def test_the_gates_of_a_gru(tmp_path: Path) -> None:
+    found = gates_of(untrained(tmp_path, cell="gru"), TEXT)
+    assert list(found.traces) == ["update", "reset", "state"]
+    assert {trace.shape for trace in found.traces.values()} == {(7, 4)}  # 7 words, half of width 8 for each direction
+
+
+def test_means_are_over_units_and_of_a_memory_over_its_size(tmp_path: Path) -> None:
+    found = gates_of(untrained(tmp_path, cell="lstm"), TEXT)
+    np.testing.assert_allclose(found.means["input"], found.traces["input"].mean(axis=1))
+    np.testing.assert_allclose(found.means["cell"], np.abs(found.traces["cell"]).mean(axis=1))
+
+
+def test_directions_and_layers_differ(tmp_path: Path) -> None:
+    model = untrained(tmp_path, cell="lstm", encoder_layers=2)
+    seen = [gates_of(model, TEXT, layer, backward) for layer in (1, 2) for backward in (False, True)]
+    assert len({float(found.traces["forget"].sum()) for found in seen}) == 4
+    assert [found.title for found in seen][2] == "The gates of an LSTM (layer 2, forward)"
+
+
+def test_a_word_of_several_tokens_has_their_mean(tmp_path: Path) -> None:
+    model = untrained(tmp_path, kind="bytes", cell="gru")
+    words, tokens = gates_of(model, "lê só."), gates_of(model, "lê só.", by_word=False)
+    assert tokens.words == ["l", "<0xC3>", "<0xAA>", "▁", "s", "<0xC3>", "<0xB3>", ".", "</s>"]
+    assert words.words == ["lê", "só", ".", "</s>"]  # the space belongs to the word behind it
+    by_unit = [found.traces["update"][:, np.argsort(found.order)] for found in (words, tokens)]
+    for word, part in enumerate((slice(0, 3), slice(3, 7), slice(7, 8), slice(8, 9))):
+        np.testing.assert_allclose(by_unit[0][word], by_unit[1][part].mean(axis=0))
+
+
+def test_cells_and_families_without_gates_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match="vanilla and have no gates; `regard show gates` needs a seq2seq of cell lstm or"):
+        gates_of(untrained(tmp_path / "vanilla", cell="vanilla"), TEXT)
+    with pytest.raises(Fault, match="transformer has no recurrent layers; `regard show gates` needs a seq2seq of cell"):
+        gates_of(untrained(tmp_path / "transformer", "transformer"), TEXT)

@@ -1,0 +1,43 @@
+"""Model folders of translators that nobody has trained, made in a moment, for tests of what can be seen in them."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.base.recipe import write
+from regard.data.tokenisers.tokeniser import Kind, train_tokeniser
+from regard.families import check_recipe
+from regard.model import Model, build_task, load
+from regard.runs import checkpoint
+from regard.training.snapshot import named_weights
+
+SENTENCES = ["Ana reads a green book.", "Ana lê um livro verde."]
+SIZES: dict[str, dict[str, Any]] = {
+    "seq2seq": {"embedding": 6, "width": 8},
+    "transformer": {"width": 8, "feed_forward": 8, "heads": 2, "encoder_layers": 1, "decoder_layers": 1},
+}
+
+
+def untrained_folder(folder: Path, family: str = "seq2seq", kind: Kind = "words", **model: Any) -> Path:
+    """A model folder with weights as they were drawn, whose tokens are the words of two sentences, or another kind."""
+    data = {
+        "source_language": "en",
+        "target_language": "pt",
+        "train": "demo:train",
+        "tokeniser": {"kind": kind, "vocabulary": 300},
+        "cleaning": {"longest": 10},
+    }
+    table = {"family": family, "data": data, "model": SIZES[family] | {"longest": 20} | model}
+    recipe = check_recipe(table)
+    tokeniser = train_tokeniser(recipe.data.tokeniser, SENTENCES)
+    files = {
+        checkpoint.RECIPE: write(recipe, "# nobody trained this").encode(),
+        checkpoint.WEIGHTS: checkpoint.weights_to_bytes(named_weights(build_task(recipe, tokeniser, tokeniser))),
+        **tokeniser.files("tokeniser"),
+    }
+    checkpoint.update_folder(folder, files)
+    return folder
+
+
+def untrained(folder: Path, family: str = "seq2seq", kind: Kind = "words", **model: Any) -> Model:
+    """The same, loaded."""
+    return load(untrained_folder(folder, family, kind, **model), device="cpu")
