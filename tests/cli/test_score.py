@@ -38,12 +38,12 @@ def write(name: str, lines: list[str]) -> None:
     Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def scored(capsys: CapturedStep, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> Any:
+def scored(capsys: Captured, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> Any:
     assert main(["score", "--hypothesis", hypothesis, "--reference", reference, *arguments, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_byte_order_mark_is_left_out_and_told_of(capsys: CapturedStep) -> None:
+def test_a_byte_order_mark_is_left_out_and_told_of(capsys: Captured) -> None:
     plain = scored(capsys)
     Path("good").write_bytes(BOM_UTF8 + Path("good").read_bytes())
     Path("ref").write_bytes(BOM_UTF8 + Path("ref").read_bytes())
@@ -54,7 +54,7 @@ def test_a_byte_order_mark_is_left_out_and_told_of(capsys: CapturedStep) -> None
     assert (said.err.count(f"good {marked}"), said.err.count(f"ref {marked}")) == (1, 1)
 
 
-def refused(capsys: CapturedStep, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> str:
+def refused(capsys: Captured, *arguments: str, hypothesis: str = "good", reference: str = "ref") -> str:
     assert main(["score", "--hypothesis", hypothesis, "--reference", reference, *arguments]) == 2
     said = capsys.readouterr()
     assert said.out == ""
@@ -62,9 +62,7 @@ def refused(capsys: CapturedStep, *arguments: str, hypothesis: str = "good", ref
 
 
 @pytest.mark.parametrize("place", ["hypothesis", "reference", "against"])
-def test_standard_input_can_stand_for_one_file(
-    capsys: CapturedStep, monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
+def test_standard_input_can_stand_for_one_file(capsys: Captured, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     files = {"hypothesis": "good", "reference": "ref", "against": "worse"}
     expected = scored(capsys, "--against", "worse")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(files[place]).read_bytes())))
@@ -73,12 +71,12 @@ def test_standard_input_can_stand_for_one_file(
     assert found == expected
 
 
-def test_standard_input_is_read_once(capsys: CapturedStep) -> None:
+def test_standard_input_is_read_once(capsys: Captured) -> None:
     said = refused(capsys, hypothesis="-", reference="-")
     assert "Standard input can be read but once" in said
 
 
-def test_the_scores_are_those_of_sacrebleu(capsys: CapturedStep) -> None:
+def test_the_scores_are_those_of_sacrebleu(capsys: Captured) -> None:
     bleu, chrf = scored(capsys)["scores"]
     theirs = sacrebleu.BLEU()
     assert bleu["value"] == theirs.corpus_score(GOOD, [REFERENCE]).score
@@ -92,7 +90,7 @@ def test_the_scores_are_those_of_sacrebleu(capsys: CapturedStep) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_every_metric_of_the_table_can_be_asked_for(metric: str, capsys: CapturedStep) -> None:
+def test_every_metric_of_the_table_can_be_asked_for(metric: str, capsys: Captured) -> None:
     [found] = scored(capsys, "--metric", metric, "--against", "worse")["scores"]
     assert found["metric"] == metric
     assert found["low"] <= found["high"]
@@ -102,7 +100,7 @@ def test_every_metric_of_the_table_can_be_asked_for(metric: str, capsys: Capture
 
 
 def test_a_metric_without_sums_is_tested_on_sentence_scores_and_says_so(
-    capsys: CapturedStep, monkeypatch: pytest.MonkeyPatch
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def longest(hypotheses: Sequence[str], references: References) -> tuple[float, str]:
         return float(max(map(len, hypotheses))), "unit:codepoint"
@@ -120,19 +118,19 @@ def test_a_metric_without_sums_is_tested_on_sentence_scores_and_says_so(
     assert "are about their mean, not about the value itself" in said.err
 
 
-def test_the_help_names_every_metric(capsys: CapturedStep) -> None:
+def test_the_help_names_every_metric(capsys: Captured) -> None:
     assert main(["score", "--help"]) == 0
     named = {word.strip(".,()") for word in capsys.readouterr().out.split()}
     assert set(METRICS) <= named
 
 
-def test_compressed_files_are_read(capsys: CapturedStep, folder: Path) -> None:
+def test_compressed_files_are_read(capsys: Captured, folder: Path) -> None:
     (folder / "good.gz").write_bytes(gzip.compress((folder / "good").read_bytes()))
     (folder / "ref.xz").write_bytes(lzma.compress((folder / "ref").read_bytes()))
     assert scored(capsys, hypothesis="good.gz", reference="ref.xz") == scored(capsys)
 
 
-def test_each_reference_is_a_whole_one(capsys: CapturedStep) -> None:
+def test_each_reference_is_a_whole_one(capsys: Captured) -> None:
     """The second agrees with the outputs, so with both they are perfect."""
     write("second", GOOD)
     found = scored(capsys, "--reference", "second", "--metric", "wer", "--metric", "bleu")["scores"]
@@ -141,7 +139,7 @@ def test_each_reference_is_a_whole_one(capsys: CapturedStep) -> None:
     assert found[1]["signature"].startswith("nrefs:2|")
 
 
-def test_against_says_how_far_above_and_how_surely(capsys: CapturedStep) -> None:
+def test_against_says_how_far_above_and_how_surely(capsys: Captured) -> None:
     [found] = scored(capsys, "--metric", "chrf", "--against", "worse")["scores"]
     against = found["against"]
     assert against["value"] == sacrebleu.corpus_chrf(WORSE, [REFERENCE]).score
@@ -150,7 +148,7 @@ def test_against_says_how_far_above_and_how_surely(capsys: CapturedStep) -> None
     assert max(against["bootstrap"], against["randomisation"]) < 0.01
 
 
-def test_the_tables(capsys: CapturedStep) -> None:
+def test_the_tables(capsys: Captured) -> None:
     asked = ["score", "--hypothesis", "good", "--reference", "ref", "--metric", "bleu", "--metric", "rouge1"]
     assert main([*asked, "--against", "worse"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -163,11 +161,11 @@ def test_the_tables(capsys: CapturedStep) -> None:
     assert (len(whole.split(".")[1]), len(share.split(".")[1])) == (2, 4)  # ROUGE runs from 0 to 1
 
 
-def test_a_metric_twice_is_one(capsys: CapturedStep) -> None:
+def test_a_metric_twice_is_one(capsys: Captured) -> None:
     assert len(scored(capsys, "--metric", "exact", "--metric", "exact")["scores"]) == 1
 
 
-def test_explaining_a_corpus(capsys: CapturedStep) -> None:
+def test_explaining_a_corpus(capsys: Captured) -> None:
     found, theirs = scored(capsys, "--explain"), sacrebleu.corpus_bleu(GOOD, [REFERENCE])
     assert found["scores"][0]["value"] == found["explanation"]["value"] == theirs.score
     assert [order["matches"] for order in found["explanation"]["orders"]] == theirs.counts
@@ -180,7 +178,7 @@ def test_explaining_a_corpus(capsys: CapturedStep) -> None:
     assert "that do not" not in said
 
 
-def test_explaining_a_line(capsys: CapturedStep) -> None:
+def test_explaining_a_line(capsys: Captured) -> None:
     write("the", ["nothing", "the the the the the the the"])
     write("one", ["no one", "the cat is on the mat"])
     write("two", ["no one", "there is a cat on the mat"])
@@ -198,7 +196,7 @@ def test_explaining_a_line(capsys: CapturedStep) -> None:
     assert "(smoothed)" in said
 
 
-def test_orders_and_weights_change_the_explanation(capsys: CapturedStep) -> None:
+def test_orders_and_weights_change_the_explanation(capsys: Captured) -> None:
     usual = scored(capsys, "--explain")["explanation"]
     two = scored(capsys, "--explain", "--orders", "2")["explanation"]
     first = scored(capsys, "--explain", "--weights", "1,0,0,0")["explanation"]
@@ -208,7 +206,7 @@ def test_orders_and_weights_change_the_explanation(capsys: CapturedStep) -> None
     assert len(scored(capsys, "--explain", "--weights", "1,2")["explanation"]["orders"]) == 2
 
 
-def test_a_line_without_a_match(capsys: CapturedStep) -> None:
+def test_a_line_without_a_match(capsys: Captured) -> None:
     write("x", ["x"])
     write("y", ["y"])
     assert main(["score", "--hypothesis", "x", "--reference", "y", "--explain", "--line", "1"]) == 0
@@ -217,7 +215,7 @@ def test_a_line_without_a_match(capsys: CapturedStep) -> None:
     assert "1-grams that count: none" in said
 
 
-def test_odd_files_are_remarked_on(capsys: CapturedStep) -> None:
+def test_odd_files_are_remarked_on(capsys: Captured) -> None:
     write("cut", ["Eu vejo ."] * 60)
     assert main(["score", "--hypothesis", "cut", "--reference", "ref", "--against", "cut"]) == 0
     said = capsys.readouterr().err
@@ -233,7 +231,7 @@ def test_odd_files_are_remarked_on(capsys: CapturedStep) -> None:
     assert capsys.readouterr().err == "scoring 1 of 1\n"
 
 
-def test_different_numbers_of_lines_are_refused_with_both(capsys: CapturedStep) -> None:
+def test_different_numbers_of_lines_are_refused_with_both(capsys: Captured) -> None:
     write("short", REFERENCE[:59])
     write("one", ["x"])
     assert "good has 60 lines but short has 59 lines" in refused(capsys, reference="short")
@@ -241,7 +239,7 @@ def test_different_numbers_of_lines_are_refused_with_both(capsys: CapturedStep) 
     assert "short has 59 lines but ref has 60 lines" in refused(capsys, "--against", "short")
 
 
-def test_files_that_cannot_be_scored_are_refused(capsys: CapturedStep, folder: Path) -> None:
+def test_files_that_cannot_be_scored_are_refused(capsys: Captured, folder: Path) -> None:
     write("empty", [])
     assert "There is no file gone." in refused(capsys, hypothesis="gone")
     assert "There is no file gone." in refused(capsys, "--against", "gone")
@@ -270,7 +268,7 @@ def test_files_that_cannot_be_scored_are_refused(capsys: CapturedStep, folder: P
         (["--explain", "--orders", "0"], "'--orders'"),
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments: list[str], words: str, capsys: CapturedStep) -> None:
+def test_what_makes_no_sense_is_refused(arguments: list[str], words: str, capsys: Captured) -> None:
     assert words in refused(capsys, *arguments)
 
 

@@ -43,20 +43,20 @@ def write(path: Path, lines: Sequence[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def scored(capsys: CapturedStep, *arguments: str) -> tuple[Any, str]:
+def scored(capsys: Captured, *arguments: str) -> tuple[Any, str]:
     assert main(["score", "--hypothesis", "out", *arguments, "--json"]) == 0
     said = capsys.readouterr()
     return json.loads(said.out), said.err
 
 
-def refused(capsys: CapturedStep, *arguments: str) -> str:
+def refused(capsys: Captured, *arguments: str) -> str:
     assert main(["score", "--hypothesis", "out", *arguments]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     return said.err
 
 
-def test_the_tokeniser_is_bleus_and_stands_in_its_signature(capsys: CapturedStep) -> None:
+def test_the_tokeniser_is_bleus_and_stands_in_its_signature(capsys: Captured) -> None:
     found, said = scored(capsys, "--reference", "ref", "--tokenise", "zh", "--against", "worse")
     bleu, chrf = found["scores"]
     assert bleu["value"] == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES], tokenize="zh").score
@@ -67,18 +67,18 @@ def test_the_tokeniser_is_bleus_and_stands_in_its_signature(capsys: CapturedStep
     assert "people report" not in said
 
 
-def test_bleu_is_worked_out_in_the_same_tokens(capsys: CapturedStep) -> None:
+def test_bleu_is_worked_out_in_the_same_tokens(capsys: Captured) -> None:
     found, _ = scored(capsys, "--reference", "ref", "--tokenise", "zh", "--explain", "--line", "1")
     assert [each["ngram"] for each in found["explanation"]["ngrams"]["1"]] == ["我", "爱", "读", "书", "。"]
     assert "|tok:zh|" in found["scores"][0]["signature"]
 
 
-def test_a_tokeniser_that_no_metric_uses_is_refused(capsys: CapturedStep) -> None:
+def test_a_tokeniser_that_no_metric_uses_is_refused(capsys: Captured) -> None:
     said = refused(capsys, "--reference", "ref", "--metric", "ter", "--metric", "wer", "--tokenise", "zh")
     assert "A tokeniser can be chosen for bleu alone, not for ter, wer; leave it out." in said
 
 
-def test_a_named_set_is_read_where_sacrebleu_put_it(capsys: CapturedStep, folder: Path) -> None:
+def test_a_named_set_is_read_where_sacrebleu_put_it(capsys: Captured, folder: Path) -> None:
     write(folder / "wmt20" / "wmt20.en-zh.src", ["I", "they", "today"])
     write(folder / "wmt20" / "wmt20.en-zh.ref", REFERENCES)
     found, said = scored(capsys, "--test-set", "wmt20", "--languages", "en-zh", "--tokenise", "zh")
@@ -91,7 +91,7 @@ def test_a_named_set_is_read_where_sacrebleu_put_it(capsys: CapturedStep, folder
     assert explained["scores"][0]["signature"] == found["scores"][0]["signature"]
 
 
-def test_the_usual_tokeniser_for_the_languages_is_remarked_on_once(capsys: CapturedStep, folder: Path) -> None:
+def test_the_usual_tokeniser_for_the_languages_is_remarked_on_once(capsys: Captured, folder: Path) -> None:
     write(folder / "wmt20" / "wmt20.en-zh.src", ["I", "they", "today"])
     write(folder / "wmt20" / "wmt20.en-zh.ref", REFERENCES)
     found, said = scored(capsys, "--test-set", "wmt20", "--languages", "en-zh")
@@ -99,14 +99,14 @@ def test_the_usual_tokeniser_for_the_languages_is_remarked_on_once(capsys: Captu
     assert " ".join(said.split()).count("for zh people report what --tokenise zh gives") == 1
 
 
-def test_every_reference_of_a_set_counts(capsys: CapturedStep, folder: Path) -> None:
+def test_every_reference_of_a_set_counts(capsys: Captured, folder: Path) -> None:
     for field, lines in {"src": WORSE, "ref-0": REFERENCES, "ref-1": WORSE}.items():
         write(folder / "wmt20/tworefs" / f"wmt20_tworefs.zh-en.{field}", lines)
     found, _ = scored(capsys, "--test-set", "wmt20/tworefs", "--languages", "zh-en", "--metric", "bleu")
     assert found["scores"][0]["value"] == sacrebleu.corpus_bleu(WRITTEN, [REFERENCES, WORSE]).score
 
 
-def test_of_a_set_in_xml_those_references_count_that_it_lists(capsys: CapturedStep, folder: Path) -> None:
+def test_of_a_set_in_xml_those_references_count_that_it_lists(capsys: Captured, folder: Path) -> None:
     for field, lines in {"src": WORSE, "ref-A": REFERENCES, "ref-B": WORSE}.items():
         write(folder / "wmt22" / f"wmt22.en-zh.{field}", lines)
     found, _ = scored(capsys, "--test-set", "wmt22", "--languages", "en-zh", "--tokenise", "zh", "--metric", "bleu")
@@ -132,7 +132,7 @@ def test_of_a_set_in_xml_those_references_count_that_it_lists(capsys: CapturedSt
         ),
     ],
 )
-def test_what_cannot_be_scored_is_refused(capsys: CapturedStep, arguments: Sequence[str], words: str) -> None:
+def test_what_cannot_be_scored_is_refused(capsys: Captured, arguments: Sequence[str], words: str) -> None:
     assert words in refused(capsys, *arguments)
 
 
