@@ -4,6 +4,7 @@ Watching is a context, not an argument: outside it the fused kernels run, inside
 weights. The context belongs to one thread, so two people watching one model see only their own gazes.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -28,13 +29,15 @@ Places = Sequence[int] | slice
 class Gaze:
     """One look of one attention module; `weights` (batch, head, query, key) sum to one over the keys.
 
-    They sum to less where a window weighs them down, and to zero where a query may look nowhere.
+    They sum to less where a window weighs them down, and to zero where a query may look nowhere. A look along the edges
+    of a graph has weights (batch, head, edge), and `edges` (2, edge) names the query and the key of each.
     """
 
     where: str  # path of the module in its model, such as "decoder.0.cross"
     looks_from: str  # name of the query side, such as "target"
     looks_at: str  # name of the key side, such as "source"
     weights: Tensor
+    edges: Tensor | None = None
 
 
 @runtime_checkable
@@ -73,20 +76,29 @@ class _Notebook:
     def choose(self, part: nn.Module, shape: Sequence[int], size: int) -> tuple[list[int], list[int]]:
         """Which rows and queries to keep of weights of this shape, `size` bytes each; too many are refused."""
         rows, queries = _chosen(self.rows, shape[0]), _chosen(self.queries, shape[2])
-        asked = len(rows) * shape[1] * len(queries) * shape[3] * size
+        self.refuse_excess(
+            part, {"rows": len(rows), "heads": shape[1], "queries": len(queries), "keys": shape[3]}, size
+        )
+        return rows, queries
+
+    def refuse_excess(self, part: nn.Module, sizes: dict[str, int], size: int) -> None:
+        """Refuse weights that are too many to keep: the product of `sizes`, of `size` bytes each."""
+        asked = math.prod(sizes.values()) * size
         kept = sum(gaze.weights.numel() * gaze.weights.element_size() for gaze in self.gazes)
         if asked + kept > self.limit:
             name = self.names[id(part)] or type(part).__name__
+            counts = ", ".join(f"{count} {what}" for what, count in sizes.items())
             raise Fault(
-                f"Watching '{name}' would keep {_bytes(asked)} of weights ({len(rows)} rows, {shape[1]} heads,"
-                f" {len(queries)} queries, {shape[3]} keys) beside the {_bytes(kept)} kept before, but the limit is"
-                f" {_bytes(self.limit)}: ask for less with where=, rows= or queries=, or raise limit=."
+                f"Watching '{name}' would keep {_bytes(asked)} of weights ({counts}) beside the {_bytes(kept)} kept"
+                f" before, but the limit is {_bytes(self.limit)}: ask for less with where=, rows= or queries=, or raise"
+                " limit=."
             )
-        return rows, queries
 
-    def write(self, part: nn.Module, looks_from: str, looks_at: str, weights: Tensor) -> None:
+    def write(
+        self, part: nn.Module, looks_from: str, looks_at: str, weights: Tensor, edges: Tensor | None = None
+    ) -> None:
         if weights.shape[0] and weights.shape[2]:
-            self.gazes.append(Gaze(self.names[id(part)], looks_from, looks_at, weights.detach()))
+            self.gazes.append(Gaze(self.names[id(part)], looks_from, looks_at, weights.detach(), edges))
 
 
 _open: ContextVar[_Notebook | None] = ContextVar("notebook", default=None)
@@ -114,6 +126,20 @@ def note(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor) -> No
     if rows != list(range(weights.shape[0])) or queries != list(range(weights.shape[2])):
         weights = weights.detach()[rows][:, :, queries]
     notebook.write(part, looks_from, looks_at, weights)
+
+
+def note_edges(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor, edges: Tensor, queries: int) -> None:
+    """The same of a look along edges: weights (batch, head, edge), edges (2, edge) from query to key."""
+    notebook = _open.get()
+    if notebook is None or id(part) not in notebook.names:
+        return
+    rows = _chosen(notebook.rows, weights.shape[0])
+    wanted = torch.zeros(queries, dtype=torch.bool, device=edges.device)
+    wanted[_chosen(notebook.queries, queries)] = True
+    kept = wanted[edges[0]].nonzero().squeeze(1)
+    sizes = {"rows": len(rows), "heads": weights.shape[1], "edges": len(kept)}
+    notebook.refuse_excess(part, sizes, weights.element_size())
+    notebook.write(part, looks_from, looks_at, weights.detach()[rows][:, :, kept], edges[:, kept])
 
 
 def note_beside(

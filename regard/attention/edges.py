@@ -1,0 +1,141 @@
+"""Attention along the edges of a graph: a node looks at its neighbours and at nothing else.
+
+Where most pairs of nodes have no edge, scores and weights exist for edges only: (edge, head) instead of (query, key). A
+node without edges gets a context of zero, never NaN.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Who looks at whom. The edges of a node that looks stand together, so that sums over them are quick.
+
+    `order` sorts the edges by the node that is looked at instead. `starts` and `order_starts` say where the edges of
+    each node begin, sorted in the one way and in the other; they have one number more than there are nodes.
+    """
+
+    looks_from: Int[Tensor, " edge"]
+    looks_at: Int[Tensor, " edge"]
+    starts: Int[Tensor, " boundary"]
+    order: Int[Tensor, " edge"]
+    order_starts: Int[Tensor, " boundary"]
+
+    @classmethod
+    def among(cls, nodes: int, looks_from: Int[Tensor, " edge"], looks_at: Int[Tensor, " edge"]) -> "Edges":
+        """These edges of a graph of so many nodes, sorted by the node that looks, then by the one looked at."""
+        by_both = torch.argsort(looks_from * nodes + looks_at, stable=True)
+        looks_from, looks_at = looks_from[by_both], looks_at[by_both]
+        order = torch.argsort(looks_at, stable=True)
+        return cls(looks_from, looks_at, group_starts(looks_from, nodes), order, group_starts(looks_at, nodes))
+
+    @property
+    def nodes(self) -> int:
+        return len(self.starts) - 1
+
+    def __len__(self) -> int:
+        return len(self.looks_from)
+
+    def to(self, device: torch.device | str) -> "Edges":
+        tensors = (self.looks_from, self.looks_at, self.starts, self.order, self.order_starts)
+        return Edges(*(tensor.to(device) for tensor in tensors))
+
+    def repeat(self, times: int) -> "Edges":
+        """One graph that is so many copies of this one side by side, without an edge between two copies."""
+        if times == 1:
+            return self
+        return Edges(
+            looks_from=repeat_numbers(self.looks_from, times, self.nodes),
+            looks_at=repeat_numbers(self.looks_at, times, self.nodes),
+            starts=repeat_starts(self.starts, times),
+            order=repeat_numbers(self.order, times, len(self)),
+            order_starts=repeat_starts(self.order_starts, times),
+        )
+
+    def of_lookers(self, values: Float[Tensor, "node *rest"]) -> Float[Tensor, "edge *rest"]:
+        """For each edge the value of the node that looks."""
+        return _Gather.apply(values, self.looks_from, None, self.starts)
+
+    def of_places(self, values: Float[Tensor, "node *rest"]) -> Float[Tensor, "edge *rest"]:
+        """For each edge the value of the node that is looked at."""
+        return _Gather.apply(values, self.looks_at, self.order, self.order_starts)
+
+    def total(self, values: Float[Tensor, "edge *rest"]) -> Float[Tensor, "node *rest"]:
+        """For each node the sum over the edges along which it looks; zero where there are none."""
+        return _Total.apply(values, self.looks_from, self.starts)
+
+
+def edge_softmax(scores: Float[Tensor, "edge head"], edges: Edges) -> Float[Tensor, "edge head"]:
+    """exp(e_i) / Σ_j exp(e_j) over the edges j along which the same node looks."""
+    # The greatest score of each node is taken off, as always, so that no exponential overflows.
+    greatest = torch.segment_reduce(scores.detach(), "max", offsets=edges.starts, axis=0, unsafe=True)
+    raised = (scores - greatest.index_select(0, edges.looks_from)).exp()
+    return raised / edges.of_lookers(edges.total(raised))
+
+
+def mix_along_edges(
+    weights: Float[Tensor, "edge head"], values: Float[Tensor, "node head width"], edges: Edges
+) -> Float[Tensor, "node head width"]:
+    """The context of each node: c_t = Σ_i w_ti · value_i over the nodes i it looks at."""
+    return edges.total(weights[:, :, None] * edges.of_places(values))
+
+
+def group_starts(numbers: Int[Tensor, " entry"], groups: int) -> Int[Tensor, " boundary"]:
+    """Where the entries of each group begin once they are sorted by its number, and where the last of them ends."""
+    counts = torch.bincount(numbers, minlength=groups)
+    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+
+
+def repeat_numbers(numbers: Int[Tensor, " entry"], times: int, step: int) -> Int[Tensor, " entries"]:
+    """The same numbers several times over, those of each copy `step` higher than those of the one before."""
+    return (numbers + step * torch.arange(times, device=numbers.device)[:, None]).flatten()
+
+
+def repeat_starts(starts: Int[Tensor, " boundary"], times: int) -> Int[Tensor, " boundaries"]:
+    """The starts of the groups of several copies, one after another."""
+    return torch.cat([repeat_numbers(starts[:-1], times, int(starts[-1])), starts[-1:] * times])
+
+
+def _sum_groups(values: Tensor, starts: Tensor) -> Tensor:
+    return torch.segment_reduce(values, "sum", offsets=starts, axis=0, unsafe=True)
+
+
+class _Gather(torch.autograd.Function):
+    """Rows of a table by their numbers. The gradient is summed in sorted groups.
+
+    On a CPU this takes a sixth of the time of torch's own sum, which adds row by row, and on a GPU it is the same in
+    every run.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, rows: Tensor, order: Tensor | None, starts: Tensor) -> Tensor:
+        ctx.save_for_backward(order, starts)
+        return table.index_select(0, rows)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+        order, starts = ctx.saved_tensors
+        ordered = gradient.contiguous() if order is None else gradient.index_select(0, order)
+        return _sum_groups(ordered, starts), None, None, None
+
+
+class _Total(torch.autograd.Function):
+    """The sums of neighbouring rows, and as gradient that of its sum for every row."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, groups: Tensor, starts: Tensor) -> Tensor:
+        ctx.save_for_backward(groups)
+        return _sum_groups(values.contiguous(), starts)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        (groups,) = ctx.saved_tensors
+        return gradient.index_select(0, groups), None, None
