@@ -5,7 +5,9 @@ The trainer, the searches, the evaluator and the viewer each ask for one or two 
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, runtime_checkable
+from math import isfinite
+from statistics import fmean, pstdev
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -31,6 +33,56 @@ class Tally:
 def mean(total: float, count: float) -> float:
     """How most tallies finish; nothing counted has no mean."""
     return total / count if count else float("nan")
+
+
+Better = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number found on data: the tally it is finished from, which direction is better, and how it was made.
+
+    Where several members of a small model are trained as one, each has its own tally, and the value is their mean.
+    """
+
+    tally: Tally
+    better: Better
+    signature: str = ""
+    by_member: tuple[Tally, ...] = ()
+
+    @classmethod
+    def of_members(cls, tallies: Sequence[Tally], better: Better, signature: str = "") -> Self:
+        """The measure of several members, given the tally of each."""
+        return cls(sum(tallies[1:], tallies[0]), better, signature, tuple(tallies))
+
+    @classmethod
+    def of_value(cls, value: float, better: Better, signature: str = "") -> Self:
+        """A score that was found on all the data at once, and is not to be added to others."""
+        return cls(Tally((value,), float), better, signature)
+
+    def __add__(self, other: Self) -> "Measure":
+        members = tuple(one + two for one, two in zip(self.by_member, other.by_member, strict=True))
+        return Measure(self.tally + other.tally, self.better, self.signature, members)
+
+    @property
+    def members(self) -> tuple[float, ...]:
+        """The value of each member; of a model that is trained alone, its only one."""
+        return tuple(tally.value for tally in self.by_member) or (self.tally.value,)
+
+    @property
+    def value(self) -> float:
+        return fmean(self.members)
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation over the members; nothing where there is one."""
+        return pstdev(self.members)
+
+    def improves(self, value: float, best: float | None) -> bool:
+        """Whether a value of this measure is better than the best one before it."""
+        if not isfinite(value):
+            return False
+        return best is None or (value < best if self.better == "lower" else value > best)
 
 
 @dataclass
@@ -86,10 +138,16 @@ def map_tree(change: Callable[[Tensor], Tensor], tree: Any) -> Any:
 
 @runtime_checkable
 class Task(Protocol):
-    """Every task: its data as batches and its measures; `batches` is a pure function of its arguments."""
+    """Every task: its data as batches; `batches` is a pure function of its arguments."""
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterable[Any]: ...
-    def measure(self, batch: Any) -> dict[str, Tally]: ...
+
+
+@runtime_checkable
+class Measures(Protocol):
+    """Can be measured: each measure by name, of a batch."""
+
+    def measure(self, batch: Any) -> dict[str, Measure]: ...
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from regard.base.faults import Fault
 from regard.metrics.bleu import UNCUT, bleu, check_tokeniser
@@ -98,6 +98,10 @@ METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREB
     "cer": character_error_rate,
     "per": position_independent_error_rate,
     "exact": exact_matches,
+}
+ERRORS = ("ter", "wer", "cer", "per", "perplexity")
+BETTER: dict[str, Literal["lower", "higher"]] = {
+    metric: "lower" if metric in ERRORS else "higher" for metric in [*METRICS, "perplexity"]
 }
 
 

@@ -21,7 +21,7 @@ from regard.metrics.bleu import check_tokeniser, language_remark, tokeniser_of
 from regard.metrics.named_sets import named_set
 from regard.metrics.tokenised import tokenised_remark
 from regard.model import Model
-from regard.protocols import Divisible, Tally, Task
+from regard.protocols import Divisible, Measure, Measures
 from regard.runs import checkpoint
 
 PORTION = 256  # sentences between two reports of progress
@@ -202,21 +202,21 @@ def _searched(search: DecodingOptions) -> str:
 @torch.no_grad()
 def perplexity(model: Model, data: TestData) -> Score:
     """The perplexity of the first reference, per token, ends counted."""
-    total: Tally | None = None
+    total: Measure | None = None
     pairs = list(zip(data.sources, [own[0] for own in by_sentence(data.references)], strict=True))
     for number, (source, target) in enumerate(pairs):
         model.task.check_length(source, number)
         model.task.check_target(target, number)
     for first in range(0, len(pairs), PORTION):
-        for tallies in measure_in_pieces(model.task, model.task.pair_up(pairs[first : first + PORTION])):
-            total = tallies["perplexity"] if total is None else total + tallies["perplexity"]
+        for measures in measure_in_pieces(model.task, model.task.pair_up(pairs[first : first + PORTION])):
+            total = measures["perplexity"] if total is None else total + measures["perplexity"]
     if total is None:
         raise Fault("There is nothing to score: no sentences were given.")
-    return Score("perplexity", total.value, "per token, end counted", len(pairs), data.split)
+    return Score("perplexity", total.value, total.signature, len(pairs), data.split)
 
 
-def measure_in_pieces(task: Task, batch: Divisible) -> list[dict[str, Tally]]:
-    """What a task measures on a batch; where the memory does not suffice, on pieces of it, whose tallies add up."""
+def measure_in_pieces(task: Measures, batch: Divisible) -> list[dict[str, Measure]]:
+    """What a task measures on a batch; where the memory does not suffice, on pieces of it, whose measures add up."""
     return in_pieces(task.measure, batch, lambda whole: whole.split(2) if whole.rows > 1 else ())
 
 

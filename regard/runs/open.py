@@ -20,9 +20,9 @@ from regard.data.corpora.prepare import prepare
 from regard.data.corpora.prepared import Prepared, is_prepared, purpose_of
 from regard.data.tokenisers.tokeniser import load_tokenisers, tokeniser_names
 from regard.families import FAMILIES, Recipe, check_recipe, with_settings
-from regard.metrics import METRICS
+from regard.metrics import BETTER, METRICS
 from regard.model import Model, build_task, check_room, check_weights, load, pick_device
-from regard.protocols import Tally
+from regard.protocols import Measure
 from regard.runs import checkpoint
 from regard.runs.checkpoint import RunFolder
 from regard.runs.evaluate import from_pairs, measure_in_pieces, score_outputs
@@ -298,7 +298,8 @@ class Validator:
         recipe, pairs = self.run.recipe, self.run.corpus.valid
         beam = recipe.training.validation_beam
         measures = measure(self.run.task, "valid")
-        scores = [{"metric": "perplexity", "value": measures["perplexity"], "signature": "per token, end counted",
+        perplexity = measures["perplexity"]
+        scores = [{"metric": "perplexity", "value": perplexity.value, "signature": perplexity.signature,
                    "split": "valid", "n": len(pairs)}]  # fmt: skip
         samples: list[tuple[str, str, str]] = []
         if beam:
@@ -308,7 +309,7 @@ class Validator:
                 found = score_outputs(
                     outputs, data.references, metric, "valid", recipe.decoding.model_copy(update=search)
                 )
-                measures[metric] = found.value
+                measures[metric] = Measure.of_value(found.value, BETTER[metric], found.signature)
                 scores.append(found.as_dict())
             shown = zip(data.sources, outputs, data.references[0], strict=True)
             samples = [(source, output, target or "") for source, output, target in islice(shown, SAMPLES)]
@@ -319,10 +320,10 @@ class Validator:
 
 
 @torch.no_grad()
-def measure(task: Translation, split: str) -> dict[str, float]:
+def measure(task: Translation, split: str) -> dict[str, Measure]:
     """The task's own measures over a whole split, however it is cut into batches."""
-    tallies: dict[str, Tally] = {}
+    measures: dict[str, Measure] = {}
     for batch in task.batches(split, seed=0, epoch=0, start=0):
-        for name, tally in (each for found in measure_in_pieces(task, batch) for each in found.items()):
-            tallies[name] = tallies[name] + tally if name in tallies else tally
-    return {name: tally.value for name, tally in tallies.items()}
+        for name, found in (each for piece in measure_in_pieces(task, batch) for each in piece.items()):
+            measures[name] = measures[name] + found if name in measures else found
+    return measures

@@ -1,6 +1,5 @@
 """What a run consists of at one moment, and who keeps it."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -10,9 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
-from regard.protocols import Learns, Task
-
-LOWER_IS_BETTER = {"loss", "perplexity", "ter", "wer", "cer", "per"}
+from regard.protocols import Learns, Measure, Task
 
 
 @dataclass
@@ -41,13 +38,14 @@ class Facts:
             self.losses.append((step, self.loss_sum / max(self.loss_items, 1)))
             self.loss_sum, self.loss_items = 0.0, 0
 
-    def add_validation(self, measures: dict[str, float], by: str) -> bool:
+    def add_validation(self, measures: dict[str, Measure], by: str) -> bool:
         """Note what a validation measured; whether it is the best so far `by` one of its measures."""
         if by not in measures:
             raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(measures)}.")
-        best = improves(by, measures[by], self.best)
-        self.best, self.since_best = (measures[by], 0) if best else (self.best, self.since_best + 1)
-        self.validations.append((self.step, measures))
+        values = {name: measure.value for name, measure in measures.items()}
+        best = measures[by].improves(values[by], self.best)
+        self.best, self.since_best = (values[by], 0) if best else (self.best, self.since_best + 1)
+        self.validations.append((self.step, values))
         return best
 
 
@@ -61,12 +59,17 @@ class Snapshot:
 
 @dataclass
 class Validation:
-    """What a validation found, the signatures of its scores, and a few outputs for people to look at."""
+    """What a validation found, its scores as a model folder keeps them, and a few outputs for people to look at."""
 
-    measures: dict[str, float]
+    measures: dict[str, Measure]
     scores: list[dict[str, Any]] = field(default_factory=list)
     samples: list[tuple[str, str, str]] = field(default_factory=list)  # input, output, reference
     details: dict[str, float] = field(default_factory=dict)  # many numbers, for a log rather than for people
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The value of each measure."""
+        return {name: measure.value for name, measure in self.measures.items()}
 
 
 class Trainable(Task, Learns, Protocol):
@@ -92,13 +95,6 @@ def load_weights(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
     """Give the module the weights that `named_weights` took down."""
     for name, own in named_weights(module).items():
         own.copy_(tensors[name])
-
-
-def improves(measure: str, value: float, best: float | None) -> bool:
-    """Whether a value of a measure is better than the best before it."""
-    if not math.isfinite(value):
-        return False
-    return best is None or (value < best if measure in LOWER_IS_BETTER else value > best)
 
 
 def key_of(seed: int, step: int) -> int:

@@ -171,7 +171,7 @@ class Trainer:
         if best:
             self.keeper.publish(named_weights(self.module), validation)
         samples, details = validation.samples, validation.details
-        self._tell(Validated(self.facts.step, validation.measures, best, self.facts.since_best, samples, details))
+        self._tell(Validated(self.facts.step, validation.values, best, self.facts.since_best, samples, details))
 
     def _publish_unfinished(self) -> None:
         """Leave what there is of a run that never came to a validation, validated once if there is the time.
@@ -182,7 +182,7 @@ class Trainer:
             validation = None if isinstance(self.stop, Hurried) else self._validation()
             self.keeper.publish(named_weights(self.module), validation)
         if validation:
-            self._tell(Validated(self.facts.step, validation.measures, True, 0, validation.samples))
+            self._tell(Validated(self.facts.step, validation.values, True, 0, validation.samples))
 
     def _has_trained(self) -> bool:
         return self.facts.step >= self.options.steps or self._out_of_patience()

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.base.faults import Fault
-from regard.metrics import METRICS, References, score
-from regard.training.snapshot import LOWER_IS_BETTER
+from regard.metrics import BETTER, METRICS, References, score
 
 sentences = st.lists(st.sampled_from(["a", "b", "não", "ещё"]), max_size=6).map(" ".join)
 full_sentences = sentences.filter(bool)
@@ -151,7 +150,8 @@ def test_sacrebleu_scores_sentences_with_fewer_references_on_those_they_have(met
 
 
 def test_of_these_measures_the_lower_is_better_and_of_no_others() -> None:
-    assert METRICS.keys() & LOWER_IS_BETTER == {"ter", "wer", "cer", "per"}
+    assert BETTER.keys() - METRICS.keys() == {"perplexity"}
+    assert {metric for metric in METRICS if BETTER[metric] == "lower"} == {"ter", "wer", "cer", "per"}
 
 
 # Refusals

@@ -12,7 +12,7 @@ from regard.cli import main
 from regard.decoding.options import DecodingOptions
 from regard.metrics import score
 from regard.model import Model, load
-from regard.protocols import Tally
+from regard.protocols import Measure
 from regard.runs import evaluate as evaluation
 from regard.runs.evaluate import from_pairs, score_outputs
 from regard.tasks.translation.batches import PairBatch
@@ -113,7 +113,7 @@ def test_perplexity_is_measured_in_pieces_where_the_memory_is_short(
     data, measure, tried = evaluation.from_split(model, speller, "test"), model.task.measure, []
     expected = evaluation.perplexity(model, data)
 
-    def with_room_for_one(batch: PairBatch) -> dict[str, Tally]:
+    def with_room_for_one(batch: PairBatch) -> dict[str, Measure]:
         tried.append(batch.rows)
         if batch.rows > 1:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory")

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.protocols import Loss
+from regard.protocols import Better, Loss, Measure
 from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.training.events import Ended, Hurried, Remarked, Stepped, Validated
 from regard.training.guards import Splitter
@@ -33,9 +33,13 @@ def options(**more: Any) -> TrainingOptions:
 def trainer(task: Line, keeper: Memory, chosen: TrainingOptions, *listeners: Any) -> Trainer:
     def validate() -> Validation:
         losses = [task.measure(batch)["loss"] for batch in task.batches("valid", 99, 0, 0)]
-        return Validation({"loss": sum(losses[1:], losses[0]).value})
+        return Validation({"loss": sum(losses[1:], losses[0])})
 
     return Trainer(task, chosen, 1, keeper, validate, listeners)
+
+
+def lower(value: float) -> Measure:
+    return Measure.of_value(value, "lower")
 
 
 def weights(task: Line) -> list[Tensor]:
@@ -294,7 +298,9 @@ def test_a_poisoned_batch_is_named_and_its_worst_row_quoted(accumulate: int) -> 
 def test_patience_ends_the_run_and_the_best_is_published() -> None:
     values = iter([5.0, 3.0, 4.0, float("nan"), 3.5, 1.0])
     task, keeper, log = Line(), Memory(), Log()
-    run = Trainer(task, options(steps=100, patience=3), 1, keeper, lambda: Validation({"loss": next(values)}), [log])
+    run = Trainer(
+        task, options(steps=100, patience=3), 1, keeper, lambda: Validation({"loss": lower(next(values))}), [log]
+    )
     facts = run.run()
     assert (facts.step, facts.best, facts.finished) == (50, 3.0, True)
     assert [event.best for event in log.of(Validated)] == [True, True, False, False, False]
@@ -308,7 +314,7 @@ def test_a_mean_of_checkpoints_that_patience_left_no_time_for_is_the_last_weight
 
     def run(name: str, task: Line, *listeners: Any) -> RunFolder:
         keeper = RunFolder(tmp_path / name, every=50)
-        Trainer(task, chosen, 1, keeper, lambda: Validation({"loss": next(values)}), listeners).run()
+        Trainer(task, chosen, 1, keeper, lambda: Validation({"loss": lower(next(values))}), listeners).run()
         return keeper
 
     whole, stopped = Line(), Line()
@@ -322,11 +328,13 @@ def test_a_mean_of_checkpoints_that_patience_left_no_time_for_is_the_last_weight
     assert all(torch.equal(one, two) for one, two in zip(weights(whole), weights(stopped), strict=True))
 
 
-def test_higher_is_better_for_scores() -> None:
+@pytest.mark.parametrize(("better", "best"), [("higher", [1, 1, 0, 1]), ("lower", [1, 0, 0, 0])])
+def test_the_measure_says_which_direction_is_better(better: Better, best: list[int]) -> None:
     values = iter([1.0, 2.0, 1.5, 3.0])
-    log, chosen = Log(), options(best_by="accuracy")
-    Trainer(Line(), chosen, 1, Memory(), lambda: Validation({"accuracy": next(values)}), [log]).run()
-    assert [event.best for event in log.of(Validated)] == [True, True, False, True]
+    log, chosen = Log(), options(best_by="reward")
+    found = lambda: Validation({"reward": Measure.of_value(next(values), better)})  # noqa: E731
+    Trainer(Line(), chosen, 1, Memory(), found, [log]).run()
+    assert [event.best for event in log.of(Validated)] == best
 
 
 def test_an_unknown_measure_is_refused_with_those_there_are() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.protocols import Loss, Tally, mean
+from regard.protocols import Loss, Measure, Tally, mean
 from regard.training.snapshot import Snapshot, Validation
 
 
@@ -48,9 +48,9 @@ class Line(nn.Module):
         error = self.weight(self.dropout(batch.points)) - batch.values
         return Loss(error.square().sum(), batch.rows)
 
-    def measure(self, batch: Rows) -> dict[str, Tally]:
+    def measure(self, batch: Rows) -> dict[str, Measure]:
         error = (self.weight(batch.points) - batch.values).square().sum()
-        return {"loss": Tally((float(error), batch.rows), mean)}
+        return {"loss": Measure(Tally((float(error), batch.rows), mean), "lower")}
 
 
 @dataclass

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from regard.base.files import finite, write_file
+from regard.metrics import BETTER
 from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.page import page
 from regard.runs.compare.plan import PlannedRun
 from regard.runs.compare.report import Comparison
-from regard.training.snapshot import LOWER_IS_BETTER
 from regard.viewing.comparison import draw_by_length, draw_comparison
 from regard.viewing.curves import draw_curves
 
@@ -46,4 +46,4 @@ def keep_losses(runs: Sequence[PlannedRun], folder: Path, title: str) -> set[str
 
 
 def _label(metric: str) -> str:
-    return f"{metric} (lower is better)" if metric in LOWER_IS_BETTER else metric
+    return f"{metric} (lower is better)" if BETTER[metric] == "lower" else metric

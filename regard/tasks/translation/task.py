@@ -18,7 +18,7 @@ from regard.data.corpora.shards import Pairs
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
-from regard.protocols import Loss, State, Tally, mean
+from regard.protocols import Loss, Measure, State, Tally, mean
 from regard.tasks.translation.batches import PairBatch, Translator
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced
 from regard.tasks.translation.packs import PackedBatch, pack
@@ -130,14 +130,14 @@ class Translation(nn.Module):
         return self.objective(self.model, batch, carry)
 
     @torch.no_grad()
-    def measure(self, batch: PairBatch) -> dict[str, Tally]:
+    def measure(self, batch: PairBatch) -> dict[str, Measure]:
         logits, wanted = self._forced(batch)
         nats = float(F.cross_entropy(logits, wanted, reduction="sum"))
         right, count = float((logits.argmax(-1) == wanted).sum()), float(batch.tokens)
         return {
-            "loss": Tally((nats, count), mean),
-            "perplexity": Tally((nats, count), _perplexity),
-            "accuracy": Tally((right, count), mean),
+            "loss": Measure(Tally((nats, count), mean), "lower"),
+            "perplexity": Measure(Tally((nats, count), _perplexity), "lower", "per token, end counted"),
+            "accuracy": Measure(Tally((right, count), mean), "higher"),
         }
 
     def _forced(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
