@@ -11,7 +11,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import Options, apply_settings, check, check_alone, described
 from regard.data.corpora.options import DataOptions
 from regard.decoding.options import DecodingOptions
-from regard.training.options import TrainingOptions
+from regard.tasks.translation.options import TranslationTraining
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Recipe(Options, Generic[Model]):
     )
     data: DataOptions = Field(description="The text and how it is cut into tokens.")
     model: Model = Field(description="What the model is built like.")
-    training: TrainingOptions = Field(default_factory=TrainingOptions, description="How it is trained.")
+    training: TranslationTraining = Field(default_factory=TranslationTraining, description="How it is trained.")
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
 
     @model_validator(mode="after")

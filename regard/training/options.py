@@ -1,6 +1,6 @@
 """How a model is trained."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -30,28 +30,10 @@ class OptimizerOptions(Options):
 
 
 class TrainingOptions(Options):
-    """How long, in what portions, and with what care a model is trained."""
+    """What all tasks that learn by gradient share: how long, with what care, and where a model is trained."""
 
     steps: int = Field(default=20_000, ge=1, description="Updates of the weights in the whole run.")
-    batch_tokens: int | None = Field(
-        default=None, ge=8, description="Tokens of the longer side in a batch, padding counted; found when not given."
-    )
     accumulate: int = Field(default=1, ge=1, description="Batches whose gradients are summed for one update.")
-    label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability given to all tokens.")
-    consistency: float = Field(
-        default=0.0,
-        ge=0,
-        description="Weight of R-Drop: each batch goes through twice, and the two passes should agree; 0 is off.",
-    )
-    freeze: list[str] = Field(
-        default=[],
-        description="Parts of the model that do not learn: embeddings (with an output layer tied to them), "
-        "encoder, decoder.",
-    )
-    fast: bool = Field(
-        default=True,
-        description="On a GPU, packed sentences, fused kernels and captured passes in bf16, for models that have them.",
-    )
     validate_every: int = Field(default=500, ge=1, description="Steps between validations.")
     save_every: int = Field(default=500, ge=1, description="Steps between checkpoints.")
     keep: int = Field(default=5, ge=1, description="Checkpoints whose weights are kept for averaging.")
@@ -63,12 +45,6 @@ class TrainingOptions(Options):
     moving_average: float = Field(
         default=0.0, ge=0, lt=1, description="Decay of a moving average of the weights, which is then judged; 0: none."
     )
-    validation_beam: int = Field(
-        default=1, ge=0, le=64, description="Beam of the translations made to validate; 0 measures the loss alone."
-    )
-    log_attention: bool = Field(
-        default=False, description="Log to TensorBoard, at each validation, how sharp and how straight each head looks."
-    )
     precision: Literal["auto", "float32", "bf16"] = Field(
         default="auto", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
     )
@@ -76,9 +52,21 @@ class TrainingOptions(Options):
     optimizer: OptimizerOptions = Field(default_factory=OptimizerOptions, description="The optimiser.")
 
     @model_validator(mode="after")
-    def _check_measure(self) -> "TrainingOptions":
-        if self.best_by in ("bleu", "chrf") and self.validation_beam == 0:
-            raise ValueError(f"best_by = '{self.best_by}' needs translations, but validation_beam = 0 makes none")
+    def _check_average(self) -> "TrainingOptions":
         if self.final == "average" and self.save_every > self.steps:
             raise ValueError(f"final = 'average' needs checkpoints, but none is saved in {self.steps} steps")
         return self
+
+
+class CountingOptions(Options):
+    """How a task that learns in one pass of counting is trained."""
+
+    save_every: int = Field(default=1000, ge=1, description="Batches counted between checkpoints.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_steps(cls, table: dict[str, Any]) -> dict[str, Any]:
+        foreign = [name for name in TrainingOptions.model_fields if name in table and name not in cls.model_fields]
+        if foreign:
+            raise ValueError(f"{foreign[0]} is for models that learn by gradient; this one goes through its data once")
+        return table

@@ -1,0 +1,34 @@
+"""Which training options belong to which tasks."""
+
+import pytest
+
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.tasks.text import TextTraining
+from regard.tasks.translation.options import TranslationTraining
+from regard.training.options import CountingOptions, TrainingOptions
+
+
+def test_each_task_has_the_options_of_the_wider_one_and_its_own() -> None:
+    shared, text, translation = (
+        kind.model_fields.keys() for kind in (TrainingOptions, TextTraining, TranslationTraining)
+    )
+    assert text - shared == {"batch_tokens", "label_smoothing"}
+    assert translation - text == {"consistency", "freeze", "fast", "validation_beam", "log_attention"}
+    assert shared < text < translation
+
+
+def test_an_option_of_text_is_none_of_all_tasks() -> None:
+    with pytest.raises(Fault, match="has no 'batch_tokens'"):
+        check(TrainingOptions, {"batch_tokens": 512})
+
+
+def test_counting_has_no_steps() -> None:
+    with pytest.raises(Fault, match="steps is for models that learn by gradient; this one goes through its data once"):
+        check(CountingOptions, {"steps": 100, "save_every": 10})
+    assert check(CountingOptions, {"save_every": 10}).save_every == 10
+
+
+def test_a_mean_of_checkpoints_needs_checkpoints() -> None:
+    with pytest.raises(Fault, match="final = 'average' needs checkpoints, but none is saved in 5 steps"):
+        check(TrainingOptions, {"steps": 5, "final": "average"})
