@@ -12,6 +12,8 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import torch
 from torch import Tensor
 
+from regard.viewing.sides import Side
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -206,9 +208,12 @@ class Reads(Protocol):
 
 @runtime_checkable
 class Labelled(Protocol):
-    """Names the places of the sides an attention looks between, row by row."""
+    """Says what stands on the sides that its attention looks between, for a batch of a single input.
 
-    def sides(self, batch: Any, written: Sequence[Sequence[int]]) -> dict[str, list[list[str]]]: ...
+    `outputs` are what came of it: the tokens that were written, or the answers.
+    """
+
+    def sides(self, batch: Any, outputs: Sequence[Any]) -> dict[str, Side]: ...
 
 
 @runtime_checkable

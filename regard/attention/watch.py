@@ -40,6 +40,29 @@ class Gaze:
     edges: Tensor | None = None
 
 
+@dataclass(frozen=True)
+class Windows:
+    """Squares through which a module looked at a picture, one glimpse after another and each at several scales.
+
+    `centre` (batch, query, 2) is across and down in pixels from the upper left corner of the picture, and `extent`
+    (batch, query, scale) the sides of the squares in pixels.
+    """
+
+    where: str  # path of the module in its model
+    looks_from: str  # name of the side that looks, such as "glimpses"
+    looks_at: str  # name of the picture's side
+    centre: Tensor
+    extent: Tensor
+
+
+class Gazes(list[Gaze]):
+    """The gazes of one block of watching in order, and the windows of models that look through windows instead."""
+
+    def __init__(self, gazes: Iterable[Gaze] = (), windows: Iterable[Windows] = ()) -> None:
+        super().__init__(gazes)
+        self.windows = list(windows)
+
+
 @runtime_checkable
 class HasModules(Protocol):
     """Anything that can name its parts: a torch module, or a loaded model."""
@@ -55,13 +78,18 @@ class Looks(Protocol):
     looks_at: str
 
 
+def name_look(looks_from: str, looks_at: str) -> str:
+    """What people call an attention between these two sides: "cross", or "nodes to nodes"."""
+    names = {sides: name for name, sides in SIDES.items()}
+    return names.get((looks_from, looks_at), f"{looks_from} to {looks_at}")
+
+
 def numbered_blocks(model: HasModules) -> dict[str, tuple[str, int]]:
     """Of each attention, by its path: its side, and the number of its block on that side, counted from 1."""
-    names = {sides: name for name, sides in SIDES.items()}
     found: dict[str, tuple[str, int]] = {}
     for where, part in model.named_modules():
         if isinstance(part, Looks):
-            side = names.get((part.looks_from, part.looks_at), f"{part.looks_from} to {part.looks_at}")
+            side = name_look(part.looks_from, part.looks_at)
             found[where] = side, 1 + sum(side == other for other, _ in found.values())
     return found
 
@@ -71,7 +99,7 @@ class _Notebook:
 
     def __init__(self, names: dict[int, str], rows: Places | None, queries: Places | None, limit: int) -> None:
         self.names, self.rows, self.queries, self.limit = names, rows, queries, limit
-        self.gazes: list[Gaze] = []
+        self.gazes = Gazes()
 
     def choose(self, part: nn.Module, shape: Sequence[int], size: int) -> tuple[list[int], list[int]]:
         """Which rows and queries to keep of weights of this shape, `size` bytes each; too many are refused."""
@@ -142,6 +170,17 @@ def note_edges(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor,
     notebook.write(part, looks_from, looks_at, weights.detach()[rows][:, :, kept], edges[:, kept])
 
 
+def note_window(part: nn.Module, looks_from: str, looks_at: str, centre: Tensor, extent: Tensor) -> None:
+    """Write down where `part` looked through windows, if anyone is watching; they are few numbers, without a limit."""
+    notebook = _open.get()
+    if notebook is None or id(part) not in notebook.names:
+        return
+    rows, queries = _chosen(notebook.rows, centre.shape[0]), _chosen(notebook.queries, centre.shape[1])
+    if rows and queries:
+        centre, extent = (tensor.detach()[rows][:, queries] for tensor in (centre, extent))
+        notebook.gazes.windows.append(Windows(notebook.names[id(part)], looks_from, looks_at, centre, extent))
+
+
 def note_beside(
     part: nn.Module,
     looks_from: str,
@@ -174,8 +213,8 @@ def watching(
     rows: Places | None = None,
     queries: Places | None = None,
     limit: int = LIMIT,
-) -> Iterator[list[Gaze]]:
-    """Collect the gazes of `model` inside this block: all of them, or those that are asked for.
+) -> Iterator[Gazes]:
+    """Collect the gazes of `model` inside this block, and its windows: all of them, or those that are asked for.
 
     - `where`: names of parts, or patterns such as "decoder.*.cross"; what lies inside a part belongs to it.
     - `rows`, `queries`: which rows of a batch and which places that look, as numbers or a slice; negative ones count

@@ -79,7 +79,7 @@ def _show(folder: Path) -> None:
     pictures.mkdir(exist_ok=True)
     draw_matrix(seen.one(), pictures / "crossing.png")
     draw_sheet(seen.every(), pictures / "heads.png", across=seen.heads)
-    write_sight(sight, Start(), pictures / "page.html")
+    write_sight(model, sight, Start(), pictures / "page.html")
     print("\nWhat it looked at for each word it wrote; adjective and noun change places:\n")
     print("\n".join(matrix_lines(seen.one(), terminal_width(), wants_colour(sys.stdout))))
     print(f"\nThe pictures are {pictures / 'crossing.png'} and {pictures / 'heads.png'}, the model is {folder}.")

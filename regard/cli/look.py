@@ -11,6 +11,7 @@ from regard.base.files import write_file
 from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
 
 if TYPE_CHECKING:
+    from regard.model import Model
     from regard.seeing.gazes import Sight
     from regard.viewing.matrix import Matrix
     from regard.viewing.page import Start
@@ -158,7 +159,7 @@ class _Asked:
             raise Fault("--lines draws a .png or an .svg; name one with -o.")
 
 
-def _show_attention(model: Path, text: str, target: str | None, asked: _Asked, out: Path | None) -> set[str]:
+def _show_attention(folder: Path, text: str, target: str | None, asked: _Asked, out: Path | None) -> set[str]:
     """Show it in the terminal or in a file; gives the characters that no font here can draw."""
     import json
 
@@ -168,13 +169,14 @@ def _show_attention(model: Path, text: str, target: str | None, asked: _Asked, o
     from regard.viewing.matrix import to_json
     from regard.viewing.page import Start
 
-    sight = see(load(model), text, target)
+    model = load(folder)
+    sight = see(model, text, target)
     remark(f"{shown(text)} → {shown(sight.output)}")
     joining = asked.heads or "mean"
     if out is not None and out.suffix.lower() == ".html":
         sight.seen(asked.side).one(asked.layer, asked.head, joining)  # what the page is to show first must be there
         mode: Literal["words", "tokens"] = "tokens" if asked.tokens else "words"
-        write_sight(sight, Start(asked.side, asked.layer, asked.head or joining, mode), out)
+        write_sight(model, sight, Start(asked.side, asked.layer, asked.head or joining, mode), out)
         return set()
     seen = sight.seen(asked.side, by_word=not asked.tokens)
     matrices = seen.every() if asked.sheet else [seen.one(asked.layer, asked.head, joining)]
@@ -206,18 +208,18 @@ def _draw(matrices: "list[Matrix]", across: list[int] | None, lines: bool, out: 
     return draw_lines(matrices[0], out) if lines else draw_matrix(matrices[0], out)
 
 
-def write_sight(sight: "Sight", start: "Start", out: Path) -> None:
+def write_sight(model: "Model", sight: "Sight", start: "Start", out: Path) -> None:
     """The page of all that can be seen of a sentence, without what would make it too large."""
     from regard.seeing.next_token import beam_tree, choices_along
     from regard.viewing.page import MOST_WEIGHTS, Scene, fits, write_page
     from regard.viewing.tree.page import MOST_NODES
 
-    data, target = sight.model.recipe.data, sight.model.task.target
+    data, target, (written,) = model.recipe.data, model.task.target, sight.outputs
     words, tokens = (sight.every(by_word) for by_word in (True, False))
     if fits(words) and not fits([*words, *tokens]):
         remark(f"The page shows words alone: with the tokens it would have more than {MOST_WEIGHTS:,} weights.")
         tokens = []
-    tree = beam_tree(sight.model, sight.text)
+    tree = beam_tree(model, sight.text)
     if len(tree.nodes) > MOST_NODES:
         remark(f"The page leaves the beam away: it has more than {MOST_NODES:,} hypotheses.")
     scene = Scene(
@@ -227,8 +229,8 @@ def write_sight(sight: "Sight", start: "Start", out: Path) -> None:
         tokens,
         (data.source_language, data.target_language),
         start,
-        target.pieces([*sight.written, sight.model.task.end]),
-        choices_along(sight.model, sight.text, sight.written),
+        target.pieces([*written, model.task.end]),
+        choices_along(model, sight.text, written),
         tree if len(tree.nodes) <= MOST_NODES else None,
     )
     write_page(scene, out)

@@ -1,77 +1,69 @@
-"""From a model and a sentence to matrices with words on both axes."""
+"""From a model and what it reads to looks between sides, which can be drawn."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from regard.attention.watch import SIDES, Gaze, watching
+from regard.attention.watch import SIDES, Gazes, name_look, watching
 from regard.base.faults import Fault
-from regard.data.tokenisers.labels import Labels, is_spelled_word, labels
 from regard.model import Model
 from regard.viewing.seen import Block, Seen
+from regard.viewing.sides import Side, Words
 
 _NOTHING = "This model has no attention, so there is nothing to look at; it can translate and be scored."
 
 
 @dataclass(frozen=True)
 class Sight:
-    """One text read, another written, and every gaze on the way, in tokens."""
+    """One input that a model read, what came of it, and every gaze on the way."""
 
-    model: Model
-    text: str
-    written: Sequence[int]
-    gazes: Sequence[Gaze]
-
-    @cached_property
-    def output(self) -> str:
-        return self.model.task.write(self.written)
+    text: str  # the input, as people write it
+    output: str  # and what came of it, as they read it
+    outputs: Sequence[Any]  # the same as the task has it: tokens that were written, or answers
+    sides: Mapping[str, Side]  # what the gazes look between, by the names that they have for it
+    gazes: Gazes = field(default_factory=Gazes)
 
     @property
-    def sides(self) -> list[str]:
-        """The sides that this model has attention on."""
-        return [side for side in SIDES if self._on(side)]
+    def looks(self) -> list[str]:
+        """The attentions that this model has, those of a translator in their usual order."""
+        found = {name_look(gaze.looks_from, gaze.looks_at): None for gaze in self.gazes}
+        return [*(name for name in SIDES if name in found), *(name for name in found if name not in SIDES)]
 
     def every(self, by_word: bool = True) -> list[Seen]:
-        """What was seen on every side there is; a model has one side at least, or cannot be looked at."""
-        if not self.sides:
+        """What was seen by every attention there is; a model has one at least, or cannot be looked at."""
+        if not self.looks:
             raise Fault(_NOTHING)
-        return [self.seen(side, by_word) for side in self.sides]
+        return [self.seen(name, by_word) for name in self.looks]
 
-    def seen(self, side: str = "cross", by_word: bool = True) -> Seen:
-        """What the blocks of one side looked at, between words or between tokens."""
-        chosen = self._on(side)
+    def seen(self, name: str = "cross", by_word: bool = True) -> Seen:
+        """What the blocks of one attention looked at, between words or between tokens."""
+        chosen = [gaze for gaze in self.gazes if name_look(gaze.looks_from, gaze.looks_at) == name]
         if not chosen:
-            raise Fault(self._lacking(side))
-        looks_from, looks_at = SIDES[side]
-        rows, of_row = self._axis(looks_from, side, by_word)
-        columns, of_column = self._axis(looks_at, side, by_word)
+            raise Fault(self._lacking(name))
+        looks_from, looks_at = chosen[0].looks_from, chosen[0].looks_at
+        rows, of_row = self._axis(looks_from, looks_at, by_word)
+        columns, of_column = self._axis(looks_at, looks_from, by_word)
         blocks = [
             Block(gaze.where, _grouped(gaze.weights[0].double().cpu().numpy(), of_row, of_column)) for gaze in chosen
         ]
-        return Seen(side, self.output, rows, columns, blocks)
+        return Seen(name, self.output, rows, columns, blocks)
 
-    def _on(self, side: str) -> list[Gaze]:
-        return [gaze for gaze in self.gazes if (gaze.looks_from, gaze.looks_at) == SIDES[side]]
+    def _axis(self, name: str, other: str, by_word: bool) -> tuple[list[str], list[int]]:
+        """What stands on an axis, and for each place of the attention the one of the axis that it belongs to."""
+        side = self.sides[name]
+        if not isinstance(side, Words):
+            raise TypeError(f"the side '{name}' is not one of words")
+        if name == other and side.as_read:
+            side = side.as_read
+        return (list(side.words), list(side.places)) if by_word else (list(side.tokens), list(range(len(side.tokens))))
 
-    def _axis(self, name: str, side: str, by_word: bool) -> Labels:
-        """What stands on an axis: the tokens that are looked at, or from which the next token is sought."""
-        task = self.model.task
-        kinds = [options.kind for options in self.model.recipe.data.tokeniser.by_side()]
-        kind, text = (kinds[0], self.text) if name == "source" else (kinds[-1], self.output)
-        by_word = by_word and not is_spelled_word(text, kind)
-        if name == "source":
-            return labels(task.source, [*task.source.encode(self.text), task.source.end], by_word)
-        if side == "decoder":  # a place is named by the token that it reads, not by the one that it writes
-            return labels(task.target, [task.begin, *self.written], by_word)
-        return labels(task.target, [*self.written, task.end], by_word)
-
-    def _lacking(self, side: str) -> str:
-        if not self.sides:
+    def _lacking(self, name: str) -> str:
+        if not self.looks:
             return _NOTHING
-        looks_from, looks_at = SIDES[side]
-        others = " or ".join(f"--side {other}" for other in self.sides)
+        looks_from, looks_at = SIDES[name]
+        others = " or ".join(f"--side {other}" for other in self.looks)
         return f"This model has no attention from the {looks_from} to the {looks_at}; it can show {others}."
 
 
@@ -84,9 +76,15 @@ def see(model: Model, text: str, target: str | None = None) -> Sight:
     longest = model.task.model.options.longest
     if len(written) + 1 > longest:
         raise Fault(f"The target has {len(written) + 1} tokens, but the model takes {longest} at most; shorten it.")
+    return see_tokens(model, text, written)
+
+
+def see_tokens(model: Model, text: str, written: Sequence[int]) -> Sight:
+    """Let the model read `text` and write just these tokens, and watch it."""
+    task = model.task
     with watching(model) as gazes:
         model.force([text], [written])
-    return Sight(model, text, written, gazes)
+    return Sight(text, task.write(written), [written], task.sides(task.read([text]), [written]), gazes)
 
 
 def look(model: Model, text: str, target: str | None = None, side: str = "cross", by_word: bool = True) -> Seen:

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from regard.attention.watch import unwatched, watching
+from regard.attention.watch import unwatched
 from regard.base.faults import Fault
-from regard.seeing.gazes import Sight, see
+from regard.seeing.gazes import Sight, see, see_tokens
 from regard.seeing.next_token import beam_tree
 from regard.serving.options import Limits
 from regard.serving.questions import AttentionQuestion, BeamQuestion, NextQuestion
@@ -39,11 +39,11 @@ def attention(model: Served, question: AttentionQuestion, limits: Limits) -> Att
     """What every block and head looked at."""
     began = time.monotonic()
     sight = _sight(model, question, limits)
-    sides = question.sides or sight.sides
-    if not sight.sides:
+    sides = question.sides or sight.looks
+    if not sight.looks:
         raise Fault("This model has no attention, so there is nothing to look at; it can translate.")
-    if lacking := [side for side in sides if side not in sight.sides]:
-        raise Fault(f"This model has no attention on the side {lacking[0]}; it has {', '.join(sight.sides)}.")
+    if lacking := [side for side in sides if side not in sight.looks]:
+        raise Fault(f"This model has no attention on the side {lacking[0]}; it has {', '.join(sight.looks)}.")
     seen = [_narrowed(sight.seen(side, question.mode == "words"), question) for side in dict.fromkeys(sides)]
     count = sum(block.weights.size for each in seen for block in each.blocks)
     if count > limits.weights:
@@ -51,7 +51,7 @@ def attention(model: Served, question: AttentionQuestion, limits: Limits) -> Att
             413,
             f"These are {count:,} weights, and {limits.weights:,} are the most; ask for fewer sides, layers or heads.",
         )
-    score = float(model.model.force([question.text], [sight.written])[0])
+    score = float(model.model.force([question.text], sight.outputs)[0])
     return AttentionAnswer(
         model=model.name,
         source=_text(model, question.text, 0),
@@ -69,9 +69,7 @@ def _sight(model: Served, question: AttentionQuestion, limits: Limits) -> Sight:
     tokens = model.target_tokens(question.tokens)
     if model.model.task.end in tokens:
         raise Fault("An output's end is not one of its tokens; leave it away.")
-    with watching(model.model) as gazes:
-        model.model.force([question.text], [tokens])
-    return Sight(model.model, question.text, tokens, gazes)
+    return see_tokens(model.model, question.text, tokens)
 
 
 def _narrowed(seen: Seen, question: AttentionQuestion) -> Seen:

@@ -229,3 +229,38 @@ def test_two_threads_see_only_their_own() -> None:
         thread.join()
     assert seen == {1: ([1], "a"), 2: ([2, 2], "a")}
     assert not watched()
+
+
+class Glimpser(nn.Module):
+    """Looks twice through two squares at each of three pictures."""
+
+    def forward(self) -> None:
+        centre = torch.arange(12.0).view(3, 2, 2).requires_grad_()
+        extent = torch.tensor([4, 8]).expand(3, 2, 2)
+        watch_module.note_window(self, "glimpses", "picture", centre, extent)
+
+
+def test_windows_are_noted_beside_the_gazes() -> None:
+    model = Glimpser()
+    model()  # nobody is watching
+    with watching(model, rows=[2], queries=[1]) as gazes:
+        model()
+    (windows,) = gazes.windows
+    assert gazes == []
+    assert (windows.where, windows.looks_from, windows.looks_at) == ("", "glimpses", "picture")
+    assert windows.centre.tolist() == [[[10.0, 11.0]]]
+    assert windows.extent.tolist() == [[[4, 8]]]
+    assert not windows.centre.requires_grad
+
+
+def test_windows_of_others_and_of_no_rows_are_not_noted() -> None:
+    model = Glimpser()
+    with watching(Glimpser()) as others, watching(model, rows=[5]) as gazes:
+        model()
+    assert not others.windows
+    assert not gazes.windows
+
+
+def test_attentions_are_called_by_what_they_look_between() -> None:
+    assert watch_module.name_look("target", "source") == "cross"
+    assert watch_module.name_look("nodes", "nodes") == "nodes to nodes"

@@ -82,7 +82,7 @@ def test_attention_is_refused_in_words(client: httpx.Client) -> None:
 
 
 def test_a_model_without_attention_says_so(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("regard.seeing.gazes.Sight.sides", [])
+    monkeypatch.setattr("regard.seeing.gazes.Sight.looks", [])
     assert "has no attention" in refused(client, "attention")
 
 

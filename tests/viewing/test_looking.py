@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 import torch
 
-from regard.attention.watch import Gaze
+from regard.attention.watch import Gaze, Gazes
 from regard.base.faults import Fault
 from regard.data.tokenisers.bytewise import ByteTokeniser
-from regard.data.tokenisers.tokeniser import Kind, TokeniserOptions
 from regard.seeing.gazes import Sight
+from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.task import Translation
+from regard.viewing.sides import Side
 
 BYTES = ByteTokeniser()
 
@@ -20,11 +22,24 @@ def gaze(where: str, side: tuple[str, str], heads: int, queries: int, keys: int)
     return Gaze(where, *side, drawn / drawn.sum(-1, keepdim=True))
 
 
-def sight(text: str, output: str, *gazes: Gaze, kind: Kind = "bytes") -> Sight:
-    task = SimpleNamespace(source=BYTES, target=BYTES, begin=BYTES.begin, end=BYTES.end, write=BYTES.decode)
-    recipe = SimpleNamespace(data=SimpleNamespace(tokeniser=TokeniserOptions(kind=kind)))
-    model: Any = SimpleNamespace(task=task, recipe=recipe)
-    return Sight(model, text, BYTES.encode(output), list(gazes))
+class Speller(ByteTokeniser):
+    """Spells, as a tokeniser of letters does."""
+
+    spells = True
+
+
+def sight(text: str, output: str, *gazes: Gaze, tokeniser: ByteTokeniser = BYTES) -> Sight:
+    written = tokeniser.encode(output)
+    return Sight(text, output, [written], sides_of(text, written, tokeniser), Gazes(gazes))
+
+
+def sides_of(text: str, written: list[int], tokeniser: ByteTokeniser = BYTES) -> dict[str, Side]:
+    """The sides as the task itself gives them; it needs no network for that."""
+    task: Any = SimpleNamespace(source=tokeniser, target=tokeniser, begin=tokeniser.begin, end=tokeniser.end)
+    source, target = (torch.tensor([[*tokens, tokeniser.end]]) for tokens in (tokeniser.encode(text), written))
+    source_length, target_length = (torch.tensor([side.shape[1]]) for side in (source, target))
+    batch = PairBatch.of(source, source_length, target, target_length, tokeniser.begin)
+    return Translation.sides(task, batch, [written])
 
 
 def labels(text: str) -> list[str]:
@@ -50,8 +65,9 @@ def test_words_stand_whole_and_punctuation_beside_them(text: str, words: list[st
 
 
 def test_bytes_that_are_no_character_are_shown_as_such() -> None:
-    broken = sight("a", "", gaze("cross", ("target", "source"), 1, 3, 2))
-    seen = Sight(broken.model, "a", [4 + 0xE4, 4 + ord("b")], broken.gazes).seen()
+    written = [4 + 0xE4, 4 + ord("b")]
+    look = gaze("cross", ("target", "source"), 1, 3, 2)
+    seen = Sight("a", "", [written], sides_of("a", written), Gazes([look])).seen()
     assert seen.rows == ["\ufffdb", "</s>"]
 
 
@@ -72,7 +88,7 @@ def test_tokens_are_shown_as_they_are() -> None:
 def test_a_word_that_is_read_by_its_letters_is_shown_by_them() -> None:
     """Of a spelling that becomes sounds, one column for all of the word would show nothing."""
     looks = gaze("look", ("target", "source"), 1, 4, 3)
-    seen = sight("ab", "c d", looks, kind="characters").seen()
+    seen = sight("ab", "c d", looks, tokeniser=Speller()).seen()
     assert seen.columns == ["a", "b", "</s>"]
     assert seen.rows == ["c", "d", "</s>"]  # these are two words
 
@@ -92,7 +108,7 @@ def test_blocks_may_differ_in_their_heads_and_keep_their_names() -> None:
 
 def test_a_recurrent_model_has_one_side_and_says_so_of_the_others() -> None:
     recurrent = sight("a", "b", gaze("decoder.look", ("target", "source"), 1, 2, 2))
-    assert recurrent.sides == ["cross"]
+    assert recurrent.looks == ["cross"]
     assert [seen.side for seen in recurrent.every()] == ["cross"]
     assert recurrent.seen().one().title == "cross"
     with pytest.raises(Fault, match="no attention from the source to the source; it can show --side cross"):

@@ -21,6 +21,7 @@ class ByteTokeniser:
     """Tokens 4 to 259 are the bytes 0 to 255; nothing is lost and nothing is ever unknown."""
 
     pad, unknown, begin, end = PAD, UNKNOWN, BEGIN, END
+    spells = False
     size = len(_FRAGMENTS)
 
     def encode(self, text: str) -> list[int]:

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from regard.data.tokenisers.tokeniser import Kind, Tokeniser
+from regard.data.tokenisers.tokeniser import Tokeniser
 
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _LONGEST_CHARACTER = 4  # bytes in UTF-8
@@ -44,9 +44,9 @@ def labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> Labels
     return Labels(texts, places)
 
 
-def is_spelled_word(text: str, kind: Kind) -> bool:
-    """Whether a text is a single word written letter by letter, of which only the letters tell anything."""
-    return kind == "characters" and len(text.split()) <= 1
+def is_spelled_word(tokeniser: Tokeniser, tokens: Sequence[int]) -> bool:
+    """Whether tokens are a single word written letter by letter, of which only the letters tell anything."""
+    return tokeniser.spells and max(tokeniser.words(tokens), default=0) <= 0
 
 
 def _units(pieces: Iterable[str]) -> Iterator[_Unit]:

@@ -81,6 +81,8 @@ class MarianTokeniser:
     always what went in: width, ligatures and runs of spaces are lost. A code that the vocabulary does not have is text.
     """
 
+    spells = False
+
     def __init__(self, model: bytes, vocabulary: MarianVocabulary) -> None:
         """`model` as SentencePiece serialises it; a ValueError says what is wrong with it."""
         self.model, self.vocabulary = model, vocabulary

@@ -42,6 +42,7 @@ class SubwordTokeniser:
     def __init__(self, model: bytes, kind: SubwordKind, sampling: float) -> None:
         """`model` as SentencePiece serialises it; a ValueError says what is wrong with it."""
         self._model, self._kind, self._sampling = model, kind, sampling
+        self.spells = kind == "characters"
         self._processor = processor = _opened(model)
         self.size: int = processor.get_piece_size()
         everything = list(range(self.size))

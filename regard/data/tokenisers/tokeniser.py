@@ -99,6 +99,7 @@ class Tokeniser(Protocol):
     unknown: int
     begin: int
     end: int
+    spells: bool  # every token is a single letter
 
     def encode(self, text: str) -> list[int]:
         """The tokens of the NFC form of a text, without begin and end."""
@@ -128,7 +129,7 @@ class CaselessTokeniser:
     def __init__(self, inner: Tokeniser) -> None:
         self._inner = inner
         self.size, self.pad, self.unknown = inner.size, inner.pad, inner.unknown
-        self.begin, self.end = inner.begin, inner.end
+        self.begin, self.end, self.spells = inner.begin, inner.end, inner.spells
 
     def encode(self, text: str) -> list[int]:
         return self._inner.encode(text.lower())

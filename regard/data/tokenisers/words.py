@@ -44,6 +44,7 @@ class WordTokeniser:
     """
 
     pad, unknown, begin, end = PAD, UNKNOWN, BEGIN, END
+    spells = False
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = list(words)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regard.attention.watch import Gaze
+from regard.attention.watch import Gaze, Gazes
 from regard.base.faults import Fault
 from regard.model import Model
 from regard.models.recurrent.cells import unrolled
@@ -90,10 +90,10 @@ def implied_matrices(
         weights = mean_weights(gates.update, backward)
         places = weights[:, :, :-1] if backward else weights[:, :, 1:]
         gaze = Gaze(f"encoder.{layer or 1}", "source", "source", places[:, None])
-        seen = replace(sight, gazes=[gaze]).seen("encoder", by_word).one()
+        seen = replace(sight, gazes=Gazes([gaze])).seen("encoder", by_word).one()
         direction = "backward" if backward else "forward"
         matrices.append(_with_start(replace(seen, title=f"implied by the GRU, {direction}"), backward))
-    if "cross" in sight.sides:
+    if "cross" in sight.looks:
         learnt = sight.seen("cross", by_word).one()
         matrices.append(replace(learnt, title="learnt by the decoder"))
     return matrices

@@ -61,8 +61,7 @@ def read(model: Model, text: str, needed: str) -> Reading:
     with _overheard(layers) as inputs:
         task.model.read(batch.source, batch.source_lengths)
     tokens = [*task.source.encode(text.strip()), task.source.end]
-    kind = model.recipe.data.tokeniser.by_side()[0].kind
-    words, of_token = labels(task.source, tokens, by_word=not is_spelled_word(text, kind))
+    words, of_token = labels(task.source, tokens, by_word=not is_spelled_word(task.source, tokens))
     readings = [
         LayerReading(deepcopy(layer).double().cpu(), heard.double().cpu())
         for layer, heard in zip(layers, inputs, strict=True)

@@ -1,6 +1,7 @@
 """Translation: pairs of sentences for batches, smoothed cross-entropy to minimise, text in and text out."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from regard.data.corpora.cleaning import shortened
 from regard.data.corpora.prepared import Prepared
 from regard.data.corpora.resampling import PairCutter, SampledPairs, workers_beside_gpu
 from regard.data.corpora.shards import Pairs
+from regard.data.tokenisers.labels import is_spelled_word, labels
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
@@ -22,6 +24,7 @@ from regard.protocols import Loss, Measure, State, Tally, mean
 from regard.tasks.translation.batches import PairBatch, Translator
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced
 from regard.tasks.translation.packs import PackedBatch, pack
+from regard.viewing.sides import Side, Words
 
 VALIDATION_ROWS = 64  # rows of a batch that is only measured
 
@@ -228,12 +231,21 @@ class Translation(nn.Module):
         target = self.target.decode(pairs.target[0, : int(pairs.target_lengths[0]) - 1].tolist())
         return f"'{shortened(source)}' | '{shortened(target)}'"
 
-    def sides(self, batch: PairBatch, written: Sequence[Sequence[int]]) -> dict[str, list[list[str]]]:
-        sources = [
-            self.source.pieces(row[:length].tolist())
-            for row, length in zip(batch.source, batch.source_lengths, strict=True)
-        ]
-        return {"source": sources, "target": [self.target.pieces([*tokens, self.end]) for tokens in written]}
+    def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]]) -> dict[str, Side]:
+        (written,) = outputs
+        source = batch.source[0, : int(batch.source_lengths[0])].tolist()
+        # Within the target a place is named by the token that it reads, not by the one that it writes.
+        as_read = _words(self.target, [self.begin, *written])
+        return {
+            "source": _words(self.source, source),
+            "target": replace(_words(self.target, [*written, self.end]), as_read=as_read),
+        }
+
+
+def _words(tokeniser: Tokeniser, tokens: Sequence[int]) -> Words:
+    """Tokens as one side of an attention; a single word that is spelled is shown by its letters."""
+    joined = labels(tokeniser, tokens, by_word=not is_spelled_word(tokeniser, tokens))
+    return Words(tokeniser.pieces(tokens), joined.texts, joined.places)
 
 
 def _padded(rows: list[np.ndarray], pad: int, last: int) -> tuple[Tensor, Tensor]:

@@ -43,9 +43,15 @@ def test_every_token_has_a_place_and_no_place_is_empty(text: str) -> None:
     assert all(after - before in (0, 1) for before, after in pairwise(places))
 
 
+class Speller(ByteTokeniser):
+    """Spells, as a tokeniser of letters does."""
+
+    spells = True
+
+
 @pytest.mark.parametrize(
-    ("text", "kind", "expected"),
-    [("lê", "characters", True), ("lê só", "characters", False), ("lê", "bytes", False), ("", "characters", True)],
+    ("text", "tokeniser", "expected"),
+    [("lê", Speller(), True), ("lê só", Speller(), False), ("lê", BYTES, False), ("", Speller(), True)],
 )
-def test_a_single_word_of_letters(text: str, kind: str, expected: bool) -> None:
-    assert is_spelled_word(text, kind) is expected
+def test_a_single_word_of_letters(text: str, tokeniser: ByteTokeniser, expected: bool) -> None:
+    assert is_spelled_word(tokeniser, [tokeniser.begin, *tokeniser.encode(text), tokeniser.end]) is expected

@@ -1,0 +1,68 @@
+"""What stands on the two axes of an attention: words, the cells of a picture, the nodes of a graph, steps.
+
+A gaze names its two sides, a task says what they are (`task.sides`), and the kinds of the two choose how it is drawn
+(`drawers.py`). A new kind is one more class here and its pairs there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text: its tokens, the words they are joined to, and for each token the place of its word."""
+
+    tokens: Sequence[str]
+    words: Sequence[str]
+    places: Sequence[int]
+    # The same places by what is read there; set where that is another token than the one that is written there.
+    as_read: "Words | None" = None
+
+    def __post_init__(self) -> None:
+        if len(self.tokens) != len(self.places) or any(not 0 <= place < len(self.words) for place in self.places):
+            raise ValueError(f"{len(self.places)} places do not lead from {len(self.tokens)} tokens to words")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A picture, grey (height, width) or in colours (height, width, 3) from 0 to 1, under a grid of cells.
+
+    What looks at cells looks at grid[0] rows of grid[1] cells, row after row; without a grid, through windows.
+    """
+
+    picture: np.ndarray
+    grid: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.picture.ndim not in (2, 3) or self.picture.shape[2:] not in ((), (3,)) or not self.picture.size:
+            raise ValueError(f"a picture is (height, width) or (height, width, 3), not {self.picture.shape}")
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of a graph: their names, which of them were asked about, and perhaps their classes.
+
+    `answers` are the classes that the model gives, `labels` the true ones, "" where nobody knows.
+    """
+
+    names: Sequence[str]
+    centres: Sequence[int]
+    answers: Sequence[str] = ()
+    labels: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for classes in (self.answers, self.labels):
+            if classes and len(classes) != len(self.names):
+                raise ValueError(f"{len(classes)} classes do not fit {len(self.names)} nodes")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a model does one after another, such as glimpses; each by its name."""
+
+    names: Sequence[str]
+
+
+Side = Words | Cells | Nodes | Steps
