@@ -1,0 +1,255 @@
+"""ARPA files, the text in which tools for n-gram models hand them on: written, and read without trusting them.
+
+    \\data\\
+    ngram 1=4                      how many n-grams of each order there are
+    ngram 2=2
+
+    \\1-grams:
+    -1.2 <TAB> word <TAB> -0.3     the logarithm of the probability to the base 10, the words, the back-off weight
+    …
+    \\end\\
+"""
+
+import re
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from io import BufferedIOBase
+from itertools import islice, repeat
+from typing import NoReturn
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.models.ngram.model import Ngrams, Weights
+from regard.models.ngram.options import HIGHEST_ORDER
+from regard.models.ngram.trie import NOWHERE, Trie
+
+UNKNOWN, BEGIN, END = "<unk>", "<s>", "</s>"
+_NEVER = -99.0  # how the logarithm of 0 is written
+_NO_UNKNOWN = -100.0  # what KenLM takes for the unknown word of a model that has none
+_WRITTEN_AT_ONCE = 50_000  # lines
+_BLOCK = 1 << 20  # bytes that are read at once, and the longest line
+_LARGEST = 1e30  # logarithms and weights beyond it are no numbers that a single-precision model could hold
+_COUNT = re.compile(rb"ngram\s+(\d{1,9})\s*=\s*(\d{1,18})")
+_LONGEST_SHOWN = 60  # characters of a line that is wrong
+
+
+def arpa_blocks(model: Ngrams, names: Sequence[str | None]) -> Iterator[bytes]:
+    """A model as the content of an ARPA file, piece by piece.
+
+    `names` are those of the tokens; one without a name is in no n-gram and left out.
+    """
+    counts = [sum(name is not None for name in names), *map(len, model.trie.keys)]
+    yield b"\\data\\\n" + "".join(f"ngram {order}={count}\n" for order, count in enumerate(counts, 1)).encode()
+    texts = list(names)
+    for order in range(1, model.order + 1):
+        if order > 1:
+            parents, words = model.trie.parents(order).tolist(), model.trie.words(order).tolist()
+            texts = [f"{texts[parent]} {names[word]}" for parent, word in zip(parents, words, strict=True)]
+        scores = _numerals(np.maximum(model.log_probabilities[order - 1], _NEVER))
+        ends = _numerals(model.backoffs[order - 1]) if order < model.order else repeat("")
+        yield f"\n\\{order}-grams:\n".encode()
+        lines = (
+            f"{score}\t{text}\t{end}\n" if end else f"{score}\t{text}\n"
+            for score, text, end in zip(scores, texts, ends, strict=False)
+            if text is not None
+        )
+        while some := list(islice(lines, _WRITTEN_AT_ONCE)):
+            yield "".join(some).encode()
+    yield b"\n\\end\\\n"
+
+
+def _numerals(values: Weights) -> list[str]:
+    """Numbers as text, with the nine digits that it takes to give back the same; most of them come many times."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    written = [f"{value:.9g}" for value in distinct.tolist()]
+    return [written[place] for place in inverse.tolist()]
+
+
+def read_arpa(stream: BufferedIOBase, name: str, special: Mapping[str, int]) -> tuple[list[str], Ngrams]:
+    """The words of an ARPA file and its model, in which they follow the special tokens in number.
+
+    `special` gives the numbers of <unk>, <s> and </s>; others below the highest of them are in no n-gram. Whatever is
+    wrong with the file is a fault that names the line, and no more memory is taken than its lines need.
+    """
+    lines = _Lines(stream, name)
+    counts = _read_header(lines)
+    tokens = {word.encode(): token for word, token in special.items()}
+    words = _read_words(lines, counts[0], tokens, is_last=len(counts) == 1)
+    log_probabilities, backoffs = words.spread(max(tokens.values()) + 1, special)
+    model = Ngrams(Trie(len(log_probabilities), []), [log_probabilities], [backoffs])
+    for order, count in enumerate(counts[1:], 2):
+        section = _read_section(lines, order, count, tokens, is_last=order == len(counts))
+        model = _extended(model, section, tokens, lines)
+    lines.expect("\\end\\")
+    if (rest := lines.next()) is not None:
+        lines.refuse(f"'{_shown(rest)}' stands after the end")
+    names = [word.decode() for word in tokens][len(special) :]
+    return names, Ngrams(model.trie, model.log_probabilities, model.backoffs[:-1])
+
+
+class _Lines:
+    """The lines of a file that are not blank, with never more of it in memory than a block and a line."""
+
+    def __init__(self, stream: BufferedIOBase, name: str) -> None:
+        self.name, self.number = name, 0
+        self._lines = self._cut(stream)
+        self._again: bytes | None = None
+
+    def _cut(self, stream: BufferedIOBase) -> Iterator[bytes]:
+        rest = b""
+        while block := stream.read(_BLOCK):
+            *lines, rest = (rest + block).split(b"\n")
+            yield from lines
+            if len(rest) > _BLOCK:
+                self.number += 1
+                self.refuse(f"it has more than {_BLOCK:,} bytes, which no n-gram needs")
+        yield rest
+
+    def next(self) -> bytes | None:
+        """The next line, without the spaces around it; None at the end of the file."""
+        if self._again is not None:
+            line, self._again = self._again, None
+            return line
+        for line in self._lines:
+            self.number += 1
+            if stripped := line.strip():
+                return stripped
+        return None
+
+    def put_back(self, line: bytes) -> None:
+        """Let this line, which was read last, come again."""
+        self._again = line
+
+    def expect(self, text: str) -> None:
+        line = self.next()
+        if line is None:
+            raise Fault(f"{self.name} is not whole: it ends where {text} should stand.")
+        if line != text.encode():
+            self.refuse(f"'{_shown(line)}' stands where {text} should")
+
+    def refuse(self, why: str) -> NoReturn:
+        raise Fault(f"{self.name}, line {self.number}: {why}.")
+
+
+class _Section:
+    """The n-grams of one order as they stand in the file."""
+
+    def __init__(self) -> None:
+        self.words, self.log_probabilities, self.backoffs = array("i"), array("f"), array("f")
+
+    def spread(self, size: int, special: Mapping[str, int]) -> tuple[Weights, Weights]:
+        """The weights of single words at the places of their tokens."""
+        log_probabilities, backoffs = np.full(size, -np.inf, np.float32), np.zeros(size, np.float32)
+        log_probabilities[special[UNKNOWN]] = _NO_UNKNOWN
+        words = np.asarray(self.words)
+        log_probabilities[words], backoffs[words] = self.log_probabilities, self.backoffs
+        log_probabilities[special[BEGIN]] = -np.inf  # KenLM writes 0 and others -99: it is never predicted
+        return log_probabilities, backoffs
+
+
+def _read_header(lines: _Lines) -> list[int]:
+    """How many n-grams of each order the file promises."""
+    line = lines.next()
+    while line is not None and line.startswith(b"#"):
+        line = lines.next()
+    if line != b"\\data\\":
+        raise Fault(f"{lines.name} is no ARPA file: it does not begin with \\data\\.")
+    counts: list[int] = []
+    while (line := lines.next()) is not None and not line.startswith(b"\\"):
+        match = _COUNT.fullmatch(line)
+        if match is None or int(match[1]) != len(counts) + 1:
+            lines.refuse(f"'{_shown(line)}' stands where 'ngram {len(counts) + 1}=' and a number should")
+        counts.append(int(match[2]))
+    if not counts or line is None:
+        raise Fault(f"{lines.name} is not whole: it does not say how many n-grams it has.")
+    if len(counts) > HIGHEST_ORDER:
+        raise Fault(f"{lines.name} has {len(counts)}-grams; those up to {HIGHEST_ORDER} can be read.")
+    lines.put_back(line)
+    return counts
+
+
+def _read_words(lines: _Lines, count: int, tokens: dict[bytes, int], is_last: bool) -> _Section:
+    """The single words, which get their numbers in `tokens` by this."""
+    special, first = set(tokens), max(tokens.values()) + 1
+    section, seen = _Section(), set[bytes]()
+    for score, (word,), backoff in _entries(lines, 1, count, is_last):
+        if word in seen:
+            lines.refuse(f"'{_shown(word)}' stands there twice")
+        try:
+            word.decode()
+        except UnicodeDecodeError:
+            lines.refuse("a word is not valid UTF-8")
+        seen.add(word)
+        section.words.append(tokens.setdefault(word, first + len(tokens) - len(special)))
+        section.log_probabilities.append(score)
+        section.backoffs.append(backoff)
+    if missing := {BEGIN.encode(), END.encode()} - seen:
+        raise Fault(f"{lines.name} has no {missing.pop().decode()} among its words; it needs both <s> and </s>.")
+    return section
+
+
+def _read_section(lines: _Lines, order: int, count: int, tokens: Mapping[bytes, int], is_last: bool) -> _Section:
+    section = _Section()
+    for score, words, backoff in _entries(lines, order, count, is_last):
+        try:
+            section.words.extend([tokens[word] for word in words])
+        except KeyError as error:
+            lines.refuse(f"'{_shown(error.args[0])}' is not among the single words")
+        section.log_probabilities.append(score)
+        section.backoffs.append(backoff)
+    return section
+
+
+def _entries(lines: _Lines, order: int, count: int, is_last: bool) -> Iterator[tuple[float, list[bytes], float]]:
+    """The lines of a section, each as its logarithm, its words and its back-off weight."""
+    lines.expect(f"\\{order}-grams:")
+    for number in range(count):
+        line = lines.next()
+        if line is None:
+            raise Fault(f"{lines.name} is not whole: it ends after {number:,} of its {count:,} {order}-grams.")
+        fields = line.split()
+        if not order < len(fields) < order + 3:
+            lines.refuse(f"'{_shown(line)}' is no {order}-gram with its probability; {count:,} of them should be here")
+        try:
+            score, backoff = float(fields[0]), float(fields[order + 1]) if len(fields) > order + 1 else 0.0
+        except ValueError:
+            lines.refuse(f"'{_shown(line)}' has something else where a number should stand")
+        if not -_LARGEST < score <= 0:
+            lines.refuse(f"{score} is not the logarithm of a probability")
+        if not -_LARGEST < backoff < _LARGEST or (is_last and backoff):
+            lines.refuse(f"{backoff} is no back-off weight that a {order}-gram may have")
+        yield score, fields[1 : order + 1], backoff
+
+
+def _extended(model: Ngrams, section: _Section, tokens: Mapping[bytes, int], lines: _Lines) -> Ngrams:
+    """The model with the n-grams of the next order in it."""
+    trie, order = model.trie, model.order + 1
+    words = np.asarray(section.words, dtype=np.int64).reshape(-1, order)
+    rows = words[:, 0]
+    for place in range(1, order - 1):
+        rows = trie.find(place + 1, rows, words[:, place])
+    if (rows == NOWHERE).any():
+        names = {token: word.decode() for word, token in tokens.items()}
+        *context, last = (names[token] for token in words[np.argmax(rows == NOWHERE)].tolist())
+        raise Fault(
+            f"{lines.name} has '{' '.join([*context, last])}' among its {order}-grams, but not '{' '.join(context)}' "
+            f"among its {order - 1}-grams, where the back-off weights stand."
+        )
+    keys = rows * trie.size + words[:, -1]
+    ascending = np.argsort(keys)
+    keys = keys[ascending]
+    if (keys[1:] == keys[:-1]).any():
+        raise Fault(f"{lines.name} has one of its {order}-grams twice.")
+    log_probabilities = np.asarray(section.log_probabilities, dtype=np.float32)[ascending]
+    backoffs = np.asarray(section.backoffs, dtype=np.float32)[ascending]
+    return Ngrams(
+        Trie(trie.size, [*trie.keys, keys]),
+        [*model.log_probabilities, log_probabilities],
+        [*model.backoffs, backoffs],
+    )
+
+
+def _shown(line: bytes) -> str:
+    text = line.decode(errors="replace")
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

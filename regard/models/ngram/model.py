@@ -1,0 +1,74 @@
+"""An n-gram model in back-off form, as ARPA files have it: what every kind of smoothing here ends in.
+
+    log p(w | h) = log_probability(h w)            where the n-gram h w is in the model,
+                   backoff(h) + log p(w | h')      otherwise,
+
+with h' the context h without its first word, and backoff(h) = 0 for a context that is not in the model (Katz 1987).
+Logarithms are to the base 10, as in ARPA files.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float32, Float64, Int64
+
+from regard.models.ngram.trie import NOWHERE, Places, Trie, shifted
+
+Weights = Float32[np.ndarray, "_"]  # one for each n-gram of an order
+
+
+@dataclass(frozen=True)
+class Ngrams:
+    """The n-grams of a model and their weights, order by order; those of the highest order have no back-off."""
+
+    trie: Trie
+    log_probabilities: Sequence[Weights]
+    backoffs: Sequence[Weights]
+
+    @property
+    def order(self) -> int:
+        return self.trie.order
+
+    def score(self, tokens: Places, starts: Bool[np.ndarray, " place"]) -> Float64[np.ndarray, " place"]:
+        """The log-probability of each token of a text, given those before it back to the last start.
+
+        At a start stands a begin token, which is not predicted; what is given for it means nothing.
+        """
+        scores = np.zeros(len(tokens))
+        before = np.full(len(tokens), NOWHERE)
+        for order, rows in enumerate(self.trie.ending_at(tokens, starts), 1):
+            if order > 1:
+                known = before != NOWHERE
+                scores[known] += self.backoffs[order - 2][before[known]]
+            there = rows != NOWHERE
+            scores[there] = self.log_probabilities[order - 1][rows[there]]
+            before = shifted(rows, starts)
+        return scores
+
+    def orders(self, tokens: Places, starts: Bool[np.ndarray, " place"]) -> Int64[np.ndarray, " place"]:
+        """The length of the longest n-gram of the model that ends at each token."""
+        longest = np.zeros(len(tokens), np.int64)
+        for order, rows in enumerate(self.trie.ending_at(tokens, starts), 1):
+            longest[rows != NOWHERE] = order
+        return longest
+
+    def following(self, context: Places) -> Float64[np.ndarray, " token"]:
+        """The log-probability of every token after these, the last of which counts most."""
+        scores = self.log_probabilities[0].astype(np.float64)
+        for order in range(2, min(self.order, len(context) + 1) + 1):
+            row = self._row(context[len(context) - order + 1 :])
+            if row == NOWHERE:
+                continue  # a longer context may be there nevertheless, in a model that was pruned
+            scores += self.backoffs[order - 2][row]
+            children = self.trie.children(order - 1, row)
+            words = self.trie.keys[order - 2][children] % self.trie.size
+            scores[words] = self.log_probabilities[order - 1][children]
+        return scores
+
+    def _row(self, words: Places) -> int:
+        """Where one n-gram stands among those of its order."""
+        row = words[:1]
+        for order, word in enumerate(words[1:], 2):
+            row = self.trie.find(order, row, word[np.newaxis])
+        return int(row[0])

@@ -1,0 +1,40 @@
+"""What a recipe may say of an n-gram model."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Options
+
+HIGHEST_ORDER = 20
+Smoothing = Literal["kneser-ney", "back-off", "add-k", "imported"]
+
+
+class NgramOptions(Options):
+    """How many words are counted together, and what probability is given to those never seen together."""
+
+    order: int = Field(
+        5,
+        ge=1,
+        le=HIGHEST_ORDER,
+        description="Words that are counted together: the last one and those it is predicted from.",
+    )
+    smoothing: Smoothing = Field(
+        "kneser-ney",
+        description="How unseen n-grams get their probability: interpolated modified Kneser–Ney, back-off with one "
+        "absolute discount for each order, or k added to every count; imported comes with a model and counts nothing.",
+    )
+    k: float = Field(1.0, gt=0, description="What add-k adds to every count.")
+    discount_fallback: bool = Field(
+        False,
+        description="Whether discounts that cannot be estimated, as from little or artificial text, are replaced "
+        "(by 0.5, 1 and 1.5 for Kneser–Ney, as lmplz --discount_fallback does, and 0.5 for back-off) or refused.",
+    )
+
+    @model_validator(mode="after")
+    def _of_this_smoothing(self) -> "NgramOptions":
+        if self.smoothing != "add-k" and self.k != 1.0:
+            raise ValueError("k is for smoothing = 'add-k'")
+        if self.discount_fallback and self.smoothing not in ("kneser-ney", "back-off"):
+            raise ValueError(f"discount_fallback is for smoothing that discounts, and {self.smoothing} does not")
+        return self

@@ -1,0 +1,100 @@
+"""Which n-grams there are: sorted arrays in which all n-grams of a text are found at once.
+
+The n-grams of order k are rows, sorted, and a row is known by its key: the row of its first k−1 words among those of
+order k−1, and its last word. Of order 1 every token of the vocabulary is a row, whose number is the token itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+NOWHERE = -1  # the row of an n-gram that does not exist; no key is made of it, since keys are not negative
+
+Rows = Int64[np.ndarray, "_"]  # one number for each n-gram of an order
+Places = Int64[np.ndarray, " place"]
+
+
+@dataclass(frozen=True)
+class Trie:
+    """All n-grams up to an order over the tokens 0 … size−1; `keys` are those of orders 2, 3 and so on."""
+
+    size: int
+    keys: Sequence[Rows]
+
+    @property
+    def order(self) -> int:
+        return len(self.keys) + 1
+
+    def rows(self, order: int) -> int:
+        """How many n-grams there are of an order."""
+        return self.size if order == 1 else len(self.keys[order - 2])
+
+    def parents(self, order: int) -> Rows:
+        """The row, among those of the order below, of the words before the last."""
+        return self.keys[order - 2] // self.size
+
+    def words(self, order: int) -> Rows:
+        """The last word of each n-gram."""
+        return np.arange(self.size) if order == 1 else self.keys[order - 2] % self.size
+
+    def find(self, order: int, parents: Places, words: Places) -> Places:
+        """The rows of n-grams given by the rows of their first words and their last word."""
+        keys, rows = self.keys[order - 2], np.full(len(parents), NOWHERE)
+        places = np.flatnonzero(parents != NOWHERE)
+        if len(keys) and len(places):
+            wanted = parents[places] * self.size + words[places]
+            ascending = np.argsort(wanted)  # neighbours are found in memory that is at hand, in a third of the time
+            places, wanted = places[ascending], wanted[ascending]
+            found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            rows[places] = np.where(keys[found] == wanted, found, NOWHERE)
+        return rows
+
+    def children(self, order: int, row: int) -> slice:
+        """Where, among the n-grams of the order above, those stand that go on with this one of `order`."""
+        first, last = np.searchsorted(self.keys[order - 1], [row * self.size, (row + 1) * self.size])
+        return slice(int(first), int(last))
+
+    def ending_at(self, tokens: Places, starts: Bool[np.ndarray, " place"]) -> Iterator[Places]:
+        """Order by order, the row of the n-gram that ends at each place of a text; none reaches over a start."""
+        rows = tokens
+        yield rows
+        for order in range(2, self.order + 1):
+            rows = self.find(order, shifted(rows, starts), tokens)
+            yield rows
+
+    def suffixes(self) -> Iterator[Rows]:
+        """For orders 2, 3 and so on, the row of each n-gram's last words, all but the first.
+
+        They need not be there in a model that was pruned.
+        """
+        rows = np.zeros(0, np.int64)
+        for order in range(2, self.order + 1):
+            parents, words = self.parents(order), self.words(order)
+            rows = words if order == 2 else self.find(order - 1, rows[parents], words)
+            yield rows
+
+    def first_words(self) -> Iterator[Rows]:
+        """Order by order, the first word of each n-gram."""
+        rows = self.words(1)
+        yield rows
+        for order in range(2, self.order + 1):
+            rows = rows[self.parents(order)]
+            yield rows
+
+    def spell(self, order: int) -> Int64[np.ndarray, "row order"]:
+        """The words of all n-grams of an order."""
+        rows, columns = np.arange(self.rows(order)), []
+        for each in range(order, 1, -1):
+            columns.append(self.words(each)[rows])
+            rows = self.parents(each)[rows]
+        return np.stack([rows, *reversed(columns)], axis=1)
+
+
+def shifted(rows: Places, starts: Bool[np.ndarray, " place"]) -> Places:
+    """What stands one place before; nothing does at a start."""
+    before = np.empty_like(rows)
+    before[0:1], before[1:] = NOWHERE, rows[:-1]
+    before[starts] = NOWHERE
+    return before

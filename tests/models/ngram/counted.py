@@ -1,0 +1,33 @@
+"""Sentences as tokens, and their counts, for the tests of n-grams."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from regard.models.ngram.counting import Counts, count
+
+PAD, UNKNOWN, BEGIN, END, FIRST = range(5)
+SPECIAL = {"<unk>": UNKNOWN, "<s>": BEGIN, "</s>": END}
+
+
+def vocabulary(lines: Iterable[str]) -> list[str]:
+    """The words in the order in which they first occur."""
+    return list(dict.fromkeys(word for line in lines for word in line.split()))
+
+
+def tokens_of(lines: Iterable[str], words: Sequence[str]) -> np.ndarray:
+    """The tokens of all lines, each of which begins and ends."""
+    numbers = {word: number for number, word in enumerate(words, FIRST)}
+    sentences = [[BEGIN, *(numbers.get(word, UNKNOWN) for word in line.split()), END] for line in lines]
+    return np.array([token for sentence in sentences for token in sentence], np.int64)
+
+
+def counts_of(lines: Sequence[str], order: int, words: Sequence[str] | None = None) -> Counts:
+    words = vocabulary(lines) if words is None else words
+    tokens = tokens_of(lines, words)
+    return count(tokens, tokens == BEGIN, order, FIRST + len(words))
+
+
+def possible(size: int) -> np.ndarray:
+    """Which of so many tokens can be predicted."""
+    return ~np.isin(np.arange(size), (PAD, BEGIN))
