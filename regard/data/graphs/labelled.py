@@ -1,0 +1,142 @@
+"""A graph whose nodes have features and, some of them, labels: checked once, kept in files that hold plain numbers."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from regard.base.faults import Fault
+from regard.base.parsing import parse_json
+
+GRAPH_FILE, CLASSES_FILE = "graph.safetensors", "classes.json"
+SPLITS = ("", "train", "valid", "test")  # what the numbers in `splits` mean
+UNKNOWN = -1  # the label of a node that has none
+
+
+@dataclass(frozen=True)
+class Features:
+    """A table of features, of which only what is not zero is kept: row r stands at starts[r] up to starts[r + 1]."""
+
+    values: np.ndarray  # float32
+    columns: np.ndarray  # int64
+    starts: np.ndarray  # int64
+    width: int
+
+    @property
+    def nodes(self) -> int:
+        return len(self.starts) - 1
+
+    def normalise(self) -> "Features":
+        """Every row divided by its sum; a row that sums to zero stays as it is."""
+        rows = np.repeat(np.arange(self.nodes), np.diff(self.starts))
+        sums = np.bincount(rows, weights=self.values, minlength=self.nodes)
+        sums[sums == 0] = 1.0
+        return Features((self.values / sums[rows]).astype(np.float32), self.columns, self.starts, self.width)
+
+
+@dataclass(frozen=True)
+class LabelledGraph:
+    """`looks` (2, edge): the node looks[0, e] sees the node looks[1, e]; sorted, each once, no node itself."""
+
+    features: Features
+    looks: np.ndarray
+    labels: np.ndarray  # the number of its class for each node, or UNKNOWN
+    splits: np.ndarray  # the place in SPLITS for each node
+    classes: tuple[str, ...]
+
+    @property
+    def nodes(self) -> int:
+        return len(self.labels)
+
+    def members(self, split: str) -> np.ndarray:
+        """The nodes of a split, in order."""
+        return np.flatnonzero(self.splits == SPLITS.index(split))
+
+    def report(self) -> list[str]:
+        """What the graph holds, for people."""
+        alone = self.nodes - len(np.unique(self.looks))
+        sizes = ", ".join(f"{len(self.members(split)):,} {split}" for split in SPLITS[1:])
+        return [
+            f"{self.nodes:,} nodes, {self.looks.shape[1]:,} looks along edges, {self.features.width:,} features,"
+            f" {len(self.classes)} classes; {sizes}",
+            *([f"{alone:,} nodes have no edge and see themselves only"] if alone else []),
+        ]
+
+    def files(self) -> dict[str, bytes]:
+        """All of it as files."""
+        tensors = {
+            "values": self.features.values,
+            "columns": self.features.columns.astype(np.int32),
+            "starts": self.features.starts,
+            "width": np.array([self.features.width]),
+            "looks": self.looks.astype(np.int32),
+            "labels": self.labels,
+            "splits": self.splits,
+        }
+        contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+        return {GRAPH_FILE: save(contiguous), CLASSES_FILE: json.dumps(self.classes).encode()}
+
+
+def sort_looks(looks: np.ndarray, nodes: int) -> np.ndarray:
+    """Looks in order, each once, and none of a node at itself."""
+    keys = np.unique(looks[0].astype(np.int64) * nodes + looks[1])
+    both = np.stack([keys // nodes, keys % nodes])
+    return both[:, both[0] != both[1]]
+
+
+def check_graph(graph: LabelledGraph, name: str) -> LabelledGraph:
+    """Refuse a graph with which nothing can be trained."""
+    if not graph.looks.shape[1]:
+        raise Fault(f"{name}: the graph has no edges between two nodes, so there is nothing to attend to.")
+    labelled = graph.labels[graph.labels != UNKNOWN]
+    if len(np.unique(labelled)) < 2:
+        found = f"all have the class '{graph.classes[labelled[0]]}'" if len(labelled) else "no node has one"
+        raise Fault(f"{name}: labels of at least two classes are needed, but {found}.")
+    for split in SPLITS[1:]:
+        nodes = graph.members(split)
+        if not len(nodes):
+            raise Fault(f"{name}: no node is in the split '{split}'.")
+        if len(bare := nodes[graph.labels[nodes] == UNKNOWN]):
+            raise Fault(f"{name}: node {bare[0]} is in the split '{split}' but has no label.")
+    return graph
+
+
+def open_graph(files: Mapping[str, bytes], name: str) -> LabelledGraph:
+    """The graph in files that need not be trusted: what does not fit together is refused."""
+    try:
+        tensors, classes = load(files[GRAPH_FILE]), parse_json(files[CLASSES_FILE], CLASSES_FILE)
+        graph = _assemble(tensors, classes)
+    except (KeyError, SafetensorError, ValueError, Fault) as error:
+        raise Fault(f"{name}: {GRAPH_FILE} or {CLASSES_FILE} is missing or damaged ({error}).") from None
+    return check_graph(graph, name)
+
+
+def _assemble(tensors: dict[str, np.ndarray], classes: Any) -> LabelledGraph:
+    """A graph of its tensors; a ValueError says what does not fit."""
+    if not isinstance(classes, list) or not all(isinstance(each, str) for each in classes):
+        raise ValueError("classes that are no list of names")
+    (width,) = tensors["width"].tolist()
+    starts, columns = tensors["starts"].astype(np.int64), tensors["columns"].astype(np.int64)
+    features = Features(tensors["values"].astype(np.float32), columns, starts, int(width))
+    looks, labels = tensors["looks"].astype(np.int64), tensors["labels"].astype(np.int64)
+    nodes, splits = len(labels), tensors["splits"].astype(np.int8)
+    fits = {
+        "starts": starts.shape == (nodes + 1,) and starts[0] == 0 and starts[-1] == len(columns),
+        "order of starts": bool((np.diff(starts) >= 0).all()),
+        "values": features.values.shape == columns.shape == (len(columns),) and np.isfinite(features.values).all(),
+        "columns": _within(columns, 0, features.width),
+        "looks": looks.ndim == 2 and len(looks) == 2 and _within(looks, 0, nodes),
+        "labels": labels.shape == (nodes,) and _within(labels, UNKNOWN, len(classes)),
+        "splits": splits.shape == (nodes,) and _within(splits, 0, len(SPLITS)),
+    }
+    if wrong := [what for what, right in fits.items() if not right]:
+        raise ValueError(f"{wrong[0]} that do not fit the rest")
+    return LabelledGraph(features, sort_looks(looks, nodes), labels, splits, tuple(classes))
+
+
+def _within(numbers: np.ndarray, least: int, end: int) -> bool:
+    return not numbers.size or bool(numbers.min() >= least and numbers.max() < end)

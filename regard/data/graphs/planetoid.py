@@ -1,0 +1,178 @@
+"""Planetoid's graphs (Yang et al. 2016), Cora and Citeseer: pickles of Python 2, read so that nothing in them can run.
+
+Eight files make a graph: x, y the features and labels of the training nodes; allx, ally of all nodes but the test's;
+tx, ty of the test nodes, whose numbers are in test.index; graph the neighbours of each node.
+"""
+
+import io
+import pickle
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.data.catalogue.entries import locate
+from regard.data.catalogue.unpack import open_content
+from regard.data.graphs.labelled import SPLITS, UNKNOWN, Features, LabelledGraph, check_graph, sort_looks
+
+VALIDATION = 500  # nodes after those of the training are the validation's, in all published results
+_LARGEST = 2**26  # bytes of a file; the largest of the set has 600 kB
+Expected = TypeVar("Expected")
+_NUMBERS = {"i4": np.int32, "i8": np.int64, "f4": np.float32, "f8": np.float64}
+
+
+def read_planetoid(name: str, normalise: bool) -> LabelledGraph:
+    """The graph that is called, say, `planetoid:cora`, with its published split."""
+    graph = name.partition(":")[2]
+
+    def part(kind: str) -> Path:
+        return locate(f"planetoid:ind.{graph}.{kind}")
+
+    rest, test = _table(part("allx")), _table(part("tx"))
+    rest_labels, test_labels = _labels(part("ally")), _labels(part("ty"))
+    trained, test_nodes = len(_labels(part("y"))), _node_numbers(part("test.index"))
+    looks = _looks(part("graph"))
+    nodes = max(int(test_nodes.max()), int(looks.max())) + 1
+    if not len(test_nodes) == test.nodes == len(test_labels) or rest.nodes != len(rest_labels) or rest.nodes > nodes:
+        raise Fault(f"{name}: its files do not belong together; `regard data get planetoid` verifies them.")
+    places = np.concatenate([np.arange(rest.nodes), test_nodes])
+    labels = np.full(nodes, UNKNOWN)
+    labels[places] = np.concatenate([rest_labels, test_labels])
+    splits = np.zeros(nodes, dtype=np.int8)
+    splits[:trained] = SPLITS.index("train")
+    splits[trained : trained + VALIDATION] = SPLITS.index("valid")
+    splits[test_nodes] = SPLITS.index("test")
+    features = _stack(rest, test, places, nodes)
+    classes = tuple(map(str, range(labels.max() + 1)))  # the files give them no names
+    found = LabelledGraph(
+        features.normalise() if normalise else features, sort_looks(looks, nodes), labels, splits, classes
+    )
+    return check_graph(found, name)
+
+
+def _stack(rest: Features, test: Features, places: np.ndarray, nodes: int) -> Features:
+    """Both tables as one, each row at its node's place. Nodes that are in neither (15 of Citeseer's) get zeros."""
+    lengths = np.zeros(nodes, dtype=np.int64)
+    lengths[places] = np.concatenate([np.diff(rest.starts), np.diff(test.starts)])
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    rows = np.repeat(places, lengths[places])
+    order = np.argsort(rows, kind="stable")
+    values, columns = np.concatenate([rest.values, test.values]), np.concatenate([rest.columns, test.columns])
+    return Features(values[order], columns[order], starts, max(rest.width, test.width))
+
+
+def _table(path: Path) -> Features:
+    table = _unpickle(path, _SparseMatrix)
+    values, columns, starts = table.part("data"), table.part("indices"), table.part("indptr")
+    rows, width = table.shape
+    fits = len(starts) == rows + 1 and starts[0] == 0 and starts[-1] == len(columns) == len(values)
+    if not fits or (np.diff(starts) < 0).any() or columns.min(initial=0) < 0 or columns.max(initial=0) >= width:
+        raise _damage(path, "its matrix does not fit together")
+    return Features(values.astype(np.float32), columns.astype(np.int64), starts.astype(np.int64), width)
+
+
+def _labels(path: Path) -> np.ndarray:
+    """The number of the class of each row, of a table with a one in its column."""
+    table = _unpickle(path, _Array).array
+    if table.ndim != 2:
+        raise _damage(path, "it is no table")
+    return np.where(table.any(axis=1), table.argmax(axis=1), UNKNOWN)
+
+
+def _looks(path: Path) -> np.ndarray:
+    """Who sees whom, in both directions."""
+    neighbours = _unpickle(path, defaultdict)
+    pairs = [(node, other) for node, others in neighbours.items() for other in others]
+    if not pairs or not all(isinstance(each, int) and 0 <= each < 2**31 for pair in pairs for each in pair):
+        raise _damage(path, "it is no table of neighbours")
+    one_way = np.array(pairs, dtype=np.int64).T
+    return np.concatenate([one_way, one_way[::-1]], axis=1)
+
+
+def _node_numbers(path: Path) -> np.ndarray:
+    try:
+        with open_content(path) as stream:
+            return np.array([int(line) for line in stream], dtype=np.int64)
+    except ValueError:
+        raise _damage(path, "it is no list of numbers") from None
+
+
+def _damage(path: Path, reason: str) -> Fault:
+    return Fault(f"{path} is damaged, or no file of Planetoid's: {reason}.")
+
+
+# What the pickles are made of. Nothing of numpy or scipy is called: these stand-ins take in what is described, and the
+# arrays are made afterwards of plain bytes.
+
+
+class _Kind:
+    """Stands for a numpy.dtype: which numbers an array holds."""
+
+    def __init__(self, name: str = "", align: int = 0, copy: int = 0) -> None:
+        self.name, self.byte_order = name, ""
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.byte_order = state[1]
+
+
+class _Array:
+    """Stands for a numpy.ndarray."""
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, shape, kind, by_columns, content = state
+        if not isinstance(kind, _Kind) or kind.name not in _NUMBERS or kind.byte_order != "<":
+            raise pickle.UnpicklingError("an array of something else than plain numbers")
+        flat = np.frombuffer(content.encode("latin1"), dtype=_NUMBERS[kind.name])
+        self.array = flat.reshape(shape, order="F" if by_columns else "C")
+
+
+class _SparseMatrix:
+    """Stands for a scipy.sparse.csr_matrix."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.shape, self._state = state["_shape"], state
+
+    def part(self, name: str) -> np.ndarray:
+        return self._state[name].array
+
+
+def _begin_array(kind: Any, shape: Any, letter: Any) -> _Array:
+    """Stands for numpy's function that makes an empty array, to be filled by what follows in the pickle."""
+    return _Array()
+
+
+_ADMITTED: dict[tuple[str, str], Callable[..., Any]] = {
+    ("numpy.core.multiarray", "_reconstruct"): _begin_array,
+    ("numpy", "ndarray"): _Array,
+    ("numpy", "dtype"): _Kind,
+    ("scipy.sparse.csr", "csr_matrix"): _SparseMatrix,
+    ("collections", "defaultdict"): defaultdict,
+    ("__builtin__", "list"): list,
+}
+
+
+class _Unpickler(pickle.Unpickler):
+    """Knows the six names that occur in Planetoid's files and no others."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _ADMITTED:
+            raise pickle.UnpicklingError(f"it asks for {module}.{name}, which is not admitted")
+        return _ADMITTED[module, name]
+
+
+def _unpickle(path: Path, expected: type[Expected]) -> Expected:
+    """What a pickle holds, if it is what is expected of it."""
+    with open_content(path) as stream:
+        content = stream.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise _damage(path, "it is far too large")
+    try:
+        found = _Unpickler(io.BytesIO(content), fix_imports=False, encoding="latin1").load()
+    except Exception as error:  # a damaged or hostile pickle may raise anything; it runs nothing
+        raise _damage(path, str(error).rstrip(".") or type(error).__name__) from None
+    if type(found) is not expected:
+        raise _damage(path, "it holds something else")
+    return found
