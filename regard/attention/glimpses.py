@@ -1,0 +1,57 @@
+"""Glimpses: a few small patches around a place in a picture, each twice as wide as the one before and half as sharp.
+
+Whoever looks so sees a picture through the same few numbers however large it is (Mnih et al. 2014, section 3.1). Places
+are pairs (across, down) from -1, the left or upper edge of the picture, to 1, the right or lower one.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+Pictures = Float[Tensor, "batch height width"]
+Places = Float[Tensor, "batch path 2"]
+
+
+def take_glimpses(
+    pictures: Pictures, places: Places, patch: int, scales: int
+) -> Float[Tensor, "batch path scale patch patch"]:
+    """ρ(x, l): around each place l of a picture x, `scales` windows of patch · 2⁰, patch · 2¹, … pixels a side.
+
+    Each is averaged down to `patch` pixels a side; outside the picture all is zero. Windows lie on whole pixels, so
+    `patch` is even. No gradient reaches the places.
+    """
+    widest = _cut_out(pictures, centre_pixels(places, pictures.shape), patch * 2 ** (scales - 1))
+    glimpses = []
+    for scale in range(scales):
+        margin = (widest.shape[-1] - patch * 2**scale) // 2
+        window = widest[..., margin : widest.shape[-1] - margin, margin : widest.shape[-1] - margin]
+        blocks = window.unflatten(-1, (patch, 2**scale)).unflatten(-3, (patch, 2**scale))
+        glimpses.append(blocks.mean(dim=(-3, -1)))
+    return torch.stack(glimpses, dim=2)
+
+
+def centre_pixels(places: Places, shape: torch.Size) -> Int[Tensor, "batch path 2"]:
+    """The corner between four pixels that is nearest to each place: across from the left, down from the top."""
+    height, width = shape[-2:]
+    across, down = ((places.detach() + 1) / 2).unbind(dim=-1)
+    return torch.stack([across * width, down * height], dim=-1).round().long()
+
+
+def window_sides(patch: int, scales: int) -> list[int]:
+    """How many pixels of the picture the windows of a glimpse are wide and high."""
+    return [patch * 2**scale for scale in range(scales)]
+
+
+def _cut_out(
+    pictures: Pictures, centres: Int[Tensor, "batch path 2"], side: int
+) -> Float[Tensor, "batch path side side"]:
+    """A square of `side` pixels around each centre, zero outside the picture."""
+    batch, height, width = pictures.shape
+    offsets = torch.arange(side, device=pictures.device) - side // 2
+    across, down = (centres.unsqueeze(-1) + offsets).unbind(dim=2)  # each (batch, path, side)
+    # Whatever lies outside is read from one more row or column, which is zero.
+    across = across.where((across >= 0) & (across < width), width)
+    down = down.where((down >= 0) & (down < height), height)
+    rows = torch.arange(batch, device=pictures.device)[:, None, None, None]
+    return F.pad(pictures, (0, 1, 0, 1))[rows, down.unsqueeze(-1), across.unsqueeze(-2)]

@@ -1,0 +1,67 @@
+"""A small convolutional net: what pictures were read with before attention, and what glimpses are measured against.
+
+It sees the whole picture, so what an answer costs grows with the picture.
+"""
+
+import math
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.attention.glimpses import Pictures
+from regard.base.recipe import Options
+from regard.models.bounds import WIDEST
+
+
+class ConvNetOptions(Options):
+    """Convolutions of stride 2, each with a rectifier, then two linear layers."""
+
+    channels: list[int] = Field([8, 16, 32], min_length=1, max_length=8, description="Filters of each convolution.")
+    kernel: int = Field(5, ge=1, le=31, description="Pixels a side of a filter; odd.")
+    width: int = Field(256, ge=1, le=WIDEST, description="Units between the convolutions and the classes.")
+    dropout: float = Field(0.0, ge=0, lt=1, description="Share of these units that is left out while training.")
+
+    @model_validator(mode="after")
+    def _check(self) -> "ConvNetOptions":
+        if self.kernel % 2 == 0:
+            raise ValueError(f"kernel is {self.kernel}, expected an odd number, which has a middle")
+        if any(not 1 <= count <= WIDEST for count in self.channels):
+            raise ValueError(f"channels are {self.channels}, expected numbers from 1 to {WIDEST}")
+        return self
+
+
+class ConvNet(nn.Module):
+    """log softmax(Linear(Rect(Linear(…Rect(Conv(x))…)))); each convolution halves the sides of what it is given."""
+
+    def __init__(self, options: ConvNetOptions, classes: int, height: int, width: int) -> None:
+        super().__init__()
+        self.options, self.classes = options, classes
+        layers: list[nn.Module] = []
+        for before, after in pairwise([1, *options.channels]):
+            layers += [nn.Conv2d(before, after, options.kernel, stride=2, padding=options.kernel // 2), nn.ReLU()]
+        self.convolutions = nn.Sequential(*layers)
+        rows, columns = _halved([height, width], len(options.channels))
+        self.hidden = nn.Linear(options.channels[-1] * rows * columns, options.width)
+        self.dropout = nn.Dropout(options.dropout)
+        self.action = nn.Linear(options.width, classes)
+
+    def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
+        """The log-probabilities of the classes."""
+        seen = self.convolutions(pictures.unsqueeze(1)).flatten(1)
+        return torch.log_softmax(self.action(self.dropout(torch.relu(self.hidden(seen)))), dim=-1)
+
+    def multiplications(self, height: int, width: int) -> int:
+        """How many an answer takes of such a net built for pictures of this size."""
+        total = 0
+        for number, (before, after) in enumerate(pairwise([1, *self.options.channels]), start=1):
+            rows, columns = _halved([height, width], number)
+            total += rows * columns * after * before * self.options.kernel**2
+        return total + self.options.width * (rows * columns * after + self.classes)
+
+
+def _halved(sides: list[int], times: int) -> list[int]:
+    """Sides halved so many times, halves rounded up."""
+    return [math.ceil(side / 2**times) for side in sides]
