@@ -1,0 +1,64 @@
+"""What a recipe says about its pictures."""
+
+from typing import Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from regard.base.recipe import Options
+
+PIECE = 8  # pixels a side of the pieces of other pictures that clutter a scene
+
+
+class PictureFiles(Options):
+    """Labelled pictures, all of one size: an idx file of them and one of their labels, or a list of picture files.
+
+    A name is a path, or `SET:path` for a file of the data catalogue.
+    """
+
+    pictures: str | None = Field(None, description="File of pictures in the idx format, as those of MNIST are.")
+    labels: str | None = Field(None, description="File of their labels in the idx format, in the same order.")
+    listing: str | None = Field(
+        None, description="File of lines instead: a picture's file, seen from this one, a tab, its label."
+    )
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        two_files = self.pictures is not None and self.labels is not None and self.listing is None
+        one_file = self.pictures is None and self.labels is None and self.listing is not None
+        if not (two_files or one_file):
+            raise ValueError("labelled pictures are either 'pictures' and 'labels', or a 'listing'")
+        return self
+
+    @property
+    def name(self) -> str:
+        """What they are called in reports and faults."""
+        return self.listing or str(self.pictures)
+
+
+class Scene(Options):
+    """Larger pictures made of the given ones: each at a drawn place on black, perhaps among pieces of others."""
+
+    side: int = Field(ge=1, le=1024, description="Pixels a side of a scene.")
+    clutter: int = Field(
+        0, ge=0, le=64, description=f"Pieces of other pictures, {PIECE} pixels a side, strewn over a scene."
+    )
+    seed: int = Field(
+        1, ge=0, lt=2**63, description="Seed of the scenes: those to learn from are new in each epoch, others fixed."
+    )
+
+
+class PictureData(Options):
+    """The pictures to learn from; where one set is meant, a string is enough for a listing."""
+
+    train: PictureFiles = Field(description="Pictures to learn from.")
+    valid: PictureFiles | None = Field(None, description="Pictures to watch the training by.")
+    test: PictureFiles | None = Field(None, description="Pictures for the final scores.")
+    hold_out: int = Field(
+        5000, ge=1, description="Training pictures set aside for validation without 'valid', at most a fifth of them."
+    )
+    scene: Scene | None = Field(None, description="How larger pictures are made of them; without it, they stay.")
+
+    @field_validator("train", "valid", "test", mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        return {"listing": value} if isinstance(value, str) else value

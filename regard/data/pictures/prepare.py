@@ -1,0 +1,169 @@
+"""Pictures made ready for training: arrays that open at once, mapped into memory, and a record that vouches for them.
+
+`finished.json` comes last; without it, or when it tells of other options, all is made again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError
+
+from regard.base.checksums import check_files, file_checksum, read_record, write_record
+from regard.base.faults import Fault
+from regard.base.files import whole_file
+from regard.base.progress import Progress
+from regard.data.corpora.text import file_of
+from regard.data.pictures.files import read_listing
+from regard.data.pictures.idx import LARGEST_SIDE, read_labels, read_pictures
+from regard.data.pictures.options import PIECE, PictureData, PictureFiles
+
+FINISHED = "finished.json"
+LABELS_FILE = "labels.json"
+MOST_CLASSES = 10_000
+HOLD_OUT_SEED = 1  # not that of a run: runs that differ in their seed are compared on the same pictures
+SPLITS = ("train", "valid", "test")
+
+
+class PictureLabels(BaseModel):
+    """What travels with a model: the names of its classes, and the size of the pictures that it reads."""
+
+    classes: list[str] = Field(min_length=2, max_length=MOST_CLASSES)
+    height: int = Field(ge=1, le=LARGEST_SIDE)
+    width: int = Field(ge=1, le=LARGEST_SIDE)
+
+
+class _Finished(BaseModel):
+    """What was prepared, and from what."""
+
+    options: PictureData
+    labels: PictureLabels
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class LabelledPictures:
+    """Some `rows` of pictures (count, height, width) and of their labels, which are numbers of classes."""
+
+    pictures: np.ndarray
+    labels: np.ndarray
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class PreparedPictures:
+    """All pictures of a recipe, split by split."""
+
+    options: PictureData
+    labels: PictureLabels
+    splits: Mapping[str, LabelledPictures]
+    report: list[str]
+
+    def files(self) -> dict[str, bytes]:
+        """What a model folder needs of it."""
+        return {LABELS_FILE: self.labels.model_dump_json().encode()}
+
+
+def open_labels(files: Mapping[str, bytes]) -> PictureLabels:
+    """The labels in the files of a model folder, which need not be trusted."""
+    try:
+        return PictureLabels.model_validate_json(files[LABELS_FILE])
+    except (KeyError, ValidationError):
+        raise Fault(f"{LABELS_FILE} of the model folder is missing or damaged.") from None
+
+
+def prepare_pictures(options: PictureData, folder: Path, progress: Progress) -> PreparedPictures:
+    """The pictures that `options` name, from `folder` if they were prepared there before."""
+    record = folder / FINISHED
+    if not record.is_file() or read_record(_Finished, record).options != options:
+        _prepare(options, folder, progress)
+    finished = read_record(_Finished, record)
+    check_files(folder, finished.files)
+    splits = {split: _open_split(folder, split) for split in SPLITS if getattr(options, split) is not None}
+    if "valid" not in splits:
+        splits["train"], splits["valid"] = _hold_out(splits["train"], options)
+    sizes = ", ".join(f"{len(pictures.rows):,} {split}" for split, pictures in splits.items())
+    return PreparedPictures(
+        options, finished.labels, splits, [f"{sizes} pictures, {len(finished.labels.classes)} classes"]
+    )
+
+
+def _prepare(options: PictureData, folder: Path, progress: Progress) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FINISHED).unlink(missing_ok=True)
+    sources: dict[str, PictureFiles] = {split: files for split in SPLITS if (files := getattr(options, split))}
+    checksums: dict[str, str] = {}
+    for number, (split, files) in enumerate(sources.items()):
+        progress("reading pictures", number, len(sources))
+        pictures, names = _read(files)
+        if split == "train":
+            size, classes = pictures.shape[1:], sorted(set(names), key=_numbers_first)
+            labels = _describe(options, size, classes)
+        _refuse_others(files, pictures.shape[1:], size, sorted(set(names) - set(classes)))
+        numbers = {name: number for number, name in enumerate(classes)}
+        of_rows = np.array([numbers[name] for name in names])
+        for what, array in ((f"{split}-pictures.npy", pictures), (f"{split}-labels.npy", of_rows)):
+            with whole_file(folder / what) as file:
+                np.save(file, array, allow_pickle=False)
+            checksums[what] = file_checksum(folder / what)
+    write_record(folder / FINISHED, _Finished(options=options, labels=labels, files=checksums))
+
+
+def _read(files: PictureFiles) -> tuple[np.ndarray, list[str]]:
+    """The pictures of a set, and for each the name of its class."""
+    if files.listing is not None:
+        return read_listing(file_of(files.listing))
+    pictures, labels = read_pictures(file_of(str(files.pictures))), read_labels(file_of(str(files.labels)))
+    if len(pictures) != len(labels):
+        raise Fault(f"{files.pictures} holds {len(pictures):,} pictures, but {files.labels} {len(labels):,} labels.")
+    return pictures, list(map(str, labels))
+
+
+def _describe(options: PictureData, size: tuple[int, ...], classes: list[str]) -> PictureLabels:
+    """What is learnt from training pictures of this size; those from which nothing can be learnt are refused."""
+    name, scene = options.train.name, options.scene
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        raise Fault(f"{name} has labels of {len(classes):,} classes; 2 to {MOST_CLASSES:,} can be learnt.")
+    if scene is not None and scene.side < max(size):
+        raise Fault(f"data.scene.side is {scene.side}, but the pictures of {name} have {size[0]} × {size[1]} pixels.")
+    if scene is not None and scene.clutter and min(size) < PIECE:
+        raise Fault(f"data.scene.clutter needs pictures of {PIECE} pixels a side; {name} has {size[0]} × {size[1]}.")
+    height, width = size if scene is None else (scene.side, scene.side)
+    return PictureLabels(classes=classes, height=height, width=width)
+
+
+def _refuse_others(files: PictureFiles, found: tuple[int, ...], size: tuple[int, ...], unknown: list[str]) -> None:
+    """Refuse pictures of another size, and labels of other classes, than those of the training pictures."""
+    if found != size:
+        raise Fault(
+            f"{files.name} holds pictures of {found[0]} × {found[1]} pixels, those to learn from have"
+            f" {size[0]} × {size[1]}."
+        )
+    if unknown:
+        raise Fault(f"{files.name} has the label '{unknown[0]}', which no picture to learn from has.")
+
+
+def _numbers_first(name: str) -> tuple[bool, int, str]:
+    """The order of names of classes: numbers by their size, then the others by their letters."""
+    is_number = name.isascii() and name.isdecimal()
+    return not is_number, int(name) if is_number else 0, name
+
+
+def _open_split(folder: Path, split: str) -> LabelledPictures:
+    pictures, labels = (
+        np.load(folder / f"{split}-{what}.npy", mmap_mode="r", allow_pickle=False) for what in ("pictures", "labels")
+    )
+    return LabelledPictures(pictures, labels, np.arange(len(labels)))
+
+
+def _hold_out(train: LabelledPictures, options: PictureData) -> tuple[LabelledPictures, LabelledPictures]:
+    """The pictures to learn from and those to validate by, drawn once and for all."""
+    count = min(options.hold_out, len(train.rows) // 5)
+    if not count:
+        raise Fault(
+            f"{options.train.name} has {len(train.rows)} pictures; with fewer than 5, name others as data.valid."
+        )
+    drawn = np.random.default_rng(HOLD_OUT_SEED).permutation(len(train.rows))
+    learnt, held_out = np.sort(drawn[count:]), np.sort(drawn[:count])
+    return replace(train, rows=learnt), replace(train, rows=held_out)

@@ -1,0 +1,60 @@
+"""Scenes: larger pictures made of small ones, each a pure function of a key and the number of its row.
+
+The translated and cluttered MNIST of Mnih et al. 2014 (section 4.1) are made so: a digit at a drawn place on a black
+canvas, and over it pieces of other digits, where the brighter pixel stays.
+"""
+
+from hashlib import blake2b
+
+import numpy as np
+
+from regard.data.pictures.options import PIECE, Scene
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def make_scenes(pictures: np.ndarray, rows: np.ndarray, scene: Scene, key: tuple[int | str, ...]) -> np.ndarray:
+    """The scenes (row, side, side) of these rows of `pictures` (count, height, width).
+
+    What clutters them is drawn from all `pictures`.
+    """
+    count, height, width = pictures.shape
+    draws = _Draws(key, rows)
+    canvas = np.zeros((len(rows), scene.side, scene.side), np.uint8)
+    canvas[_squares(draws.below(scene.side - height + 1), draws.below(scene.side - width + 1), (height, width))] = (
+        pictures[rows]
+    )
+    for _ in range(scene.clutter):
+        other, piece = pictures[draws.below(count)], (PIECE, PIECE)
+        source = _squares(draws.below(height - PIECE + 1), draws.below(width - PIECE + 1), piece)
+        target = _squares(draws.below(scene.side - PIECE + 1), draws.below(scene.side - PIECE + 1), piece)
+        canvas[target] = np.maximum(canvas[target], other[source])
+    return canvas
+
+
+def _squares(top: np.ndarray, left: np.ndarray, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """An index of one rectangle in each row, by its upper left corner."""
+    rows = np.arange(len(top))[:, None, None]
+    return rows, (top[:, None] + np.arange(size[0]))[:, :, None], (left[:, None] + np.arange(size[1]))[:, None, :]
+
+
+class _Draws:
+    """Random numbers for many rows at once, those of a row being the same whichever rows it is drawn with.
+
+    A generator for each row would take longer than the scenes; this is splitmix64 (Steele et al. 2014), one for each.
+    """
+
+    def __init__(self, key: tuple[int | str, ...], rows: np.ndarray) -> None:
+        digest = blake2b(",".join(map(str, key)).encode(), digest_size=8).digest()
+        self._state = _mix(rows.astype(np.uint64) * _STEP + np.frombuffer(digest, np.uint64))
+
+    def below(self, end: int) -> np.ndarray:
+        """For each row a number from 0, below `end`."""
+        self._state = self._state + _STEP
+        return ((_mix(self._state) >> np.uint64(32)) * np.uint64(end) >> np.uint64(32)).astype(np.int64)
+
+
+def _mix(numbers: np.ndarray) -> np.ndarray:
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
