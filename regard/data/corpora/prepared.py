@@ -18,7 +18,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, model_validator
 from regard.base.checksums import (
     check_files,
     damage,
-    file_checksum,
     file_checksums,
     read_any_record,
     read_record,
@@ -30,6 +29,7 @@ from regard.base.processes import is_starting_worker
 from regard.base.progress import Progress
 from regard.base.recipe import differences
 from regard.data.corpora.cleaning import Report, hash_folded
+from regard.data.corpora.inputs import Input, has_changed, input_of, with_checksums
 from regard.data.corpora.options import DataOptions
 from regard.data.corpora.shards import Pairs, Shard
 from regard.data.corpora.text import file_of
@@ -54,15 +54,6 @@ class Prepared:
     valid: list[tuple[str, str]]
     test: list[tuple[str, str]]
     report: Report
-
-
-class Input(BaseModel):
-    """A file as it was when the preparation began."""
-
-    name: str
-    size: int
-    modified: int
-    checksum: str = ""  # taken when it is about to be read; none in preparations of old
 
 
 class Purpose(BaseModel):
@@ -195,7 +186,7 @@ def purpose_of(
     return Purpose(
         format=_FORMAT,
         options=options.model_copy(update={"prepared": None}),
-        inputs=[_input(name) for name in names if all_there or file_of(name).is_file()],
+        inputs=[input_of(name) for name in names if all_there or file_of(name).is_file()],
         tokenisers=_checksum(tokenisers) if tokenisers else "",
     )
 
@@ -203,17 +194,6 @@ def purpose_of(
 def _checksum(tokenisers: tuple[Tokeniser, Tokeniser]) -> str:
     files = [blake2b(content).digest() for each in tokenisers for content in each.files("tokeniser").values()]
     return blake2b(b"".join(files), digest_size=16).hexdigest()
-
-
-def _input(name: str) -> Input:
-    path = file_of(name)
-    try:
-        about = path.stat()
-    except OSError as error:
-        raise Fault(f"There is no file {path} ({error.strerror}).") from None
-    if not path.is_file():
-        raise Fault(f"{path} is not a file; what is read several times must lie in one.")
-    return Input(name=name, size=about.st_size, modified=about.st_mtime_ns)
 
 
 def check_free(folder: Path) -> None:
@@ -239,9 +219,7 @@ def claim(folder: Path, purpose: Purpose) -> None:
             made.unlink(missing_ok=True)
         for made in (layout.tokenisers, layout.shards):
             shutil.rmtree(made, ignore_errors=True)
-    sums = file_checksums([file_of(each.name) for each in purpose.inputs])
-    inputs = [each.model_copy(update={"checksum": sum_}) for each, sum_ in zip(purpose.inputs, sums, strict=True)]
-    write_record(layout.purpose, purpose.model_copy(update={"inputs": inputs}))
+    write_record(layout.purpose, purpose.model_copy(update={"inputs": with_checksums(purpose.inputs)}))
 
 
 def check_purpose(folder: Path, purpose: Purpose, remark: Remark = lambda text: None) -> None:
@@ -269,15 +247,8 @@ def _difference(old: Purpose, new: Purpose) -> str:
     if old.tokenisers != new.tokenisers:
         changed.append("it was cut by other tokenisers")
     before = {each.name: each for each in old.inputs}
-    changed += [f"the file {now.name} has changed" for now in new.inputs if _has_changed(before.get(now.name), now)]
+    changed += [f"the file {now.name} has changed" for now in new.inputs if has_changed(before.get(now.name), now)]
     return "; ".join(changed)
-
-
-def _has_changed(before: Input | None, now: Input) -> bool:
-    """Whether a file has another content; it is read only if it has another date."""
-    if before is None or before.modified == now.modified:
-        return before is not None and before.size != now.size
-    return before.size != now.size or before.checksum not in ("", file_checksum(file_of(now.name)))
 
 
 @contextmanager

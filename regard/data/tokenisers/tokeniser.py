@@ -4,7 +4,7 @@ All but the word tokeniser and those of imported models give back the NFC form o
 control characters included; one that ignores case gives it back in lower case.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, Self, runtime_checkable
 
@@ -16,16 +16,19 @@ from regard.base.progress import Progress, silent
 from regard.base.recipe import Options
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
+from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.data.tokenisers.symbols import NAMES, clean
 from regard.data.tokenisers.words import WordTokeniser, count_words, read_words
 
-Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "marian"]
+Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "marian"]
 
 _SAMPLED = ("unigram", "bpe")
+_OF_WORDS = ("words", "spaces")
 _SMALLEST_WITH_BYTES = 300
 _REPORT_EVERY = 10_000
-_SUFFIXES = {"bytes": (), "words": ("json",), "marian": ("model", "json")}  # of the files; of all others just a model
+# Of the files; of all others just a model.
+_SUFFIXES = {"bytes": (), "words": ("json",), "spaces": ("json",), "marian": ("model", "json")}
 
 
 class TokeniserOptions(Options):
@@ -33,7 +36,8 @@ class TokeniserOptions(Options):
 
     kind: Kind = Field(
         "unigram",
-        description="What the tokens are; words loses unknown words and the exact spacing, the others lose nothing; "
+        description="What the tokens are; words, and spaces for text that was cut into words before, lose unknown "
+        "words and the exact spacing, the others lose nothing; "
         "marian comes with an imported model and cannot be trained.",
     )
     target_kind: Kind | None = Field(
@@ -48,6 +52,9 @@ class TokeniserOptions(Options):
     shared: bool = Field(True, description="One vocabulary for both languages.")
     ignore_case: bool = Field(
         False, description="Read the source in lower case, whatever it is written in; needs shared = false."
+    )
+    at_least: int = Field(
+        1, ge=1, description="Words that occur less often than this in the training text are unknown (words, spaces)."
     )
     byte_fallback: bool = Field(
         True,
@@ -66,6 +73,8 @@ class TokeniserOptions(Options):
         for kind in (self.kind, self.target_kind or self.kind):
             if self.sampling and kind not in _SAMPLED:
                 raise ValueError(f"sampling needs kind unigram or bpe, for {kind} can be cut in one way only")
+            if self.at_least > 1 and kind not in _OF_WORDS:
+                raise ValueError(f"at_least needs kind words or spaces, for {kind} has no words")
             with_bytes = self.byte_fallback and kind in (*_SAMPLED, "characters")
             if with_bytes and self.vocabulary < _SMALLEST_WITH_BYTES:
                 raise ValueError(
@@ -154,7 +163,7 @@ class CaselessTokeniser:
 
 
 def train_tokeniser(options: TokeniserOptions, texts: Iterable[str], progress: Progress = silent) -> Tokeniser:
-    """A tokeniser of one side, learned from a sample of raw texts, all of which are held in memory meanwhile."""
+    """A tokeniser of one side, learned from a sample of raw texts, all of which subwords hold in memory meanwhile."""
     if options.ignore_case:
         return CaselessTokeniser(_trained(options, (text.lower() for text in texts), progress))
     return _trained(options, texts, progress)
@@ -166,28 +175,29 @@ def _trained(options: TokeniserOptions, texts: Iterable[str], progress: Progress
     if options.kind == "marian":
         raise Fault("A tokeniser of kind marian comes with an imported model and cannot be trained; choose unigram.")
     lines = _read(texts, progress)
-    what = "training the tokeniser"
-    progress(what, 0, len(lines))
-    tokeniser: Tokeniser
+    most_words = options.vocabulary - len(NAMES)
     if options.kind == "words":
-        tokeniser = WordTokeniser(count_words(lines, options.vocabulary - len(NAMES)))
-    else:
-        model = train_subwords(options.kind, options.vocabulary, options.byte_fallback, lines)
-        tokeniser = SubwordTokeniser(model, options.kind, options.sampling)
-    progress(what, len(lines), len(lines))
-    return tokeniser
+        return WordTokeniser(count_words(lines, most_words, options.at_least))
+    if options.kind == "spaces":
+        return SpaceTokeniser(count_words(lines, most_words, options.at_least, split_at_spaces))
+    sample, what = list(lines), "training the tokeniser"
+    progress(what, 0, len(sample))
+    model = train_subwords(options.kind, options.vocabulary, options.byte_fallback, sample)
+    progress(what, len(sample), len(sample))
+    return SubwordTokeniser(model, options.kind, options.sampling)
 
 
-def _read(texts: Iterable[str], progress: Progress) -> list[str]:
-    lines = []
+def _read(texts: Iterable[str], progress: Progress) -> Iterator[str]:
+    """The texts that are not blank, of which there must be one."""
+    is_empty = True
     for number, text in enumerate(texts, 1):
         if number % _REPORT_EVERY == 0:
             progress("reading text for the tokeniser", number, None)
         if text.strip():
-            lines.append(clean(text))
-    if not lines:
+            is_empty = False
+            yield clean(text)
+    if is_empty:
         raise Fault("There is no text to train the tokeniser on; it needs at least one line that is not blank.")
-    return lines
 
 
 def tokeniser_names(options: TokeniserOptions) -> list[str]:
@@ -216,7 +226,9 @@ def _loaded(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
             case "bytes":
                 return ByteTokeniser()
             case "words":
-                return read_words(contents[0])
+                return WordTokeniser(read_words(contents[0]))
+            case "spaces":
+                return SpaceTokeniser(read_words(contents[0]))
             case "marian":
                 return MarianTokeniser(contents[0], MarianVocabulary.from_json(contents[1]))
         return SubwordTokeniser(contents[0], options.kind, options.sampling)

@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from regard.data.tokenisers.symbols import BEGIN, END, NAMES, PAD, SILENT, UNKNOWN, UNKNOWN_TEXT, clean, word_numbers
@@ -29,10 +29,16 @@ def split_words(text: str) -> list[str]:
     return [match[0] for match in _pattern().finditer(text)]
 
 
-def count_words(texts: Iterable[str], most: int) -> list[str]:
-    """The `most` most frequent words; of equally frequent ones those first in the order of code points."""
-    counts = Counter(word for text in texts for word in split_words(clean(text)))
-    return sorted(counts, key=lambda word: (-counts[word], word))[:most]
+def count_words(
+    texts: Iterable[str], most: int, at_least: int = 1, split: Callable[[str], list[str]] = split_words
+) -> list[str]:
+    """The `most` most frequent words of those that occur at least so often.
+
+    They come by frequency, and those that are equally frequent in the order of code points.
+    """
+    counts = Counter(word for text in texts for word in split(clean(text)))
+    frequent = [word for word, count in counts.items() if count >= at_least]
+    return sorted(frequent, key=lambda word: (-counts[word], word))[:most]
 
 
 class WordTokeniser:
@@ -101,12 +107,12 @@ def _closes(word: str) -> bool:
     return word[0] in _CLOSING or unicodedata.category(word[0]) in ("Pe", "Pf")
 
 
-def read_words(contents: bytes) -> WordTokeniser:
-    """The tokeniser that `files` stored; a ValueError says that the contents are not one."""
+def read_words(contents: bytes) -> list[str]:
+    """The words of a tokeniser that `files` stored; a ValueError says that the contents are none."""
     stored = json.loads(contents.decode())
     words = stored.get("words") if isinstance(stored, dict) else None
     if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
         raise ValueError("it holds no list of words")
     if len(set(words)) != len(words):
         raise ValueError("it holds a word twice")
-    return WordTokeniser(words)
+    return words

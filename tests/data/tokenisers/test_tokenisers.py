@@ -286,7 +286,7 @@ def test_nothing_to_learn_from_is_refused(kind: str, lines: list[str]) -> None:
 
 def test_training_says_where_it_stands() -> None:
     heard = []
-    train_tokeniser(OPTIONS["words"], ["a b"] * 20_000, lambda *what: heard.append(what))
+    train_tokeniser(OPTIONS["characters"], ["a b"] * 20_000, lambda *what: heard.append(what))
     assert heard == [
         ("reading text for the tokeniser", 10_000, None),
         ("reading text for the tokeniser", 20_000, None),

@@ -1,0 +1,74 @@
+"""What a recipe says about the text of a language model: which files, and what its tokens are."""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from regard.base.recipe import Options
+from regard.data.tokenisers.tokeniser import TokeniserOptions
+
+MOST_TOKENS = 2**24
+_OF_WORDS = ("spaces", "words")
+_SUBWORDS = 8000
+
+
+class TextTokeniserOptions(Options):
+    """How the lines of a text are cut into tokens."""
+
+    kind: Literal["spaces", "words", "unigram", "bpe", "characters", "bytes"] = Field(
+        "spaces",
+        description="What the tokens are: words parted by spaces, as in text that was cut before; words and "
+        "punctuation marks of raw text; subwords, characters or bytes, by which nothing is unknown.",
+    )
+    vocabulary: int | None = Field(
+        None,
+        ge=16,
+        le=MOST_TOKENS,
+        description=f"The most tokens there may be; if not given, every word has one, and of subwords and characters "
+        f"there are at most {_SUBWORDS:,}.",
+    )
+    at_least: int = Field(
+        1, ge=1, description="Words that occur less often than this in the training text are unknown (spaces, words)."
+    )
+
+    @model_validator(mode="after")
+    def _of_this_kind(self) -> Self:
+        if self.kind not in _OF_WORDS and self.at_least > 1:
+            raise ValueError(f"at_least is for words, and kind = '{self.kind}' has none")
+        if self.kind == "bytes" and self.vocabulary is not None:
+            raise ValueError("vocabulary is for other kinds than bytes, which are always 260 tokens")
+        return self
+
+    @property
+    def is_of_words(self) -> bool:
+        """Whether its tokens are words, some of which may be unknown."""
+        return self.kind in _OF_WORDS
+
+    def full(self) -> TokeniserOptions:
+        """The same as the options of any tokeniser."""
+        unlimited = MOST_TOKENS if self.is_of_words else _SUBWORDS
+        return TokeniserOptions(kind=self.kind, vocabulary=self.vocabulary or unlimited, at_least=self.at_least)
+
+
+class LanguageData(Options):
+    """The text of a language model. Every line is a sentence, which ends where the line does.
+
+    A name is a path, or `SET:path` for a file of the data catalogue; several files are a list and follow one another.
+    """
+
+    train: list[str] = Field(min_length=1, description="Files of text to learn from.")
+    valid: list[str] = Field([], description="Files of text to watch the training by.")
+    test: list[str] = Field([], description="Files of text for the final scores.")
+    tokeniser: TextTokeniserOptions = Field(TextTokeniserOptions(), description="How text is cut into tokens.")
+    blank_lines: bool = Field(
+        False, description="Whether a blank line is a sentence without words; otherwise it is passed over."
+    )
+    longest: int = Field(
+        100_000, ge=1, description="The most tokens of a line; a longer one is refused, for it is rarely a sentence."
+    )
+    prepared: str | None = Field(None, description="Folder of the prepared text; without it, one inside the run.")
+
+    @field_validator("train", "valid", "test", mode="before")
+    @classmethod
+    def _one_file(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value

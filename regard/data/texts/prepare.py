@@ -1,0 +1,250 @@
+"""From text files to tokens on disk: the vocabulary first, then one file of tokens for each split.
+
+Each step leaves files that are whole or not there, so that an interrupted preparation goes on where it was; what it
+makes is the same to the byte.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel
+
+from regard.base.checksums import (
+    are_whole,
+    check_files,
+    damage,
+    file_checksum,
+    read_record,
+    write_record,
+    write_vouched,
+)
+from regard.base.faults import Fault
+from regard.base.files import checksum, whole_file
+from regard.base.progress import Progress, silent
+from regard.base.recipe import differences
+from regard.data.corpora.inputs import Input, has_changed, input_of, with_checksums
+from regard.data.corpora.prepared import check_free, locked, make_folder, remove_leftovers
+from regard.data.corpora.text import file_of, read_lines
+from regard.data.texts.options import LanguageData
+from regard.data.tokenisers.symbols import NAMES
+from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
+
+SPLITS = ("train", "valid", "test")
+_FORMAT = 1
+_AT_ONCE = 10_000  # lines that are cut together
+_SAMPLED = 1_000_000  # lines from which subwords are learnt
+_FEWEST_WORDS = 2
+_NAME = "tokeniser"
+
+Remark = Callable[[str], None]
+
+
+class Purpose(BaseModel):
+    """What a folder is the preparation of."""
+
+    format: int
+    options: LanguageData
+    inputs: list[Input]
+    given: str = ""  # a checksum of the tokeniser that was given; none if it is made here
+
+
+class Split(BaseModel):
+    """What became of the lines of a split."""
+
+    lines: int = 0
+    blank: int = 0  # passed over
+    tokens: int = 0  # with an end for each line
+    unknown: int = 0
+    checksum: str = ""
+
+    def report(self, name: str) -> str:
+        """What was read, and what was passed over, for people."""
+        words = self.tokens - self.lines
+        said = f"{name}: {self.lines:,} lines, {words:,} tokens"
+        if self.unknown:
+            said += f", {self.unknown:,} of them unknown ({self.unknown / words:.2%})"
+        return said + (f"; {self.blank:,} blank lines were passed over" if self.blank else "")
+
+
+@dataclass(frozen=True)
+class PreparedText:
+    """Text as tokens, every line of which ends with the end token; `splits` has those that the recipe names."""
+
+    folder: Path
+    tokeniser: Tokeniser
+    splits: dict[str, np.ndarray]
+    report: list[str]
+
+    def files(self) -> dict[str, bytes]:
+        """What travels in the model folder."""
+        return self.tokeniser.files(_NAME)
+
+
+class _Layout:
+    """Where things lie in the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.purpose = folder / "purpose.json"
+        self.tokeniser = folder / "tokeniser"
+        self.tokeniser_done = folder / "tokeniser" / "done.json"  # vouches for it
+
+    def tokens(self, split: str) -> Path:
+        return self.folder / f"{split}.bin"
+
+    def record(self, split: str) -> Path:
+        """What became of a split; it comes after its tokens, and vouches for them."""
+        return self.folder / f"{split}.json"
+
+
+def prepare_text(
+    options: LanguageData,
+    folder: Path,
+    progress: Progress = silent,
+    remark: Remark = lambda text: None,
+    tokeniser: Tokeniser | None = None,
+) -> PreparedText:
+    """Cut the text of `options` into tokens in `folder`, or open it at once if that was done before.
+
+    A tokeniser that is given cuts it; otherwise one is made of the training text. A folder that holds the preparation
+    of something else is refused. Once it is finished, the text need not be there any more.
+    """
+    layout, splits = _Layout(folder), [split for split in SPLITS if getattr(options, split)]
+    finished = all(layout.record(split).is_file() for split in splits)
+    purpose = _purpose_of(options, tokeniser, all_there=not finished)
+    check_free(folder)
+    make_folder(folder)
+    with locked(folder, progress):
+        _claim(layout, purpose, remark)
+        made = _tokeniser(options, layout, progress, tokeniser)
+        for split in splits:
+            if not layout.record(split).is_file():
+                _cut(options, split, layout, made, progress)
+        remove_leftovers(folder)
+    records = {split: read_record(Split, layout.record(split)) for split in splits}
+    check_files(folder, {layout.tokens(split).name: record.checksum for split, record in records.items()})
+    return PreparedText(
+        folder,
+        made,
+        {split: _opened(layout, split, record, made) for split, record in records.items()},
+        [record.report(split) for split, record in records.items()],
+    )
+
+
+def _purpose_of(options: LanguageData, tokeniser: Tokeniser | None, all_there: bool) -> Purpose:
+    names = dict.fromkeys([*options.train, *options.valid, *options.test])
+    inputs = [input_of(name) for name in names if all_there or file_of(name).is_file()]
+    own = options.model_copy(update={"prepared": None})
+    return Purpose(format=_FORMAT, options=own, inputs=inputs, given=_checksum(tokeniser) if tokeniser else "")
+
+
+def _checksum(tokeniser: Tokeniser) -> str:
+    return checksum(b"".join(tokeniser.files(_NAME).values()))
+
+
+def _claim(layout: _Layout, purpose: Purpose, remark: Remark) -> None:
+    """Make the folder one for this purpose; what it holds of another is refused."""
+    if not layout.purpose.is_file():
+        write_record(layout.purpose, purpose.model_copy(update={"inputs": with_checksums(purpose.inputs)}))
+        return
+    stored = read_record(Purpose, layout.purpose)
+    before = {each.name: each for each in stored.inputs}
+    now = {each.name: each for each in purpose.inputs}
+    changes = [f"data.{difference}" for difference in differences(stored.options, purpose.options)]
+    changes += ["it was cut by another tokeniser"] if stored.given != purpose.given else []
+    changes += [f"the file {name} has changed" for name, each in now.items() if has_changed(before.get(name), each)]
+    if stored.format != _FORMAT:
+        raise damage(layout.purpose, layout.folder)
+    if changes:
+        raise Fault(
+            f"{layout.folder} holds text prepared from something else: {'; '.join(changes)}. "
+            "Name another folder as data.prepared, or delete this one."
+        )
+    for name in before.keys() - now.keys():
+        remark(f"{name} is not there any more; going on with what was prepared from it.")
+
+
+def _tokeniser(options: LanguageData, layout: _Layout, progress: Progress, given: Tokeniser | None) -> Tokeniser:
+    """The tokeniser, given or made of the training text, unless it lies there already."""
+    if not are_whole(layout.tokeniser_done):
+        make_folder(layout.tokeniser)
+        made = given or _made_of_training_text(options, progress)
+        write_vouched(layout.tokeniser_done, made.files(_NAME))
+    return load_tokeniser(layout.tokeniser, _NAME, options.tokeniser.full())
+
+
+def _made_of_training_text(options: LanguageData, progress: Progress) -> Tokeniser:
+    lines = (line for name in options.train for line in read_lines(file_of(name)))
+    if not options.tokeniser.is_of_words:
+        return train_tokeniser(options.tokeniser.full(), islice(lines, _SAMPLED), progress)
+    tokeniser = train_tokeniser(options.tokeniser.full(), lines, progress)
+    if (words := tokeniser.size - len(NAMES)) < _FEWEST_WORDS:
+        found = f"one word, '{tokeniser.pieces([len(NAMES)])[0]}'" if words else "no word"
+        raise Fault(
+            f"The vocabulary has {found}: the text of data.train has no other"
+            f"{' that occurs often enough' if options.tokeniser.at_least > 1 else ''}. "
+            "A language model needs several to choose from."
+        )
+    return tokeniser
+
+
+def _cut(options: LanguageData, split: str, layout: _Layout, tokeniser: Tokeniser, progress: Progress) -> None:
+    """Write the tokens of a split, then what became of its lines."""
+    record = Split()
+    with whole_file(layout.tokens(split)) as file:
+        for names in getattr(options, split):
+            for first, lines in _in_blocks(read_lines(file_of(names))):
+                file.write(_tokens_of(lines, f"{names}, line", first, options, tokeniser, record))
+                progress(f"cutting the {split} text", record.lines, None)
+    if not record.lines:
+        said = f"{record.blank:,} lines, all of them blank" if record.blank else "no line"
+        raise Fault(f"data.{split} holds no text: {', '.join(getattr(options, split))} has {said}.")
+    record.checksum = file_checksum(layout.tokens(split))
+    write_record(layout.record(split), record)
+
+
+def _in_blocks(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    """Some lines at once, with the number of the first."""
+    first = 1
+    while block := list(islice(lines, _AT_ONCE)):
+        yield first, block
+        first += len(block)
+
+
+def _tokens_of(
+    lines: Sequence[str], place: str, first: int, options: LanguageData, tokeniser: Tokeniser, record: Split
+) -> bytes:
+    """The tokens of some lines as they are stored; `record` is brought up to date."""
+    found: list[int] = []
+    for number, tokens in enumerate(tokeniser.encode_all(list(lines)), first):
+        if len(tokens) > options.longest:
+            raise Fault(
+                f"{place} {number:,} has {len(tokens):,} tokens, more than the {options.longest:,} of data.longest; "
+                "a sentence should stand on a line of its own. Raise data.longest if it is meant to be one."
+            )
+        if not tokens and not options.blank_lines:
+            record.blank += 1
+            continue
+        found += tokens
+        found.append(tokeniser.end)
+        record.lines += 1
+    stored = np.array(found, _type_of(tokeniser))
+    record.tokens += len(stored)
+    record.unknown += int(np.count_nonzero(stored == tokeniser.unknown))
+    return stored.tobytes()
+
+
+def _type_of(tokeniser: Tokeniser) -> np.dtype:
+    """What a token is stored as, little-endian on every machine."""
+    return np.dtype("<u2" if tokeniser.size <= 2**16 else "<u4")
+
+
+def _opened(layout: _Layout, split: str, record: Split, tokeniser: Tokeniser) -> np.ndarray:
+    path = layout.tokens(split)
+    tokens = np.memmap(path, _type_of(tokeniser), mode="r")
+    if len(tokens) != record.tokens:
+        raise damage(path, layout.folder)
+    return tokens
