@@ -17,9 +17,12 @@ from regard.viewing.sides import Side
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums and how to finish them. Tallies add, so no mean of means ever happens, however the data is cut."""
+    """Sums and how to finish them. Tallies add, so no mean of means ever happens, however the data is cut.
 
-    sums: tuple[float, ...]
+    A sum may be a tensor of one number, which is read when the value is asked for and not before.
+    """
+
+    sums: tuple[float | Tensor, ...]
     finish: Callable[..., float]
 
     def __add__(self, other: Self) -> "Tally":
@@ -29,7 +32,7 @@ class Tally:
 
     @property
     def value(self) -> float:
-        return self.finish(*self.sums)
+        return self.finish(*map(float, self.sums))
 
 
 def mean(total: float, count: float) -> float:
@@ -89,7 +92,11 @@ class Measure:
 
 @dataclass
 class Loss:
-    """`total` is summed over `count` items and divided once, by the trainer; `carry` comes back with the next batch."""
+    """`total` is summed over `count` items and divided once, by the trainer; `carry` comes back with the next batch.
+
+    Of a task with members `total` is the sum over all of them and `count` that of one. The `tallies` are shown beside
+    the loss. What is carried belongs to the rows of a batch by its first axis, but for single numbers.
+    """
 
     total: Tensor
     count: Tensor | int
@@ -160,10 +167,26 @@ class Learns(Protocol):
 
 
 @runtime_checkable
+class Carries(Protocol):
+    """Says how long what `loss` carries from batch to batch lasts: to the end of an epoch, or of the run."""
+
+    carry_ends_with_epoch: bool
+
+
+@runtime_checkable
 class Counts(Protocol):
-    """Learns in one pass of counting."""
+    """Learns in one pass of counting: `counts` is all that was counted so far, which a checkpoint holds.
+
+    When everything is counted, `estimate` makes the model of it, whose tensors `weights` gives: their sizes are known
+    only then. `load_weights` refuses tensors that do not belong together.
+    """
 
     def count(self, batch: Any) -> None: ...
+    def counts(self) -> dict[str, Tensor]: ...
+    def resume_counts(self, tensors: dict[str, Tensor]) -> None: ...
+    def estimate(self) -> None: ...
+    def weights(self) -> dict[str, Tensor]: ...
+    def load_weights(self, tensors: dict[str, Tensor]) -> None: ...
 
 
 @runtime_checkable

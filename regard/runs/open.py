@@ -281,6 +281,9 @@ def train(run: Run, listeners: Sequence[Listener]) -> Facts:
         from regard.viewing.curves import draw_curves
 
         series = {"training loss": list(facts.losses)}
+        for step, values in facts.tallies:
+            for name, value in values.items():
+                series.setdefault(f"training {name}", []).append((step, value))
         for step, measures in facts.validations:
             for name, value in measures.items():
                 series.setdefault(f"validation {name}", []).append((step, value))

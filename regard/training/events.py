@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Started:
-    """The run begins, or goes on, behind `step` of `steps`."""
+    """The run begins, or goes on, behind `step` of `steps`; what it learns from is counted in `unit`."""
 
     step: int
     steps: int
+    unit: str = "items"
 
 
 @dataclass(frozen=True)
 class Stepped:
-    """The weights were updated up to `step`; `loss` is the mean per item since the last such event."""
+    """The weights were updated up to `step`; `loss` and the `tallies` are of all since the last such event."""
 
     step: int
     epoch: int
@@ -25,6 +26,7 @@ class Stepped:
     items: int
     learning_rate: float
     gradient_norm: float
+    tallies: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What intervenes in a run: splitting a batch that does not fit, noticing a loss that explodes, averaging weights."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.hardware.memory import give_back, is_out_of_memory
 from regard.protocols import Divisible
+from regard.training.snapshot import named_weights
+from regard.training.updates import Placed
 
 Result = TypeVar("Result")
 LESSONS = 50  # losses seen before one can be unusual
@@ -63,17 +66,22 @@ class Splitter:
     def __init__(self, remark: Callable[[str], None], make_room: Callable[[], None]) -> None:
         self.parts, self.remark, self.make_room = 1, remark, make_room
 
-    def run(self, batches: Sequence[Any], begin: Callable[[], None], work: Callable[[Any], Result]) -> list[Result]:
-        """The results of `work` on the pieces of the batches; `begin` comes before every try and wipes the last."""
+    def run(
+        self,
+        group: Sequence[Placed],
+        begin: Callable[[], None],
+        work: Callable[[Placed, Sequence[Any]], list[Result]],
+    ) -> list[Result]:
+        """The results of `work` on each batch and its pieces; `begin` comes before every try and wipes the last."""
         has_made_room = False
         while True:
             begin()
             try:
-                return [work(piece) for batch in batches for piece in self._pieces(batch)]
+                return [result for placed in group for result in work(placed, self._pieces(placed.batch))]
             except (MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
-                rows = max(batch.rows if isinstance(batch, Divisible) else 1 for batch in batches)
+                rows = max(batch.rows if isinstance(batch, Divisible) else 1 for _, _, batch in group)
             # Outside the except block, where the traceback no longer holds on to the tensors that did not fit.
             if rows <= self.parts and has_made_room:
                 raise Fault(
@@ -93,8 +101,53 @@ class Splitter:
         return batch.split(min(self.parts, batch.rows))
 
 
-class MovingAverage:
-    """An exponential moving average of a module's parameters, which can stand in for them for a while."""
+class StandIn(ABC):
+    """Other weights that can stand in for those of a module for a while, such as a mean of them."""
+
+    @abstractmethod
+    def pairs(self) -> list[tuple[Tensor, Tensor]]:
+        """Each of the other weights with the live one that it stands in for."""
+
+    @contextmanager
+    def standing_in(self) -> Iterator[None]:
+        """Inside this block the other weights are the live ones."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    @torch.no_grad()
+    def _swap(self) -> None:
+        for other, live in self.pairs():
+            kept = other.clone()
+            other.copy_(live)
+            live.copy_(kept)
+
+
+class Others(StandIn):
+    """Weights by name."""
+
+    def __init__(self, module: nn.Module, weights: dict[str, Tensor]) -> None:
+        self.live = named_weights(module)
+        self.weights = {name: weights[name].to(live, copy=True) for name, live in self.live.items()}
+
+    def pairs(self) -> list[tuple[Tensor, Tensor]]:
+        return [(self.weights[name], live) for name, live in self.live.items()]
+
+
+class OptimizersAverage(StandIn):
+    """The mean of the weights that ASGD takes, which is a part of its memory."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizer = optimizer
+
+    def pairs(self) -> list[tuple[Tensor, Tensor]]:
+        return [(memory["ax"], live) for live, memory in self.optimizer.state.items()]
+
+
+class MovingAverage(StandIn):
+    """An exponential moving average of a module's parameters."""
 
     def __init__(self, module: nn.Module, decay: float) -> None:
         self.decay = decay
@@ -102,26 +155,14 @@ class MovingAverage:
         self.names = [name for name, _ in module.named_parameters()]
         self.averaged = [parameter.detach().clone() for parameter in self.live]
 
+    def pairs(self) -> list[tuple[Tensor, Tensor]]:
+        return list(zip(self.averaged, self.live, strict=True))
+
     @torch.no_grad()
     def update(self, step: int) -> None:
         """One step of the average; early on it forgets faster, so that the first weights do not linger."""
         decay = min(self.decay, (1 + step) / (10 + step))
         torch._foreach_lerp_(self.averaged, self.live, 1 - decay)
-
-    @contextmanager
-    def standing_in(self) -> Iterator[None]:
-        """Inside this block the averaged weights are the live ones."""
-        self._swap()
-        try:
-            yield
-        finally:
-            self._swap()
-
-    def _swap(self) -> None:
-        for averaged, live in zip(self.averaged, self.live, strict=True):
-            averaged_data = averaged.clone()
-            averaged.copy_(live.data)
-            live.data.copy_(averaged_data)
 
     def tensors(self) -> dict[str, Tensor]:
         return dict(zip(self.names, self.averaged, strict=True))

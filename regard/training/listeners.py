@@ -1,6 +1,5 @@
 """Who listens to a training run: people at a terminal, log files, TensorBoard, the clock and Ctrl-C."""
 
-import math
 import signal
 import sys
 import time
@@ -36,21 +35,25 @@ class Speedometer:
         self._last = now
 
 
-class SmoothLoss:
-    """The mean loss of an item over the recent past, about fifty steps: that of one batch says little.
+class Smoother:
+    """The loss, and what else a task tallies, over the recent past, about fifty steps: one batch says little.
 
     Sums of losses and of items both fade at each step, so that a large batch counts for more than a small one.
     """
 
     def __init__(self) -> None:
-        self.value, self._sum, self._items, self._step = math.nan, 0.0, 0.0, 0
+        self.values: dict[str, float] = {}
+        self._sums: dict[str, float] = {}
+        self._items, self._step = 0.0, 0
 
     def hear(self, event: Event) -> None:
         if isinstance(event, Stepped):
             fading = FADING ** (event.step - self._step)
-            self._sum = fading * self._sum + event.loss * event.items
             self._items = fading * self._items + event.items
-            self.value, self._step = self._sum / max(self._items, 1), event.step
+            for name, value in {"loss": event.loss, **event.tallies}.items():
+                self._sums[name] = fading * self._sums.get(name, 0.0) + value * event.items
+            self.values = {name: total / max(self._items, 1) for name, total in self._sums.items()}
+            self._step = event.step
 
 
 class Forecast:
@@ -81,19 +84,21 @@ def _minutes(seconds: float) -> str:
 
 
 class Gauge:
-    """What people read of a step: the smoothed loss, the learning rate and the speed."""
+    """What people read of a step: the smoothed loss and tallies, the learning rate and the speed."""
 
     def __init__(self) -> None:
-        self.speed, self.loss, self.forecast = Speedometer(), SmoothLoss(), Forecast()
+        self.speed, self.smoother, self.forecast, self.unit = Speedometer(), Smoother(), Forecast(), ""
 
     def hear(self, event: Event) -> str | None:
         """Take note of an event; gives a sentence now and then that is to be shown."""
         self.speed.hear(event)
-        self.loss.hear(event)
+        self.smoother.hear(event)
+        self.unit = event.unit if isinstance(event, Started) else self.unit
         return self.forecast.hear(event)
 
     def summary(self, event: Stepped) -> str:
-        return f"loss {self.loss.value:.3f}  rate {event.learning_rate:.1e}  {self.speed.rate:,.0f} tokens/s"
+        values = "  ".join(f"{name} {value:.3f}" for name, value in self.smoother.values.items())
+        return f"{values}  rate {event.learning_rate:.1e}  {self.speed.rate:,.0f} {self.unit}/s"
 
 
 def _measures(event: Validated) -> str:
@@ -202,11 +207,11 @@ class TensorBoard:
     """Writes the run's curves for TensorBoard; a resumed run overwrites what came after its checkpoint."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.loss = folder, SmoothLoss()
+        self.folder, self.smoother = folder, Smoother()
         self.writer: Any = None
 
     def __call__(self, event: Event) -> None:
-        self.loss.hear(event)
+        self.smoother.hear(event)
         with naming(self.folder):
             self._write(event)
 
@@ -216,9 +221,10 @@ class TensorBoard:
                 from torch.utils.tensorboard import SummaryWriter
 
                 self.writer = SummaryWriter(str(self.folder), purge_step=step + 1)
-            case Stepped(step, _, loss, _, learning_rate, norm):
-                named = {"loss": self.loss.value, "loss unsmoothed": loss}
-                for name, value in (named | {"learning rate": learning_rate, "gradient norm": norm}).items():
+            case Stepped(step, _, loss, _, learning_rate, norm, tallies):
+                plain = {f"{name} unsmoothed": value for name, value in {"loss": loss, **tallies}.items()}
+                others = {"learning rate": learning_rate, "gradient norm": norm}
+                for name, value in (self.smoother.values | plain | others).items():
                     self.writer.add_scalar(f"training/{name}", value, step)
             case Validated(step, measures):
                 for name, value in measures.items():

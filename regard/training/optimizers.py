@@ -1,6 +1,7 @@
-"""The optimisers, and their state as named tensors that a checkpoint can hold without pickling."""
+"""Torch's optimisers by name, and their state as named tensors that a checkpoint can hold without pickling."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -9,46 +10,89 @@ from regard.base.faults import Fault
 from regard.hardware.memory import is_out_of_memory
 from regard.training.options import OptimizerOptions
 
+SPARSE = ("sgd", "adagrad")  # which take the sparse gradients of an embedding
+
 
 def build(module: nn.Module, options: OptimizerOptions) -> torch.optim.Optimizer:
-    """Adam or AdamW over the module's parameters; vectors (norms, biases) never decay."""
+    """The optimiser over the parameters that learn; of adamw, vectors (norms, biases) do not decay."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    of_vectors = 0.0 if options.kind == "adamw" else options.weight_decay
     groups = [
         {"params": [p for p in parameters if p.dim() > 1], "weight_decay": options.weight_decay},
-        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
+        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": of_vectors},
     ]
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[options.kind]
-    return kind(
-        [group for group in groups if group["params"]],
-        lr=options.learning_rate,
-        betas=(options.beta1, options.beta2),
-        eps=options.epsilon,
-        fused=True,
-    )
+    kind, own = _torchs_own(options)
+    return kind([group for group in groups if group["params"]], lr=options.learning_rate, **own)
+
+
+def _torchs_own(options: OptimizerOptions) -> tuple[Callable[..., torch.optim.Optimizer], dict[str, Any]]:
+    """The optimiser's class, and its options by the names that torch has for them."""
+    match options.kind:
+        case "adam" | "adamw":
+            kind = torch.optim.Adam if options.kind == "adam" else torch.optim.AdamW
+            return kind, {"betas": (options.beta1, options.beta2), "eps": options.epsilon, "fused": True}
+        case "sgd":
+            return torch.optim.SGD, {"momentum": options.momentum, "nesterov": options.nesterov}
+        case "adagrad":
+            return torch.optim.Adagrad, {"eps": options.epsilon, "initial_accumulator_value": options.first_sum}
+        case "rmsprop":
+            own = {"alpha": options.smoothing, "momentum": options.momentum, "centered": options.centred}
+            return torch.optim.RMSprop, own | {"eps": options.epsilon}
+        case "asgd":  # torch averages from the second step after t0; its lambd decays the rate, as schedules do
+            assert options.average_from is not None
+            return torch.optim.ASGD, {"t0": options.average_from - 2, "lambd": 0.0}
+
+
+def check_sparse(module: nn.Module, options: OptimizerOptions) -> None:
+    """Refuse sparse gradients where the optimiser would fail on them, or would need a dense memory for them."""
+    if any(parameter.grad is not None and parameter.grad.is_sparse for parameter in module.parameters()):
+        if options.kind not in SPARSE:
+            kinds = " or ".join(f"'{kind}'" for kind in SPARSE)
+            raise Fault(
+                f"training.optimizer.kind is '{options.kind}', which cannot use the sparse gradients of this model; "
+                f"choose {kinds}."
+            )
+        if options.weight_decay or options.momentum:
+            name = "weight_decay" if options.weight_decay else "momentum"
+            raise Fault(f"training.optimizer.{name} does not go with the sparse gradients of this model; set it to 0.")
 
 
 def scale_gradients(module: nn.Module, count: Tensor | int, clip: float) -> Tensor:
     """Turn the gradient of a sum over `count` items into that of their mean, no longer than `clip`; gives its norm."""
-    gradients = [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
+    gradients = [_numbers(parameter) for parameter in module.parameters() if parameter.grad is not None]
     norm = torch.nn.utils.get_total_norm(gradients) / count
     factor = torch.clamp(clip / (norm + 1e-6), max=1.0) / count if clip else torch.ones_like(norm) / count
     torch._foreach_mul_(gradients, factor)
     return norm
 
 
+def _numbers(parameter: nn.Parameter) -> Tensor:
+    """The gradient of a parameter; of a sparse one its values, each row that occurs there once."""
+    assert parameter.grad is not None
+    if not parameter.grad.is_sparse:
+        return parameter.grad
+    parameter.grad = parameter.grad.coalesce()
+    return parameter.grad.values()
+
+
 def step(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
     """One step at this learning rate."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate
+    for memory in optimizer.state.values():
+        if "eta" in memory:  # the learning rate as ASGD keeps it: that of the step before
+            memory["eta"].fill_(learning_rate)
     try:
-        optimizer.step()
+        # Adagrad makes sparse tensors, which torch wants to be told whether to check.
+        with torch.sparse.check_sparse_tensor_invariants(enable=False):
+            optimizer.step()
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         weights = [weight for group in optimizer.param_groups for weight in group["params"]]
         megabytes = 2 * sum(weight.numel() * weight.element_size() for weight in weights) / 1e6
         raise Fault(
-            "There is too little memory for the optimiser, which keeps two numbers for each weight "
+            "There is too little memory for the optimiser, which keeps up to two numbers for each weight "
             f"({megabytes:,.0f} MB together); choose a smaller model."
         ) from None
 
@@ -59,6 +103,7 @@ def state_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
         f"{number}.{role}": value
         for number, roles in optimizer.state_dict()["state"].items()
         for role, value in roles.items()
+        if value is not None
     }
 
 

@@ -6,26 +6,83 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
 
+# What each optimiser can be told beside its learning rate, and what it is where nothing is told.
+OWN_OPTIONS: dict[str, dict[str, float]] = {
+    "adam": {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9},
+    "adamw": {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9},
+    "sgd": {"momentum": 0.0, "nesterov": False},
+    "adagrad": {"epsilon": 1e-10, "first_sum": 0.0},
+    "rmsprop": {"smoothing": 0.99, "momentum": 0.0, "centred": False, "epsilon": 1e-8},
+    "asgd": {"average_from": 1},
+}
+
+
+def _own(name: str, sentence: str) -> str:
+    """The description of an option that some optimisers have, with its default for each of them."""
+    defaults = [f"{kind}: {own[name]}" for kind, own in OWN_OPTIONS.items() if name in own]
+    return f"{sentence} ({', '.join(defaults)}).".replace("False", "false")
+
 
 class OptimizerOptions(Options):
-    """The optimiser and the course of its learning rate."""
+    """The optimiser, one of torch's, and the course of its learning rate."""
 
-    kind: Literal["adam", "adamw"] = Field(default="adam", description="Adam, or AdamW with decoupled weight decay.")
-    learning_rate: float = Field(default=7e-4, gt=0, le=10, description="The highest learning rate, after warm-up.")
+    kind: Literal["adam", "adamw", "sgd", "adagrad", "rmsprop", "asgd"] = Field(
+        default="adam",
+        description="The optimiser: Adam, AdamW, gradient descent, Adagrad, RMSprop, or gradient descent whose mean "
+        "weights are what is kept.",
+    )
+    learning_rate: float = Field(default=7e-4, gt=0, le=1000, description="The highest learning rate, after warm-up.")
     schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = Field(
         default="inverse-sqrt", description="How the learning rate falls after warm-up."
     )
     warmup: int = Field(default=4000, ge=0, description="Steps in which the learning rate rises from zero.")
-    beta1: float = Field(default=0.9, ge=0, lt=1, description="Decay of Adam's mean of gradients.")
-    beta2: float = Field(default=0.98, ge=0, lt=1, description="Decay of Adam's mean of squared gradients.")
-    epsilon: float = Field(default=1e-9, gt=0, description="Adam's epsilon.")
-    weight_decay: float = Field(default=0.0, ge=0, description="Decay of the weight matrices (adamw only).")
+    beta1: float | None = Field(default=None, ge=0, lt=1, description=_own("beta1", "Decay of the mean of gradients"))
+    beta2: float | None = Field(
+        default=None, ge=0, lt=1, description=_own("beta2", "Decay of the mean of squared gradients")
+    )
+    epsilon: float | None = Field(
+        default=None, gt=0, description=_own("epsilon", "What is added to the root that a step is divided by")
+    )
+    momentum: float | None = Field(
+        default=None, ge=0, lt=1, description=_own("momentum", "Share of a step that the next one keeps")
+    )
+    nesterov: bool | None = Field(default=None, description=_own("nesterov", "Momentum as Nesterov has it"))
+    smoothing: float | None = Field(
+        default=None, ge=0, lt=1, description=_own("smoothing", "Decay of the mean of squared gradients")
+    )
+    centred: bool | None = Field(
+        default=None, description=_own("centred", "Divide by the deviation of the gradients, not by their size")
+    )
+    first_sum: float | None = Field(
+        default=None, ge=0, description=_own("first_sum", "What the sum of squared gradients begins with")
+    )
+    average_from: int | None = Field(
+        default=None, ge=1, description=_own("average_from", "The step from which on the weights are averaged")
+    )
+    weight_decay: float = Field(
+        default=0.0,
+        ge=0,
+        description="Decay of the weights: by adamw apart from the gradient and of matrices alone, "
+        "by the others as L2 in the gradient of every weight.",
+    )
     clip: float = Field(default=1.0, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_own(cls, table: dict[str, Any]) -> dict[str, Any]:
+        """Every option of the chosen optimiser has a value, and so is written out; those of others have none."""
+        kind = table.get("kind", cls.model_fields["kind"].default)
+        return OWN_OPTIONS.get(kind, {}) | table if isinstance(kind, str) else table
+
     @model_validator(mode="after")
-    def _check_decay(self) -> "OptimizerOptions":
-        if self.weight_decay and self.kind == "adam":
-            raise ValueError("weight_decay needs kind = 'adamw'; plain adam has none")
+    def _check_own(self) -> "OptimizerOptions":
+        own = OWN_OPTIONS[self.kind]
+        for name in {name: None for others in OWN_OPTIONS.values() for name in others}:
+            if name not in own and getattr(self, name) is not None:
+                owners = " and ".join(kind for kind, others in OWN_OPTIONS.items() if name in others)
+                raise ValueError(f"{name} belongs to {owners}; {self.kind} has {', '.join(own)}")
+        if self.nesterov and not self.momentum:
+            raise ValueError("nesterov needs momentum, which is 0")
         return self
 
 
@@ -52,9 +109,11 @@ class TrainingOptions(Options):
     optimizer: OptimizerOptions = Field(default_factory=OptimizerOptions, description="The optimiser.")
 
     @model_validator(mode="after")
-    def _check_average(self) -> "TrainingOptions":
+    def _check_averages(self) -> "TrainingOptions":
         if self.final == "average" and self.save_every > self.steps:
             raise ValueError(f"final = 'average' needs checkpoints, but none is saved in {self.steps} steps")
+        if self.moving_average and self.optimizer.kind == "asgd":
+            raise ValueError("moving_average does not go with the optimiser asgd, which averages the weights itself")
         return self
 
 

@@ -1,7 +1,7 @@
 """What a run consists of at one moment, and who keeps it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
-from regard.protocols import Learns, Measure, Task
+from regard.protocols import Learns, Measure, Tally, Task
 
 
 @dataclass
@@ -29,14 +29,22 @@ class Facts:
     losses: list[tuple[int, float]] = field(default_factory=list)  # each the mean of the steps since the one before
     loss_sum: float = 0.0  # of the steps since the last of `losses`, and the items that it is of
     loss_items: int = 0
+    tallies: list[tuple[int, dict[str, float]]] = field(default_factory=list)  # at the steps of `losses`, where any are
+    tally_sums: dict[str, list[float]] = field(default_factory=dict)  # of the steps since the last of `tallies`
     validations: list[tuple[int, dict[str, float]]] = field(default_factory=list)
 
-    def add_loss(self, step: int, total: float, items: int, every: int) -> None:
-        """Count the loss of a step towards the curve, which has a point at `every` so many steps."""
+    def add_loss(self, step: int, total: float, items: int, tallies: dict[str, Tally], every: int) -> None:
+        """Count the loss and the tallies of a step towards the curves, which have a point at `every` so many steps."""
         self.loss_sum, self.loss_items = self.loss_sum + total, self.loss_items + items
+        for name, tally in tallies.items():
+            before = self.tally_sums.get(name, [0.0] * len(tally.sums))
+            self.tally_sums[name] = [old + float(new) for old, new in zip(before, tally.sums, strict=True)]
         if step % every == 0:
             self.losses.append((step, self.loss_sum / max(self.loss_items, 1)))
             self.loss_sum, self.loss_items = 0.0, 0
+            whole = {name: replace(tally, sums=tuple(self.tally_sums.pop(name))) for name, tally in tallies.items()}
+            if whole:
+                self.tallies.append((step, {name: tally.value for name, tally in whole.items()}))
 
     def add_validation(self, measures: dict[str, Measure], by: str) -> bool:
         """Note what a validation measured; whether it is the best so far `by` one of its measures."""

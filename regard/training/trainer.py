@@ -5,25 +5,27 @@ was killed and resumed ends with the same bits as one that was not; rolling back
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from regard.base.faults import Fault
-from regard.protocols import Loss
+from regard.protocols import Carries, Loss
 from regard.training import optimizers, schedules
-from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated
-from regard.training.guards import MOST_ROLLBACKS, Diverged, MovingAverage, Splitter, Watchdog
+from regard.training.carrying import Carry, carry_through
+from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started
+from regard.training.guards import MOST_ROLLBACKS, Diverged, MovingAverage, OptimizersAverage, Splitter, Watchdog
+from regard.training.judge import Judge
 from regard.training.options import TrainingOptions
 from regard.training.passes import Passes
 from regard.training.prefetch import prefetched
 from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validation, key_of, load_weights, named_weights
-from regard.training.suspects import Place, hopeless
+from regard.training.suspects import hopeless
+from regard.training.updates import Placed, Update, stepped
 
 CURVE_POINTS = 1000  # of the training loss, over the whole run
 
@@ -44,17 +46,19 @@ class Trainer:
             raise TypeError("a task that learns by gradient is a torch module")
         self.task, self.options, self.seed = task, options, seed
         self.module: nn.Module = task
-        self.keeper, self.validate, self.listeners = keeper, validate, listeners
+        self.keeper, self.listeners = keeper, listeners
         self.device = next(self.module.parameters()).device
         self.passes = Passes(task, self.module, options.precision)
         self.optimizer = optimizers.build(self.module, options.optimizer)
         self.average = MovingAverage(self.module, options.moving_average) if options.moving_average else None
+        stand_in = OptimizersAverage(self.optimizer) if options.optimizer.kind == "asgd" else self.average
+        self.judge = Judge(self.module, options, keeper, validate, stand_in)
         self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)), self.passes.forget)
         self.facts, self.watchdog = Facts(), Watchdog()
-        self.carry: dict[str, Tensor] | None = None
+        self.carry: Carry = None
         self.stop: str | None = None
-        self._unread: list[tuple[Tensor, Tensor | int, Tensor, list[Place]]] = []
-        self._looked_at: list[Place] = []  # the batches of the loss that was read last
+        self._unread: list[Update] = []
+        self._read_last: Sequence[Placed] = ()  # the batches of the loss that was read last
         self._rollbacks, self._failed_at = 0, 0
 
     def run(self) -> Facts:
@@ -64,13 +68,13 @@ class Trainer:
             self._save()  # there is always something to roll back to
         else:
             self._restore(snapshot)
-        self._tell(Started(self.facts.step, self.options.steps))
+        self._tell(Started(self.facts.step, self.options.steps, getattr(self.task, "unit", "items")))
         while not self.facts.finished and self.stop is None:
             try:
                 self._train_on()
             except Diverged as trouble:
                 self._roll_back(trouble)
-        ended = "out of patience" if self._out_of_patience() else "done"
+        ended = "out of patience" if self.judge.is_out_of_patience(self.facts) else "done"
         reason = ended if self.facts.finished else self.stop or ended
         self._tell(Ended(self.facts.step, reason, self.facts.finished))
         return self.facts
@@ -88,46 +92,47 @@ class Trainer:
                 self._publish_unfinished()
             self._save()
 
-    def _stream(self) -> Iterator[tuple[int, int, Any]]:
-        """Batches without end, each with the position (epoch, batch) behind it."""
+    def _stream(self) -> Iterator[Placed]:
+        """Batches without end."""
         epoch, start = self.facts.epoch, self.facts.batch
         while True:
             number = start
             for number, batch in enumerate(self.task.batches("train", self.seed, epoch, start), start + 1):
-                yield epoch, number, batch
+                yield Placed(epoch, number, batch)
             if number == 0:
                 raise Fault("The training data has not a single batch.")
             epoch, start = epoch + 1, 0
 
-    def _update(self, group: list[tuple[int, int, Any]]) -> None:
+    def _update(self, group: list[Placed]) -> None:
         """One update of the weights from a group of batches."""
         facts, options = self.facts, self.options
         facts.step += 1
         begin = partial(self._begin_update, self.carry)
-        losses = self.splitter.run([batch for _, _, batch in group], begin, self._backward)
-        total = torch.stack([loss.total.detach() for loss in losses]).sum()
+        losses = self.splitter.run(group, begin, self._backward)
+        optimizers.check_sparse(self.module, options.optimizer)
         count = sum(loss.count for loss in losses)
         norm = optimizers.scale_gradients(self.module, count, options.optimizer.clip)
         optimizers.step(self.optimizer, self._learning_rate())
         if self.average:
             self.average.update(facts.step)
         facts.epoch, facts.batch, _ = group[-1]
-        self._unread.append((total, count, norm, [(epoch, number) for epoch, number, _ in group]))
+        self._unread.append(Update.of(group, losses, norm, members=1))
         # On a GPU reading a number waits for all work before it, so that is done now and then only.
         if self.device.type == "cpu" or facts.step % 10 == 0:
             self._read_losses()
 
-    def _begin_update(self, carried: dict[str, Tensor] | None) -> None:
+    def _begin_update(self, carried: Carry) -> None:
         """Before each try at an update: no gradients, and dropout as a function of (seed, step) alone."""
         self.carry = carried
         self.module.train()
         self.optimizer.zero_grad(set_to_none=not self.passes.capturing)
         torch.manual_seed(key_of(self.seed, self.facts.step))
 
-    def _backward(self, batch: Any) -> Loss:
-        loss = self.passes(batch, self.carry)
-        self.carry = loss.carry
-        return loss
+    def _backward(self, placed: Placed, pieces: Sequence[Any]) -> list[Loss]:
+        if placed.number == 1 and isinstance(self.task, Carries) and self.task.carry_ends_with_epoch:
+            self.carry = None
+        losses, self.carry = carry_through(pieces, self.carry, self.passes)
+        return losses
 
     def _learning_rate(self) -> float:
         options = self.options.optimizer
@@ -139,68 +144,36 @@ class Trainer:
         unread, self._unread = self._unread, []
         if not unread:
             return
-        read = [(float(total), int(count), float(norm), places) for total, count, norm, places in unread]
-        for step, (total, count, norm, places) in enumerate(read, self.facts.step - len(read) + 1):
-            self._looked_at = places
-            self.watchdog.check(total / max(count, 1), norm)
-            self.facts.add_loss(step, total, count, max(1, self.options.steps // CURVE_POINTS))
-        items = sum(count for _, count, _, _ in read)
-        loss, norm = sum(total for total, _, _, _ in read) / max(items, 1), read[-1][2]
-        self._tell(Stepped(self.facts.step, self.facts.epoch, loss, items, self._learning_rate(), norm))
+        every = max(1, self.options.steps // CURVE_POINTS)
+        for step, update in enumerate(unread, self.facts.step - len(unread) + 1):
+            self._read_last = update.group
+            self.watchdog.check(update.loss, float(update.norm))
+            self.facts.add_loss(step, float(update.total), int(update.count), update.tallies, every)
+        self._tell(stepped(unread, self.facts, self._learning_rate()))
 
     def _pause(self) -> None:
         """Between two updates: validate and save when it is time."""
         step, options = self.facts.step, self.options
         if step % options.validate_every == 0 or step == options.steps:
             self._read_losses()
-            with self._averaged():
-                self._judge(self._validation())
+            self._tell(self.judge.judge(self.facts))
         if step % options.save_every == 0:
             self._read_losses()
             if not self.watchdog.out_of_bounds:  # one must not roll back into what may be an explosion
                 self._save()
 
-    def _validation(self) -> Validation:
-        self.module.eval()
-        with torch.no_grad():
-            return self.validate()
-
-    def _judge(self, validation: Validation) -> None:
-        """Keep these weights as the published ones if no earlier ones were better."""
-        best = self.facts.add_validation(validation.measures, self.options.best_by)
-        if best:
-            self.keeper.publish(named_weights(self.module), validation)
-        samples, details = validation.samples, validation.details
-        self._tell(Validated(self.facts.step, validation.values, best, self.facts.since_best, samples, details))
-
     def _publish_unfinished(self) -> None:
-        """Leave what there is of a run that never came to a validation, validated once if there is the time.
-
-        That is no part of the run's facts, or one that goes on would not be as one that was never stopped.
-        """
-        with self._averaged():
-            validation = None if isinstance(self.stop, Hurried) else self._validation()
-            self.keeper.publish(named_weights(self.module), validation)
-        if validation:
-            self._tell(Validated(self.facts.step, validation.values, True, 0, validation.samples))
+        if validated := self.judge.publish_unfinished(self.facts, in_a_hurry=isinstance(self.stop, Hurried)):
+            self._tell(validated)
 
     def _has_trained(self) -> bool:
-        return self.facts.step >= self.options.steps or self._out_of_patience()
-
-    def _out_of_patience(self) -> bool:
-        return 0 < self.options.patience <= self.facts.since_best
+        return self.facts.step >= self.options.steps or self.judge.is_out_of_patience(self.facts)
 
     def _finish(self) -> None:
         """Leave the weights that the options ask for, and note that there is nothing more to do."""
-        if self.options.final == "last":
-            with self._averaged():
-                self.keeper.publish(named_weights(self.module), self._validation())
-        elif self.options.final == "average":
+        if self.options.final == "average":
             self._save()
-            own = {name: tensor.clone() for name, tensor in named_weights(self.module).items()}
-            load_weights(self.module, mean_weights := self.keeper.average(self.options.keep))
-            self.keeper.publish(mean_weights, self._validation())
-            load_weights(self.module, own)
+        self.judge.publish_final()
         self.facts.finished = True
         self._save()
 
@@ -214,7 +187,7 @@ class Trainer:
             self._restore(snapshot)
         if snapshot is None or self._rollbacks > MOST_ROLLBACKS:
             sentence = f"Training fails at step {failed}: {trouble}, however small the learning rate; look at the data."
-            raise hopeless(sentence, self.task, self.seed, self._looked_at)
+            raise hopeless(sentence, self.task, self.seed, self._read_last)
         self.facts.rate_scale = scale
         self._tell(Remarked(failed, f"{trouble}; back to step {self.facts.step} with the learning rate halved"))
 
@@ -239,10 +212,6 @@ class Trainer:
             self.average.load(snapshot.tensors["average"])
         carry = snapshot.tensors.get("carry")
         self.carry = {name: tensor.to(self.device) for name, tensor in carry.items()} if carry else None
-
-    def _averaged(self) -> AbstractContextManager:
-        """The moving average, where there is one, in the place of the weights."""
-        return self.average.standing_in() if self.average else nullcontext()
 
     def _tell(self, event: Event) -> None:
         for listener in self.listeners:

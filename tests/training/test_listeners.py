@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from regard.training.events import Ended, Event, Remarked, Started, Stepped, Validated
-from regard.training.listeners import Bar, Lines, SmoothLoss, TensorBoard, deadline, interruptions
+from regard.training.listeners import Bar, Lines, Smoother, TensorBoard, deadline, interruptions
 
 STEP = Stepped(10, 0, 2.5, 1000, 1e-3, 0.7)
 RUN: list[Event] = [
@@ -47,11 +47,11 @@ def test_the_bar_tells_the_same() -> None:
 
 def test_the_loss_people_read_is_of_many_batches_counted_in_items() -> None:
     """Losses of 3, 6 and 6 over 100, 300 and 200 items; what is a step old counts 0.98 of itself."""
-    loss = SmoothLoss()
+    smoother = Smoother()
     told = []
     for step, value, items in ((1, 3.0, 100), (2, 6.0, 300), (4, 6.0, 200)):
-        loss.hear(Stepped(step, 0, value, items, 1e-3, 0.7))
-        told.append(loss.value)
+        smoother.hear(Stepped(step, 0, value, items, 1e-3, 0.7))
+        told.append(smoother.values["loss"])
     assert told[0] == 3.0
     assert told[1] == pytest.approx((0.98 * 300 + 1800) / (0.98 * 100 + 300))
     faded = 0.98**2  # two steps at once, as a GPU tells them

@@ -1,13 +1,16 @@
 """The optimisers: what decays, and what comes back after a checkpoint."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
 
 from regard.base.faults import Fault
-from regard.base.recipe import check
+from regard.base.recipe import check, parse, write
 from regard.training import optimizers
-from regard.training.options import OptimizerOptions
+from regard.training.guards import OptimizersAverage
+from regard.training.options import OWN_OPTIONS, OptimizerOptions, TrainingOptions
 
 
 def module() -> nn.Module:
@@ -27,9 +30,118 @@ def test_only_matrices_decay() -> None:
     assert torch.equal(linear.bias, bias)
 
 
-def test_plain_adam_refuses_to_decay() -> None:
-    with pytest.raises(Fault, match="weight_decay needs kind = 'adamw'"):
-        check(OptimizerOptions, {"weight_decay": 0.1})
+@pytest.mark.parametrize("kind", ["adam", "sgd", "adagrad", "rmsprop", "asgd"])
+def test_the_others_add_the_weights_to_the_gradient(kind: str) -> None:
+    """L2: a decay of 0.5 and no gradient is a gradient of half the weights, vectors included."""
+    decayed, pulled = module(), module()
+    for linear, decay in ((decayed, 0.5), (pulled, 0.0)):
+        for parameter in linear.parameters():
+            parameter.grad = torch.zeros_like(parameter) if decay else 0.5 * parameter.detach()
+        optimizers.step(optimizers.build(linear, check(OptimizerOptions, {"kind": kind, "weight_decay": decay})), 0.1)
+    for one, two, before in zip(decayed.parameters(), pulled.parameters(), module().parameters(), strict=True):
+        torch.testing.assert_close(one, two)
+        assert (one != before).all()
+
+
+def test_a_step_of_each_is_what_its_paper_says() -> None:
+    """A weight of 1 and gradients of 2 and then 4, at the rate 0.1."""
+    for table, expected in [
+        ({"kind": "sgd"}, 1 - 0.1 * 2 - 0.1 * 4),
+        ({"kind": "sgd", "momentum": 0.5}, 1 - 0.1 * 2 - 0.1 * (4 + 0.5 * 2)),
+        ({"kind": "sgd", "momentum": 0.5, "nesterov": True}, 1 - 0.1 * (2 + 0.5 * 2) - 0.1 * (4 + 0.5 * 5)),
+        ({"kind": "adagrad"}, 1 - 0.1 * 2 / 2 - 0.1 * 4 / 20**0.5),
+        ({"kind": "adagrad", "first_sum": 5.0}, 1 - 0.1 * 2 / 3 - 0.1 * 4 / 5),
+        ({"kind": "rmsprop", "smoothing": 0.0}, 1 - 0.1 - 0.1),
+        ({"kind": "asgd"}, 1 - 0.1 * 2 - 0.1 * 4),
+    ]:
+        one = nn.Linear(1, 1, bias=False)
+        nn.init.ones_(one.weight)
+        optimizer = optimizers.build(one, check(OptimizerOptions, table))
+        for gradient in (2.0, 4.0):
+            one.weight.grad = torch.full((1, 1), gradient)
+            optimizers.step(optimizer, 0.1)
+        assert one.weight.item() == pytest.approx(expected), table
+
+
+def test_the_mean_weights_of_asgd_stand_in_for_the_last_ones() -> None:
+    """Averaged from the first step on: 1 - 0.2 and 1 - 0.6 have the mean 0.6; the rate is that of the step."""
+    one = nn.Linear(1, 1, bias=False)
+    nn.init.ones_(one.weight)
+    optimizer = optimizers.build(one, check(OptimizerOptions, {"kind": "asgd"}))
+    for gradient, rate in ((2.0, 0.1), (4.0, 0.1)):
+        one.weight.grad = torch.full((1, 1), gradient)
+        optimizers.step(optimizer, rate)
+    with OptimizersAverage(optimizer).standing_in():
+        assert one.weight.item() == pytest.approx(0.6)
+    assert one.weight.item() == pytest.approx(0.4)
+    one.weight.grad = torch.ones(1, 1)
+    optimizers.step(optimizer, 0.3)
+    assert one.weight.item() == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"momentum": 0.9}, "momentum belongs to sgd and rmsprop; adam has beta1, beta2, epsilon"),
+        ({"kind": "sgd", "beta1": 0.9}, "beta1 belongs to adam and adamw; sgd has momentum, nesterov"),
+        ({"kind": "asgd", "first_sum": 1.0}, "first_sum belongs to adagrad; asgd has average_from"),
+        ({"kind": "sgd", "nesterov": True}, "nesterov needs momentum, which is 0"),
+        ({"kind": "sdg"}, "kind is 'sdg', expected one of 'adam', 'adamw', 'sgd', 'adagrad', 'rmsprop', 'asgd'"),
+        ({"kind": 3}, "kind is 3, expected one of"),
+    ],
+)
+def test_an_option_of_another_optimiser_is_refused(table: dict[str, Any], words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        check(OptimizerOptions, table)
+
+
+def test_an_average_of_an_average_is_refused() -> None:
+    with pytest.raises(Fault, match="moving_average does not go with the optimiser asgd"):
+        check(TrainingOptions, {"moving_average": 0.9, "optimizer": {"kind": "asgd"}})
+
+
+@pytest.mark.parametrize("kind", OWN_OPTIONS)
+def test_what_is_written_out_is_read_again(kind: str) -> None:
+    """Each optimiser's own options have their defaults written out, and those of the others are left out."""
+    chosen = check(OptimizerOptions, {"kind": kind})
+    table = parse(write(chosen, "An optimiser"), "of the optimiser")
+    assert OWN_OPTIONS[kind].items() <= table.items()
+    assert check(OptimizerOptions, table) == chosen
+
+
+@pytest.mark.parametrize("kind", ["sgd", "adagrad"])
+def test_sparse_gradients_do_what_dense_ones_do(kind: str) -> None:
+    """Rows that occur twice count twice in the norm; the clipped steps are the same."""
+    norms, tables = [], []
+    for sparse in (True, False):
+        torch.manual_seed(0)
+        table = nn.Embedding(5, 3, sparse=sparse)
+        options = check(OptimizerOptions, {"kind": kind, "clip": 0.5})
+        optimizer = optimizers.build(table, options)
+        for _ in range(2):
+            optimizer.zero_grad()
+            (table(torch.tensor([1, 3, 3, 1, 0])) * torch.arange(1.0, 6.0)[:, None]).sum().backward()
+            optimizers.check_sparse(table, options)
+            norms.append(optimizers.scale_gradients(table, 2, options.clip).item())
+            optimizers.step(optimizer, 0.1)
+        tables.append(table.weight.detach())
+    assert norms == pytest.approx([(3 * (5**2 + 5**2 + 5**2)) ** 0.5 / 2] * 4)
+    torch.testing.assert_close(tables[0], tables[1])
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({}, "training.optimizer.kind is 'adam', which cannot use the sparse gradients .* choose 'sgd' or 'adagrad'"),
+        ({"kind": "sgd", "momentum": 0.9}, "training.optimizer.momentum does not go with the sparse gradients"),
+        ({"kind": "adagrad", "weight_decay": 0.1}, "training.optimizer.weight_decay does not go with the sparse"),
+    ],
+)
+def test_sparse_gradients_are_refused_where_they_would_fail(table: dict[str, Any], words: str) -> None:
+    embedding = nn.Embedding(5, 3, sparse=True)
+    embedding(torch.tensor([1])).sum().backward()
+    with pytest.raises(Fault, match=words):
+        optimizers.check_sparse(embedding, check(OptimizerOptions, table))
 
 
 def test_the_memory_survives_as_tensors() -> None:

@@ -1,7 +1,9 @@
 """The trainer on a toy: laws, guards, stopping and going on."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,14 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.protocols import Better, Loss, Measure
+from regard.protocols import Better, Loss, Measure, Tally, mean
 from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.training.events import Ended, Hurried, Remarked, Stepped, Validated
 from regard.training.guards import Splitter
 from regard.training.options import TrainingOptions
 from regard.training.snapshot import Validation, named_weights
 from regard.training.trainer import Trainer
+from regard.training.updates import Placed
 
 sys.path.insert(0, str(Path(__file__).parent))
 from toy_task import Line, Log, Memory, Rows
@@ -59,7 +62,22 @@ def test_it_learns() -> None:
     assert [event.step for event in log.of(Stepped)] == list(range(1, 601))
 
 
-@pytest.mark.parametrize("extra", [{}, {"accumulate": 3}, {"moving_average": 0.9}, {"final": "average"}])
+OPTIMIZERS: list[dict[str, Any]] = [
+    {"kind": "adam", "weight_decay": 0.1},
+    {"kind": "adamw", "weight_decay": 0.1},
+    {"kind": "sgd", "weight_decay": 0.1},
+    {"kind": "sgd", "momentum": 0.9, "nesterov": True},
+    {"kind": "adagrad", "weight_decay": 0.1, "first_sum": 0.1},
+    {"kind": "rmsprop", "momentum": 0.9, "centred": True},
+    {"kind": "asgd", "weight_decay": 0.1, "average_from": 3},
+]
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [{}, {"accumulate": 3}, {"moving_average": 0.9}, {"final": "average"}]
+    + [{"optimizer": OPTIMIZER | optimizer} for optimizer in OPTIMIZERS],
+)
 def test_resumed_is_never_stopped(extra: dict[str, Any]) -> None:
     whole = Line()
     keeper = Memory()
@@ -167,7 +185,9 @@ def test_too_little_memory_for_the_optimiser_is_said(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(torch.optim.Adam, "step", step)
     monkeypatch.setattr(torch.optim.AdamW, "step", step)
-    with pytest.raises(Fault, match="too little memory for the optimiser, which keeps two numbers for each weight"):
+    with pytest.raises(
+        Fault, match="too little memory for the optimiser, which keeps up to two numbers for each weight"
+    ):
         trainer(Line(), Memory(), options()).run()
 
 
@@ -186,14 +206,14 @@ def test_a_row_is_tried_again_once_there_is_room() -> None:
     """What other shapes were given is let go first; only then is a row too large."""
     freed, tries, batch = [], [], Rows(torch.zeros(1, 2), torch.zeros(1))
 
-    def work(piece: Rows) -> int:
-        tries.append(piece.rows)
+    def work(placed: Placed, pieces: Sequence[Rows]) -> list[int]:
+        tries.extend(piece.rows for piece in pieces)
         if not freed:
             raise torch.OutOfMemoryError("no more memory")
-        return piece.rows
+        return [piece.rows for piece in pieces]
 
     splitter = Splitter(pytest.fail, lambda: freed.append(1))
-    assert splitter.run([batch], lambda: None, work) == [1]
+    assert splitter.run([Placed(0, 1, batch)], lambda: None, work) == [1]
     assert (tries, freed, splitter.parts) == ([1, 1], [1], 1)
 
 
@@ -245,6 +265,91 @@ def test_the_carry_comes_back_with_the_next_batch() -> None:
     trainer(task, keeper, options(steps=3, accumulate=2)).run()
     assert given == [None, 1, 2, 3, 4, 5]
     assert keeper.snapshots[-1].tensors["carry"]["number"] == 6
+
+
+class Remembering(Line):
+    """A line whose rows each remember how many batches they have seen, and what they had for points."""
+
+    def __init__(self, ends: bool) -> None:
+        super().__init__(dropout=0.0)
+        self.double()
+        self.carry_ends_with_epoch = ends
+        self.seen: list[list[int]] = []
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Rows]:
+        for batch in islice(super().batches(split, seed, epoch, 0), start, 3):
+            points = batch.points[:4].double()
+            yield Rows(points, batch.values[:4].double())
+
+    def loss(self, batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
+        self.spoil(batch)
+        past = carry or {"sum": torch.zeros_like(batch.points), "age": torch.zeros(batch.rows, dtype=torch.long)}
+        self.seen.append(past["age"].tolist())
+        states = batch.points + 0.5 * past["sum"]
+        error = (self.weight(states) - batch.values).square().sum()
+        return Loss(error, batch.rows, carry={"sum": states, "age": past["age"] + 1})
+
+
+@pytest.mark.parametrize(("ends", "ages"), [(True, [0, 1, 2, 0, 1, 2, 0, 1]), (False, [0, 1, 2, 3, 4, 5, 6, 7])])
+def test_what_is_carried_lasts_for_an_epoch_or_for_the_run(ends: bool, ages: list[int]) -> None:
+    """An epoch has three batches, so two updates of two batches each go over its end."""
+    task = Remembering(ends)
+    trainer(task, Memory(), options(steps=4, accumulate=2)).run()
+    assert task.seen == [[age] * 4 for age in ages]
+
+
+def test_each_piece_of_a_batch_is_given_the_rows_that_it_needs() -> None:
+    """Four rows in two pieces, and again in four, learn what four rows in one piece learn."""
+    whole, pieces, keeper = Remembering(ends=True), Remembering(ends=True), Memory()
+    for room in (2, 1):
+        pieces.spoil = no_more_than(room)
+        trainer(pieces, keeper, options(steps=10 // room)).run()
+    trainer(whole, Memory(), options(steps=10)).run()
+    assert keeper.snapshots[-1].facts.parts == 4
+    assert keeper.snapshots[-1].tensors["carry"]["age"].tolist() == [1] * 4
+    for one, two in zip(weights(whole), weights(pieces), strict=True):
+        torch.testing.assert_close(one, two)
+
+
+@pytest.mark.parametrize("room", [4, 2])
+def test_what_is_carried_survives_a_stop(room: int) -> None:
+    def run(keeper: Memory, *listeners: Any) -> Remembering:
+        task = Remembering(ends=True)
+        task.spoil = no_more_than(room)
+        trainer(task, keeper, options(steps=11), *listeners).run()
+        return task
+
+    whole = run(Memory())
+    for stop in (1, 2, 3, 4):  # the third is the last of an epoch
+        keeper = Memory()
+        run(keeper, stop_after(stop))
+        for one, two in zip(weights(whole), weights(run(keeper)), strict=True):
+            assert torch.equal(one, two)
+
+
+class Tallying(Line):
+    """A line that also counts how many of its values are large: a share of the rows, and of the last step a tensor."""
+
+    def loss(self, batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
+        large = (batch.values[:, 0] > 1).sum()
+        return replace(super().loss(batch, carry), tallies={"large": Tally((large, batch.rows), mean)})
+
+
+def test_tallies_are_summed_over_pieces_told_and_kept_for_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve points in 24 steps; the epoch has seven batches, of four to ten rows."""
+    monkeypatch.setattr("regard.training.trainer.CURVE_POINTS", 12)
+    task, log, keeper, pieces = Tallying(), Log(), Memory(), Memory()
+    task.spoil = no_more_than(4)
+    facts = trainer(task, keeper, options(steps=24), log).run()
+    batches = [batch for epoch in range(4) for batch in task.batches("train", 1, epoch, 0)][:24]
+    counted = [(int((batch.values[:, 0] > 1).sum()), batch.rows) for batch in batches]
+    assert [event.tallies["large"] for event in log.of(Stepped)] == [right / rows for right, rows in counted]
+    expected = [(one[0] + two[0]) / (one[1] + two[1]) for one, two in zip(counted[::2], counted[1::2], strict=True)]
+    assert facts.tallies == [(step, {"large": value}) for step, value in zip(range(2, 25, 2), expected, strict=True)]
+    stopped, resumed = Tallying(), Tallying()
+    stopped.spoil = resumed.spoil = task.spoil
+    trainer(stopped, pieces, options(steps=24), stop_after(11)).run()
+    assert trainer(resumed, pieces, options(steps=24)).run() == facts
 
 
 def test_one_odd_batch_is_no_divergence() -> None:

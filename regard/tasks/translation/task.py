@@ -32,6 +32,8 @@ VALIDATION_ROWS = 64  # rows of a batch that is only measured
 class Translation(nn.Module):
     """A translator: the network, the two tokenisers, and what its outputs mean."""
 
+    unit = "tokens"  # that batches are counted in
+
     def __init__(
         self, model: Translator, source: Tokeniser, target: Tokeniser, objective: Objective | None = None
     ) -> None:

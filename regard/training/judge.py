@@ -1,0 +1,88 @@
+"""What validations decide: which weights are published, and when no patience is left."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor, nn
+
+from regard.training.events import Validated
+from regard.training.guards import Others, StandIn
+from regard.training.options import TrainingOptions
+from regard.training.snapshot import Facts, Keeper, Validation, named_weights
+
+
+class Judge:
+    """Validates the weights of a module, or those that stand in for them, and publishes the best."""
+
+    def __init__(
+        self,
+        module: nn.Module,
+        options: TrainingOptions,
+        keeper: Keeper,
+        validate: Callable[[], Validation],
+        stand_in: StandIn | None,
+    ) -> None:
+        self.module, self.options, self.keeper = module, options, keeper
+        self._validate, self._stand_in = validate, stand_in
+
+    def judge(self, facts: Facts) -> Validated:
+        """Validate, and keep these weights as the published ones if no earlier ones were better."""
+        with self.standing_in():
+            validation = self.validation()
+            best = self._decide(facts, validation)
+        samples, details = validation.samples, validation.details
+        return Validated(facts.step, validation.values, best, facts.since_best, samples, details)
+
+    def _decide(self, facts: Facts, validation: Validation) -> bool:
+        """Whether the weights that were validated are the best so far, which are published."""
+        best = facts.add_validation(validation.measures, self.options.best_by)
+        if best:
+            self.keeper.publish(named_weights(self.module), validation)
+        return best
+
+    def publish_unfinished(self, facts: Facts, in_a_hurry: bool) -> Validated | None:
+        """Leave what there is of a run that never came to a validation, validated once if there is the time.
+
+        That is no part of the run's facts, or one that goes on would not be as one that was never stopped.
+        """
+        with self.standing_in():
+            validation = None if in_a_hurry else self.validation()
+            self.keeper.publish(named_weights(self.module), validation)
+        return Validated(facts.step, validation.values, True, 0, validation.samples) if validation else None
+
+    def publish_final(self) -> None:
+        """Leave the weights that the options ask for; the best ones are published already."""
+        if self.options.final == "last":
+            with self.standing_in():
+                self.keeper.publish(named_weights(self.module), self.validation())
+        elif self.options.final == "average":
+            self.publish(self.keeper.average(self.options.keep))
+
+    def publish(self, weights: dict[str, Tensor]) -> None:
+        """Validate and publish weights that are not those of the module, which keeps its own."""
+        with Others(self.module, weights).standing_in():
+            self.keeper.publish(named_weights(self.module), self.validation())
+
+    def is_out_of_patience(self, facts: Facts) -> bool:
+        return 0 < self.options.patience <= facts.since_best
+
+    def after_step(self) -> None:
+        """What is to be done after each update of the weights."""
+
+    def before_save(self) -> dict[str, Tensor]:
+        """What is to be done before each checkpoint; gives the tensors that belong into it."""
+        return {}
+
+    def restore(self, facts: Facts, tensors: dict[str, Tensor]) -> None:
+        """Go on from what a checkpoint holds, once the module has its weights."""
+
+    def validation(self) -> Validation:
+        """What the weights that stand in the module are worth."""
+        self.module.eval()
+        with torch.no_grad():
+            return self._validate()
+
+    def standing_in(self) -> AbstractContextManager:
+        """The mean of the weights, where there is one, in the place of the weights."""
+        return self._stand_in.standing_in() if self._stand_in else nullcontext()
