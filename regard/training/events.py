@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Started:
-    """The run begins, or goes on, behind `step` of `steps`; what it learns from is counted in `unit`."""
+    """The run begins, or goes on, behind `step` of `steps`, 0 if nobody knows; it learns from so many of a `unit`."""
 
     step: int
     steps: int
@@ -27,6 +27,13 @@ class Stepped:
     learning_rate: float
     gradient_norm: float
     tallies: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A task that learns by counting has counted one batch more, so many altogether."""
+
+    step: int
 
 
 @dataclass(frozen=True)
@@ -62,5 +69,5 @@ class Hurried(str):
     """A reason to stop that leaves no time even for a validation."""
 
 
-Event = Started | Stepped | Validated | Remarked | Ended
+Event = Started | Stepped | Counted | Validated | Remarked | Ended
 Listener = Callable[[Event], str | None]

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from regard.base.files import naming
-from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated
+from regard.training.events import Counted, Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated
 
 FADING = 0.98  # of a loss shown to people, at each step after its own
 TIMED_SECONDS = 8.0  # of steps, before it is said how long a run will take
@@ -29,8 +29,8 @@ class Speedometer:
 
     def hear(self, event: Event) -> None:
         now = time.monotonic()
-        if isinstance(event, Stepped) and now > self._last:
-            present = event.items / (now - self._last)
+        if isinstance(event, Stepped | Counted) and now > self._last:
+            present = (event.items if isinstance(event, Stepped) else 1) / (now - self._last)
             self.rate = present if not self.rate else 0.95 * self.rate + 0.05 * present
         self._last = now
 
@@ -96,9 +96,10 @@ class Gauge:
         self.unit = event.unit if isinstance(event, Started) else self.unit
         return self.forecast.hear(event)
 
-    def summary(self, event: Stepped) -> str:
-        values = "  ".join(f"{name} {value:.3f}" for name, value in self.smoother.values.items())
-        return f"{values}  rate {event.learning_rate:.1e}  {self.speed.rate:,.0f} {self.unit}/s"
+    def summary(self, event: Stepped | Counted) -> str:
+        values = [f"{name} {value:.3f}" for name, value in self.smoother.values.items()]
+        rate = [f"rate {event.learning_rate:.1e}"] if isinstance(event, Stepped) else []
+        return "  ".join([*values, *rate, f"{self.speed.rate:,.0f} {self.unit}/s"])
 
 
 def _measures(event: Validated) -> str:
@@ -130,13 +131,17 @@ class Lines:
         match event:
             case Started(step, steps):
                 self.started, self.first, self.steps = time.monotonic(), step, steps
-                self._print(f"training from step {step} to {steps}")
+                self._print(f"training from step {step} to {steps}" if steps else f"counting from batch {step} on")
             case Stepped(step):
                 now = time.monotonic()
                 if now - self.printed >= LINE_SECONDS or step == self.steps:
                     self.printed = now
                     left = (now - self.started) / (step - self.first) * (self.steps - step)
                     self._print(f"step {step}/{self.steps}  {self.gauge.summary(event)}  {left / 60:.1f} min left")
+            case Counted(step):
+                if (now := time.monotonic()) - self.printed >= LINE_SECONDS:
+                    self.printed = now
+                    self._print(f"batch {step}  {self.gauge.summary(event)}")
             case Validated(step, _, best):
                 self._print(f"step {step}  validation  {_measures(event)}{'  (best so far)' if best else ''}")
                 for line in _samples(event):
@@ -168,8 +173,8 @@ class Bar:
         match event:
             case Started(step, steps):
                 self.progress.start()
-                self.progress.update(self.bar, completed=step, total=steps)
-            case Stepped(step):
+                self.progress.update(self.bar, completed=step, total=steps or None)
+            case Stepped(step) | Counted(step):
                 self.progress.update(self.bar, completed=step, summary=self.gauge.summary(event))
             case Validated():
                 self._validated(event)
@@ -240,7 +245,7 @@ def deadline(minutes: float, seconds: float) -> Listener:
     end = time.monotonic() + seconds
 
     def listen(event: Event) -> str | None:
-        late = isinstance(event, Stepped | Validated) and time.monotonic() >= end
+        late = isinstance(event, Stepped | Counted | Validated) and time.monotonic() >= end
         return ("the minute is over" if minutes == 1 else f"the {minutes:g} minutes are over") if late else None
 
     return listen

@@ -34,7 +34,8 @@ class Course:
         """For people, on one line."""
         how = self.ended or "still training, or killed"
         unvalidated = "" if self.validated else "; never validated"
-        return f"{self.step:,} of {self.steps:,} steps in {self.minutes:.1f} minutes: {how}{unvalidated}"
+        far = f"{self.step:,} of {self.steps:,} steps" if self.steps else f"{self.step:,} batches counted"
+        return f"{far} in {self.minutes:.1f} minutes: {how}{unvalidated}"
 
     def caution(self) -> str | None:
         """What whoever uses the model should know first, if it has hardly been trained."""
