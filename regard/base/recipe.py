@@ -1,7 +1,7 @@
 """Recipes: TOML in, frozen typed options out, every fault named at once and nothing unknown let through."""
 
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -88,12 +88,26 @@ def _copied(table: dict[str, Any]) -> dict[str, Any]:
     return {name: _copied(value) if isinstance(value, dict) else value for name, value in table.items()}
 
 
-def check(kind: type[Kind], table: dict[str, Any], whole: str = "the recipe") -> Kind:
-    """Make a `kind` of `table`, or raise one Fault that lists everything wrong with it."""
+def path_of(place: Place) -> str:
+    """The place of a value, as one would write it in a recipe: model.width, data.train[0]."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{_short(part)}" for part in place).lstrip(".")
+
+
+def check(
+    kind: type[Kind],
+    table: dict[str, Any],
+    whole: str = "the recipe",
+    name_place: Callable[[Place], str] = path_of,
+    context: Any = None,
+) -> Kind:
+    """Make a `kind` of `table`, or raise one Fault that lists everything wrong with it.
+
+    `name_place` says how a wrong value is named; validators of the kind may ask for the `context`.
+    """
     try:
-        return kind.model_validate(table)
+        return kind.model_validate(table, context=context)
     except ValidationError as error:
-        raise _fault(kind, error.errors(), whole) from None
+        raise _fault(kind, error.errors(), whole, name_place) from None
 
 
 @contextmanager
@@ -117,19 +131,21 @@ def check_alone(kind: type[Options], table: dict[str, Any]) -> None:
             raise _fault(kind, faults, "the recipe") from None
 
 
-def _fault(kind: type[Options], faults: list[ErrorDetails], whole: str) -> Fault:
-    sentences = dict.fromkeys(_sentence(kind, fault, whole) for fault in faults[:_MOST_FAULTS])
+def _fault(
+    kind: type[Options], faults: list[ErrorDetails], whole: str, name_place: Callable[[Place], str] = path_of
+) -> Fault:
+    sentences = dict.fromkeys(_sentence(kind, fault, whole, name_place) for fault in faults[:_MOST_FAULTS])
     return Fault(*sentences, *([f"and {more:,} more"] if (more := len(faults) - _MOST_FAULTS) > 0 else []))
 
 
-def _sentence(kind: type[Options], fault: ErrorDetails, whole: str) -> str:
+def _sentence(kind: type[Options], fault: ErrorDetails, whole: str, name_place: Callable[[Place], str]) -> str:
     place: Place = fault["loc"]
-    path, value, about = _path(place), _shown(fault["input"]), fault.get("ctx", {})
+    path, value, about = name_place(place), _shown(fault["input"]), fault.get("ctx", {})
     match fault["type"]:
         case "extra_forbidden":
             return _no_such_name(kind, place, whole)
         case "missing":
-            return f"{_path(place[:-1]) or whole} needs '{place[-1]}'"
+            return f"{path_of(place[:-1]) or whole} needs '{place[-1]}'"
         case "literal_error":
             return f"{path} is {value}, expected one of {about['expected'].replace(' or ', ', ')}"
         case "value_error":
@@ -157,10 +173,6 @@ _EXPECTED = {
 }
 
 
-def _path(place: Place) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{_short(part)}" for part in place).lstrip(".")
-
-
 def _shown(value: Any) -> str:
     return _short(repr(value))
 
@@ -171,7 +183,7 @@ def _short(text: str) -> str:
 
 def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:
     *parents, name = place
-    own, section = _kind_at(kind, tuple(parents)), _path(tuple(parents))
+    own, section = _kind_at(kind, tuple(parents)), path_of(tuple(parents))
     inside = {f"{section}.{path}".lstrip("."): path for path in described(own)}
     near = meant(str(name), section, list(described(kind) | inside))
     # A name of the same section stands alone, one from elsewhere with its path.

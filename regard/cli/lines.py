@@ -4,16 +4,18 @@ import io
 import lzma
 import sys
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault, TextFault, TooLong
 
 if TYPE_CHECKING:
-    from regard.verbs.translate.outputs import Cutting, Translated
+    from regard.verbs.requests.translate import TranslateRequest
+    from regard.verbs.translate.outputs import Translated
+    from regard.verbs.translate.translator import Translator
 
 
 @dataclass(frozen=True)
@@ -24,38 +26,52 @@ class LineConstraints:
     required: list[list[str]]
     forced: list[str]  # the outputs themselves, if they are only to be scored
 
+    def fields(self) -> dict[str, list[Any]]:
+        """The fields of a request for these lines."""
+        fields: dict[str, list[Any]] = {"prefix": self.prefixes, "required": self.required, "forced": self.forced}
+        return {name: values for name, values in fields.items() if values}
 
-@dataclass(frozen=True)
-class Translator:
-    """Lines in, translations out; `count` candidates are written for each line, or its score alone."""
 
-    count: int
-    gives_scores: bool
-    cutting: "Cutting"
-    translate: Callable[[list[str], list[int], LineConstraints], "list[Translated]"]
-    long_lines: list[int] = field(default_factory=list)  # numbers of those longer than any that the model learnt from
+class LineTranslator:
+    """Lines in, translations out, by all that is asked of them alike."""
 
-    def __call__(self, lines: list[str], first: int, constraints: LineConstraints) -> "Iterator[Translated]":
+    def __init__(self, translator: "Translator", request: "TranslateRequest") -> None:
+        self.request = request
+        self._plan = translator.plan(request)
+        self._run = translator.runner(self._plan)
+        self._cutting = translator.cutting(request)
+        self.long_lines: list[int] = []  # numbers of those longer than any that the model learnt from
+
+    @property
+    def count(self) -> int:
+        """Candidates for each line."""
+        return self._plan.count
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest text that the model learnt from, its end counted."""
+        return self._cutting.longest
+
+    def __call__(self, lines: list[str], first: int, constraints: LineConstraints) -> "list[Translated]":
         """The translations of some lines, of which the first has the number `first`."""
-        from regard.verbs.translate.outputs import joined, line_key
+        from regard.verbs.translate.plan import job_for
+        from regard.verbs.translate.translator import run_job
 
-        cut = [self.cutting(line) for line in lines]
+        request = self.request.model_copy(update={"text": lines, **constraints.fields()})
+        job = job_for(request, self._plan, self._cutting, first)
         self.long_lines.extend(
-            first + number for number, parts in enumerate(cut) if any(self.cutting.is_long(part.text) for part in parts)
+            first + number
+            for number, parts in enumerate(job.cut)
+            if any(self._cutting.is_long(part.text) for part in parts)
         )
-        numbers = [number for number, parts in enumerate(cut) for _ in parts]
-        keys = [line_key(first + number, part) for number, parts in enumerate(cut) for part in range(len(parts))]
         try:
-            found = iter(self.translate([part.text for parts in cut for part in parts], keys, constraints))
+            return run_job(self._run, job)
         except TextFault as fault:
-            raise Fault(f"Line {first + numbers[fault.number] + 1}: {self._mendable(fault, constraints)}") from None
-        for parts in cut:
-            yield joined(parts, list(islice(found, len(parts))))
+            raise Fault(f"Line {first + fault.number + 1}: {self._mendable(fault)}") from None
 
-    def _mendable(self, fault: TextFault, constraints: LineConstraints) -> str:
+    def _mendable(self, fault: TextFault) -> str:
         """What is wrong with a line, and the option that mends it, where there is one."""
-        whole_lines = constraints.prefixes or constraints.required or constraints.forced
-        if not isinstance(fault, TooLong) or self.cutting.long_ones or whole_lines:
+        if not isinstance(fault, TooLong) or self.request.splits_long or self.request.is_of_whole_outputs:
             return fault.sentence
         return f"{fault.sentence.removesuffix('.')}, or give --too-long split."
 
@@ -117,10 +133,6 @@ class ConstraintsByLine:
 
     def __init__(self, prefixes: Path | None, required: Path | None, forced: Path | None) -> None:
         self.prefixes, self.required, self.forced = _Lines(prefixes), _Lines(required), _Lines(forced)
-
-    @property
-    def given(self) -> bool:
-        return any(file.path is not None for file in (self.prefixes, self.required))
 
     @property
     def files(self) -> list[Path]:

@@ -34,12 +34,14 @@ Risk = Annotated[
 ]
 Samples = Annotated[int | None, typer.Option(help="Samples that --mbr chooses among (32).", min=2)]
 
-Prefixes = Annotated[Path | None, typer.Option(help="A file with what each output begins with, line by line.")]
+Prefixes = Annotated[
+    Path | None, typer.Option("--prefixes", help="A file with what each output begins with, line by line.")
+]
 Required = Annotated[Path | None, typer.Option(help="A file with phrases for each output, parted by tabs.")]
 Forced = Annotated[
     Path | None, typer.Option("--force", help="Translate nothing: score the outputs in this file, line by line.")
 ]
-Forbid = Annotated[list[str] | None, typer.Option(help="No output may have it.", metavar="PHRASE")]
+Forbid = Annotated[list[str] | None, typer.Option("--forbid", help="No output may have it.", metavar="PHRASE")]
 Vocabulary = Annotated[Path | None, typer.Option(help="Write with the tokens of this text alone.")]
 
 Ensemble = Annotated[

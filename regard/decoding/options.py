@@ -9,10 +9,9 @@ from regard.base.faults import Fault
 from regard.base.recipe import Options, check
 
 
-class SamplingOptions(Options):
-    """Drawing outputs at random; the steps from temperature to typical are taken in the order they stand here."""
+class DrawOptions(Options):
+    """How an output is drawn; the steps from temperature to typical are taken in the order they stand here."""
 
-    samples: int = Field(default=1, ge=1, le=10_000, description="Outputs drawn for each input.")
     seed: int = Field(default=1, ge=0, lt=2**63, description="What is drawn depends on it, on the line and the sample.")
     temperature: float = Field(
         default=1.0,
@@ -35,6 +34,12 @@ class SamplingOptions(Options):
         le=1,
         description="Draw among the fewest tokens reaching this probability whose surprise is nearest the entropy.",
     )
+
+
+class SamplingOptions(DrawOptions):
+    """Drawing outputs at random."""
+
+    samples: int = Field(default=1, ge=1, le=10_000, description="Outputs drawn for each input.")
 
 
 class DecodingOptions(Options):

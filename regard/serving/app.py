@@ -25,10 +25,10 @@ from regard.serving.metrics import CONTENT_TYPE, Metrics
 from regard.serving.openapi import EVENTS, document
 from regard.serving.options import Access, ServingOptions
 from regard.serving.questions import AttentionQuestion, BeamQuestion, NextQuestion, TranslateQuestion
-from regard.serving.refusals import Refusal, asked
+from regard.serving.refusals import Refusal, read_request
 from regard.serving.replies import Event, EventStream, Gone, error_response, json_response, refusal_of, unless_gone
 from regard.serving.static import INDEX, page_files
-from regard.serving.translating import Job, all_finished, events, prepare, translate_answer
+from regard.serving.translating import ServedJob, all_finished, events, prepare, translate_answer
 
 Endpoint = Callable[["Service", Request], Awaitable[Response]]
 Reader = Callable[[Request, int], Awaitable[dict[str, Any]]]
@@ -139,7 +139,7 @@ async def models(service: Service, request: Request) -> Response:
 async def translate(service: Service, request: Request) -> Response:
     table = await service.read(request, read_json)
     service.authorise(request, table.get("api_key"))
-    question = asked(TranslateQuestion, table)
+    question = read_request(TranslateQuestion, table)
     wants_events = question.stream or EVENTS in request.headers.get("accept", "")
     job = await prepare(service.catalogue, question)
     service.note(request, question.text, model=job.model.name, sentences=len(job.pieces))
@@ -148,11 +148,11 @@ async def translate(service: Service, request: Request) -> Response:
     return json_response(await service.answer(request, _whole(service, job)))
 
 
-async def _whole(service: Service, job: Job) -> Any:
+async def _whole(service: Service, job: ServedJob) -> Any:
     return translate_answer(job, await all_finished(service.catalogue, job))
 
 
-async def _events(service: Service, job: Job) -> AsyncGenerator[Event, None]:
+async def _events(service: Service, job: ServedJob) -> AsyncGenerator[Event, None]:
     async with asyncio.timeout(service.limits.seconds), aclosing(events(service.catalogue, job)) as coming:
         async for event in coming:
             yield event
@@ -173,7 +173,7 @@ async def beam(service: Service, request: Request) -> Response:
 async def _view(service: Service, request: Request, kind: Any, name: Literal["attention", "next_token", "beam"]) -> Any:
     table = await service.read(request, read_json)
     service.authorise(request, table.get("api_key"))
-    question = asked(kind, table)
+    question = read_request(kind, table)
     model, _ = await asyncio.to_thread(service.catalogue.chosen, question, question.text)
     service.note(request, [question.text], model=model.name)
 

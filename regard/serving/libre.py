@@ -7,21 +7,20 @@ import asyncio
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from regard.data.corpora.sentences import Sentence, rejoin
-from regard.decoding.options import changed
-from regard.engines.plain_beam import unsupported
 from regard.serving.catalogue import AUTO, Catalogue
 from regard.serving.languages import Detected, has_words, name_of
 from regard.serving.markup import Run, read_html, unchanged
 from regard.serving.placing import put_back
 from regard.serving.planning import check_amount
 from regard.serving.refusals import Refusal
-from regard.serving.served import Piece, Plan, Served
-from regard.serving.translating import Job, all_finished, cut_all, untouched
+from regard.serving.served import Served
+from regard.serving.translating import all_finished, served_job
+from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Translated, joined, linked
+from regard.verbs.translate.plan import untranslated
 
 _FORMATS = ("text", "html")
 _Parts = tuple[list[Sentence], list[Translated]]  # the sentences of a text, and their translations
@@ -138,10 +137,9 @@ async def _translated(catalogue: Catalogue, ask: Wanted, source: str, texts: lis
     if source == ask.target:
         return [Given(text, []) for text in texts]
     model = catalogue.between(source, ask.target)
-    catalogue.metrics.characters.labels(model.name).inc(sum(map(len, texts)))
     if ask.as_html:
         return await _html_translated(catalogue, model, texts)
-    found = await _whole(catalogue, model, texts, _plan(model, ask.alternatives))
+    found = await _whole(catalogue, model, texts, ask.alternatives)
     return [_given(text, each, ask.alternatives) for text, each in zip(texts, found, strict=True)]
 
 
@@ -151,42 +149,31 @@ def _given(text: str, translated: Translated, alternatives: int) -> Given:
     return Given(translated.text, list(others)[:alternatives])
 
 
-def _plan(model: Served, alternatives: int = 0, explained: bool = False) -> Plan:
-    """The search of the recipe, as wide as the alternatives ask for."""
-    count = alternatives + 1
-    options = changed(model.decoding, {"n_best": count}, None)
-    return Plan("torch" if unsupported(options) else model.engines[0], options, explained=explained, scored=explained)
-
-
-async def _whole(catalogue: Catalogue, model: Served, texts: Sequence[str], plan: Plan) -> list[Translated]:
+async def _whole(catalogue: Catalogue, model: Served, texts: Sequence[str], alternatives: int) -> list[Translated]:
     """The translation of each text; one without a word comes back unchanged."""
-    found = await _sentences(catalogue, model, texts, plan)
+    found = await _sentences(catalogue, model, texts, alternatives)
     return [
-        joined(sentences, parts) if has_words(text) else replace(untouched(text), text=text)
+        joined(sentences, parts) if has_words(text) else replace(untranslated(text), text=text)
         for text, (sentences, parts) in zip(texts, found, strict=True)
     ]
 
 
-async def _sentences(catalogue: Catalogue, model: Served, texts: Sequence[str], plan: Plan) -> list[_Parts]:
-    """The sentences of each text and their translations."""
-    cut = await cut_all(model.cutting(True, True, catalogue.options.limits.sentence), texts)
-    places = [
-        (index, place)
-        for index, sentences in enumerate(cut)
-        for place, sentence in enumerate(sentences)
-        if has_words(sentence.text)
-    ]
-    pieces = [Piece(cut[index][place].text) for index, place in places]
-    told = await all_finished(catalogue, Job(model, plan, cut, places, pieces, partial(model.translate, plan), plan))
-    return [(sentences, [each.translated for each in own]) for sentences, own in zip(cut, told, strict=True)]
+async def _sentences(
+    catalogue: Catalogue, model: Served, texts: Sequence[str], alternatives: int = 0, explain: bool = False
+) -> list[_Parts]:
+    """The sentences of each text and their translations, searched for as widely as the alternatives ask for."""
+    request = TranslateRequest(text=list(texts), n_best=alternatives + 1, explain=explain)
+    job = await served_job(catalogue, request, model, model.plan(request), has_words)
+    told = await all_finished(catalogue, job)
+    return [(sentences, [each.translated for each in own]) for sentences, own in zip(job.cut, told, strict=True)]
 
 
 async def _html_translated(catalogue: Catalogue, model: Served, texts: Sequence[str]) -> list[Given]:
     """Pages, read and put together in another thread, for a page may be nothing but tags."""
     pages = await asyncio.to_thread(lambda: [read_html(text) for text in texts])
     runs = [part for page in pages for part in page if isinstance(part, Run) and has_words(part.text)]
-    plan = _plan(model, explained=any(run.marks for run in runs))
-    found = await _sentences(catalogue, model, [run.parts[1] for run in runs], plan)
+    texts = [run.parts[1] for run in runs]
+    found = await _sentences(catalogue, model, texts, explain=any(run.marks for run in runs))
     return await asyncio.to_thread(_put_together, pages, dict(zip(map(id, runs), found, strict=True)))
 
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from regard.serving.questions import Side
+from regard.verbs.requests.look import Side
 from regard.viewing.tree.record import Fate
 
 

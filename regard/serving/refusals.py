@@ -1,10 +1,12 @@
 """What a server answers when it will not: a status, one sentence, and when to come again."""
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 from regard.base.faults import Fault
-from regard.base.recipe import Kind, check
+from regard.verbs.requests.rules import VerbRequest
+
+Kind = TypeVar("Kind", bound=VerbRequest)
 
 
 class Refusal(Exception):
@@ -19,10 +21,10 @@ class Refusal(Exception):
         return {} if self.retry_after is None else {"Retry-After": str(max(1, math.ceil(self.retry_after)))}
 
 
-def asked(kind: type[Kind], table: dict[str, Any]) -> Kind:
-    """What a request asks for, or a refusal that names everything wrong with it."""
+def read_request(kind: type[Kind], table: dict[str, Any]) -> Kind:
+    """What a table asks for, or a refusal that names everything wrong with it."""
     try:
-        return check(kind, table, "the request")
+        return kind.read(table)
     except Fault as fault:
         said = "; ".join(fault.sentences)
         raise Refusal(400, f"Invalid request: {said}{'' if said.endswith(('?', '.')) else '.'}") from None

@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Hashable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from regard.data.corpora.sentences import Sentence
 from regard.serving.catalogue import Catalogue
 from regard.serving.languages import Detected
-from regard.serving.planning import check_amount, pieces_for, plan_for, splits
+from regard.serving.planning import check_amount, plan_within
 from regard.serving.questions import TranslateQuestion
 from regard.serving.records import (
     Answer,
@@ -27,9 +27,10 @@ from regard.serving.records import (
     TranslateAnswer,
     TranslationAnswer,
 )
-from regard.serving.served import Piece, Plan, Served
-from regard.serving.turns import Work
-from regard.verbs.translate.outputs import Cutting, Translated, joined, line_key
+from regard.serving.served import Served
+from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.translate.outputs import Translated, joined
+from regard.verbs.translate.plan import Job, Plan, is_written, job_for, untranslated
 
 _AT_ONCE = 2000  # characters that are worked on without leaving the event loop
 T = TypeVar("T")
@@ -46,16 +47,10 @@ class Finished:
 
 
 @dataclass(frozen=True)
-class Job:
-    """The sentences of some texts, and all that decides what becomes of them."""
+class ServedJob(Job):
+    """The same with the model that does it, and when it was asked for."""
 
     model: Served
-    plan: Plan
-    cut: list[list[Sentence]]
-    places: list[tuple[int, int]]  # of the sentences that are not blank: which text, which of its sentences
-    pieces: list[Piece]
-    work: Work
-    key: Hashable | None  # what may share a batch with it; nothing, if there is none
     detected: Detected | None = None
     began: float = field(default_factory=time.monotonic)
 
@@ -69,80 +64,59 @@ class Job:
         return [source_spans(sentences) for sentences in self.cut]
 
 
-async def cut_all(cutting: Cutting, texts: Sequence[str]) -> list[list[Sentence]]:
-    """The sentences of each text."""
-    return await beside(lambda: [cutting(text) for text in texts], texts)
-
-
 async def beside(work: Callable[[], T], texts: Sequence[str]) -> T:
     """What work on texts gives; much text is worked on in another thread, so that others are not kept waiting."""
     return work() if sum(map(len, texts)) <= _AT_ONCE else await asyncio.to_thread(work)
 
 
-async def prepare(catalogue: Catalogue, question: TranslateQuestion) -> Job:
+async def prepare(catalogue: Catalogue, question: TranslateQuestion) -> ServedJob:
     """What a question of /v1/translate comes to."""
     began, limits = time.monotonic(), catalogue.options.limits
     check_amount(question.text, limits)
-    # In another thread, for to find out a language takes a second the first time.
+    # In another thread, because finding the language takes a second the first time.
     model, detected = await asyncio.to_thread(catalogue.chosen, question, "\n".join(question.text))
-    plan = plan_for(question, model, limits)
-    cutting = model.cutting(splits(question), question.too_long == "split" and question.forced is None, limits.sentence)
-    if question.before is not None or question.prefix or question.required:
-        cutting = model.cutting(False, False, limits.sentence)
-    cut = await cut_all(cutting, question.text)
-    pieces, places = [], []
-    for index, sentences in enumerate(cut):
-        texts = [sentence.text for sentence in sentences]
-        keys = [line_key(index, place) for place in range(len(texts))]
-        own = pieces_for(question, index, texts, keys)
-        places += [(index, place) for place, piece in enumerate(own) if piece.text.strip()]
-        pieces += [piece for piece in own if piece.text.strip()]
-    catalogue.metrics.characters.labels(model.name).inc(sum(map(len, question.text)))
-    work, key = _work(model, plan, question.before)
-    return Job(model, plan, cut, places, pieces, work, key, detected, began)
+    job = await served_job(catalogue, question, model, plan_within(limits, question, model))
+    return replace(job, detected=detected, began=began)
 
 
-def _work(model: Served, plan: Plan, before: list[str] | None) -> tuple[Work, Plan | None]:
-    """What to do with sentences, and what they must have in common to have it done together."""
-    if before is None:
-        return partial(model.translate, plan), plan
-    tokens = model.target_tokens(before)
+async def served_job(
+    catalogue: Catalogue,
+    request: TranslateRequest,
+    model: Served,
+    plan: Plan,
+    has_work: Callable[[str], bool] = is_written,
+) -> ServedJob:
+    """What a request comes to that a model is asked."""
+    cutting = model.cutting(request, catalogue.options.limits.sentence)
+    job = await beside(lambda: job_for(request, plan, cutting, has_work=has_work), request.text)
+    catalogue.metrics.characters.labels(model.name).inc(sum(map(len, request.text)))
+    return ServedJob(**vars(job), model=model)
 
-    def go_on(pieces: Sequence[Piece]) -> list[Translated]:
-        return [model.go_on(piece.text, tokens, plan.options) for piece in pieces]
 
-    return go_on, None
-
-
-async def finished(catalogue: Catalogue, job: Job) -> AsyncGenerator[Finished, None]:
+async def finished(catalogue: Catalogue, job: ServedJob) -> AsyncGenerator[Finished, None]:
     """Each sentence when it is finished; those that nobody works on stay as they are, and come at once."""
     waiting = set(job.places)
     for index, sentences in enumerate(job.cut):
         for place, sentence in enumerate(sentences):
             if (index, place) not in waiting:
-                yield Finished(index, place, untouched(sentence.text), 0.0)
+                yield Finished(index, place, untranslated(sentence.text), 0.0)
     if not job.pieces:
         return
     costs = await beside(partial(job.model.costs, job.plan, job.pieces), [piece.text for piece in job.pieces])
-    answers = catalogue.workers[job.model.name].each(job.key, job.work, job.pieces, costs)
+    work = partial(job.model.run, job.plan)
+    answers = catalogue.workers[job.model.name].each(job.plan, work, job.pieces, costs)
     async with aclosing(answers):
         async for number, translated in answers:
             yield Finished(*job.places[number], translated, job.seconds)
 
 
-async def all_finished(catalogue: Catalogue, job: Job) -> list[list[Finished]]:
+async def all_finished(catalogue: Catalogue, job: ServedJob) -> list[list[Finished]]:
     """All sentences of each text, in their order."""
     found: list[list[Finished | None]] = [[None] * len(sentences) for sentences in job.cut]
     async with aclosing(finished(catalogue, job)) as coming:
         async for each in coming:
             found[each.index][each.sentence] = each
     return [[each for each in own if each is not None] for own in found]
-
-
-def untouched(text: str) -> Translated:
-    """The translation of what no model was asked about; white space alone becomes nothing."""
-    text = text if text.strip() else ""
-    return Translated(text, 0.0, [], [0.0], [(text, 0.0)], list)
 
 
 def whole(sentences: Sequence[Sentence], told: Sequence[Finished]) -> Translated:
@@ -153,7 +127,7 @@ def whole(sentences: Sequence[Sentence], told: Sequence[Finished]) -> Translated
 # Answers
 
 
-async def events(catalogue: Catalogue, job: Job) -> AsyncGenerator[tuple[str, Answer], None]:
+async def events(catalogue: Catalogue, job: ServedJob) -> AsyncGenerator[tuple[str, Answer], None]:
     """A translation as it comes about: how the texts were cut, each sentence, each text, the end."""
     yield "start", Begun(**headline(job), texts=job.spans)
     found: list[dict[int, Finished]] = [{} for _ in job.cut]
@@ -167,19 +141,19 @@ async def events(catalogue: Catalogue, job: Job) -> AsyncGenerator[tuple[str, An
     yield "done", Over(seconds=job.seconds)
 
 
-def _told(job: Job, index: int, found: Sequence[Finished]) -> Told:
+def _told(job: ServedJob, index: int, found: Sequence[Finished]) -> Told:
     translated = whole(job.cut[index], found)
     spans = spans_in(translated.text, [each.translated.text for each in found])
     return Told(**_explained(job.plan, translated), index=index, spans=spans)
 
 
-def translate_answer(job: Job, told: Sequence[Sequence[Finished]]) -> TranslateAnswer:
+def translate_answer(job: ServedJob, told: Sequence[Sequence[Finished]]) -> TranslateAnswer:
     """The whole answer to a question of /v1/translate."""
     translations = [translation_answer(job, index, own) for index, own in enumerate(told)]
     return TranslateAnswer(**headline(job), seconds=job.seconds, translations=translations)
 
 
-def headline(job: Job) -> dict[str, Any]:
+def headline(job: ServedJob) -> dict[str, Any]:
     """What every answer begins with."""
     detected = job.detected and Detection(language=job.detected.language, confidence=job.detected.confidence)
     return {
@@ -191,7 +165,7 @@ def headline(job: Job) -> dict[str, Any]:
     }
 
 
-def translation_answer(job: Job, index: int, told: Sequence[Finished]) -> TranslationAnswer:
+def translation_answer(job: ServedJob, index: int, told: Sequence[Finished]) -> TranslationAnswer:
     """One text of an answer."""
     translated = whole(job.cut[index], told)
     spans = spans_in(translated.text, [each.translated.text for each in told])
@@ -199,7 +173,7 @@ def translation_answer(job: Job, index: int, told: Sequence[Finished]) -> Transl
     return TranslationAnswer(**_explained(job.plan, translated), sentences=sentences)
 
 
-def sentence_answer(job: Job, told: Finished, span: Span | None = None) -> SentenceAnswer:
+def sentence_answer(job: ServedJob, told: Finished, span: Span | None = None) -> SentenceAnswer:
     """One sentence of an answer."""
     return SentenceAnswer(
         **_explained(job.plan, told.translated),

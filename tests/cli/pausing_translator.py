@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 from regard.cli import main, translate, unfinished
-from regard.cli.asked import Asked
-from regard.cli.lines import ConstraintsByLine, LineConstraints, Translator
+from regard.cli.lines import LineConstraints
 from regard.runs.folder import update_folder
-from regard.verbs.translate.outputs import Cutting, Translated
+from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.translate.outputs import Translated
 
 MOMENTS = ("loading", "writing", "placing", "placed")
 
@@ -32,14 +32,19 @@ def run(moment: str, arguments: list[str]) -> int:
             print(name, flush=True)
             sys.stdin.readline()
 
-    def load(asked: Asked, folder: Path, constraints: ConstraintsByLine) -> Translator:
-        come("loading")
-        return Translator(1, False, Cutting("en", len, 100), capitals)
+    class Capitals:
+        """Translates as the command's own translator of lines does."""
 
-    def capitals(lines: list[str], keys: list[int], constraints: LineConstraints) -> list[Translated]:
-        if keys[0]:
-            come("writing")
-        return [Translated(line.upper(), 0.0, [], [], [(line.upper(), 0.0)], list) for line in lines]
+        count, long_lines = 1, ()
+
+        def __init__(self, folder: Path, request: TranslateRequest, precision: str) -> None:
+            come("loading")
+            self.request = request
+
+        def __call__(self, lines: list[str], first: int, constraints: LineConstraints) -> list[Translated]:
+            if first:
+                come("writing")
+            return [Translated(line.upper(), 0.0, [], [], [(line.upper(), 0.0)], list) for line in lines]
 
     def replace(old: Path, new: Path) -> Path:
         come("placing")
@@ -47,7 +52,7 @@ def run(moment: str, arguments: list[str]) -> int:
         come("placed")
         return replaced
 
-    Asked.translator = load  # type: ignore[method-assign]
+    translate.open_translator = Capitals  # type: ignore[assignment]
     Path.replace = replace  # type: ignore[assignment, method-assign]
     return main(["translate", *arguments])
 

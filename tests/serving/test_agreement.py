@@ -14,7 +14,7 @@ from regard.base.recipe import Options
 from regard.serving.bodies import parse_json
 from regard.serving.openapi import document
 from regard.serving.questions import AttentionQuestion, BeamQuestion, NextQuestion, TranslateQuestion
-from regard.serving.refusals import Refusal, asked
+from regard.serving.refusals import Refusal, read_request
 
 MANY = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 SCHEMAS = document()["components"]
@@ -33,7 +33,7 @@ def allowed(kind: str, body: Any) -> bool:
 def refusal(kind: type[Options], body: Any) -> str | None:
     """What is said against this body, sent as JSON."""
     try:
-        asked(kind, parse_json(json.dumps(body).encode()))
+        read_request(kind, parse_json(json.dumps(body).encode()))
     except Refusal as refused:
         return refused.sentence
     return None
@@ -64,8 +64,8 @@ def test_what_is_described_is_what_is_accepted(kind: type[Options], data: st.Dat
     names = st.sampled_from([*NAMES[kind], "nonsense"])
     body = QUESTIONS[kind] | data.draw(st.dictionaries(names, VALUES, max_size=3))
     said = refusal(kind, body)
-    if said is not None and said.startswith("Invalid request: There are"):
-        return  # as many as there are texts: no schema can count that
+    if said is not None and ("There are" in said or "best of" in said):
+        return  # as many as there are texts, no more than there are samples: no schema can compare that
     assert allowed(kind.__name__, body) == (said is None), (body, said)
 
 

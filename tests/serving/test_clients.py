@@ -81,15 +81,15 @@ class Slow:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.open = threading.Event(), threading.Event()
         self.batches: list[list[str]] = []
-        original = regard.serving.served.Served.translate
+        original = regard.serving.served.Served.run
 
-        def translate(model: Any, plan: Any, pieces: Any) -> Any:
+        def run(model: Any, plan: Any, pieces: Any) -> Any:
             self.batches.append([piece.text for piece in pieces])
             self.begun.set()
             assert self.open.wait(WAIT)
             return original(model, plan, pieces)
 
-        monkeypatch.setattr("regard.serving.served.Served.translate", translate)
+        monkeypatch.setattr("regard.serving.served.Served.run", run)
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def test_what_onnxruntime_cannot_do_goes_to_torch_unless_it_is_named(served: htt
     assert found.json()["engine"] == "torch"
     refused = served.post("/v1/translate", json={"text": TEXT, "sample": {}, "engine": "onnx"})
     assert refused.status_code == 400
-    assert "onnxruntime cannot do 'sample'; leave" in refused.json()["error"]
+    assert "onnxruntime cannot do 'sample'; omit" in refused.json()["error"]
     refused = served.post("/v1/translate", json={"text": TEXT, "engine": "ctranslate2"})
     assert refused.json()["error"] == "The model graphs is not served by CTranslate2; ask for onnx or torch."
 

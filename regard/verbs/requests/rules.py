@@ -1,30 +1,32 @@
-"""Which fields of a question go together, said once: the rules that refuse a request are also its description.
+"""Which fields of a request go together, said once: the rules that refuse a request are also its description.
 
-A field is *given* when it is not what it would be without it. Rules name fields as requests do. What JSON Schema cannot
-say, such as that two numbers are equal, a rule refuses all the same.
+A field is *given* when it is not what it would be without it. Rules name fields as JSON does, and sentences name them
+in braces, so that each is told by the name that whoever asks knows it by. What JSON Schema cannot say, such as that two
+numbers are equal, a rule refuses all the same.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from pydantic import GetJsonSchemaHandler, model_validator
+from pydantic import GetJsonSchemaHandler, ValidationInfo, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from regard.base.faults import Fault
-from regard.base.recipe import Options
+from regard.base.recipe import Options, check
+from regard.verbs.requests.names import JSON, Names
 
 Fields = dict[str, Any]
 
 
 class Rule(ABC):
-    """One thing that must be true of the fields of a question together."""
+    """One thing that must be true of the fields of a request together."""
 
     @abstractmethod
-    def broken(self, given: Fields) -> str | None:
-        """What is wrong with these fields, in one sentence."""
+    def refuse(self, given: Fields, names: Names) -> None:
+        """Raise a fault if these fields break the rule."""
 
     @abstractmethod
     def schema(self, defaults: Fields) -> JsonSchemaValue:
@@ -40,15 +42,36 @@ class Clash(Rule):
     sentence: str
     values: Sequence[Any] = ()
 
-    def broken(self, given: Fields) -> str | None:
-        is_so = self.field in given and (not self.values or given[self.field] in self.values)
-        other = next((other for other in self.others if other in given and is_so), None)
-        return None if other is None else self.sentence.format(other=other)
+    def refuse(self, given: Fields, names: Names) -> None:
+        if self.field not in given or (self.values and given[self.field] not in self.values):
+            return
+        for other in self.others:
+            if other in given:
+                raise Fault(names.fill(self.sentence, other=names.name(other)))
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
         value = {"enum": list(self.values)} if self.values else {"not": {"const": defaults[self.field]}}
         others = {other: {"const": defaults[other]} for other in self.others}
         return {"if": {"properties": {self.field: value}, "required": [self.field]}, "then": {"properties": others}}
+
+
+@dataclass(frozen=True)
+class ClashInside(Rule):
+    """Where a field is given, a table in another may not have some names; `{other}` is the first."""
+
+    field: str
+    table: str
+    inner: Sequence[str]
+    sentence: str
+
+    def refuse(self, given: Fields, names: Names) -> None:
+        for name in self.inner:
+            if self.field in given and name in given.get(self.table, {}):
+                raise Fault(names.fill(self.sentence, other=names.name(f"{self.table}.{name}")))
+
+    def schema(self, defaults: Fields) -> JsonSchemaValue:
+        none = {"properties": dict.fromkeys(self.inner, False)}
+        return {"if": _given(self.field, defaults), "then": {"properties": {self.table: none}}}
 
 
 @dataclass(frozen=True)
@@ -59,8 +82,9 @@ class Need(Rule):
     other: str
     sentence: str
 
-    def broken(self, given: Fields) -> str | None:
-        return self.sentence if self.field in given and self.other not in given else None
+    def refuse(self, given: Fields, names: Names) -> None:
+        if self.field in given and self.other not in given:
+            raise Fault(names.fill(self.sentence))
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
         return {"if": _given(self.field, defaults), "then": _given(self.other, defaults)}
@@ -72,9 +96,9 @@ class OfOneText(Rule):
 
     field: str
 
-    def broken(self, given: Fields) -> str | None:
-        is_one = self.field not in given or len(given["text"]) == 1
-        return None if is_one else f"'{self.field}' belongs to one output; give one text."
+    def refuse(self, given: Fields, names: Names) -> None:
+        if self.field in given and len(given["text"]) != 1:
+            raise Fault(f"{names.name(self.field)} belongs to one output; give one text.")
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
         return {"if": _given(self.field, defaults), "then": _texts(1, 1)}
@@ -87,11 +111,12 @@ class OneForEach(Rule):
     field: str
     nests: bool = False
 
-    def broken(self, given: Fields) -> str | None:
+    def refuse(self, given: Fields, names: Names) -> None:
         values, texts = given.get(self.field), len(given["text"])
         if values is None or len(values) in (1, texts) or (self.nests and not (values and isinstance(values[0], list))):
-            return None
-        return f"There are {len(values)} of '{self.field}' for {texts} texts; give one for all, or one for each."
+            return
+        name = names.name(self.field)
+        raise Fault(f"There are {len(values)} of {name} for {texts} texts; give one for all, or one for each.")
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
         """That several need several texts, and none no text; how many, no schema can compare."""
@@ -104,6 +129,25 @@ class OneForEach(Rule):
         return {"allOf": rules}
 
 
+@dataclass(frozen=True)
+class NoMore(Rule):
+    """A number that may not be above another, or what that is by default; it matters beside a third field alone."""
+
+    field: str
+    most: str
+    default: int
+    beside: str
+    sentence: str  # of {value} and {limit}
+
+    def refuse(self, given: Fields, names: Names) -> None:
+        value, limit = given.get(self.field, 0), given.get(self.most, self.default)
+        if self.beside in given and value > limit:
+            raise Fault(names.fill(self.sentence, value=value, limit=limit))
+
+    def schema(self, defaults: Fields) -> JsonSchemaValue:
+        return {}  # no schema can compare two numbers
+
+
 def _given(field: str, defaults: Fields) -> JsonSchemaValue:
     return {"properties": {field: {"not": {"const": defaults[field]}}}, "required": [field]}
 
@@ -114,20 +158,24 @@ def _texts(least: int, most: int | None = None) -> JsonSchemaValue:
     return {"properties": {"text": several if least > 1 else {"anyOf": [{"type": "string"}, several]}}}
 
 
-class Agreeing(Options):
-    """A question whose fields must agree by its rules."""
+class VerbRequest(Options):
+    """What is asked of a verb; its fields must agree by its rules."""
 
     rules: ClassVar[tuple[Rule, ...]] = ()
 
+    @classmethod
+    def read(cls, table: dict[str, Any], names: Names = JSON) -> Self:
+        """The request that a table holds, or one fault that names all that is wrong with it as `names` does."""
+        return check(cls, table, names.whole, names.place, context=names)
+
     @model_validator(mode="after")
-    def _agree(self) -> "Agreeing":
-        given = self._given_fields()
+    def _agree(self, info: ValidationInfo) -> Self:
+        given, names = self._given_fields(), info.context or JSON
         for rule in self.rules:
-            if sentence := rule.broken(given):
-                raise Fault(sentence)
+            rule.refuse(given, names)
         return self
 
-    def given(self, *names: str) -> bool:
+    def has_any(self, *names: str) -> bool:
         """Whether any of these fields is given."""
         return not self._given_fields().keys().isdisjoint(names)
 
@@ -147,5 +195,6 @@ class Agreeing(Options):
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         schema = handler(core)
         own = handler.resolve_ref_schema(schema)
-        own |= {"allOf": [rule.schema(cls._defaults()) for rule in cls.rules]} if cls.rules else {}
+        rules = [described for rule in cls.rules if (described := rule.schema(cls._defaults()))]
+        own |= {"allOf": rules} if rules else {}
         return schema

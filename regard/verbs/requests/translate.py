@@ -1,0 +1,162 @@
+"""What may be asked when text is translated, and what goes together."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, create_model
+from pydantic.json_schema import JsonSchemaValue
+
+from regard.base.faults import Fault
+from regard.base.recipe import Options, check
+from regard.decoding.options import DecodingOptions, DrawOptions
+from regard.engines.fast import CALLED, Choice
+from regard.verbs.requests.fields import Count, LengthPenalty, Phrase, Texts
+from regard.verbs.requests.names import JSON, Names
+from regard.verbs.requests.rules import Clash, ClashInside, Need, NoMore, OfOneText, OneForEach, VerbRequest
+
+SAMPLES = 32  # what minimum Bayes risk chooses among
+
+_NAMED = ("beam", "length_penalty", "n_best", "sampling")  # options of the search with fields of their own
+_SEARCH = create_model(
+    "SearchRequest",
+    __base__=Options,
+    __doc__="Any other option of the search, as in the decoding table of a recipe.",
+    **{  # type: ignore[call-overload]  # which fields it has is known at run time alone
+        name: (field.annotation, field) for name, field in DecodingOptions.model_fields.items() if name not in _NAMED
+    },
+)
+
+
+def _check_search(options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    names: Names = info.context or JSON
+    if clash := [name for name in options if name in _NAMED]:
+        raise Fault(names.fill("'{option}' has a field of its own; give it there, not in {search}.", option=clash[0]))
+    check(_SEARCH, options, "the search")
+    return options
+
+
+def _check_metric(name: str) -> str:
+    from regard.metrics.sentences import utility  # sacreBLEU is loaded when someone first asks for it
+
+    utility(name)
+    return name
+
+
+def _name_metrics(schema: JsonSchemaValue) -> None:
+    from regard.metrics.sentences import UTILITIES
+
+    schema["anyOf"][0]["enum"] = list(UTILITIES)
+
+
+OF_WHOLE_OUTPUTS = ("prefix", "before", "required", "forced")
+_SEARCHING = ("beam", "length_penalty")
+_OF_BEAMS = ("length_penalty_kind", "coverage_penalty", "stop", "nested", "groups", "diversity")  # not of drawing
+_WRITTEN_OTHERWISE = ("sample", "mbr", "prefix", "before", "required", "forbidden", "vocabulary", "with")
+BEYOND_A_PLAIN_BEAM = (*_WRITTEN_OTHERWISE, "channel", "forced")  # what torch alone can do
+_DRAWN = "{other} is of a beam search, but {sample} and {mbr} draw; give one or the other."
+
+
+class TranslateRequest(VerbRequest):
+    """What is to be translated, and how; what is not given is as the model's recipe says."""
+
+    rules = (
+        *(Clash(draws, _SEARCHING, _DRAWN) for draws in ("sample", "mbr")),
+        *(ClashInside(draws, "search", _OF_BEAMS, _DRAWN) for draws in ("sample", "mbr")),
+        *(
+            Clash(draws, ("channel",), "{channel} reranks what the beam has found; omit {sample} and {mbr}.")
+            for draws in ("sample", "mbr")
+        ),
+        Need("samples", "mbr", "{samples} says how many {mbr} chooses among; to get several samples give {n_best}."),
+        NoMore("n_best", "samples", SAMPLES, "mbr", "{mbr} cannot give the {value} best of {limit}; raise {samples}."),
+        Need("channel_weight", "channel", "{channel_weight} would do nothing without {channel}."),
+        Clash(
+            "forced",
+            (*_SEARCHING, "search", "channel", "n_best", *_WRITTEN_OTHERWISE),
+            "{forced} scores the outputs it is given and searches for none; omit {other}.",
+        ),
+        Clash(
+            "before",
+            [name for name in (*_WRITTEN_OTHERWISE, "channel") if name != "before"],
+            "{before} goes on from exact tokens by beam search; omit {other}.",
+        ),
+        Clash(
+            "split_sentences",
+            OF_WHOLE_OUTPUTS,
+            "{other} belongs to a whole output; omit {split_sentences}.",
+            values=(True,),
+        ),
+        Clash("too_long", OF_WHOLE_OUTPUTS, "{other} belongs to a whole output; omit {too_long}.", values=("split",)),
+        *(
+            Clash(
+                "engine",
+                BEYOND_A_PLAIN_BEAM,
+                f"{called} cannot do {{other}}; omit it, or set {{engine}} to torch.",
+                values=(engine,),
+            )
+            for engine, called in CALLED.items()
+        ),
+        OfOneText("before"),
+        OneForEach("prefix"),
+        OneForEach("forced"),
+        OneForEach("required", nests=True),
+    )
+
+    text: Texts = Field(description="A text, or several; each may have many sentences and lines.")
+    engine: Choice = Field(default="auto", description="What computes.")
+    split_sentences: bool | None = Field(
+        default=None, description="Each sentence by itself; the default, but where something is asked of whole outputs."
+    )
+    too_long: Literal["split", "refuse"] | None = Field(
+        default=None,
+        description="What to do with overlong sentences; the default is to split them, with the same exception.",
+    )
+    beam: Count | None = Field(default=None, description="Width of the beam; 1 is greedy search.")
+    length_penalty: LengthPenalty | None = Field(default=None, description="Its alpha.")
+    n_best: Count | None = Field(default=None, description="Candidates for each sentence, best first.")
+    search: Annotated[dict[str, Any], AfterValidator(_check_search), WithJsonSchema(_SEARCH.model_json_schema())] = (
+        Field(default_factory=dict, description="Any other option of the search, as in the decoding table of a recipe.")
+    )
+    sample: DrawOptions | None = Field(default=None, description="Draw outputs at random, n_best of them.")
+    mbr: Annotated[str, AfterValidator(_check_metric)] | None = Field(
+        default=None,
+        description="Choose among samples by minimum Bayes risk, by this metric.",
+        json_schema_extra=_name_metrics,
+    )
+    samples: Annotated[int, Field(ge=2, lt=2**31)] | None = Field(
+        default=None, description="Samples that mbr chooses among."
+    )
+    prefix: Texts | None = Field(default=None, description="What outputs begin with: one for all, or one for each.")
+    before: list[str] | None = Field(
+        default=None, description="The tokens, by name, that the output of the one text begins with."
+    )
+    required: list[Phrase] | list[list[Phrase]] | None = Field(
+        default=None, description="Phrases that every output must have, or a list for each text."
+    )
+    forbidden: list[Phrase] = Field(default_factory=list, description="Phrases that no output may have.")
+    vocabulary: list[str] | None = Field(default=None, description="Write with the tokens of these texts alone.")
+    forced: Texts | None = Field(default=None, description="Score these outputs instead of searching for any.")
+    together: list[str] = Field(
+        default_factory=list, alias="with", description="Models of the same tokens that write along."
+    )
+    channel: str | None = Field(default=None, description="A model of the other direction, which reranks the beam.")
+    channel_weight: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
+        default=None, description="How much it counts."
+    )
+    explain: bool = Field(default=True, description="Whether tokens, their scores and the alignment are wanted.")
+
+    @property
+    def draws(self) -> bool:
+        """Whether outputs are drawn at random."""
+        return self.sample is not None or self.mbr is not None
+
+    @property
+    def is_of_whole_outputs(self) -> bool:
+        """Whether something is asked of whole outputs, so that texts are not cut unless that is said."""
+        return any(getattr(self, name) is not None for name in OF_WHOLE_OUTPUTS)
+
+    @property
+    def splits_sentences(self) -> bool:
+        return not self.is_of_whole_outputs if self.split_sentences is None else self.split_sentences
+
+    @property
+    def splits_long(self) -> bool:
+        return not self.is_of_whole_outputs if self.too_long is None else self.too_long == "split"

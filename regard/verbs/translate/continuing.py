@@ -1,0 +1,40 @@
+"""Translations that go on from exact tokens, as someone chose them one by one."""
+
+from collections.abc import Sequence
+
+import torch
+
+from regard.base.faults import Fault
+from regard.decoding.beam import beam_search
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Demands, Hypothesis
+from regard.model import Model
+from regard.verbs.translate.outputs import Translated
+from regard.verbs.translate.search import limits_of, writer_of
+
+
+def continue_from(model: Model, text: str, before: Sequence[int], options: DecodingOptions) -> Translated:
+    """The translation of a sentence whose output begins with just these tokens; after an end nothing follows."""
+    task = model.task
+    if task.end in before[:-1]:
+        raise Fault("An output is over at its end; no token follows it.")
+    task.check_length(text, 0)
+    if before[-1:] == [task.end]:
+        tokens = list(before[:-1])
+        with torch.no_grad():
+            (own,) = task.forced_token_scores(task.force_batch([text], [tokens]))
+        found = [Hypothesis(tokens, own.tolist(), float(own.sum()))]
+    else:
+        batch, longest = task.read([text]), task.model.options.longest
+        limits = limits_of(task, batch, options).clamp(min=min(len(before) + options.longest_extra, longest))
+        (found,) = beam_search(writer_of([task], options), batch, limits, options, Demands(prefixes=[before]))
+    best = found[0]
+    aligned = model.align([text], [best.tokens])[0]
+    return Translated(
+        task.write(best.tokens),
+        best.score,
+        task.target.pieces(best.tokens),
+        best.token_scores,
+        [(task.write(each.tokens), each.score) for each in found],
+        lambda: aligned,
+    )

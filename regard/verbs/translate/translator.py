@@ -1,0 +1,216 @@
+"""A model folder that translates what is asked for: by its export where that can do it, else by torch.
+
+The command line and the server both translate by this class; torch is loaded when it is first needed.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
+
+from regard.base.faults import Fault, TextFault
+from regard.base.recipe import check, faults_of
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.decoding.options import DecodingOptions
+from regard.engines.fast import Choice, FastEngine, load_fast
+from regard.runs.folder import RECIPE, read_recipe
+from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.translate.outputs import Cutting, Translated
+from regard.verbs.translate.plan import Engine, Job, Piece, Plan, job_for, plan_for
+
+if TYPE_CHECKING:
+    from regard.model import Model, Rank
+
+Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of sentences, in their order
+
+
+class Translator:
+    """A model folder under a name; `find` gives others by their names, to write along or to rerank."""
+
+    def __init__(
+        self,
+        folder: Path,
+        engine: Choice = "auto",
+        precision: Literal["float32", "bf16"] = "float32",
+        name: str | None = None,
+        find: "Callable[[str], Translator] | None" = None,
+    ) -> None:
+        self.folder, self.name = folder, name or str(folder)
+        self._choice, self._precision, self._find, self._lock = engine, precision, find, Lock()
+        self.recipe = read_recipe(folder)
+        self._open_engine: FastEngine | None = None
+
+    @cached_property
+    def fast(self) -> FastEngine | None:
+        """The engine of its export, if it has one that may be taken."""
+        self._open_engine = load_fast(self.folder, self._choice)
+        return self._open_engine
+
+    @property
+    def model(self) -> "Model":
+        """The model by torch, loaded when it is first needed."""
+        with self._lock:
+            return self._model
+
+    @cached_property
+    def _model(self) -> "Model":
+        from regard.model import load
+
+        return load(self.folder, precision=self._precision)
+
+    # What it is
+
+    @property
+    def engines(self) -> list[Engine]:
+        return ["torch"] if self.fast is None else [self.fast.name, "torch"]
+
+    @cached_property
+    def decoding(self) -> DecodingOptions:
+        """The search that its recipe asks for."""
+        with faults_of(self.folder / RECIPE):
+            return check(DecodingOptions, self.recipe.get("decoding", {}))
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest sentence it takes, the end counted."""
+        return int(self.recipe["model"]["longest"])
+
+    @property
+    def learnt(self) -> int:
+        """Those of the longest that it learnt from."""
+        return min(self.longest, int(self.recipe["data"]["cleaning"]["longest"]) + 1)
+
+    @property
+    def tokenisers(self) -> tuple[Tokeniser, Tokeniser]:
+        """Those of source and target, of the engine that is loaded already."""
+        if self._open_engine is not None:
+            return self._open_engine.source, self._open_engine.target
+        return self.model.task.source, self.model.task.target
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        target = self.tokenisers[1]
+        return {piece: token for token, piece in reversed(list(enumerate(target.pieces(range(target.size)))))}
+
+    def target_tokens(self, pieces: Sequence[str]) -> list[int]:
+        """The tokens of an output by their names."""
+        unknown = next((piece for piece in pieces if piece not in self._numbers), None)
+        if unknown is not None:
+            raise Fault(f"{unknown[:40]!r} is no token of the model {self.name}.")
+        if len(pieces) > self.longest - 1:
+            raise Fault(f"There are {len(pieces)} tokens, but an output has {self.longest - 1} at most.")
+        return [self._numbers[piece] for piece in pieces]
+
+    # What it does
+
+    def plan(self, request: TranslateRequest) -> Plan:
+        """How it translates what is asked for."""
+        return plan_for(request, self.decoding, lambda: None if self.fast is None else self.fast.name)
+
+    def cutting(self, request: TranslateRequest, longest: int | None = None) -> Cutting:
+        """How texts become sentences that it can read, of at most so many tokens where long ones are split."""
+        source, _ = self.tokenisers
+        return Cutting(
+            str(self.recipe["data"]["source_language"]),
+            lambda text: len(source.encode(text)) + 1,
+            self.learnt if longest is None else min(self.learnt, longest),
+            request.splits_sentences,
+            request.splits_long,
+        )
+
+    def runner(self, plan: Plan) -> Run:
+        """What translates sentences by a plan; all that it needs is loaded here."""
+        if plan.engine != "torch":
+            return partial(self._run_export, plan)
+        if plan.forced:
+            model = self.model
+            return lambda pieces: _explain(plan, model.translate_as(*_texts_and_outputs(pieces)))
+        if plan.before is not None:
+            return partial(self._run_on, plan, self.target_tokens(plan.before))
+        model = self._with_others(plan.together)
+        return partial(_run_search, plan, model, self._rank(plan, model))
+
+    def run(self, plan: Plan, pieces: Sequence[Piece]) -> list[Translated]:
+        """The translations of sentences, in their order; what is wrong with one is told by its number."""
+        return self.runner(plan)(pieces)
+
+    def _run_export(self, plan: Plan, pieces: Sequence[Piece]) -> list[Translated]:
+        assert self.fast is not None
+        texts = [piece.text for piece in pieces]
+        return _explain(plan, self.fast.translations(texts, plan.options, plan.explained, plan.explained))
+
+    def _run_on(self, plan: Plan, before: Sequence[int], pieces: Sequence[Piece]) -> list[Translated]:
+        from regard.verbs.translate.continuing import continue_from
+
+        return [continue_from(self.model, piece.text, before, plan.options) for piece in pieces]
+
+    def _with_others(self, names: Sequence[str]) -> "Model":
+        """Its model, as one with others of the same tokens."""
+        if not names:
+            return self.model
+        others = [self._other(name).model for name in names]
+        for name, other in zip(names, others, strict=True):
+            if not self.model.has_tokens_of(other):
+                raise Fault(f"{name} cuts text into other tokens than {self.name}; combine models of one corpus.")
+        return self.model.together(others)
+
+    def _other(self, name: str) -> "Translator":
+        assert self._find is not None
+        return self._find(name)
+
+    def _rank(self, plan: Plan, model: "Model") -> "Rank | None":
+        from regard.verbs.translate.reranking import by_channel, by_risk
+
+        if plan.risk is not None:
+            return by_risk(model, plan.risk, plan.count)
+        if plan.channel is not None:
+            name, weight = plan.channel
+            return by_channel(model, self._other(name).model, weight, plan.count)
+        return None
+
+
+def _run_search(plan: Plan, model: "Model", rank: "Rank | None", pieces: Sequence[Piece]) -> list[Translated]:
+    from regard.verbs.translate.search import Constraints, Search
+
+    constraints = Constraints(
+        [piece.prefix for piece in pieces] if plan.begins else (),
+        [piece.required for piece in pieces] if plan.requires else (),
+        plan.forbidden,
+        plan.allowed,
+    )
+    search = Search(plan.options, plan.draws, constraints)
+    texts, keys = [piece.text for piece in pieces], [piece.key for piece in pieces]
+    return _explain(plan, model.translate_by(texts, search, keys, rank))
+
+
+def _texts_and_outputs(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
+    return [piece.text for piece in pieces], [piece.output for piece in pieces]
+
+
+def _explain(plan: Plan, found: list[Translated]) -> list[Translated]:
+    """Work out alignments that are asked for here and now, in the thread that owns the model."""
+    if plan.explained:
+        for each in found:
+            _ = each.alignment
+    return found
+
+
+def translate(translator: Translator, request: TranslateRequest, first: int = 0) -> list[Translated]:
+    """The translations of a request's texts, in their order.
+
+    What is drawn depends on the numbers of the texts, which begin with `first`. What is wrong with a text is told by
+    its number among those of the request.
+    """
+    plan = translator.plan(request)
+    run = translator.runner(plan)
+    return run_job(run, job_for(request, plan, translator.cutting(request), first))
+
+
+def run_job(run: Run, job: Job) -> list[Translated]:
+    """The translations of a job's texts."""
+    try:
+        return job.join(run(job.pieces))
+    except TextFault as fault:
+        index, _ = job.places[fault.number]
+        raise type(fault)(index, fault.sentence) from None

@@ -1,0 +1,69 @@
+"""What may be asked is one class, and a refusal speaks of it as whoever asked wrote it."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from regard.base.faults import Fault
+from regard.cli.translate_request import OptionNames
+from regard.verbs.requests.names import JSON
+from regard.verbs.requests.translate import TranslateRequest
+
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    (
+        {"samples": 3},
+        "'samples' says how many 'mbr' chooses among; to get several samples give 'n_best'.",
+        "--samples says how many --mbr chooses among; to get several samples give --n-best.",
+    ),
+    (
+        {"forced": [], "n_best": 2},
+        "'forced' scores the outputs it is given and searches for none; omit 'n_best'.",
+        "--force scores the outputs it is given and searches for none; omit --n-best.",
+    ),
+    (
+        {"engine": "onnx", "with": ["other"]},
+        "onnxruntime cannot do 'with'; omit it, or set 'engine' to torch.",
+        "onnxruntime cannot do --with; omit it, or set --engine to torch.",
+    ),
+    (
+        {"mbr": "chrf", "search": {"nested": True}},
+        "'search.nested' is of a beam search, but 'sample' and 'mbr' draw; give one or the other.",
+        "--set nested is of a beam search, but --sample and --mbr draw; give one or the other.",
+    ),
+    ({"sample": {"top_k": -1}}, "sample.top_k is -1, expected 0 or more", "--top-k is -1, expected 0 or more"),
+    ({"beam": 0}, "beam is 0, expected 1 or more", "--beam is 0, expected 1 or more"),
+]
+
+
+@pytest.mark.parametrize(("table", "in_json", "by_option"), REFUSED, ids=lambda value: str(value)[:30])
+def test_one_rule_is_told_in_the_words_of_whoever_asks(table: dict[str, Any], in_json: str, by_option: str) -> None:
+    for names, sentence in ((JSON, in_json), (OptionNames(), by_option)):
+        with pytest.raises(Fault) as fault:
+            TranslateRequest.read({"text": [], **table}, names)
+        assert str(fault.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("table", "sentences", "long"),
+    [
+        ({}, True, True),
+        ({"prefix": "Eu"}, False, False),
+        ({"forced": "Eu"}, False, False),
+        ({"before": ["Eu"]}, False, False),
+        ({"split_sentences": False}, False, True),
+        ({"too_long": "refuse"}, True, False),
+        ({"forced": "Eu", "too_long": "refuse"}, False, False),
+    ],
+)
+def test_texts_are_cut_unless_something_is_asked_of_whole_outputs(
+    table: dict[str, Any], sentences: bool, long: bool
+) -> None:
+    request = TranslateRequest.read({"text": "Ana reads.", **table})
+    assert (request.splits_sentences, request.splits_long) == (sentences, long)
+
+
+def test_requests_and_plans_load_no_torch() -> None:
+    modules = "regard.verbs.requests.translate, regard.verbs.requests.look, regard.verbs.translate.translator"
+    subprocess.run([sys.executable, "-c", f"import sys, {modules}; sys.exit('torch' in sys.modules)"], check=True)
