@@ -14,7 +14,15 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import NamedTuple
 
-BENCHMARKS = ("training_cpu", "recurrent", "gat", "metrics", "translate_cpu", "cold_start")  # each has `ratios`
+BENCHMARKS = (
+    "training_cpu",
+    "recurrent",
+    "gat",
+    "metrics",
+    "ngrams",
+    "translate_cpu",
+    "cold_start",
+)  # each has `ratios`
 
 Contender = Callable[[], float]  # does its work, and says how much that was
 

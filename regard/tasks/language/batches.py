@@ -1,0 +1,61 @@
+"""Pieces of text as tokens: whole sentences to count and to score, and prompts to go on from."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Whole sentences one after another, each from its begin to its end."""
+
+    tokens: Int64[np.ndarray, " place"]
+    begin: int
+
+    @property
+    def starts(self) -> Bool[np.ndarray, " place"]:
+        """Where sentences begin."""
+        return self.tokens == self.begin
+
+    @property
+    def rows(self) -> int:
+        return int(np.count_nonzero(self.starts))
+
+    def split(self, parts: int) -> list["Sentences"]:
+        """The same sentences in smaller batches."""
+        starts = np.flatnonzero(self.starts)
+        cuts = [starts[rows[0]] for rows in np.array_split(np.arange(len(starts)), parts) if len(rows)]
+        return [Sentences(part, self.begin) for part in np.split(self.tokens, cuts[1:])]
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """What each text begins with, in tokens; a prompt may have none."""
+
+    tokens: Sequence[Sequence[int]]
+
+    @property
+    def rows(self) -> int:
+        return len(self.tokens)
+
+
+def cut_sentences(tokens: np.ndarray, begin: int, end: int, size: int, start: int = 0) -> Iterator[Sentences]:
+    """Tokens with an end after each sentence as batches of about `size` tokens, from the batch `start` on."""
+    ends, first, number = np.flatnonzero(tokens == end), 0, 0
+    while first < len(tokens):
+        last = int(ends[np.searchsorted(ends, min(first + size, len(tokens)) - 1)]) + 1
+        if number >= start:
+            yield Sentences(_with_begins(np.asarray(tokens[first:last], np.int64), begin, end), begin)
+        first, number = last, number + 1
+
+
+def sentences_of(rows: Sequence[Sequence[int]], begin: int, end: int) -> Sentences:
+    """The tokens of some texts as one batch."""
+    flat = [token for row in rows for token in (begin, *row, end)]
+    return Sentences(np.array(flat, np.int64), begin)
+
+
+def _with_begins(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:
+    return np.insert(tokens, np.append(0, np.flatnonzero(tokens == end)[:-1] + 1), begin)
