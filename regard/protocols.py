@@ -167,6 +167,16 @@ class Learns(Protocol):
 
 
 @runtime_checkable
+class Stacked(Protocol):
+    """Trains several members of a small model as one: every parameter has a leading axis `member`.
+
+    The loss is the sum over the members, none of which has to do with another, and measures are given of each.
+    """
+
+    members: int
+
+
+@runtime_checkable
 class Carries(Protocol):
     """Says how long what `loss` carries from batch to batch lasts: to the end of an epoch, or of the run."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -31,12 +32,11 @@ class Judge:
         with self.standing_in():
             validation = self.validation()
             best = self._decide(facts, validation)
-        samples, details = validation.samples, validation.details
-        return Validated(facts.step, validation.values, best, facts.since_best, samples, details)
+        return _validated(facts, validation, best)
 
     def _decide(self, facts: Facts, validation: Validation) -> bool:
         """Whether the weights that were validated are the best so far, which are published."""
-        best = facts.add_validation(validation.measures, self.options.best_by)
+        best = facts.improve(facts.add_validation(validation.measures, self.options.best_by))
         if best:
             self.keeper.publish(named_weights(self.module), validation)
         return best
@@ -49,7 +49,7 @@ class Judge:
         with self.standing_in():
             validation = None if in_a_hurry else self.validation()
             self.keeper.publish(named_weights(self.module), validation)
-        return Validated(facts.step, validation.values, True, 0, validation.samples) if validation else None
+        return _validated(replace(facts, since_best=0), validation, True) if validation else None
 
     def publish_final(self) -> None:
         """Leave the weights that the options ask for; the best ones are published already."""
@@ -86,3 +86,9 @@ class Judge:
     def standing_in(self) -> AbstractContextManager:
         """The mean of the weights, where there is one, in the place of the weights."""
         return self._stand_in.standing_in() if self._stand_in else nullcontext()
+
+
+def _validated(facts: Facts, validation: Validation, best: bool) -> Validated:
+    """What listeners hear of a validation."""
+    samples, details, spreads = validation.samples, validation.details, validation.spreads
+    return Validated(facts.step, validation.values, best, facts.since_best, samples, details, spreads)

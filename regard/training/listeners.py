@@ -103,7 +103,13 @@ class Gauge:
 
 
 def _measures(event: Validated) -> str:
-    return "  ".join(f"{name} {value:.3f}" for name, value in event.measures.items())
+    return "  ".join(f"{name} {value}" for name, value in _values(event).items())
+
+
+def _values(event: Validated) -> dict[str, str]:
+    """Each measure in figures, with its spread where there are several members."""
+    spreads = {name: f" ± {spread:.3f}" for name, spread in event.spreads.items()}
+    return {name: f"{value:.3f}{spreads.get(name, '')}" for name, value in event.measures.items()}
 
 
 def _samples(event: Validated) -> Iterator[str]:
@@ -165,7 +171,7 @@ class Bar:
             TimeRemainingColumn(), console=console, transient=True,
         )  # fmt: skip
         self.bar = self.progress.add_task("", summary="", total=None)
-        self.headed = False
+        self.headed, self.width = False, 0
 
     def __call__(self, event: Event) -> None:
         if forecast := self.gauge.hear(event):
@@ -187,8 +193,10 @@ class Bar:
     def _validated(self, event: Validated) -> None:
         if not self.headed:
             self.headed = True
-            self.console.print("[bold]" + " ".join(["    step", *(f"{name:>11}" for name in event.measures)]) + "[/]")
-        cells = " ".join([f"{event.step:8d}", *(f"{value:11.3f}" for value in event.measures.values())])
+            self.width = 16 if event.spreads else 11
+            names = [f"{name:>{self.width}}" for name in event.measures]
+            self.console.print("[bold]" + " ".join(["    step", *names]) + "[/]")
+        cells = " ".join([f"{event.step:8d}", *(f"{value:>{self.width}}" for value in _values(event).values())])
         self.console.print(f"[green]{cells}  best so far[/]" if event.best else cells, highlight=False)
         for line in _samples(event):
             self.console.print(f"[dim]{escape(line)}[/]", highlight=False)

@@ -13,13 +13,17 @@ from regard.training.options import OptimizerOptions
 SPARSE = ("sgd", "adagrad")  # which take the sparse gradients of an embedding
 
 
-def build(module: nn.Module, options: OptimizerOptions) -> torch.optim.Optimizer:
-    """The optimiser over the parameters that learn; of adamw, vectors (norms, biases) do not decay."""
+def build(module: nn.Module, options: OptimizerOptions, is_stacked: bool = False) -> torch.optim.Optimizer:
+    """The optimiser over the parameters that learn; of adamw, vectors (norms, biases) do not decay.
+
+    In a stack of members each parameter has one axis more.
+    """
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    axes = 2 if is_stacked else 1
     of_vectors = 0.0 if options.kind == "adamw" else options.weight_decay
     groups = [
-        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": options.weight_decay},
-        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": of_vectors},
+        {"params": [p for p in parameters if p.dim() > axes], "weight_decay": options.weight_decay},
+        {"params": [p for p in parameters if p.dim() <= axes], "weight_decay": of_vectors},
     ]
     kind, own = _torchs_own(options)
     return kind([group for group in groups if group["params"]], lr=options.learning_rate, **own)
@@ -57,13 +61,24 @@ def check_sparse(module: nn.Module, options: OptimizerOptions) -> None:
             raise Fault(f"training.optimizer.{name} does not go with the sparse gradients of this model; set it to 0.")
 
 
-def scale_gradients(module: nn.Module, count: Tensor | int, clip: float) -> Tensor:
-    """Turn the gradient of a sum over `count` items into that of their mean, no longer than `clip`; gives its norm."""
+def scale_gradients(module: nn.Module, count: Tensor | int, clip: float, is_stacked: bool = False) -> Tensor:
+    """Turn the gradient of a sum over `count` items into that of their mean, no longer than `clip`; gives its norm.
+
+    In a stack each member has a gradient of its own; given is the mean of their norms.
+    """
     gradients = [_numbers(parameter) for parameter in module.parameters() if parameter.grad is not None]
+    if is_stacked:
+        norms = torch.stack([gradient.flatten(1).norm(dim=1) for gradient in gradients]).norm(dim=0) / count
+        for gradient in gradients:
+            gradient.mul_(_factor(norms, count, clip).view(-1, *[1] * (gradient.dim() - 1)))
+        return norms.mean()
     norm = torch.nn.utils.get_total_norm(gradients) / count
-    factor = torch.clamp(clip / (norm + 1e-6), max=1.0) / count if clip else torch.ones_like(norm) / count
-    torch._foreach_mul_(gradients, factor)
+    torch._foreach_mul_(gradients, _factor(norm, count, clip))
     return norm
+
+
+def _factor(norm: Tensor, count: Tensor | int, clip: float) -> Tensor:
+    return torch.clamp(clip / (norm + 1e-6), max=1.0) / count if clip else torch.ones_like(norm) / count
 
 
 def _numbers(parameter: nn.Parameter) -> Tensor:

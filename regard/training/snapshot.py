@@ -22,6 +22,8 @@ class Facts:
     rate_scale: float = 1.0  # halved by each roll-back
     best: float | None = None
     since_best: int = 0  # validations since the best one
+    member_bests: list[float | None] = field(default_factory=list)  # the same of each member, where there are several
+    member_ages: list[int] = field(default_factory=list)
     finished: bool = False
     threads: int | None = None  # of torch on a CPU: other numbers of them round sums otherwise
     parts: int = 1  # pieces that each batch is worked through in, for want of memory
@@ -46,20 +48,23 @@ class Facts:
             if whole:
                 self.tallies.append((step, {name: tally.value for name, tally in whole.items()}))
 
-    def add_validation(self, measures: dict[str, Measure], by: str) -> bool:
-        """Note what a validation measured; whether it is the best so far `by` one of its measures."""
+    def add_validation(self, measures: dict[str, Measure], by: str) -> Measure:
+        """Note what a validation measured; gives the measure `by` which it is judged."""
         if by not in measures:
             raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(measures)}.")
-        values = {name: measure.value for name, measure in measures.items()}
-        best = measures[by].improves(values[by], self.best)
-        self.best, self.since_best = (values[by], 0) if best else (self.best, self.since_best + 1)
-        self.validations.append((self.step, values))
+        self.validations.append((self.step, {name: measure.value for name, measure in measures.items()}))
+        return measures[by]
+
+    def improve(self, measure: Measure) -> bool:
+        """Whether a validation is the best so far by this measure, which is noted."""
+        best = measure.improves(measure.value, self.best)
+        self.best, self.since_best = (measure.value, 0) if best else (self.best, self.since_best + 1)
         return best
 
 
 @dataclass
 class Snapshot:
-    """All that a run needs to go on: tensors in groups (weights, optimizer, average, carry), and the facts."""
+    """All that a run needs to go on: its facts, and tensors in groups (weights, optimizer, average, carry, …)."""
 
     tensors: dict[str, dict[str, Tensor]]
     facts: Facts
@@ -78,6 +83,11 @@ class Validation:
     def values(self) -> dict[str, float]:
         """The value of each measure."""
         return {name: measure.value for name, measure in self.measures.items()}
+
+    @property
+    def spreads(self) -> dict[str, float]:
+        """The spread of each measure over the members, where there are several."""
+        return {name: measure.spread for name, measure in self.measures.items() if len(measure.members) > 1}
 
 
 class Trainable(Task, Learns, Protocol):

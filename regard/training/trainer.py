@@ -14,12 +14,13 @@ import torch
 from torch import nn
 
 from regard.base.faults import Fault
-from regard.protocols import Carries, Loss
+from regard.protocols import Carries, Loss, Stacked
 from regard.training import optimizers, schedules
 from regard.training.carrying import Carry, carry_through
 from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started
 from regard.training.guards import MOST_ROLLBACKS, Diverged, MovingAverage, OptimizersAverage, Splitter, Watchdog
 from regard.training.judge import Judge
+from regard.training.members import MembersJudge
 from regard.training.options import TrainingOptions
 from regard.training.passes import Passes
 from regard.training.prefetch import prefetched
@@ -49,10 +50,12 @@ class Trainer:
         self.keeper, self.listeners = keeper, listeners
         self.device = next(self.module.parameters()).device
         self.passes = Passes(task, self.module, options.precision)
-        self.optimizer = optimizers.build(self.module, options.optimizer)
+        self.members = task.members if isinstance(task, Stacked) else None
+        self.optimizer = optimizers.build(self.module, options.optimizer, is_stacked=self.members is not None)
         self.average = MovingAverage(self.module, options.moving_average) if options.moving_average else None
         stand_in = OptimizersAverage(self.optimizer) if options.optimizer.kind == "asgd" else self.average
-        self.judge = Judge(self.module, options, keeper, validate, stand_in)
+        judge = partial(MembersJudge, self.members) if self.members else Judge
+        self.judge = judge(self.module, options, keeper, validate, stand_in)
         self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)), self.passes.forget)
         self.facts, self.watchdog = Facts(), Watchdog()
         self.carry: Carry = None
@@ -111,12 +114,13 @@ class Trainer:
         losses = self.splitter.run(group, begin, self._backward)
         optimizers.check_sparse(self.module, options.optimizer)
         count = sum(loss.count for loss in losses)
-        norm = optimizers.scale_gradients(self.module, count, options.optimizer.clip)
+        norm = optimizers.scale_gradients(self.module, count, options.optimizer.clip, self.members is not None)
         optimizers.step(self.optimizer, self._learning_rate())
+        self.judge.after_step()
         if self.average:
             self.average.update(facts.step)
         facts.epoch, facts.batch, _ = group[-1]
-        self._unread.append(Update.of(group, losses, norm, members=1))
+        self._unread.append(Update.of(group, losses, norm, self.members or 1))
         # On a GPU reading a number waits for all work before it, so that is done now and then only.
         if self.device.type == "cpu" or facts.step % 10 == 0:
             self._read_losses()
@@ -199,6 +203,8 @@ class Trainer:
             tensors["average"] = self.average.tensors()
         if self.carry:
             tensors["carry"] = self.carry
+        if best := self.judge.before_save():
+            tensors["best"] = best
         self.keeper.save(Snapshot(tensors, self.facts))
 
     def _restore(self, snapshot: Snapshot) -> None:
@@ -210,6 +216,7 @@ class Trainer:
         optimizers.load_state_tensors(self.optimizer, snapshot.tensors.get("optimizer", {}))
         if self.average:
             self.average.load(snapshot.tensors["average"])
+        self.judge.restore(self.facts, snapshot.tensors.get("best", {}))
         carry = snapshot.tensors.get("carry")
         self.carry = {name: tensor.to(self.device) for name, tensor in carry.items()} if carry else None
 
