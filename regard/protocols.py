@@ -269,12 +269,14 @@ class Divisible(Protocol):
 class FixedShape(Protocol):
     """A batch whose pass is the same launches for all batches with the same shapes and the same room for a sentence.
 
-    `holding` gives the same batch with its tensors elsewhere in memory.
+    `count` is how many items its loss is summed over; `holding` gives the same batch with its tensors elsewhere in
+    memory.
     """
 
-    tokens: int
     room: int
 
+    @property
+    def count(self) -> int: ...
     @property
     def tensors(self) -> Any: ...
     def holding(self, tensors: Any) -> "FixedShape": ...

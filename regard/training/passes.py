@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.hardware.cuda_graphs import CapturedStep, leaves
-from regard.protocols import FixedShape, Loss
+from regard.protocols import FixedShape, Loss, Tally, map_tree
 from regard.training.snapshot import Trainable
 
 # The common shapes come early, and the launches of each take memory of their own.
@@ -28,7 +28,7 @@ class Passes:
         self.device = next(module.parameters()).device
         self._task, self._parameters = task, [each for each in module.parameters() if each.requires_grad]
         self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
-        self._captured: dict[Hashable, CapturedStep] = {}
+        self._captured: dict[Hashable, tuple[CapturedStep, dict[str, Tally]]] = {}
         self._pool: Any = None
 
     @property
@@ -57,10 +57,12 @@ class Passes:
             if not self._may_capture():
                 return self.plainly(batch, None)
             self._captured[key] = self._capture(batch)
-        captured = self._captured[key]
+        captured, tallies = self._captured[key]
         torch._foreach_copy_(leaves(captured.held["batch"]), leaves(batch.tensors), non_blocking=True)
         captured()
-        return Loss(captured.held["total"].clone(), batch.tokens)
+        sums = map_tree(torch.clone, captured.held["sums"])
+        found = {name: replace(tally, sums=tuple(sums[name].unbind())) for name, tally in tallies.items()}
+        return Loss(captured.held["total"].clone(), batch.count, found)
 
     def _may_capture(self) -> bool:
         """Captured passes stay few, and leave some memory for all else; what they share to work in is for all."""
@@ -76,8 +78,8 @@ class Passes:
         self._captured.clear()
         self._pool = None
 
-    def _capture(self, batch: FixedShape) -> CapturedStep:
-        """Record the pass; the gradients and the random numbers are afterwards what they were before."""
+    def _capture(self, batch: FixedShape) -> tuple[CapturedStep, dict[str, Tally]]:
+        """Record the pass, and which tallies it gives; gradients and random numbers are afterwards as before."""
         for parameter in self._parameters:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
@@ -90,21 +92,35 @@ class Passes:
 
         def step(tree: dict[str, Any]) -> dict[str, Any]:
             with self._precision():
-                total = self._task.loss(batch.holding(tree["batch"])).total
-            _add(gradients, torch.autograd.grad(total, self._parameters, allow_unused=True))
-            return {"batch": tree["batch"], "total": total.detach()}
+                loss = self._task.loss(batch.holding(tree["batch"]))
+            _add(gradients, torch.autograd.grad(loss.total, self._parameters, allow_unused=True))
+            return {"batch": tree["batch"], "total": loss.total.detach(), "sums": self._sums(loss)}
 
+        with torch.no_grad(), self._precision():
+            loss = self._task.loss(batch)
         total = torch.zeros((), dtype=torch.float32, device=self.device)
-        captured = CapturedStep(step, {"batch": batch.tensors, "total": total}, self._pool)
+        captured = CapturedStep(step, {"batch": batch.tensors, "total": total, "sums": self._sums(loss)}, self._pool)
         torch._foreach_copy_(gradients, before)
         if on_gpu:
             torch.cuda.set_rng_state(chance, self.device)
         else:
             torch.set_rng_state(chance)
-        return captured
+        return captured, loss.tallies
+
+    def _sums(self, loss: Loss) -> dict[str, Tensor]:
+        """The sums of the tallies as tensors, which a captured pass can hold."""
+        return {
+            name: torch.stack([_as_tensor(each, self.device) for each in tally.sums])
+            for name, tally in loss.tallies.items()
+        }
 
     def _precision(self) -> AbstractContextManager:
         return torch.autocast(self.device.type, torch.bfloat16) if self._bf16 else nullcontext()
+
+
+def _as_tensor(number: Tensor | float, device: torch.device) -> Tensor:
+    # A number is filled in and not copied from the host, which no graph could do again.
+    return number.detach().float() if isinstance(number, Tensor) else torch.full((), number, device=device)
 
 
 def _add(sums: list[Tensor], found: Sequence[Tensor | None]) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from regard.protocols import Loss
+from regard.protocols import Loss, Tally, mean
 from regard.training.passes import Passes
 
 
@@ -18,7 +18,7 @@ class Numbers:
     room: int = 1
 
     @property
-    def tokens(self) -> int:
+    def count(self) -> int:
         return self.tensors[0].shape[0]
 
     def holding(self, tensors: list[Tensor]) -> "Numbers":
@@ -35,7 +35,8 @@ class Slope(nn.Module):
 
     def loss(self, batch: Numbers, carry: dict[str, Tensor] | None = None) -> Loss:
         self.calls += 1
-        return Loss((self.slope * batch.tensors[0]).sum(), batch.tokens)
+        largest = Tally((batch.tensors[0].max(), 2.0), mean)
+        return Loss((self.slope * batch.tensors[0]).sum(), batch.count, {"half the largest": largest})
 
 
 @pytest.fixture
@@ -61,6 +62,7 @@ def test_a_captured_pass_gives_the_same(task: Slope) -> None:
     first, second = passes.replay(numbers(1, 2)), passes.replay(numbers(10, 20))
     assert (first.total.item(), second.total.item()) == (6, 60)
     assert first.count == 2
+    assert [float(loss.tallies["half the largest"].value) for loss in (first, second)] == [1, 10]
     assert task.slope.grad is not None
     assert task.slope.grad.item() == 33
     assert passes.capturing

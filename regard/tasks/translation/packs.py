@@ -50,6 +50,11 @@ class PackedBatch:
         return self.pairs.tokens
 
     @property
+    def count(self) -> int:
+        """What the loss is summed over: the tokens of the target."""
+        return self.tokens
+
+    @property
     def tensors(self) -> PackedPairs:
         """What differs from batch to batch of the same shape."""
         return self.packed
