@@ -4,15 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+import torch
 
-from regard.attention.watch import SIDES, Gazes, name_look, watching
+from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault
 from regard.model import Model
+from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
-from regard.viewing.sides import Side, Words
+from regard.viewing.sides import Side
+from regard.viewing.written import percent
 
-_NOTHING = "This model has no attention, so there is nothing to look at; it can translate and be scored."
+_NOTHING = "This model has no attention, so there is nothing to look at."
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Sight:
     @property
     def looks(self) -> list[str]:
         """The attentions that this model has, those of a translator in their usual order."""
-        found = {name_look(gaze.looks_from, gaze.looks_at): None for gaze in self.gazes}
+        found = {name_look(each.looks_from, each.looks_at): None for each in (*self.gazes, *self.gazes.windows)}
         return [*(name for name in SIDES if name in found), *(name for name in found if name not in SIDES)]
 
     def every(self, by_word: bool = True) -> list[Seen]:
@@ -39,36 +41,38 @@ class Sight:
 
     def seen(self, name: str = "cross", by_word: bool = True) -> Seen:
         """What the blocks of one attention looked at, between words or between tokens."""
-        chosen = [gaze for gaze in self.gazes if name_look(gaze.looks_from, gaze.looks_at) == name]
-        if not chosen:
-            raise Fault(self._lacking(name))
-        looks_from, looks_at = chosen[0].looks_from, chosen[0].looks_at
-        rows, of_row = self._axis(looks_from, looks_at, by_word)
-        columns, of_column = self._axis(looks_at, looks_from, by_word)
-        blocks = [
-            Block(gaze.where, _grouped(gaze.weights[0].double().cpu().numpy(), of_row, of_column)) for gaze in chosen
-        ]
-        return Seen(name, self.output, rows, columns, blocks)
+        return seen_between(self.between(name), by_word)
 
-    def _axis(self, name: str, other: str, by_word: bool) -> tuple[list[str], list[int]]:
-        """What stands on an axis, and for each place of the attention the one of the axis that it belongs to."""
-        side = self.sides[name]
-        if not isinstance(side, Words):
-            raise TypeError(f"the side '{name}' is not one of words")
-        if name == other and side.as_read:
-            side = side.as_read
-        return (list(side.words), list(side.places)) if by_word else (list(side.tokens), list(range(len(side.tokens))))
-
-    def _lacking(self, name: str) -> str:
+    def between(self, name: str | None = None) -> LooksBetween:
+        """What one attention looked at, by its name, or the only one there is."""
         if not self.looks:
-            return _NOTHING
-        looks_from, looks_at = SIDES[name]
-        others = " or ".join(f"--side {other}" for other in self.looks)
-        return f"This model has no attention from the {looks_from} to the {looks_at}; it can show {others}."
+            raise Fault(_NOTHING)
+        name = name or self.looks[0]
+        if name not in self.looks:
+            looks_from, looks_at = SIDES[name]
+            others = " or ".join(f"--side {other}" for other in self.looks)
+            raise Fault(f"This model has no attention from the {looks_from} to the {looks_at}; it can show {others}.")
+        gazes = [gaze for gaze in self.gazes if name_look(gaze.looks_from, gaze.looks_at) == name]
+        if gazes:
+            return self._of_gazes(name, gazes)
+        (windows,) = (each for each in self.gazes.windows if name_look(each.looks_from, each.looks_at) == name)
+        centre, extent = (tensor[0].cpu().numpy() for tensor in (windows.centre, windows.extent))
+        sides = self.sides[windows.looks_from], self.sides[windows.looks_at]
+        return LooksBetween(name, self.text, self.output, *sides, windows=(centre, extent))
+
+    def _of_gazes(self, name: str, gazes: Sequence[Gaze]) -> LooksBetween:
+        blocks = [Block(gaze.where, gaze.weights[0].double().cpu().numpy()) for gaze in gazes]
+        sides = self.sides[gazes[0].looks_from], self.sides[gazes[0].looks_at]
+        edges = gazes[0].edges
+        if edges is not None and not all(gaze.edges is not None and torch.equal(gaze.edges, edges) for gaze in gazes):
+            raise Fault("The blocks of this model look along different edges, which cannot be drawn together.")
+        return LooksBetween(
+            name, self.text, self.output, *sides, blocks, None if edges is None else edges.cpu().numpy()
+        )
 
 
 def see(model: Model, text: str, target: str | None = None) -> Sight:
-    """Let the model read `text` and write `target`, or what it finds best, and watch it."""
+    """Let a translator read `text` and write `target`, or what it finds best, and watch it."""
     if not (text := text.strip()):
         raise Fault("There is no text to look at; give a sentence with --text.")
     model.task.check_length(text, 0)
@@ -80,24 +84,24 @@ def see(model: Model, text: str, target: str | None = None) -> Sight:
 
 
 def see_tokens(model: Model, text: str, written: Sequence[int]) -> Sight:
-    """Let the model read `text` and write just these tokens, and watch it."""
+    """Let a translator read `text` and write just these tokens, and watch it."""
     task = model.task
     with watching(model) as gazes:
         model.force([text], [written])
     return Sight(text, task.write(written), [written], task.sides(task.read([text]), [written]), gazes)
 
 
+@torch.no_grad()
+def see_answer(task: Any, given: str) -> Sight:
+    """Let a task that answers read one input, as people write it, and watch it."""
+    task.eval()
+    batch = task.read([given])
+    with watching(task.model) as gazes:
+        (answer,) = task.answers(batch)
+    output = f"{answer.answer} ({percent(answer.probability)})"
+    return Sight(given, output, [answer], task.sides(batch, [answer]), gazes)
+
+
 def look(model: Model, text: str, target: str | None = None, side: str = "cross", by_word: bool = True) -> Seen:
     """What the model looked at on one side while it read `text` and wrote `target`, or what it finds best."""
     return see(model, text, target).seen(side, by_word)
-
-
-def _grouped(weights: np.ndarray, of_row: list[int], of_column: list[int]) -> np.ndarray:
-    """Weights between words: summed over the tokens looked at, averaged over the tokens that look."""
-    rows, columns = max(of_row) + 1, max(of_column) + 1
-    to_column = np.zeros((len(of_column), columns))
-    to_column[np.arange(len(of_column)), of_column] = 1
-    from_row = np.zeros((rows, len(of_row)))
-    from_row[of_row, np.arange(len(of_row))] = 1
-    from_row /= from_row.sum(axis=1, keepdims=True)
-    return from_row @ weights @ to_column

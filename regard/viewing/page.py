@@ -10,15 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from regard.base.faults import Fault
-from regard.base.files import write_file
 from regard.viewing.canvas import shown
 from regard.viewing.choices.page import place_data
 from regard.viewing.choices.record import Choices
 from regard.viewing.matrix import entropy
-from regard.viewing.sealed import named_language, sealed
+from regard.viewing.sealed import named_language, whole_steps, write_sealed
 from regard.viewing.seen import Joining, Seen
 from regard.viewing.tree.page import tree_data
 from regard.viewing.tree.record import Tree
@@ -27,7 +24,6 @@ from regard.viewing.written import visible
 STYLES = ("page.css", "next.css", "tree.css")
 SCRIPT = "look-page.js"
 MOST_WEIGHTS = 4_000_000  # of all matrices together; such a page has about ten megabytes
-_STEPS = 10_000  # weights are written as whole ten-thousandths
 
 
 @dataclass(frozen=True)
@@ -65,23 +61,17 @@ def fits(seen: Sequence[Seen]) -> bool:
 
 def write_page(scene: Scene, path: Path) -> None:
     """Write the page to a file; refuse what no browser would show with pleasure."""
-    if path.suffix.lower() != ".html":
-        raise Fault(f"{path} does not end in .html, which is what a page is.")
     every = [*scene.words, *scene.tokens]
     if not fits(every):
         raise Fault(
             f"A page of these sentences would hold {_count(every):,} weights, and {MOST_WEIGHTS:,} are the most; "
             "give shorter sentences, or draw one block as a .png."
         )
-    write_file(path, page_of(scene).encode())
+    write_sealed(path, SCRIPT, STYLES, scene_data(scene))
 
 
-def page_of(scene: Scene) -> str:
-    """The whole page."""
-    return sealed(SCRIPT, STYLES, _data(scene))
-
-
-def _data(scene: Scene) -> dict[str, Any]:
+def scene_data(scene: Scene) -> dict[str, Any]:
+    """A scene as its page takes it."""
     source, target = map(named_language, scene.languages)
     modes = {"words": scene.words, "tokens": scene.tokens}
     data: dict[str, Any] = {
@@ -107,7 +97,7 @@ def side_data(seen: Seen) -> dict[str, Any]:
         "blocks": [
             {
                 "where": block.where,
-                "heads": [np.rint(head * _STEPS).astype(int).ravel().tolist() for head in block.weights],
+                "heads": [whole_steps(head) for head in block.weights],
                 "entropy": [round(entropy(head), 3) for head in block.weights],
             }
             for block in seen.blocks

@@ -9,12 +9,18 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.base.files import write_file
 from regard.viewing.modules import joined, read_part
 
 FRAME = "page.html"
+STEPS = 10_000  # of a weight of 1
 _UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named them
 # Characters that could end the element the data stands in, or a line of script; in JSON they have other spellings.
 _SPELLED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -28,6 +34,18 @@ def sealed(entry: str, styles: Sequence[str], data: Any) -> str:
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
     return Template(read_part(FRAME)).substitute(policy=policy, style=style, script=script, data=_escaped(data))
+
+
+def write_sealed(path: Path, entry: str, styles: Sequence[str], data: Any) -> None:
+    """Write such a page to a file; what is not called .html is refused."""
+    if path.suffix.lower() != ".html":
+        raise Fault(f"{path} does not end in .html, which is what a page is.")
+    write_file(path, sealed(entry, styles, data).encode())
+
+
+def whole_steps(weights: np.ndarray) -> list[int]:
+    """Weights as pages have them: whole ten-thousandths, row after row."""
+    return np.rint(weights * STEPS).astype(int).ravel().tolist()
 
 
 def _checksum(text: str) -> str:

@@ -1,6 +1,6 @@
 """All that was looked at on one side of a model: its blocks, their heads, and the words they looked between."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,7 +20,10 @@ JOININGS: dict[Joining, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
 
 @dataclass(frozen=True)
 class Block:
-    """One attention module: its path in the network, and what each of its heads looked at (head, row, column)."""
+    """One attention module: its path in the network, and what each of its heads looked at (head, row, column).
+
+    In a graph the weights are (head, edge).
+    """
 
     where: str
     weights: np.ndarray
@@ -51,17 +54,12 @@ class Seen:
 
     @property
     def usual(self) -> int:
-        """The block to show when nobody asks for one, counted from 1.
-
-        The last but one aligns best in translation models of several sizes (Garg et al. 2019, section 4.1).
-        """
-        return max(1, len(self.blocks) - 1)
+        """The block to show when nobody asks for one, counted from 1."""
+        return block_named(self.blocks)
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> Matrix:
         """One block (by default the usual one) and one head of it, or all its heads joined."""
-        number = layer or self.usual
-        if number > len(self.blocks) or (head or 1) > self.blocks[number - 1].heads:
-            raise Fault(f"This model has {self._sizes()} on that side.")
+        number = block_named(self.blocks, layer, head)
         block = self.blocks[number - 1]
         if head:
             return self._matrix([self.side, *self._named(number, f"head {head}")], block.weights[head - 1])
@@ -84,13 +82,25 @@ class Seen:
     def _matrix(self, title: list[str], weights: np.ndarray) -> Matrix:
         return Matrix(", ".join(title), self.rows, self.columns, weights)
 
-    def _sizes(self) -> str:
-        count = len(self.blocks)
-        if count == 1:
-            return f"1 block of {_heads(self.heads[0])}"
-        if len(set(self.heads)) == 1:
-            return f"{count} blocks of {_heads(self.heads[0])}"
-        return f"{count} blocks of {', '.join(map(str, self.heads))} heads"
+
+def block_named(blocks: Sequence[Block], layer: int | None = None, head: int | None = None) -> int:
+    """The number of a block, counted from 1; one that is not there, or has no such head, is refused.
+
+    When nobody asks for one it is the last but one, which aligns best in translation models of several sizes (Garg et
+    al. 2019, section 4.1).
+    """
+    number = layer or max(1, len(blocks) - 1)
+    if number > len(blocks) or (head or 1) > blocks[number - 1].heads:
+        raise Fault(f"This model has {_sizes([block.heads for block in blocks])} on that side.")
+    return number
+
+
+def _sizes(heads: Sequence[int]) -> str:
+    if len(heads) == 1:
+        return f"1 block of {_heads(heads[0])}"
+    if len(set(heads)) == 1:
+        return f"{len(heads)} blocks of {_heads(heads[0])}"
+    return f"{len(heads)} blocks of {', '.join(map(str, heads))} heads"
 
 
 def _heads(count: int) -> str:

@@ -15,7 +15,8 @@ from regard.base.faults import Fault
 from regard.viewing import page
 from regard.viewing.choices.page import place_data
 from regard.viewing.matrix import entropy
-from regard.viewing.page import Scene, Start, fits, page_of, write_page
+from regard.viewing.page import SCRIPT, STYLES, Scene, Start, fits, scene_data, write_page
+from regard.viewing.sealed import sealed
 from regard.viewing.seen import Block, Seen
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -32,6 +33,10 @@ def scene(words: list[str] | None = None, **more: Any) -> Scene:
     words = words or ["I", "see"]
     heads = np.stack([np.eye(len(words)), np.full((len(words), len(words)), 1 / len(words))])
     return Scene("I see", "Eu vejo", [one_side(words, heads)], **more)
+
+
+def page_of(shown: Scene) -> str:
+    return sealed(SCRIPT, STYLES, scene_data(shown))
 
 
 def data_of(text: str) -> dict[str, Any]:

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from regard.base.faults import Fault
-from regard.base.files import write_file
 from regard.viewing.canvas import shown
 from regard.viewing.choices.record import Choices
-from regard.viewing.sealed import named_language, sealed
+from regard.viewing.sealed import named_language, write_sealed
 from regard.viewing.written import visible
 
 STYLES = ("page.css", "next.css")
@@ -36,9 +34,7 @@ def write_choices_page(
 
     The languages are those of source and target, so that a browser shapes and reads them right.
     """
-    if path.suffix.lower() != ".html":
-        raise Fault(f"{path} does not end in .html, which is what a page is.")
-    write_file(path, sealed(SCRIPT, STYLES, _data(choices, languages, start or Start())).encode())
+    write_sealed(path, SCRIPT, STYLES, _data(choices, languages, start or Start()))
 
 
 def _data(choices: Choices, languages: tuple[str, str], start: Start) -> dict[str, Any]:

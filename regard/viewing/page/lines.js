@@ -2,7 +2,7 @@
 // it looks at and who looks at it; in self-attention a word is both at once.
 
 import { byId, drawing, element, reachable, section } from "./common.js";
-import { SIDES, shown, sight, state, weightAt, wordOf } from "./state.js";
+import { lookingSides, shown, sight, state, weightAt, wordOf } from "./state.js";
 
 const FAINTEST = 0.03; // a link that carries less is not drawn
 const MOST_TOLD = 6; // shares named in a sentence
@@ -13,7 +13,7 @@ let linesShown = null; // the words that stand in the lines, and whose side they
 let strands = []; // the links: { row, column, weight, path }, the strongest last
 
 const wordsIn = (line) => [...byId(line).children];
-const isSelf = () => SIDES[state.side][0] === SIDES[state.side][1];
+const isSelf = () => lookingSides()[0] === lookingSides()[1];
 const isBeside = () => byId("lines").classList.contains("beside");
 const same = (one, other) => one?.line === other?.line && one?.place === other?.place;
 
@@ -21,7 +21,7 @@ export function showLines() {
   if (linesShown?.words !== shown() || linesShown.side !== state.side) {
     linesShown = { words: shown(), side: state.side };
     [active, pinned] = [null, false];
-    const [looksFrom, looksAt] = SIDES[state.side];
+    const [looksFrom, looksAt] = lookingSides();
     fillLine("columns", looksAt, "looked at");
     fillLine("rows", looksFrom, "looking");
   }
@@ -84,7 +84,7 @@ function tint(line, name, weightOf) {
 
 /** One sentence: the active word, and where most of its looks go to or come from. */
 function told(line, verb, otherLine, weightOf) {
-  const [looksFrom, looksAt] = SIDES[state.side];
+  const [looksFrom, looksAt] = lookingSides();
   const [side, otherSide] = line === "rows" ? [looksFrom, looksAt] : [looksAt, looksFrom];
   const most = shown()[otherLine]
     .map((text, place) => [text, weightOf(place)])

@@ -1,7 +1,7 @@
 // The matrix: cells on a canvas, words around it as text that the browser shapes, and its numbers as a table.
 
 import { byId, element, section } from "./common.js";
-import { SIDES, shown, sight, state, title, weightAt, wordOf } from "./state.js";
+import { lookingSides, shown, sight, title, weightAt, wordOf } from "./state.js";
 
 const WORTH_A_NUMBER = 0.1;
 const SLANT = (50 * Math.PI) / 180;
@@ -37,7 +37,7 @@ const labels = (kind) => [...byId("frame").querySelectorAll(`.label.${kind}`)];
 const widest = (words) => Math.max(...words.map((label) => label.offsetWidth));
 
 export function showMatrix() {
-  const [looksFrom, looksAt] = SIDES[state.side];
+  const [looksFrom, looksAt] = lookingSides();
   const { rows, columns } = shown();
   const label = (kind, side) => (text) =>
     element("div", { class: `label ${kind}`, title: text, lang: sight[side].language, dir: "auto" }, text);
@@ -130,7 +130,7 @@ function moveCursor(to) {
   const [left, top] = [corner[0] + column * cell - 2, corner[1] + row * cell - 2];
   const place = { left: `${left}px`, top: `${top}px`, width: `${cell + 3}px`, height: `${cell + 3}px` };
   Object.assign(byId("cursor").style, place);
-  const [looksFrom, looksAt] = SIDES[state.side];
+  const [looksFrom, looksAt] = lookingSides();
   const [looking, looked] = [wordOf(shown().rows[row], looksFrom), wordOf(shown().columns[column], looksAt)];
   byId("value").replaceChildren(looking, " → ", looked, ` ${weightAt(row, column).toFixed(4)}`);
 }
@@ -176,7 +176,7 @@ function listenToCells(canvas) {
 function showNumbers() {
   if (!byId("numbers").open) return;
   const { rows, columns } = shown();
-  const [looksFrom, looksAt] = SIDES[state.side];
+  const [looksFrom, looksAt] = lookingSides();
   const heading = (scope, side) => (text) => element("th", { scope }, wordOf(text, side));
   const line = (text, row) => {
     const numbers = columns.map((_, column) => element("td", {}, weightAt(row, column).toFixed(4)));

@@ -19,6 +19,13 @@ export function openPage(title, { source, target }, ending = "") {
   byId("views").hidden = false;
 }
 
+/** The heading of a page that is about one thing, and not about a pair of texts. */
+export function openPlainPage(title, subject) {
+  byId("heading").append(element("h1", {}, title), element("p", { id: "subject", class: "subject" }, subject));
+  document.title = subject;
+  byId("views").hidden = false;
+}
+
 /** Follow the fragment when someone changes it by hand. */
 export function followAddress(change) {
   addEventListener("hashchange", () => change(wished()));

@@ -3,7 +3,7 @@
 import { drawing } from "./common.js";
 
 const LEFT_OUT = "[hidden], .unsaved, .unseen, input, select, textarea, details, script, style";
-const CURVE = ["stroke", "stroke-width", "stroke-opacity", "stroke-linecap", "fill", "opacity"];
+const CURVE = ["stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "fill", "opacity"];
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // what XML cannot hold
 
 const measuring = document.createElement("canvas").getContext("2d");

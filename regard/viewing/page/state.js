@@ -4,11 +4,12 @@ import { remember } from "./address.js";
 import { byId, element, offer, word } from "./common.js";
 
 const STEPS = 10_000; // weights come as whole ten-thousandths
-export const SIDES = {
+const SIDES = {
   cross: ["target", "source", "Each word of the target, as it is written, looks at the words of the source."],
   encoder: ["source", "source", "Each word of the source looks at all words of the source."],
   decoder: ["target", "target", "Each word of the target, as it is read, looks at itself and the words before it."],
 };
+const WITHIN = ["source", "source", "Each word looks at the words of the text."]; // of a model that is no translator
 const JOININGS = { mean: "mean", max: "maximum" };
 
 export let sight = null; // the texts, and all that was looked at between them
@@ -20,6 +21,9 @@ let lacking; // what is told of a mode that is offered but not here yet
 export const shown = () => sight.modes[state.mode][state.side];
 export const block = () => shown().blocks[state.layer - 1];
 export const weightAt = (row, column) => weights[row * shown().columns.length + column];
+
+/** Who looks, who is looked at, and that in a sentence. */
+export const lookingSides = () => SIDES[state.side] ?? WITHIN;
 
 /** A word of one side inside a sentence of ours. */
 export const wordOf = (text, side) => word(text, sight[side].language);
@@ -83,7 +87,7 @@ function showCaption() {
   const chosen = Object.hasOwn(JOININGS, state.head) ? entropy : [entropy[state.head - 1]];
   const [low, high] = [Math.min(...chosen), Math.max(...chosen)].map((value) => value.toFixed(2));
   const spread = low === high ? `Entropy ${low} nats.` : `Entropy of its heads from ${low} to ${high} nats.`;
-  const sentence = `${SIDES[state.side][2]} Shown: ${title()} (`;
+  const sentence = `${lookingSides()[2]} Shown: ${title()} (`;
   byId("caption").replaceChildren(sentence, element("code", {}, where), `). ${spread}`);
 }
 

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.files import write_file
 from regard.viewing.canvas import runs_leftwards, shown
-from regard.viewing.sealed import named_language, sealed
+from regard.viewing.sealed import named_language, write_sealed
 from regard.viewing.tree.lanes import lanes
 from regard.viewing.tree.record import Tree
 from regard.viewing.written import visible
@@ -22,14 +21,12 @@ def write_tree_page(tree: Tree, path: Path, languages: tuple[str, str] = ("", ""
 
     The languages are those of source and target, so that a browser shapes and reads them right.
     """
-    if path.suffix.lower() != ".html":
-        raise Fault(f"{path} does not end in .html, which is what a page is.")
     if len(tree.nodes) > MOST_NODES:
         raise Fault(
             f"A page of this beam would hold {len(tree.nodes):,} hypotheses, and {MOST_NODES:,} are the most; give a "
             "shorter sentence or a narrower beam, or write a .json."
         )
-    write_file(path, sealed(SCRIPT, STYLES, tree_data(tree, languages)).encode())
+    write_sealed(path, SCRIPT, STYLES, tree_data(tree, languages))
 
 
 def tree_data(tree: Tree, languages: tuple[str, str]) -> dict[str, Any]:

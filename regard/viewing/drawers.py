@@ -1,0 +1,216 @@
+"""How attention is drawn: the kinds of its two sides, and whether it has weights or windows, choose the drawer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from regard.base.faults import Fault
+from regard.viewing.graph import record as graph
+from regard.viewing.graph.page import write_graph_page
+from regard.viewing.graph.picture import draw_neighbourhood
+from regard.viewing.graph.terminal import neighbourhood_lines
+from regard.viewing.lines import draw_lines
+from regard.viewing.looks import LooksBetween, Manner, places_along, seen_between, word_means
+from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet
+from regard.viewing.matrix import to_json as matrices_to_json
+from regard.viewing.overlay import record as overlay
+from regard.viewing.overlay.page import write_overlay_page
+from regard.viewing.overlay.picture import draw_overlay
+from regard.viewing.overlay.terminal import overlay_lines
+from regard.viewing.page import Scene, Start, write_page
+from regard.viewing.seen import Block, Joining, Seen
+from regard.viewing.sides import Cells, Nodes, Side, Steps, Words
+from regard.viewing.terminal import matrix_lines
+from regard.viewing.windows import record as windows
+from regard.viewing.windows.page import write_glimpse_page
+from regard.viewing.windows.picture import draw_glimpses
+from regard.viewing.windows.terminal import glimpse_lines
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to show of it, and how; a drawer refuses what it has no use for."""
+
+    layer: int | None = None
+    head: int | None = None
+    heads: Joining | None = None  # how all heads are joined
+    rings: int | None = None  # around a node
+    sheet: bool = False
+    lines: bool = False
+    tokens: bool = False
+
+    @property
+    def given(self) -> list[str]:
+        """The names of what was asked for."""
+        return [each.name for each in fields(self) if getattr(self, each.name)]
+
+
+class Drawing(Protocol):
+    """Something that can be drawn in every form."""
+
+    def draw(self, path: Path) -> set[str]:
+        """Draw a .png or .svg; gives the characters that no font here can draw."""
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        """Lines for a terminal."""
+
+    def numbers(self) -> dict[str, Any]:
+        """The same as plain values, for JSON."""
+
+    def write_page(self, path: Path) -> None:
+        """Write an .html page."""
+
+
+@dataclass(frozen=True)
+class Drawer:
+    """One way to draw: what it draws, in words, which of `Wanted` it takes, and what makes the drawing."""
+
+    draws: str
+    takes: tuple[str, ...]
+    make: Callable[[LooksBetween, Wanted], Drawing]
+
+
+def drawing_of(looks: LooksBetween, wanted: Wanted) -> Drawing:
+    """Looks as the kinds of their sides ask for; what cannot be drawn so is refused in a sentence."""
+    sides = (type(looks.looks_from), type(looks.looks_at))
+    drawer = DRAWERS.get((looks.manner, *sides))
+    if drawer is None:
+        between = " to ".join(side.__name__.lower() for side in sides)
+        raise Fault(f"There is no way yet to draw {looks.manner} from {between}.")
+    if surplus := next((name for name in wanted.given if name not in drawer.takes), None):
+        suited = next(other.draws for other in DRAWERS.values() if surplus in other.takes)
+        raise Fault(f"--{surplus} goes with {suited}; what this model looks at is drawn as {drawer.draws}.")
+    return drawer.make(looks, wanted)
+
+
+@dataclass(frozen=True)
+class _Matrices:
+    looks: LooksBetween
+    wanted: Wanted
+
+    @property
+    def seen(self) -> Seen:
+        return seen_between(self.looks, by_word=not self.wanted.tokens)
+
+    @property
+    def matrices(self) -> list[Matrix]:
+        wanted = self.wanted
+        return self.seen.every() if wanted.sheet else [self.seen.one(wanted.layer, wanted.head, wanted.heads or "mean")]
+
+    def draw(self, path: Path) -> set[str]:
+        if self.wanted.sheet:
+            return draw_sheet(self.matrices, path, self.seen.heads)
+        (matrix,) = self.matrices
+        return draw_lines(matrix, path) if self.wanted.lines else draw_matrix(matrix, path)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return [line for matrix in self.matrices for line in matrix_lines(matrix, width, colour)]
+
+    def numbers(self) -> dict[str, Any]:
+        names = {"text": self.looks.text, "output": self.looks.output, "side": self.looks.name}
+        return {**names, **matrices_to_json(self.matrices)}
+
+    def write_page(self, path: Path) -> None:
+        wanted = self.wanted
+        words, tokens = (seen_between(self.looks, by_word) for by_word in (True, False))
+        words.one(wanted.layer, wanted.head)  # what the page is to show first must be there
+        mode: Literal["words", "tokens"] = "tokens" if wanted.tokens else "words"
+        start = Start(self.looks.name, wanted.layer, wanted.head or wanted.heads or "mean", mode)
+        write_page(Scene(self.looks.text, self.looks.output, [words], [tokens], start=start), path)
+
+
+@dataclass(frozen=True)
+class _Graph:
+    record: graph.Neighbourhood
+    layer: int | None
+    head: int | None
+
+    def draw(self, path: Path) -> set[str]:
+        return draw_neighbourhood(self.record, path, self.layer, self.head)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return neighbourhood_lines(self.record, width, colour, self.layer, self.head)
+
+    def numbers(self) -> dict[str, Any]:
+        return graph.to_json(self.record)
+
+    def write_page(self, path: Path) -> None:
+        write_graph_page(self.record, path, self.layer, self.head)
+
+
+@dataclass(frozen=True)
+class _Overlay:
+    record: overlay.Overlay
+    layer: int | None
+    head: int | None
+    heads: Joining
+
+    def draw(self, path: Path) -> set[str]:
+        return draw_overlay(self.record, path, self.layer, self.head, self.heads)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return overlay_lines(self.record, width, self.layer, self.head, self.heads)
+
+    def numbers(self) -> dict[str, Any]:
+        return overlay.to_json(self.record)
+
+    def write_page(self, path: Path) -> None:
+        write_overlay_page(self.record, path, self.layer, self.head, self.heads)
+
+
+@dataclass(frozen=True)
+class _Windows:
+    record: windows.GlimpsePath
+
+    def draw(self, path: Path) -> set[str]:
+        return draw_glimpses(self.record, path)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return glimpse_lines(self.record, width, colour)
+
+    def numbers(self) -> dict[str, Any]:
+        return windows.to_json(self.record)
+
+    def write_page(self, path: Path) -> None:
+        write_glimpse_page(self.record, path)
+
+
+def _graph(looks: LooksBetween, wanted: Wanted) -> Drawing:
+    assert isinstance(looks.looks_at, Nodes)
+    assert looks.edges is not None
+    centre = looks.looks_at.centres[0]
+    record = graph.neighbourhood_of(looks.looks_at, looks.edges, looks.blocks, centre, wanted.rings or 1)
+    return _Graph(record, wanted.layer, wanted.head)
+
+
+def _overlay(looks: LooksBetween, wanted: Wanted) -> Drawing:
+    assert isinstance(looks.looks_at, Cells)
+    assert looks.looks_at.grid is not None
+    names, of_row = places_along(looks.looks_from, looks.looks_at, by_word=not wanted.tokens)
+    blocks = [Block(block.where, word_means(of_row) @ block.weights) for block in looks.blocks]
+    record = overlay.Overlay(looks.title, looks.looks_at.picture, looks.looks_at.grid, names, blocks)
+    return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
+
+
+def _windows(looks: LooksBetween, wanted: Wanted) -> Drawing:
+    assert isinstance(looks.looks_from, Steps)
+    assert isinstance(looks.looks_at, Cells)
+    assert looks.windows is not None
+    return _Windows(
+        windows.GlimpsePath(looks.title, looks.looks_at.picture, list(looks.looks_from.names), *looks.windows)
+    )
+
+
+_MATRIX = Drawer("a matrix", ("layer", "head", "heads", "sheet", "lines", "tokens"), _Matrices)
+_GRAPH = Drawer("a graph", ("layer", "head", "rings"), _graph)
+_OVERLAY = Drawer("weights over a picture", ("layer", "head", "heads", "tokens"), _overlay)
+_WINDOWS = Drawer("windows on a picture", (), _windows)
+
+DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
+    ("weights", Words, Words): _MATRIX,
+    ("weights", Words, Cells): _OVERLAY,
+    ("weights", Steps, Cells): _OVERLAY,
+    ("edges", Nodes, Nodes): _GRAPH,
+    ("windows", Steps, Cells): _WINDOWS,
+}

@@ -1,0 +1,1 @@
+"""A node and its neighbourhood: what it looks at along the edges of a graph."""

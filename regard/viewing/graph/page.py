@@ -1,0 +1,48 @@
+"""A neighbourhood as one HTML page: complete in itself, offline, in any browser."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.viewing.canvas import shown
+from regard.viewing.graph.layout import lay_out
+from regard.viewing.graph.record import Neighbourhood
+from regard.viewing.sealed import whole_steps, write_sealed
+
+STYLES = ("page.css", "graph.css")
+SCRIPT = "graph-page.js"
+
+
+def write_graph_page(
+    neighbourhood: Neighbourhood, path: Path, layer: int | None = None, head: int | None = None
+) -> None:
+    """Write the page to a file; it begins with this block and head."""
+    number, _ = neighbourhood.weights_of(layer, head)
+    start = {"layer": number, "head": head or "all"}
+    write_sealed(path, SCRIPT, STYLES, {**graph_data(neighbourhood), "start": start})
+
+
+def graph_data(neighbourhood: Neighbourhood) -> dict[str, Any]:
+    """A neighbourhood as its view takes it: places in a circle of radius 1, weights as whole ten-thousandths."""
+    layout = lay_out(neighbourhood)
+    return {
+        "title": shown(neighbourhood.title),
+        "classes": [shown(name) for name in neighbourhood.classes],
+        "nodes": [
+            {
+                "name": shown(node.name),
+                "ring": node.ring,
+                "answer": shown(node.answer) if node.answer else "",
+                "label": shown(node.label) if node.label else "",
+                "place": place,
+            }
+            for node, place in zip(neighbourhood.nodes, layout.places.round(4).tolist(), strict=True)
+        ],
+        "itself": layout.itself and [round(value, 4) for value in layout.itself],
+        "room": round(layout.room, 4),
+        "edges": neighbourhood.edges.tolist(),
+        "hidden": neighbourhood.hidden,
+        "blocks": [
+            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]}
+            for block in neighbourhood.blocks
+        ],
+    }

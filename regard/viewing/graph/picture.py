@@ -1,0 +1,169 @@
+"""A neighbourhood as a picture: each head's looks in its own colour, wider and fuller where it looks more."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.viewing.canvas import INK, canvas, check_suffix, missing_glyphs, save_figure, shown, word_widths
+from regard.viewing.graph.layout import Layout, lay_out, strand
+from regard.viewing.graph.record import Neighbourhood
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Heads by colours that people with any colour vision tell apart (Okabe and Ito 2008); classes by shape and light tint.
+HEAD_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#222222")
+_SHAPES = ("o", "s", "^", "D", "v", "p", "h", "P", "X", "*")
+_TINTS = ("#cfe3f3", "#f9d9bf", "#cdebdf", "#f3d9e6", "#fdf3c0", "#dcd6ee", "#e3e3e3", "#d6f0f5", "#ead9c8", "#ffffff")
+_EDGE: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 1.0, "clip_on": False}
+_LEVEL = 22  # nodes on a ring up to which their names are written level
+
+
+def draw_neighbourhood(
+    neighbourhood: Neighbourhood, path: Path, layer: int | None = None, head: int | None = None
+) -> set[str]:
+    """Draw one block, all heads or one of them; gives the characters that no font here can draw."""
+    check_suffix(path)
+    number, weights = neighbourhood.weights_of(layer, head)
+    heads = list(range(len(weights))) if head is None else [head - 1]
+    texts = [neighbourhood.title, *neighbourhood.classes, *(node.name for node in neighbourhood.nodes)]
+    with canvas(texts):
+        from matplotlib.figure import Figure
+
+        radius = float(np.interp(len(neighbourhood.nodes), [8, 61], [2.1, 3.6]))  # inches
+        figure = Figure(figsize=(2 * radius, 2 * radius))
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(-radius, radius), ylim=(-radius, radius))
+        axes.set_axis_off()
+        layout = lay_out(neighbourhood)
+        _draw_looks(axes, neighbourhood, layout, radius, weights, heads)
+        _draw_nodes(axes, neighbourhood, layout, radius)
+        beside = _write_names(axes, neighbourhood, layout, radius)
+        _write_legend(axes, neighbourhood, weights, heads, 1 + (beside + 0.25) / (2 * radius))
+        of_blocks = f"block {number} of {len(neighbourhood.blocks)}" if len(neighbourhood.blocks) > 1 else ""
+        _write_titles(axes, shown(neighbourhood.title), of_blocks, neighbourhood.hidden)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def _draw_looks(
+    axes: "Axes", record: Neighbourhood, layout: Layout, radius: float, weights: np.ndarray, heads: Sequence[int]
+) -> None:
+    """The looks outward as bundles of bows, one for each head; looks among the shown nodes as one thin grey line."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path as Curve
+
+    strongest = float(weights[heads].max(initial=0.0)) or 1.0
+    room = min(layout.room, 0.16) * radius
+    widest = float(np.clip(72 * room / len(heads) * 1.2, 2.2, 4.0))  # points
+    codes = [Curve.MOVETO, Curve.CURVE3, Curve.CURVE3]
+    for edge, (looks_from, looks_at) in enumerate(record.edges.tolist()):
+        outward = record.nodes[looks_at].ring > record.nodes[looks_from].ring or (looks_from, looks_at) == (0, 0)
+        end = layout.itself if (looks_from, looks_at) == (0, 0) else layout.places[looks_at]
+        start = layout.places[looks_from]
+        if not outward:
+            if looks_from != looks_at:  # farther nodes' looks at themselves would hide them
+                share = float(weights[heads, edge].mean()) / strongest
+                bow = strand(start, np.asarray(end), 1, 2, 0.3) * radius
+                axes.add_patch(
+                    PathPatch(Curve(bow, codes), fill=False, color="#888888", alpha=0.55 * share, linewidth=0.8)
+                )
+            continue
+        for line, head in enumerate(heads):
+            share = float(weights[head, edge]) / strongest
+            bow = strand(start * radius, np.asarray(end) * radius, line, len(heads), room)
+            style = {
+                "color": head_colour(head),
+                "alpha": 0.15 + 0.85 * share,
+                "linewidth": 0.3 + (widest - 0.3) * share,
+            }
+            patch = PathPatch(Curve(bow, codes), fill=False, capstyle="round", zorder=1 + share, **style)
+            patch.set_gid(f"look-{looks_from}-{looks_at}-{head + 1}")  # its name in an SVG
+            axes.add_patch(patch)
+
+
+def head_colour(head: int) -> str:
+    """The colour of a head, counted from 0; beyond eight they repeat."""
+    return HEAD_COLOURS[head % len(HEAD_COLOURS)]
+
+
+def _draw_nodes(axes: "Axes", record: Neighbourhood, layout: Layout, radius: float) -> None:
+    size = float(np.interp(len(record.nodes), [10, 61], [15, 8]))
+    for place, node in enumerate(record.nodes):
+        shape, tint = _look_of(record, node.answer)
+        own = size * (1.5 if place == 0 else 1.0)
+        spot = layout.places[place] * radius
+        axes.plot(*spot, shape, markersize=own, color=tint, zorder=5, **_EDGE)
+        if node.is_mistaken:
+            axes.plot(*spot, "x", markersize=own * 0.45, color=INK, clip_on=False, zorder=6)
+    if layout.itself:
+        shape, tint = _look_of(record, record.centre.answer)
+        spot = np.array(layout.itself) * radius
+        axes.plot(*spot, shape, markersize=size, color=tint, alpha=0.45, zorder=5, **_EDGE)
+
+
+def _look_of(record: Neighbourhood, answer: str) -> tuple[str, str]:
+    if not answer:
+        return _SHAPES[0], _TINTS[0]
+    place = record.classes.index(answer)
+    return _SHAPES[place % len(_SHAPES)], _TINTS[place % len(_TINTS)]
+
+
+def _write_names(axes: "Axes", record: Neighbourhood, layout: Layout, radius: float) -> float:
+    """The names outside the ring; where there are many, they turn with it. Gives the inches of the longest."""
+    count = len(record.nodes)
+    size = float(np.interp(count, [12, 61], [9.5, 6.5]))
+    gap = float(np.interp(count, [10, 61], [0.16, 0.11]))
+    names = [(node.name, layout.places[place], "normal") for place, node in enumerate(record.nodes) if place]
+    if layout.itself:
+        names.append(("itself", np.array(layout.itself), "italic"))
+    for name, place, slant in names:
+        distance = float(np.hypot(*place))
+        across, up = (place * radius + place / distance * gap).tolist()
+        text = axes.text(across, up, shown(name), fontsize=size, fontstyle=slant, color=INK, parse_math=False, zorder=7)
+        if distance < 0.99:  # lines go by a name inside
+            text.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6})
+        angle = math.degrees(math.atan2(place[1], place[0]))
+        leftwards = abs(angle) > 90
+        if count <= _LEVEL or distance < 0.99:
+            aligned = "center" if abs(place[0]) < 0.2 * distance else "left" if place[0] > 0 else "right"
+            text.set(ha=aligned, va="center_baseline" if aligned != "center" else "bottom" if up > 0 else "top")
+        else:
+            turn = angle - 180 if leftwards else angle
+            text.set(ha="right" if leftwards else "left", va="center_baseline", rotation=turn, rotation_mode="anchor")
+    return gap + max(word_widths([name for name, _, _ in names], size), default=0.0)
+
+
+def _write_legend(axes: "Axes", record: Neighbourhood, weights: np.ndarray, heads: Sequence[int], right: float) -> None:
+    from matplotlib.lines import Line2D
+
+    strongest = float(weights[list(heads)].max(initial=0.0))
+    lines = [Line2D([], [], color=head_colour(head), linewidth=2.5, label=f"head {head + 1}") for head in heads] + [
+        Line2D([], [], linestyle="", label=f"widest: {strongest:.2f}")
+    ]
+    nodes = []
+    for name in record.classes:
+        shape, tint = _look_of(record, name)
+        nodes.append(
+            Line2D([], [], linestyle="", marker=shape, color=tint, markeredgecolor=INK, markersize=9, label=shown(name))
+        )
+    if any(node.is_mistaken for node in record.nodes):
+        nodes.append(Line2D([], [], linestyle="", marker="x", color=INK, markersize=5, label="mistaken"))
+    style = {"frameon": False, "fontsize": 8.5, "labelcolor": INK, "borderaxespad": 0, "handletextpad": 0.6}
+    first = axes.legend(handles=lines, loc="upper left", bbox_to_anchor=(right, 1.0), **style)
+    axes.add_artist(first)
+    if nodes:
+        axes.legend(handles=nodes, loc="lower left", bbox_to_anchor=(right, 0.0), **style)
+
+
+def _write_titles(axes: "Axes", title: str, of_blocks: str, hidden: int) -> None:
+    more = f"{hidden} more neighbours, at which it looks less, are not shown" if hidden else ""
+    under = " · ".join(filter(None, [of_blocks, more]))
+    axes.set_title(title, fontsize=12, color=INK, pad=52 if under else 40, parse_math=False, loc="left")
+    if under:
+        axes.annotate(
+            under, (0, 1), (0, 38), xycoords="axes fraction", textcoords="offset points", fontsize=8.5, color="#666666"
+        )

@@ -1,0 +1,70 @@
+"""What was looked at between two sides, before anyone has chosen how to draw it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from regard.viewing.seen import Block, Seen
+from regard.viewing.sides import Side, Steps, Words
+
+Manner = Literal["weights", "edges", "windows"]
+
+
+@dataclass(frozen=True)
+class LooksBetween:
+    """All that was looked at from one side at another while one input was read.
+
+    - weights: blocks of (head, row, column)
+    - edges: blocks of (head, edge), and `edges` (2, edge), who looks at whom
+    - windows: their centres (step, 2) and extents (step, scale) in pixels
+    """
+
+    name: str  # such as "cross" or "nodes to nodes"
+    text: str  # the input
+    output: str  # and what came of it
+    looks_from: Side
+    looks_at: Side
+    blocks: Sequence[Block] = ()
+    edges: np.ndarray | None = None
+    windows: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def manner(self) -> Manner:
+        return "windows" if self.windows else "weights" if self.edges is None else "edges"
+
+    @property
+    def title(self) -> str:
+        return f"{self.text}: {self.output}" if self.output else self.text
+
+
+def seen_between(looks: LooksBetween, by_word: bool = True) -> Seen:
+    """Looks between two texts, between words or between tokens."""
+    rows, of_row = places_along(looks.looks_from, looks.looks_at, by_word)
+    columns, of_column = places_along(looks.looks_at, looks.looks_from, by_word)
+    # Summed over the tokens of a word that is looked at, averaged over those of one that looks.
+    joined = [
+        Block(block.where, word_means(of_row) @ block.weights @ (word_means(of_column) > 0).T.astype(float))
+        for block in looks.blocks
+    ]
+    return Seen(looks.name, looks.output, rows, columns, joined)
+
+
+def places_along(side: Side, other: Side, by_word: bool) -> tuple[list[str], list[int]]:
+    """What stands on an axis, and for each place of the attention the one of the axis that it belongs to."""
+    if isinstance(side, Steps):
+        return list(side.names), list(range(len(side.names)))
+    if not isinstance(side, Words):
+        raise TypeError(f"{type(side).__name__} cannot stand along an axis")
+    if side is other and side.as_read:
+        side = side.as_read
+    if by_word:
+        return list(side.words), list(side.places)
+    return list(side.tokens), list(range(len(side.tokens)))
+
+
+def word_means(places: Sequence[int]) -> np.ndarray:
+    """What averages values of tokens (token) to those of their places (place, token)."""
+    belongs = np.arange(max(places) + 1)[:, None] == np.array(places)
+    return belongs / belongs.sum(axis=1, keepdims=True)

@@ -1,0 +1,1 @@
+"""Attention over the cells of a picture, laid over that picture."""

@@ -1,0 +1,42 @@
+"""Attention over a picture as one HTML page: complete in itself, offline, in any browser."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.base.faults import Fault
+from regard.viewing.canvas import shown
+from regard.viewing.overlay.record import Overlay
+from regard.viewing.page import MOST_WEIGHTS
+from regard.viewing.raster import page_picture
+from regard.viewing.sealed import whole_steps, write_sealed
+from regard.viewing.seen import Joining, block_named
+
+STYLES = ("page.css", "pictures.css")
+SCRIPT = "overlay-page.js"
+
+
+def write_overlay_page(
+    overlay: Overlay, path: Path, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> None:
+    """Write the page to a file; it begins with this block and head. Refused is what no browser would show."""
+    count = sum(block.weights.size for block in overlay.blocks)
+    if count > MOST_WEIGHTS:
+        raise Fault(
+            f"A page of this picture would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block "
+            "as a .png."
+        )
+    start = {"layer": block_named(overlay.blocks, layer, head), "head": head or heads}
+    write_sealed(path, SCRIPT, STYLES, {**overlay_data(overlay), "start": start})
+
+
+def overlay_data(overlay: Overlay) -> dict[str, Any]:
+    """What was looked at as its view takes it: weights as whole ten-thousandths, step after step."""
+    return {
+        "title": shown(overlay.title),
+        "picture": page_picture(overlay.picture),
+        "grid": list(overlay.grid),
+        "steps": [shown(step) for step in overlay.steps],
+        "blocks": [
+            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in overlay.blocks
+        ],
+    }

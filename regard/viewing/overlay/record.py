@@ -1,0 +1,58 @@
+"""What words or steps looked at in a picture: weights over a grid of cells."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regard.viewing.seen import JOININGS, Block, Joining, block_named
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """A picture, grey or in colours from 0 to 1, under grid[0] rows of grid[1] cells, and what each step looked at.
+
+    Blocks have weights (head, step, cell), cells row after row.
+    """
+
+    title: str
+    picture: np.ndarray
+    grid: tuple[int, int]
+    steps: list[str]
+    blocks: list[Block]
+
+    def __post_init__(self) -> None:
+        rows, columns = self.grid
+        for block in self.blocks:
+            if block.weights.shape[1:] != (len(self.steps), rows * columns):
+                steps, shape = len(self.steps), block.weights.shape
+                raise ValueError(f"weights of shape {shape} do not fit {steps} steps and {rows} × {columns} cells")
+
+    def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
+        """What is shown in words, and its weights (step, row, column): of one head, or of all heads joined."""
+        number = block_named(self.blocks, layer, head)
+        block = self.blocks[number - 1]
+        join, name = JOININGS[heads]
+        weights = block.weights[head - 1] if head else join(block.weights)
+        which = f"head {head}" if head else f"{name} of {block.heads} heads"
+        told = [f"block {number}"] * (len(self.blocks) > 1) + [which] * (block.heads > 1)
+        return ", ".join(told), weights.reshape(len(self.steps), *self.grid)
+
+
+def to_json(overlay: Overlay) -> dict[str, Any]:
+    """The same as plain values, every number as it is."""
+    return {
+        "title": overlay.title,
+        "picture": overlay.picture.tolist(),
+        "grid": list(overlay.grid),
+        "steps": list(overlay.steps),
+        "blocks": [{"where": block.where, "weights": block.weights.tolist()} for block in overlay.blocks],
+    }
+
+
+def from_json(value: Mapping[str, Any]) -> Overlay:
+    """What `to_json` was given."""
+    blocks = [Block(block["where"], np.array(block["weights"])) for block in value["blocks"]]
+    rows, columns = value["grid"]
+    return Overlay(value["title"], np.array(value["picture"]), (rows, columns), value["steps"], blocks)

@@ -1,0 +1,28 @@
+"""Attention over a picture in a terminal: a small grid of cells for each word or step."""
+
+from rich.cells import cell_len
+
+from regard.viewing.canvas import shown
+from regard.viewing.overlay.record import Overlay
+from regard.viewing.raster import inked
+from regard.viewing.seen import Joining
+from regard.viewing.written import fitted
+
+
+def overlay_lines(
+    overlay: Overlay, width: int, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> list[str]:
+    """The picture in shades, then a grid for each step, with the most ink where it looks most."""
+    which, weights = overlay.one(layer, head, heads)
+    title = f"{shown(overlay.title)} · {which}" if which else shown(overlay.title)
+    lines = [fitted(title, width), *("".join(row) for row in inked(overlay.picture, min(width, 64)))]
+    cells = min(max(2 * overlay.grid[1], 8), width)
+    fit = max(1, (width + 2) // (cells + 2))
+    for first in range(0, len(overlay.steps), fit):
+        steps = range(first, min(first + fit, len(overlay.steps)))
+        names = [fitted(shown(overlay.steps[step]), cells) for step in steps]
+        grids = [inked(weights[step] / (weights[step].max() or 1.0), cells) for step in steps]
+        lines += ["", "  ".join(name + " " * (cells - cell_len(name)) for name in names).rstrip()]
+        for rows in zip(*grids, strict=True):
+            lines.append("  ".join(f"{''.join(row):{cells}}" for row in rows))
+    return lines

@@ -1,0 +1,12 @@
+// The page of `regard look` for a model that looks at the cells of a picture.
+
+import { wished } from "./address.js";
+import { byId } from "./common.js";
+import { enclosed, followAddress, openPlainPage } from "./opening.js";
+import { changeOverlay, mountOverlay, showOverlay } from "./overlay.js";
+
+const data = enclosed();
+openPlainPage("Where the model looks", data.title);
+mountOverlay(byId("views"));
+showOverlay(data, wished());
+followAddress(changeOverlay);

@@ -1,0 +1,144 @@
+// What words or steps look at in a picture: the picture in grey, tinted where the one that is chosen looks.
+
+import { remember } from "./address.js";
+import { byId, button, element, offer, percent, reachable, section, walkable } from "./common.js";
+import { paintPicture, paintTint } from "./raster.js";
+import { savable } from "./saving.js";
+
+const ONE = 10_000; // a weight of 1, as it comes
+const JOINED = { mean: "mean", max: "maximum" };
+
+let overlay = null; // what is shown
+let wanted = {}; // its block, head and word
+let overWord = null; // the word that is pointed at, counted from 0
+
+const overlayBlock = () => overlay.blocks[wanted.layer - 1];
+const currentWord = () => overWord ?? wanted.word - 1;
+
+/** Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a word. */
+export function showOverlay(found, wish) {
+  overlay = found;
+  paintPicture(byId("overlay-picture"), overlay.picture, true);
+  byId("overlay-words").replaceChildren(...overlay.steps.map(wordThumb));
+  settleOverlay({ ...overlay.start, ...wish });
+}
+
+/** Change what is shown, and say so in the address. */
+export function changeOverlay(wish) {
+  settleOverlay({ ...wanted, ...wish });
+  remember(wanted);
+}
+
+function settleOverlay({ layer, head, word }) {
+  layer = overlay.blocks[layer - 1] ? Number(layer) : overlay.start.layer;
+  const count = overlay.blocks[layer - 1].heads.length;
+  if (!Object.hasOwn(JOINED, head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
+  wanted = { layer, head, word: overlay.steps[word - 1] ? Number(word) : 1 };
+  const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
+  offer(byId("overlay-layer"), numbers(overlay.blocks.length), layer);
+  offer(byId("overlay-head"), count > 1 ? [...Object.keys(JOINED), ...numbers(count)] : [], head);
+  byId("overlay-caption").replaceChildren("Shown: ", element("code", {}, overlayBlock().where), ".");
+  const tint = tintColour();
+  [...byId("overlay-words").children].forEach((thumb, place) => {
+    paintTint(thumb.querySelector(".tint"), overlay.grid[1], cellWeights(place), tint);
+    thumb.setAttribute("aria-pressed", place === wanted.word - 1);
+  });
+  showWord();
+}
+
+const tintColour = () => {
+  return getComputedStyle(document.documentElement).getPropertyValue("--tint").trim().split(" ").map(Number);
+};
+
+/** The weights of one word over all cells, of one head or of all joined. */
+function cellWeights(place) {
+  const cells = overlay.grid[0] * overlay.grid[1];
+  const { heads } = overlayBlock();
+  const own = (head) => heads[head].slice(place * cells, (place + 1) * cells).map((weight) => weight / ONE);
+  if (!Object.hasOwn(JOINED, wanted.head)) return own(wanted.head - 1);
+  const all = heads.map((_, head) => own(head));
+  return all[0].map((_, cell) => {
+    const values = all.map((weights) => weights[cell]);
+    return wanted.head === "max" ? Math.max(...values) : values.reduce((sum, value) => sum + value) / values.length;
+  });
+}
+
+function wordThumb(word, place) {
+  const picture = element("canvas", { "aria-hidden": true });
+  paintPicture(picture, overlay.picture, true);
+  const tint = element("canvas", { class: "tint", "aria-hidden": true });
+  const stack = element("span", { class: "stack" }, picture, tint);
+  return button({ class: "word-thumb", "data-word": place }, stack, element("span", {}, word));
+}
+
+/** Tint the picture for the word that is chosen or pointed at, and say where it looks most. */
+function showWord() {
+  const place = currentWord();
+  const weights = cellWeights(place);
+  paintTint(byId("overlay-tint"), overlay.grid[1], weights, tintColour());
+  byId("overlay-title").textContent = `${overlay.steps[place]} looks at`;
+  const most = weights.indexOf(Math.max(...weights));
+  tellCell(most, `most at ${cellName(most)}`);
+  const thumbs = [...byId("overlay-words").children];
+  reachable(thumbs, thumbs[place]);
+}
+
+const cellName = (cell) => `row ${Math.floor(cell / overlay.grid[1]) + 1}, column ${(cell % overlay.grid[1]) + 1}`;
+
+function tellCell(cell, where) {
+  byId("overlay-readout").textContent = `${where}: ${percent(cellWeights(currentWord())[cell])}`;
+}
+
+/** Make room for the view. */
+export function mountOverlay(holder) {
+  const group = (id, legend) => element("fieldset", { id }, element("legend", {}, legend));
+  const groups = [group("overlay-layer", "Block"), group("overlay-head", "Heads")];
+  const form = element("form", { class: "controls", "aria-label": "What to show" }, ...groups);
+  const canvases = ["overlay-picture", "overlay-tint"].map((id) => element("canvas", { id, "aria-hidden": true }));
+  const field = element("div", { id: "overlay" }, ...canvases);
+  const readout = element("p", { id: "overlay-readout", class: "readout", role: "status" });
+  const about = "Words; arrow keys move along them";
+  const words = element("div", { id: "overlay-words", role: "toolbar", "aria-label": about });
+  const part = section("overlay", "Looks at", readout, field);
+  const all = section("overlay-words", "All of them", words);
+  holder.append(form, element("p", { id: "overlay-caption", class: "caption" }));
+  holder.append(element("div", { class: "beside-each-other" }, part, all));
+  savable(part, "overlay", () => overlay);
+  savable(all, "overlay-all", () => overlay);
+  form.addEventListener("change", ({ target }) => {
+    changeOverlay({ [target.name.replace("overlay-", "")]: target.value });
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  walkable(words, ".word-thumb");
+  listenToWords(words);
+  listenToPicture(field);
+}
+
+function listenToWords(words) {
+  const over = (target) => {
+    const found = target?.closest?.("[data-word]");
+    const place = found ? Number(found.dataset.word) : null;
+    if (place === overWord) return;
+    overWord = place;
+    showWord();
+  };
+  words.addEventListener("pointerover", ({ target }) => over(target));
+  words.addEventListener("pointerleave", () => over(null));
+  words.addEventListener("focusin", ({ target }) => over(target));
+  words.addEventListener("focusout", () => over(null));
+  words.addEventListener("click", ({ target }) => {
+    const found = target.closest("[data-word]");
+    if (found) changeOverlay({ word: Number(found.dataset.word) + 1 });
+  });
+}
+
+function listenToPicture(field) {
+  field.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+    const [rows, columns] = overlay.grid;
+    const part = (value, whole, count) => Math.min(count - 1, Math.max(0, Math.floor((value / whole) * count)));
+    const row = part(offsetY, field.clientHeight, rows);
+    const cell = row * columns + part(offsetX, field.clientWidth, columns);
+    tellCell(cell, cellName(cell));
+  });
+  field.addEventListener("pointerleave", showWord);
+}

@@ -1,0 +1,25 @@
+// Pictures of pixels on canvases.
+
+/** Fill a canvas with a picture: bytes of grey, or of red, green and blue, row after row; all as grey if asked for. */
+export function paintPicture(canvas, { width, height, bytes }, isGrey = false) {
+  const picture = new ImageData(width, height);
+  const channels = bytes.length / (width * height);
+  for (let pixel = 0; pixel < width * height; pixel += 1) {
+    const own = bytes.slice(pixel * channels, (pixel + 1) * channels);
+    const colours = channels === 1 ? [own[0], own[0], own[0]] : own;
+    const [red, green, blue] = colours;
+    const grey = 0.299 * red + 0.587 * green + 0.114 * blue;
+    picture.data.set([...(isGrey ? [grey, grey, grey] : colours), 255], pixel * 4);
+  }
+  [canvas.width, canvas.height] = [width, height];
+  canvas.getContext("2d").putImageData(picture, 0, 0);
+}
+
+/** Fill a canvas with one colour, a pixel for each weight, fuller where it is larger. */
+export function paintTint(canvas, columns, weights, [red, green, blue]) {
+  const most = Math.max(...weights) || 1;
+  const picture = new ImageData(columns, weights.length / columns);
+  weights.forEach((weight, place) => picture.data.set([red, green, blue, (205 * weight) / most], place * 4));
+  [canvas.width, canvas.height] = [picture.width, picture.height];
+  canvas.getContext("2d").putImageData(picture, 0, 0);
+}

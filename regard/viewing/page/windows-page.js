@@ -1,0 +1,13 @@
+// The page of `regard look` for a model that looks at a picture through windows.
+
+import { wished } from "./address.js";
+import { byId } from "./common.js";
+import { enclosed, followAddress, followWidth, openPlainPage } from "./opening.js";
+import { changeWindows, layOutWindows, mountWindows, showWindows } from "./windows.js";
+
+const data = enclosed();
+openPlainPage("Where the model looks", data.title);
+mountWindows(byId("views"));
+showWindows(data, wished());
+followWidth(layOutWindows);
+followAddress(changeWindows);

@@ -1,0 +1,1 @@
+"""Glimpses of a picture: the windows through which a model looked, and what it saw there."""

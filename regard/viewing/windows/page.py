@@ -1,0 +1,34 @@
+"""A path of glimpses as one HTML page to step through: complete in itself, offline, in any browser."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.viewing.canvas import shown
+from regard.viewing.raster import page_picture
+from regard.viewing.sealed import write_sealed
+from regard.viewing.windows.record import GlimpsePath
+
+STYLES = ("page.css", "pictures.css")
+SCRIPT = "windows-page.js"
+
+
+def write_glimpse_page(path: GlimpsePath, file: Path) -> None:
+    """Write the page to a file."""
+    write_sealed(file, SCRIPT, STYLES, glimpse_data(path))
+
+
+def glimpse_data(path: GlimpsePath) -> dict[str, Any]:
+    """A path as its view takes it: pictures as bytes, squares by their left and upper edge and their side."""
+    return {
+        "title": shown(path.title),
+        "picture": page_picture(path.picture),
+        "steps": [
+            {
+                "name": shown(name),
+                "centre": path.centres[step].tolist(),
+                "squares": [list(square) for square in path.squares(step)],
+                "patches": [page_picture(patch) for patch in path.patches(step)],
+            }
+            for step, name in enumerate(path.steps)
+        ],
+    }

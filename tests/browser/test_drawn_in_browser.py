@@ -1,0 +1,196 @@
+"""Pages of graphs and pictures in a real browser: what they show, by pointer, by keyboard and by their address."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromium import Browser
+
+from regard.viewing.graph.page import write_graph_page
+from regard.viewing.overlay.page import write_overlay_page
+from regard.viewing.windows.page import write_glimpse_page
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
+from drawn import glimpses, neighbourhood, overlay, star
+
+pytestmark = pytest.mark.browser
+
+PAGES: dict[str, Callable[[Path], None]] = {
+    "graph": lambda path: write_graph_page(neighbourhood(), path),
+    "two rings": lambda path: write_graph_page(neighbourhood(rings=2), path),
+    "star": lambda path: write_graph_page(star(60), path),
+    "windows": lambda path: write_glimpse_page(glimpses(), path),
+    "overlay": lambda path: write_overlay_page(overlay(), path),
+}
+
+Opened = Callable[..., Browser]
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Opened:
+    """Open a page by its name."""
+
+    def show(name: str, fragment: str = "") -> Browser:
+        path = tmp_path / f"{name}.html"
+        PAGES[name](path)
+        browser.open(path, fragment)
+        return browser
+
+    return show
+
+
+def fragment(page: Browser) -> str:
+    return page.run("return location.hash")
+
+
+def names(page: Browser, selector: str) -> list[str]:
+    return page.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector)
+
+
+def pixel(page: Browser, selector: str, x: int, y: int) -> list[int]:
+    """Red, green, blue and opacity of one pixel of a canvas."""
+    script = (
+        "return [...document.querySelector(arguments[0]).getContext('2d').getImageData(...arguments[1], 1, 1).data]"
+    )
+    return page.run(script, selector, [x, y])
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_every_page_opens_alone_and_stays_within_the_window(opened: Opened, name: str, width: int, scheme: str) -> None:
+    opened(name).appear(width, scheme=scheme)
+    page = opened(name)
+    assert page.said() == []
+    assert [address for address in page.requests() if not address.startswith(("file:", "data:"))] == []
+    assert page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_button_and_choice_has_a_name(opened: Opened, name: str) -> None:
+    assert all(opened(name).names("button", "radio", more_than=3))
+
+
+@pytest.mark.parametrize(("name", "part"), [("graph", "graph"), ("windows", "windows"), ("overlay", "overlay")])
+def test_what_is_shown_can_be_kept(opened: Opened, name: str, part: str) -> None:
+    page = opened(name)
+    page.run(
+        "window.kept = []; HTMLAnchorElement.prototype.click = function () { kept.push(this.download) };"
+        "URL.createObjectURL = () => 'blob:none'"
+    )
+    for button in page.all(f"#{part}-part .save")[1:]:  # the first copies a link
+        button.click()
+    page.wait("return kept.map((name) => name.split('.')[1]).sort()", wanted=["json", "png", "svg"])
+    assert page.said() == []
+
+
+# A graph
+
+
+def looks(page: Browser, selector: str = ".look") -> list[tuple[int, int]]:
+    found = page.run(
+        "return [...document.querySelectorAll(arguments[0])].map((each) => ({ ...each.dataset }))", selector
+    )
+    return [(int(each["from"]), int(each["to"])) for each in found]
+
+
+def test_a_graph_has_a_line_for_every_head_and_every_look(opened: Opened) -> None:
+    page = opened("graph")
+    assert page.text("#subject") == "a: X"
+    assert looks(page) == [(0, 0)] * 2 + [(0, 1)] * 2 + [(0, 3)] * 2 + [(0, 2)] * 2
+    assert names(page, "#graph-key li") == ["head 1", "head 2", "X", "Y"]
+    page.find("#graph-head input[value='2']").click()
+    assert len(looks(page)) == 4
+    assert "head=2" in fragment(page)
+    page.find("#graph-layer input[value='2']").click()
+    assert page.text("#graph-caption").endswith("Shown: layers.1.")
+
+
+def test_pointing_at_a_neighbour_tells_its_weights(opened: Opened) -> None:
+    page = opened("graph")
+    page.point(page.all("#graph-nodes .node-name")[1])
+    assert page.text("#graph-readout") == "b: Yis looked at by a with 1: 60\u202f%2: 10\u202f%"
+    assert set(looks(page, ".look.on")) == {(0, 1)}
+    page.point(page.find("h1"))
+    assert "Point at a node" in page.text("#graph-readout")
+
+
+def test_a_mistaken_node_is_told_as_one(opened: Opened) -> None:
+    page = opened("graph", "#node=3")
+    assert page.text("#graph-readout").startswith("c: X, in truth Y")
+    assert len(page.all(".mistaken")) == 1
+
+
+def test_nodes_are_reached_by_keys_and_kept(opened: Opened) -> None:
+    page = opened("graph")
+    page.run("document.querySelector('#graph-nodes [tabindex=\"0\"]').focus()")
+    page.press("ARROW_RIGHT", "ENTER")
+    assert fragment(page) == "#node=1"
+    page.point(page.all("#graph-nodes .node-name")[2])
+    assert page.text("#graph-readout").startswith("b: Y")  # what is kept stays
+    page.press("ESCAPE")
+    assert fragment(page) in ("", "#")
+
+
+def test_the_numbers_of_a_graph_are_a_table(opened: Opened) -> None:
+    page = opened("graph")
+    page.run("document.getElementById('graph-numbers').open = true")
+    page.settle()
+    assert names(page, "#graph-table tr:nth-child(3) > *") == ["a", "b", "0.6000", "0.1000"]
+
+
+def test_two_rings_show_looks_among_the_neighbours_by_one_line(opened: Opened) -> None:
+    page = opened("two rings")
+    assert sorted(looks(page, ".look.beside")) == [(1, 0), (2, 3), (3, 2)]
+    assert looks(page).count((1, 4)) == 2
+
+
+# Windows
+
+
+def test_glimpses_are_stepped_through(opened: Opened) -> None:
+    page = opened("windows")
+    assert names(page, ".step-number") == ["1", "2", "3"]
+    assert pixel(page, "#looked-at", 5, 0) == [255, 255, 255, 255]
+    assert len(page.all(".window:not(.under)")) == 3  # the smallest squares alone
+    page.find("#step input[value='3']").click()
+    assert fragment(page) == "#step=3"
+    assert page.text("#windows-readout") == (
+        "glimpse 3: at 6 across and 3 down; sides of 2, 4 pixels. It reaches beyond the picture."
+    )
+    assert len(page.all(".window:not(.under):not(.faint)")) == 2
+    assert names(page, ".glimpse[aria-pressed='true'] span") == ["glimpse 3"]
+
+
+def test_pointing_at_what_was_seen_shows_where(opened: Opened) -> None:
+    page = opened("windows")
+    page.point(page.all(".glimpse")[1])
+    assert page.text("#windows-readout").startswith("glimpse 2: at 1 across and 1 down")
+    page.all(".glimpse")[1].click()
+    assert fragment(page) == "#step=2"
+    assert pixel(page, ".glimpse:nth-child(1) canvas", 0, 0) == [102, 102, 102, 255]
+
+
+# Weights over a picture
+
+
+def test_a_word_tints_what_it_looks_at(opened: Opened) -> None:
+    page = opened("overlay")
+    assert page.text("#overlay-title") == "a looks at"
+    assert page.text("#overlay-readout") == "most at row 1, column 2: 100\u202f%"
+    opacities = [pixel(page, "#overlay-tint", column, 0)[3] for column in range(3)]
+    assert opacities[0] == opacities[2] == 0 < opacities[1]
+    page.all(".word-thumb")[1].click()
+    assert "word=2" in fragment(page)
+    assert page.text("#overlay-readout") == "most at row 2, column 1: 50\u202f%"
+    page.find("#overlay-head input[value='2']").click()
+    assert page.text("#overlay-readout") == "most at row 2, column 3: 100\u202f%"
+
+
+def test_pointing_at_the_picture_tells_the_weight_of_a_cell(opened: Opened) -> None:
+    page = opened("overlay", "#word=2&head=mean")
+    field: Any = page.find("#overlay")
+    size = field.size
+    page.point(field, -size["width"] // 3, size["height"] // 4)
+    assert page.text("#overlay-readout") == "row 2, column 1: 50\u202f%"

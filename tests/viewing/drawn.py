@@ -1,0 +1,54 @@
+"""Small things to draw, whose numbers can be checked by hand: a graph, glimpses of a picture, looks at its cells."""
+
+import numpy as np
+
+from regard.viewing.graph.record import Neighbourhood, neighbourhood_of
+from regard.viewing.overlay.record import Overlay
+from regard.viewing.seen import Block
+from regard.viewing.sides import Nodes
+from regard.viewing.windows.record import GlimpsePath
+
+# Six papers: a cites b, c and d; b also cites e, and c and d each other; nobody cites f.
+NAMES = ["a", "b", "c", "d", "e", "f"]
+PAPERS = Nodes(NAMES, [0], ["X", "Y", "X", "X", "Y", "X"], ["X", "Y", "Y", "", "Y", "X"])
+EDGES = np.array(
+    [[0, 0, 0, 0, 1, 1, 2, 3, 1], [0, 1, 2, 3, 1, 4, 3, 2, 0]]  # a to itself and to b, c, d; b to itself, e and a; …
+)
+
+
+def edge_blocks() -> list[Block]:
+    """Two heads, of which the first looks at b most and the second at d; then one head that looks alike."""
+    first = [0.1, 0.6, 0.2, 0.1, 0.5, 0.3, 1.0, 1.0, 0.2]
+    second = [0.2, 0.1, 0.1, 0.6, 0.5, 0.3, 1.0, 1.0, 0.2]
+    alike = [0.25] * 4 + [1 / 3] * 2 + [1.0, 1.0, 1 / 3]
+    return [Block("layers.0", np.array([first, second])), Block("layers.1", np.array([alike]))]
+
+
+def neighbourhood(rings: int = 1, most: int = 60) -> Neighbourhood:
+    return neighbourhood_of(PAPERS, EDGES, edge_blocks(), 0, rings, most)
+
+
+def star(neighbours: int, heads: int = 8) -> Neighbourhood:
+    """A node that looks at itself and at so many others, each head at another of them."""
+    weights = np.full((heads, neighbours + 1), 0.5 / (neighbours + 1))
+    weights[np.arange(heads), np.arange(heads) % (neighbours + 1)] += 0.5
+    edges = np.stack([np.zeros(neighbours + 1, dtype=int), np.arange(neighbours + 1)])
+    side = Nodes([f"n{node}" for node in range(neighbours + 1)], [0])
+    return neighbourhood_of(side, edges, [Block("look", weights)], 0)
+
+
+def glimpses() -> GlimpsePath:
+    """A picture of 6 × 4 pixels, brighter to the right; three glimpses of 2 and 4 pixels, the last half outside."""
+    picture = np.tile(np.arange(6) / 5, (4, 1))
+    centres, extents = np.array([[3, 2], [1, 1], [6, 3]]), np.tile([2, 4], (3, 1))
+    return GlimpsePath("six.png: bright", picture, ["glimpse 1", "glimpse 2", "glimpse 3"], centres, extents)
+
+
+def overlay(colours: bool = False) -> Overlay:
+    """Two words over 2 × 3 cells of a picture; the first looks at one cell, the second at two, one for each head."""
+    picture = np.tile(np.arange(6) / 5, (4, 1))
+    weights = np.zeros((2, 2, 6))
+    weights[:, 0, 1] = 1
+    weights[0, 1, 3] = weights[1, 1, 5] = 1
+    shown = np.stack([picture] * 3, axis=2) if colours else picture
+    return Overlay("six.png: a dog", shown, (2, 3), ["a", "dog"], [Block("decoder.look", weights)])

@@ -1,0 +1,105 @@
+"""The table of drawers: each pair of sides finds its own, and an option of another is refused by its name."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.base.faults import Fault
+from regard.viewing.drawers import DRAWERS, Wanted, drawing_of
+from regard.viewing.looks import LooksBetween
+from regard.viewing.seen import Block
+from regard.viewing.sides import Cells, Nodes, Steps, Words
+
+sys.path.insert(0, str(Path(__file__).parent))
+from drawn import EDGES, PAPERS, edge_blocks
+from pages import HOSTILE, Reader, page_data
+
+TEXT = Words(["a", "b", "c"], ["ab", "c"], [0, 0, 1])
+GRID = Cells(np.zeros((4, 6)), (2, 2))
+PICTURE = Cells(np.zeros((4, 6)))
+GLIMPSES = Steps(["glimpse 1", "glimpse 2"])
+
+
+def weights(queries: int, keys: int) -> list[Block]:
+    return [Block("look", np.full((2, queries, keys), 1 / keys))]
+
+
+WINDOWS = (np.array([[3, 2], [1, 1]]), np.array([[2], [2]]))
+CASES: dict[str, LooksBetween] = {
+    "matrix": LooksBetween("text to text", "ab c", "yes", TEXT, TEXT, weights(3, 3)),
+    "graph": LooksBetween("nodes to nodes", "a", "X", PAPERS, PAPERS, edge_blocks(), EDGES),
+    "overlay": LooksBetween("words to picture", "six.png", "ab c", TEXT, GRID, weights(3, 4)),
+    "steps over a picture": LooksBetween("steps to picture", "six.png", "", GLIMPSES, GRID, weights(2, 4)),
+    "windows": LooksBetween("glimpses to picture", "six.png", "7", GLIMPSES, PICTURE, windows=WINDOWS),
+}
+
+
+def test_every_drawer_is_tried() -> None:
+    tried = {(each.manner, type(each.looks_from), type(each.looks_at)) for each in CASES.values()}
+    assert tried == set(DRAWERS)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_form_can_be_made(case: str, tmp_path: Path) -> None:
+    drawing = drawing_of(CASES[case], Wanted())
+    for suffix in (".png", ".svg"):
+        assert drawing.draw(tmp_path / f"look{suffix}") == set()
+        assert (tmp_path / f"look{suffix}").stat().st_size > 1000
+    assert max(map(len, drawing.lines(40, colour=False))) <= 40
+    assert json.loads(json.dumps(drawing.numbers()))
+    drawing.write_page(tmp_path / "look.html")
+    assert page_data(tmp_path / "look.html")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_page_must_be_called_one(case: str, tmp_path: Path) -> None:
+    with pytest.raises(Fault, match=r"look.htm does not end in \.html"):
+        drawing_of(CASES[case], Wanted()).write_page(tmp_path / "look.htm")
+
+
+def test_words_are_joined_before_they_look_at_a_picture() -> None:
+    drawing: Any = drawing_of(CASES["overlay"], Wanted())
+    assert drawing.record.steps == ["ab", "c"]
+    by_token: Any = drawing_of(CASES["overlay"], Wanted(tokens=True))
+    assert by_token.record.steps == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("case", "wanted", "words"),
+    [
+        ("graph", Wanted(sheet=True), "--sheet goes with a matrix; what this model looks at is drawn as a graph"),
+        ("graph", Wanted(heads="max"), "--heads goes with a matrix"),
+        ("matrix", Wanted(rings=2), "--rings goes with a graph; what this model looks at is drawn as a matrix"),
+        ("windows", Wanted(layer=1), "--layer goes with a matrix; .* drawn as windows on a picture"),
+        ("overlay", Wanted(lines=True), "--lines goes with a matrix; .* drawn as weights over a picture"),
+    ],
+)
+def test_an_option_of_another_drawer_is_refused(case: str, wanted: Wanted, words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        drawing_of(CASES[case], wanted)
+
+
+def test_sides_that_nobody_draws_are_refused() -> None:
+    with pytest.raises(Fault, match="There is no way yet to draw weights from words to nodes"):
+        drawing_of(LooksBetween("?", "", "", TEXT, PAPERS, weights(3, 6)), Wanted())
+
+
+@pytest.mark.parametrize("case", ["graph", "windows", "overlay"])
+def test_what_was_typed_stays_text(case: str, tmp_path: Path) -> None:
+    """Names of nodes, of pictures and words that look like markup add no element to a page."""
+    looks = CASES[case]
+    hostile = {
+        "graph": LooksBetween("", "", "", *[Nodes([HOSTILE] * 6, [0], [HOSTILE] * 6)] * 2, edge_blocks(), EDGES),
+        "windows": LooksBetween("", HOSTILE, HOSTILE, Steps([HOSTILE] * 2), PICTURE, windows=WINDOWS),
+        "overlay": LooksBetween("", HOSTILE, "", Steps([HOSTILE] * 2), GRID, weights(2, 4)),
+    }[case]
+    tags = []
+    for number, each in enumerate((looks, hostile)):
+        path = tmp_path / f"{number}.html"
+        drawing_of(each, Wanted()).write_page(path)
+        tags.append([tag for tag, _ in Reader(path.read_text(encoding="utf-8")).tags])
+    assert tags[0] == tags[1]
