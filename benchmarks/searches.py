@@ -22,8 +22,8 @@ import torch
 from regard.metrics import score
 from regard.metrics.sentences import utility
 from regard.metrics.significance import SUMS, difference
-from regard.model import Model, Rank, load
-from regard.runs.evaluate import from_split
+from regard.verbs.translate.evaluation import from_split
+from regard.verbs.translate.model import Rank, TranslationModel, load_translation_model
 from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.reranking import by_risk
 from regard.verbs.translate.search import Search
@@ -36,7 +36,7 @@ class Kind(NamedTuple):
     several: bool = True  # whether its outputs for one sentence can be compared with each other
 
 
-def kinds(model: Model, risk_samples: int) -> Iterator[Kind]:
+def kinds(model: TranslationModel, risk_samples: int) -> Iterator[Kind]:
     def beam(name: str, several: bool = True, **given: Any) -> Kind:
         return Kind(name, model.search(given=given), several=several)
 
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--risk-samples", type=int, default=32)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    model = load(asked.model, device="cpu")
+    model = load_translation_model(asked.model, device="cpu")
     data = from_split(model, asked.model, "test")
     sources, references = data.sources[: asked.sentences], [list(each)[: asked.sentences] for each in data.references]
     print("| search | BLEU | against greedy | chrF | variety | tokens/s |\n| --- | --- | --- | --- | --- | --- |")

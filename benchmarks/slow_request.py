@@ -22,8 +22,8 @@ from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import CTRANSLATE2
 from regard.families import check_recipe
-from regard.model import build_task
 from regard.runs import checkpoint
+from regard.tasks.translation.task import build_translation
 from regard.training.snapshot import named_weights
 
 LETTERS = (2_000, 10_000, 50_000)
@@ -37,7 +37,7 @@ def endless_model(folder: Path, preset: str) -> Path:
     data = {"train": "demo:train", "tokeniser": {"kind": "bytes"}, "cleaning": {"longest": 255}}
     recipe = check_recipe({"data": data, "model": {"preset": preset, "norm": "before", "longest": 512}})
     tokeniser = ByteTokeniser()
-    task = build_task(recipe, tokeniser, tokeniser)
+    task = build_translation(recipe, tokeniser, tokeniser)
     files = {checkpoint.RECIPE: write(recipe, "random").encode(), **tokeniser.files("tokeniser")}
     files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
     checkpoint.update_folder(folder, files)

@@ -32,10 +32,11 @@ from regard.engines.onnx.engine import OnnxEngine
 from regard.engines.onnx.export import export_onnx
 from regard.engines.shortlist import COMMON, TRANSLATIONS, Shortlist
 from regard.families import check_recipe
-from regard.model import build_task, load
 from regard.models.transformer.network import Transformer
 from regard.runs import checkpoint
+from regard.tasks.translation.task import build_translation
 from regard.training.snapshot import named_weights
+from regard.verbs.translate.model import load_translation_model
 
 VOCABULARY, SOURCE, OUTPUT = 32_000, 25, 25
 CORES, ROUNDS = len(os.sched_getaffinity(0)), 5
@@ -56,7 +57,7 @@ def random_model(folder: Path) -> Path:
         }
     )
     tokeniser = WordTokeniser([f"w{number}" for number in range(VOCABULARY - 4)])
-    task = build_task(recipe, tokeniser, tokeniser)
+    task = build_translation(recipe, tokeniser, tokeniser)
     assert isinstance(task.model, Transformer)
     assert isinstance(task.model.target_places, Learned)
     with torch.no_grad():
@@ -66,7 +67,7 @@ def random_model(folder: Path) -> Path:
     files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
     checkpoint.update_folder(folder, files)
     export_ctranslate2(folder, folder / CTRANSLATE2, "int8")
-    export_onnx(load(folder), folder / ONNX, "int8", origins(checkpoint.read_folder(folder)))
+    export_onnx(load_translation_model(folder), folder / ONNX, "int8", origins(checkpoint.read_folder(folder)))
     return folder
 
 
@@ -85,7 +86,7 @@ def with_random_shortlist(model: Path, folder: Path) -> Path:
     (folder / CTRANSLATE2 / RECORD).unlink()
     made_from = origins(checkpoint.read_folder(folder))
     write_record(folder / CTRANSLATE2, "int8", made_from)
-    export_onnx(load(folder), folder / ONNX, "int8", made_from, found)
+    export_onnx(load_translation_model(folder), folder / ONNX, "int8", made_from, found)
     return folder
 
 
@@ -111,7 +112,7 @@ def by_hand(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
     source, target = engine.source, engine.target
     tokens = {piece: token for token, piece in enumerate(target.pieces(range(target.size)))}
     search = {"beam_size": beam, "length_penalty": 0.5, "max_decoding_length": 2 * max(map(len, texts)) + 22}
-    translator = ctranslate2.Translator(str(model / CTRANSLATE2), inter_threads=CORES, intra_threads=1)
+    translator = ctranslate2.TranslationModel(str(model / CTRANSLATE2), inter_threads=CORES, intra_threads=1)
 
     def translate() -> float:
         cut = [source.pieces(each) for each in source.encode_all(texts)]

@@ -28,11 +28,12 @@ from regard.decoding.output import Hypothesis
 from regard.decoding.step_graphs import CapturedSteps
 from regard.families import check_recipe
 from regard.hardware.cuda_graphs import CapturedStep
-from regard.model import Model, build_task
 from regard.models.transformer.network import Transformer
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.reserving import Reserving
-from regard.verbs.translate.search import Search, limits_of
+from regard.tasks.translation.task import build_translation
+from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.search import Search
 
 VOCABULARY, OUTPUT, ROUNDS = 32_000, 26, 3
 DTYPES = {"bf16": torch.bfloat16, "float32": torch.float32}
@@ -48,7 +49,7 @@ def random_words(count: int) -> list[str]:
     return ["".join(chance.choices(syllables, k=chance.randint(1, 4))) for _ in range(count)]
 
 
-def random_model(preset: str, vocabulary: int) -> Model:
+def random_model(preset: str, vocabulary: int) -> TranslationModel:
     """Random weights, but that the longer an output is, the more likely is its end."""
     tokeniser = SubwordTokeniser(train_subwords("bpe", vocabulary, False, _lines(random_words(60_000), 25)), "bpe", 0.0)
     recipe = check_recipe(
@@ -57,11 +58,11 @@ def random_model(preset: str, vocabulary: int) -> Model:
             "model": {"preset": preset, "tied": False, "longest": 512},
         }
     )
-    task = build_task(recipe, tokeniser, tokeniser)
+    task = build_translation(recipe, tokeniser, tokeniser)
     assert isinstance(task.model, Transformer)
     with torch.no_grad():
         _make_it_end(task.model, tokeniser.end)
-    return Model(task, recipe)
+    return TranslationModel(task, recipe)
 
 
 def _make_it_end(network: Transformer, end: int) -> None:
@@ -98,7 +99,7 @@ def random_texts(count: int) -> list[str]:
 class Work:
     """A model on the device, the texts in batches, and a way to search."""
 
-    model: Model
+    model: TranslationModel
     texts: list[list[str]]
     options: DecodingOptions
 
@@ -107,7 +108,7 @@ class Work:
         return [self.model.task.read(texts) for texts in self.texts]
 
     def limits(self, batch: PairBatch) -> Tensor:
-        return limits_of(self.model.task, batch, self.options)
+        return self.model.task.limits(batch, self.options)
 
     def plain(self) -> Contender:
         task, batches = self.model.task, self.batches
@@ -166,7 +167,7 @@ def _cut(row: list[int], end: int) -> list[int]:
     return row[: row.index(end)] if end in row else row
 
 
-def exported(model: Model, dtype: torch.dtype, device: torch.device) -> Any:
+def exported(model: TranslationModel, dtype: torch.dtype, device: torch.device) -> Any:
     """The same weights in Hugging Face's hands."""
     from transformers import GenerationConfig, MarianMTModel
     from transformers.utils import logging
@@ -322,7 +323,9 @@ def main() -> None:
         _run(given, model, precision, texts_in_batches, device)
 
 
-def _run(given: argparse.Namespace, model: Model, precision: str, texts: list[list[str]], device: torch.device) -> None:
+def _run(
+    given: argparse.Namespace, model: TranslationModel, precision: str, texts: list[list[str]], device: torch.device
+) -> None:
     compared = not (given.check or given.profile)
     theirs = None if given.no_generate or not compared else exported(model, DTYPES[precision], device)
     model.task.to(device, DTYPES[precision])

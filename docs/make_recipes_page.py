@@ -4,13 +4,14 @@ import json
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from regard.base.recipe import Options
-from regard.data.corpora.options import Corpus, DataOptions
-from regard.families import FAMILIES, Recipe
+from regard.base.recipe import Options, Recipe
+from regard.data.corpora.options import Corpus, PairData
+from regard.families import FAMILIES
+from regard.tasks import TASKS, find_place
 
 HEAD = """# Every option of a recipe
 
@@ -46,19 +47,22 @@ def page() -> str:
 
 def _sections() -> Iterator[str]:
     yield from _section("## At the top", Recipe, {})
-    for name, field in Recipe.model_fields.items():
-        if name == "model":
-            for family in FAMILIES:
-                yield from _family(family)
-        elif inner := _options_of(field):
-            yield from _nested(name, inner)
+    for task, kind in TASKS.items():
+        for learning, way in kind.ways.items():
+            yield f"## The task `{task}`, learnt by {learning}\n\nIt {way.trains}.\n"
+            for name, field in find_place(way.recipe).model_fields.items():
+                if name != "model" and (inner := _options_of(field)):
+                    yield from _nested(name, inner)
+            for name, family in FAMILIES.items():
+                if task in family.tasks and family.learns == learning:
+                    yield from _family(name)
 
 
 def _nested(path: str, kind: type[Options]) -> Iterator[str]:
     """The section of some options, then those of the options inside them."""
-    yield from _section(f"## `[{path}]`", kind, {})
-    if kind is DataOptions:
-        yield from _section("### Each corpus of `train`, `valid` and `test`", Corpus, {})
+    yield from _section(f"### `[{path}]`", kind, {})
+    if kind is PairData:
+        yield from _section("#### Each corpus of `train`, `valid` and `test`", Corpus, {})
         yield CORPORA
     for name, field in kind.model_fields.items():
         if inner := _options_of(field):
@@ -71,7 +75,7 @@ def _family(name: str) -> Iterator[str]:
     _, kind = family.load()
     presets: dict[str, dict[str, Any]] = getattr(import_module(family.module), "PRESETS", {})
     sizes = {size: "of the preset" for preset in presets.values() for size in preset}
-    yield from _section(f'## `[model]` of `family = "{name}"`', kind, sizes)
+    yield from _section(f'### `[model]` of `family = "{name}"`', kind, sizes)
     if presets:
         yield _row("preset", *sizes)
         yield _row(*["---"] * (len(sizes) + 1))
@@ -86,7 +90,7 @@ def _section(title: str, kind: type[Options], defaults: dict[str, str]) -> Itera
     yield _row("---", "---", "---", "---")
     schemas = kind.model_json_schema()["properties"]
     for name, field in kind.model_fields.items():
-        if isinstance(field.annotation, TypeVar) or _options_of(field):
+        if field.annotation is Any or _options_of(field):
             continue  # a table, which has a section of its own
         yield _row(f"`{name}`", defaults.get(name) or _default(field), _values(schemas[name]), field.description or "")
     yield ""

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from typing import Any, Generic, Literal, Self, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model
 
 from regard.base.faults import Fault
-from regard.base.recipe import Options, apply_settings, check, check_alone, described
-from regard.data.corpora.options import DataOptions
-from regard.decoding.options import DecodingOptions
-from regard.tasks.translation.options import TranslationTraining
+from regard.base.recipe import Elsewhere, Options, Recipe, apply_settings, check, check_alone, described
+from regard.tasks import TASKS, Learning, Way, find_place
 
 
 @dataclass(frozen=True)
@@ -20,22 +19,27 @@ class Family:
 
     summary: str
     paper: str
-    task: str
+    tasks: tuple[str, ...]  # that it can be trained for; the first is meant where a recipe names none
     module: str
     model: str
     options: str
+    learns: Learning = "gradient"
 
     def load(self) -> tuple[type[Any], type[Options]]:
         """The model's class and its options' class; torch is imported here and not before."""
         module = import_module(self.module)
         return getattr(module, self.model), getattr(module, self.options)
 
+    def way(self, task: str) -> Way:
+        """How it learns a task."""
+        return TASKS[task].ways[self.learns]
+
 
 FAMILIES: dict[str, Family] = {
     "transformer": Family(
         summary="encoder and decoder of multi-head attention, for any text to any text",
         paper="Vaswani et al. 2017, Attention Is All You Need",
-        task="translation",
+        tasks=("translation",),
         module="regard.models.transformer.network",
         model="Transformer",
         options="TransformerOptions",
@@ -43,64 +47,89 @@ FAMILIES: dict[str, Family] = {
     "seq2seq": Family(
         summary="recurrent encoder and decoder, without attention or with Bahdanau's or Luong's",
         paper="Sutskever et al. 2014; Bahdanau et al. 2015; Luong et al. 2015",
-        task="translation",
+        tasks=("translation",),
         module="regard.models.recurrent.seq2seq",
         model="Seq2Seq",
         options="Seq2SeqOptions",
     ),
 }
 
-Model = TypeVar("Model", bound=Options)
+
+AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
 
 
-class Recipe(Options, Generic[Model]):
-    """All that decides a result: family, task, data, model, training and search."""
-
-    family: str = Field(default="transformer", description="The family of the model: `regard families` lists them.")
-    task: Literal["translation"] = Field(default="translation", description="What the model is to do.")
-    seed: int = Field(default=1, ge=0, lt=2**63, description="The seed of everything random.")
-    start_from: str | None = Field(
-        default=None,
-        description="A model folder whose weights and tokenisers the run begins with; "
-        "what this recipe does not say of its model, tokenisers and search is as there.",
-    )
-    data: DataOptions = Field(description="The text and how it is cut into tokens.")
-    model: Model = Field(description="What the model is built like.")
-    training: TranslationTraining = Field(default_factory=TranslationTraining, description="How it is trained.")
-    decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
-
-    @model_validator(mode="after")
-    def _check_lengths(self) -> Self:
-        longest = getattr(self.model, "longest", None)
-        if longest is not None and self.data.cleaning.longest >= longest:
-            kept = self.data.cleaning.longest
-            raise ValueError(f"data.cleaning.longest {kept} and an end token do not fit model.longest {longest}")
-        return self
-
-
-def with_settings(recipe: Recipe, settings: Sequence[str]) -> Recipe:
+def with_settings(recipe: AnyRecipe, settings: Sequence[str]) -> AnyRecipe:
     """A recipe changed by settings such as `training.steps=200`."""
-    return check_recipe(apply_settings(recipe.model_dump(exclude_none=True), settings))
+    return cast(AnyRecipe, check_recipe(apply_settings(recipe.model_dump(exclude_none=True), settings)))
 
 
 def check_recipe(table: dict[str, Any]) -> Recipe:
     """The recipe in a table, with every fault in it named at once."""
-    return check(_kind_of_recipe(table), {"model": {}} | table)
+    whole = _with_task(table)
+    return check(
+        recipe_class(whole["family"], whole["task"]), whole, elsewhere=_belonging(whole["family"], whole["task"])
+    )
 
 
 def check_settings(table: dict[str, Any]) -> None:
     """Refuse what no recipe can have, before the rest of the recipe is known."""
-    check_alone(_kind_of_recipe(table), {"model": {}} | table)
+    whole = _with_task(table)
+    check_alone(
+        recipe_class(whole["family"], whole["task"]), whole, elsewhere=_belonging(whole["family"], whole["task"])
+    )
 
 
-def described_options() -> dict[str, str]:
-    """Every option of a Transformer's recipe by its path, with its sentence."""
-    return described(_kind_of_recipe({}))
+def described_options(family: str = "transformer") -> dict[str, str]:
+    """Every option of a family's recipe by its path, with its sentence."""
+    return described(recipe_class(family, FAMILIES[family].tasks[0]))
 
 
-def _kind_of_recipe(table: dict[str, Any]) -> type[Recipe]:
+@cache
+def recipe_class(family: str, task: str) -> type[Recipe]:
+    """The recipes of a family for one of its tasks."""
+    _, options = FAMILIES[family].load()
+    base: type[Recipe] = find_place(FAMILIES[family].way(task).recipe)
+    model = (options, Field(description=base.model_fields["model"].description))
+    return create_model(base.__name__, __base__=base, model=model)
+
+
+def task_class(recipe: Recipe) -> type[Any]:
+    """The class of a recipe's task."""
+    return find_place(FAMILIES[recipe.family].way(recipe.task).task)
+
+
+def network_class(recipe: Recipe) -> type[Any]:
+    """The class of the network that a recipe asks for."""
+    return FAMILIES[recipe.family].load()[0]
+
+
+def _with_task(table: dict[str, Any]) -> dict[str, Any]:
+    """The same table with its family and task, as they are where it does not say."""
     family = table.get("family", Recipe.model_fields["family"].default)
     if not isinstance(family, str) or family not in FAMILIES:
         raise Fault(f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}")
-    _, options = FAMILIES[family].load()
-    return cast(type[Recipe], Recipe.__class_getitem__(options))
+    tasks = FAMILIES[family].tasks
+    task = table.get("task", tasks[0])
+    if task not in tasks:
+        learnt = ", ".join(map(repr, tasks))
+        raise Fault(f"task is {task!r}, but a {family} can be trained for {learnt}")
+    return {"model": {}} | table | {"family": family, "task": task}
+
+
+def _belonging(family: str, task: str) -> Elsewhere:
+    """What is said of an option that only other recipes have."""
+    own = FAMILIES[family].way(task)
+
+    def sentence(path: str) -> str | None:
+        owners = [
+            name
+            for name, kind in TASKS.items()
+            if any(way != own and path in described(find_place(way.recipe)) for way in kind.ways.values())
+        ]
+        if not owners:
+            return None
+        several = f"the task{'s' if len(owners) > 1 else ''} {' and '.join(owners)}"
+        belongs = "models that learn by gradient" if FAMILIES[family].learns == "counting" else several
+        return f"{path} belongs to {belongs}; a task of {task} {own.trains}"
+
+    return sentence

@@ -3,15 +3,17 @@
 The trainer, the searches, the evaluator and the viewer each ask for one or two of these; nobody inherits from them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
+from pathlib import Path
 from statistics import fmean, pstdev
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from regard.base.progress import Progress, Remark
 from regard.viewing.sides import Side
 
 
@@ -83,6 +85,11 @@ class Measure:
         """The standard deviation over the members; nothing where there is one."""
         return pstdev(self.members)
 
+    @property
+    def items(self) -> int:
+        """What was measured is of so many: the last sum of a tally is their number."""
+        return int((self.by_member or (self.tally,))[0].sums[-1])
+
     def improves(self, value: float, best: float | None) -> bool:
         """Whether a value of this measure is better than the best one before it."""
         if not isfinite(value):
@@ -145,9 +152,39 @@ def map_tree(change: Callable[[Tensor], Tensor], tree: Any) -> Any:
     raise TypeError(f"a state is a tree of tensors, got {type(tree).__name__}")
 
 
+class Prepared(Protocol):
+    """Data made ready for a task: it opens at once, and says what became of it."""
+
+    @property
+    def report(self) -> list[str]:
+        """For people: what was read, and what was dropped and why."""
+
+    def files(self) -> dict[str, bytes]:
+        """What travels in the model folder: tokenisers, names of labels, scaling."""
+
+
 @runtime_checkable
 class Task(Protocol):
-    """Every task: its data as batches; `batches` is a pure function of its arguments."""
+    """Every task: the data that it makes ready, and its batches; `batches` is a pure function of its arguments."""
+
+    MEASURES: ClassVar[tuple[str, ...]]  # the names of what `measure` gives
+
+    @classmethod
+    def check(cls, recipe: Any, device: torch.device, folder: Path | None) -> None:
+        """Refuse what would fail later; where data lies prepared in `folder`, its files need not be there."""
+
+    @classmethod
+    def prepare(
+        cls, recipe: Any, folder: Path, progress: Progress, remark: Remark, start: Mapping[str, bytes] | None
+    ) -> Prepared:
+        """Make the data ready in `folder`, or open it; `start` holds the files of the model that a run starts from."""
+
+    @classmethod
+    def build(cls, recipe: Any, files: Mapping[str, bytes]) -> Self:
+        """The task of a recipe, new or about to be given its weights, from what travels in the model folder."""
+
+    def learn_from(self, prepared: Any, recipe: Any) -> None:
+        """Take the batches from here."""
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterable[Any]: ...
 
@@ -157,6 +194,20 @@ class Measures(Protocol):
     """Can be measured: each measure by name, of a batch."""
 
     def measure(self, batch: Any) -> dict[str, Measure]: ...
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """Finds on this machine what a recipe leaves open, such as the size of a batch, before a run begins."""
+
+    def settle(self, recipe: Any, prepared: Any, remark: Remark) -> Any: ...
+
+
+@runtime_checkable
+class Outlines(Protocol):
+    """Says in a few lines what is about to be trained, beside how large the model is."""
+
+    def outline(self, recipe: Any) -> list[str]: ...
 
 
 @runtime_checkable
@@ -200,6 +251,13 @@ class Counts(Protocol):
 
 
 @runtime_checkable
+class Reads(Protocol):
+    """Reads what people have: texts, prompts, the numbers of nodes, files of pictures."""
+
+    def read(self, inputs: Sequence[Any]) -> Any: ...
+
+
+@runtime_checkable
 class Stepwise(Protocol):
     """Writes one token after another: `step` gives log-probabilities (row, token)."""
 
@@ -211,17 +269,34 @@ class Stepwise(Protocol):
 
 
 @runtime_checkable
+class Writes(Protocol):
+    """Knows how people read what it writes, and how long that may be."""
+
+    def limits(self, batch: Any, options: Any) -> Tensor: ...
+    def write(self, tokens: Sequence[int]) -> str: ...
+
+
+@runtime_checkable
 class Emits(Protocol):
     """Gives all frames at once, blanks included: log-probabilities (batch, frame, token) and the frames' counts."""
 
     def emissions(self, batch: Any) -> tuple[Tensor, Tensor]: ...
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What is answered, how probable it is, and how probable everything else that could have been."""
+
+    answer: str
+    probability: float
+    probabilities: dict[str, float]
+
+
 @runtime_checkable
 class Answers(Protocol):
     """Gives one answer per example."""
 
-    def answers(self, batch: Any) -> list[str]: ...
+    def answers(self, batch: Any) -> list[Answer]: ...
 
 
 @runtime_checkable
@@ -232,11 +307,10 @@ class Draws(Protocol):
 
 
 @runtime_checkable
-class Reads(Protocol):
-    """Knows how people write the input and read the output."""
+class Embeds(Protocol):
+    """Gives vectors."""
 
-    def read(self, inputs: Sequence[str]) -> Any: ...
-    def write(self, tokens: Sequence[int]) -> str: ...
+    def embed(self, batch: Any, layer: int | None) -> list[Tensor]: ...
 
 
 @runtime_checkable
@@ -247,6 +321,21 @@ class Labelled(Protocol):
     """
 
     def sides(self, batch: Any, outputs: Sequence[Any]) -> dict[str, Side]: ...
+
+
+@runtime_checkable
+class Reported(Protocol):
+    """Has heads that can be reported on: how many places of each side are real, row by row."""
+
+    def extents(self, batch: Any) -> dict[str, Tensor]: ...
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """Knows facts about itself, and what an input of some size costs."""
+
+    def facts(self) -> dict[str, Any]: ...
+    def cost(self, size: int) -> dict[str, int | float]: ...
 
 
 @runtime_checkable

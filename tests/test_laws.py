@@ -19,7 +19,8 @@ from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.families import FAMILIES
 from regard.protocols import map_tree
-from regard.tasks.translation.batches import PairBatch, Translator
+from regard.tasks.translation.batches import PairBatch, TranslationNetwork
+from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.tasks.translation.objectives import objective_for
 from regard.tasks.translation.task import Translation
 
@@ -96,15 +97,15 @@ def states(task: Translation, batch: PairBatch) -> Tensor:
 
 def test_it_is_a_translator_to_every_python(task: Translation) -> None:
     """Since Python 3.12 `isinstance` does not ask a module for what a protocol names, and so finds no parts of it."""
-    for name in {*vars(Translator), *Translator.__annotations__}:
+    for name in {*vars(TranslationNetwork), *TranslationNetwork.__annotations__}:
         if not name.startswith("_"):
             inspect.getattr_static(task.model, name)  # an AttributeError if it is not there
 
 
 def test_batch_is_alone_and_padding_changes_nothing(task: Translation) -> None:
-    together = task.forced_scores(task.pair_up(PAIRS))
+    together = forced_scores(task, task.pair_up(PAIRS))
     for pair, found in zip(PAIRS, together, strict=True):
-        torch.testing.assert_close(task.forced_scores(task.pair_up([pair]))[0], found)
+        torch.testing.assert_close(forced_scores(task, task.pair_up([pair]))[0], found)
 
 
 def test_step_by_step_is_all_at_once(task: Translation) -> None:
@@ -172,7 +173,7 @@ def test_score_found_is_score_when_forced(task: Translation) -> None:
     batch = task.pair_up(PAIRS)
     found = beam_search(task, batch, torch.full((len(PAIRS),), 6), DecodingOptions(beam=2, length_penalty=0.0))
     outputs = [hypotheses[0].tokens for hypotheses in found]
-    forced = task.forced_scores(task.force_batch([source for source, _ in PAIRS], outputs))
+    forced = forced_scores(task, force_batch(task, [source for source, _ in PAIRS], outputs))
     assert [hypotheses[0].score for hypotheses in found] == pytest.approx(forced.tolist(), abs=1e-5)
 
 

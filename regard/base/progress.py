@@ -1,8 +1,10 @@
 """How long-running work tells people where it stands, without knowing whether anyone looks."""
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Called often with what is being done, how far it is, and the whole (None when nobody knows it)."""
 
@@ -11,3 +13,6 @@ class Progress(Protocol):
 
 def silent(what: str, done: int, total: int | None) -> None:
     """The progress of those who do not care to be told."""
+
+
+Remark = Callable[[str], None]  # what people should know, in a sentence

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
 from regard.base.faults import Fault
@@ -34,7 +34,28 @@ class Options(BaseModel):
         return value
 
 
+class Recipe(Options):
+    """All that decides a result. What `data`, `model`, `training` and further tables hold is up to the task."""
+
+    family: str = Field(default="transformer", description="The family of the model: `regard families` lists them.")
+    task: str = Field(description="What the model is to do; where a recipe does not say, what its family does first.")
+    seed: int = Field(default=1, ge=0, lt=2**63, description="The seed of everything random.")
+    start_from: str | None = Field(
+        default=None,
+        description="A model folder whose weights and tokenisers the run begins with; "
+        "what this recipe does not say of its model, tokenisers and search is as there.",
+    )
+    data: Any = Field(description="What it learns from.")
+    model: Any = Field(description="What the model is built like.")
+    training: Any = Field(description="How it is trained.")
+
+    def inheritance(self) -> dict[str, Any]:
+        """What a recipe that starts from the model of this one takes over, beside its model, where it says nothing."""
+        return {}
+
+
 Kind = TypeVar("Kind", bound=Options)
+Elsewhere = Callable[[str], str | None]  # what to say of an option, by its path, that belongs to other recipes
 
 
 def read_table(path: Path) -> dict[str, Any]:
@@ -99,15 +120,17 @@ def check(
     whole: str = "the recipe",
     name_place: Callable[[Place], str] = path_of,
     context: Any = None,
+    elsewhere: Elsewhere = lambda path: None,
 ) -> Kind:
     """Make a `kind` of `table`, or raise one Fault that lists everything wrong with it.
 
-    `name_place` says how a wrong value is named; validators of the kind may ask for the `context`.
+    `name_place` says how a wrong value is named, and `elsewhere` what is said of an option that belongs to others;
+    validators of the kind may ask for the `context`.
     """
     try:
         return kind.model_validate(table, context=context)
     except ValidationError as error:
-        raise _fault(kind, error.errors(), whole, name_place) from None
+        raise _fault(kind, error.errors(), whole, elsewhere, name_place) from None
 
 
 @contextmanager
@@ -119,7 +142,7 @@ def faults_of(path: Path) -> Iterator[None]:
         raise Fault(*(f"{path}: {sentence}" for sentence in fault.sentences)) from None
 
 
-def check_alone(kind: type[Options], table: dict[str, Any]) -> None:
+def check_alone(kind: type[Options], table: dict[str, Any], elsewhere: Elsewhere = lambda path: None) -> None:
     """Refuse the names and values in `table` that are wrong whatever else a recipe says.
 
     What is still missing, and whether one value goes with another, is not looked at.
@@ -128,22 +151,28 @@ def check_alone(kind: type[Options], table: dict[str, Any]) -> None:
         kind.model_validate(table)
     except ValidationError as error:
         if faults := [fault for fault in error.errors() if fault["type"] not in ("missing", "value_error")]:
-            raise _fault(kind, faults, "the recipe") from None
+            raise _fault(kind, faults, "the recipe", elsewhere) from None
 
 
 def _fault(
-    kind: type[Options], faults: list[ErrorDetails], whole: str, name_place: Callable[[Place], str] = path_of
+    kind: type[Options],
+    faults: list[ErrorDetails],
+    whole: str,
+    elsewhere: Elsewhere,
+    name_place: Callable[[Place], str] = path_of,
 ) -> Fault:
-    sentences = dict.fromkeys(_sentence(kind, fault, whole, name_place) for fault in faults[:_MOST_FAULTS])
+    sentences = dict.fromkeys(_sentence(kind, fault, whole, elsewhere, name_place) for fault in faults[:_MOST_FAULTS])
     return Fault(*sentences, *([f"and {more:,} more"] if (more := len(faults) - _MOST_FAULTS) > 0 else []))
 
 
-def _sentence(kind: type[Options], fault: ErrorDetails, whole: str, name_place: Callable[[Place], str]) -> str:
+def _sentence(
+    kind: type[Options], fault: ErrorDetails, whole: str, elsewhere: Elsewhere, name_place: Callable[[Place], str]
+) -> str:
     place: Place = fault["loc"]
     path, value, about = name_place(place), _shown(fault["input"]), fault.get("ctx", {})
     match fault["type"]:
         case "extra_forbidden":
-            return _no_such_name(kind, place, whole)
+            return elsewhere(path) or _no_such_name(kind, place, whole)
         case "missing":
             return f"{path_of(place[:-1]) or whole} needs '{place[-1]}'"
         case "literal_error":

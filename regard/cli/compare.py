@@ -104,8 +104,8 @@ def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> N
 
 def _check(plan: "Plan", planned: Sequence["PlannedRun"], split: str, fresh: bool) -> None:
     """Refuse what would fail later, before anything is written, removed or trained."""
-    from regard.runs import evaluate as evaluation
     from regard.runs import open as runs
+    from regard.verbs.translate import evaluation
 
     evaluation.check_metrics(plan.options.metrics)
     if split == "test" and not all(run.recipe.data.test for run in planned):

@@ -47,14 +47,15 @@ def command(
 
 def _score(folder: Path) -> None:
     from regard.cli.console import console_progress
-    from regard.model import load
-    from regard.runs import evaluate as evaluation
+    from regard.runs.scores import keep_scores
+    from regard.verbs.translate import evaluation
+    from regard.verbs.translate.model import load_translation_model
 
-    model = load(folder)
+    model = load_translation_model(folder)
     with console_progress() as progress:
         data = evaluation.from_split(model, folder, "test")
         scores = evaluation.evaluate(model, data, ["bleu", "chrf"], progress=progress).scores
-    evaluation.store(folder, scores)
+    keep_scores(folder, scores)
     print("\nOn 1,000 sentences whose combinations of words were held out of training:")
     for score in scores:
         print(f"  {score.metric} {score.value:.2f}  ({score.signature})")
@@ -62,13 +63,13 @@ def _score(folder: Path) -> None:
 
 def _show(folder: Path) -> None:
     from regard.cli.look import write_sight
-    from regard.model import load
     from regard.seeing.gazes import see
+    from regard.verbs.translate.model import load_translation_model
     from regard.viewing.matrix import draw_matrix, draw_sheet
     from regard.viewing.page import Start
     from regard.viewing.terminal import matrix_lines
 
-    model = load(folder)
+    model = load_translation_model(folder)
     print()
     for (source, right), translated in zip(SENTENCES.items(), model.translate(list(SENTENCES)), strict=True):
         wrong = "" if translated.text == right else f"  (the grammar says: {right})"

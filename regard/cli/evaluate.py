@@ -1,6 +1,7 @@
 """`regard evaluate`: score a model on a split of its data, or on files."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,6 +12,8 @@ from regard.cli.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
     from regard.metrics import Score
+    from regard.model import Model
+    from regard.verbs.translate.model import TranslationModel
 
 
 def command(
@@ -42,35 +45,97 @@ def command(
     if source is not None and split is not None:
         raise Fault("Give --split or --source and --reference, not both.")
     if test_set is not None and (split or source):
-        raise Fault("--test-set is what the model is scored on; leave out --split, --source and --reference.")
+        raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
     from regard.metrics.bleu import check_tokeniser
     from regard.model import load
-    from regard.runs import evaluate as evaluation
+    from regard.verbs.table import needs
+    from regard.verbs.translate.evaluation import check_metrics
+    from regard.verbs.translate.model import TranslationModel
 
-    metrics = metric or ["bleu", "chrf"]
-    evaluation.check_metrics(metrics)
-    check_tokeniser(tokenise, metrics)
     loaded = load(model)
-    if source is not None and reference:
-        data = evaluation.from_files(source, reference)
-    elif test_set is not None:
-        data = evaluation.from_named_set(loaded, test_set)
+    needs(loaded.recipe, "evaluate")
+    if not isinstance(loaded, TranslationModel):
+        texts = {"--source": source, "--test-set": test_set, "--tokenise": tokenise, "--beam": beam}
+        _refuse_options(loaded, texts | {"--length-penalty": length_penalty})
+        _evaluate_split(loaded, model, split or "test", metric or [], as_json)
+        return
+    metrics = metric or ["bleu", "chrf"]
+    check_metrics(metrics)
+    check_tokeniser(tokenise, metrics)
+    chosen = _Chosen(split, source, reference or [], test_set)
+    _evaluate_translator(loaded, model, chosen, _Manner(metrics, beam, length_penalty, tokenise, as_json))
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What a translator is to be scored on."""
+
+    split: Literal["test", "valid"] | None
+    source: Path | None
+    reference: list[Path]
+    test_set: str | None
+
+
+@dataclass(frozen=True)
+class _Manner:
+    """How it is scored, and how that is told."""
+
+    metrics: list[str]
+    beam: int | None
+    length_penalty: float | None
+    tokenise: str | None
+    as_json: bool
+
+
+def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Chosen, manner: _Manner) -> None:
+    from regard.runs.scores import keep_scores
+    from regard.verbs.translate import evaluation
+
+    if chosen.source is not None:
+        data = evaluation.from_files(chosen.source, chosen.reference)
+    elif chosen.test_set is not None:
+        data = evaluation.from_named_set(loaded, chosen.test_set)
     else:
-        data = evaluation.from_split(loaded, model, split or "test")
+        data = evaluation.from_split(loaded, model, chosen.split or "test")
     data = evaluation.mark_learnt(data, loaded, model)
     with console_progress() as progress:
-        found = evaluation.evaluate(loaded, data, metrics, beam, length_penalty, progress, remark, tokenise)
-    if as_json:
+        found = evaluation.evaluate(
+            loaded, data, manner.metrics, manner.beam, manner.length_penalty, progress, remark, manner.tokenise
+        )
+    if manner.as_json:
         print_json(found.as_dict())
     else:
-        rows = [
-            [score.metric, f"{score.value:.{score.digits}f}", str(score.n), score.signature] for score in found.scores
-        ]
-        say_table(["metric", "value", "sentences", "signature"], rows)
+        _say_scores(found.scores, "sentences")
     if found.learnt:
         remark(_told_of_learnt(found.learnt, len(data.sources), found.of_others))
-    if data.split is not None and not evaluation.store(model, found.scores):
+    if data.split is not None and not keep_scores(model, found.scores):
         remark(f"{model} cannot be written to, so the scores are not kept there.")
+
+
+def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str], as_json: bool) -> None:
+    from regard.runs.evaluate import evaluate_split
+    from regard.runs.scores import keep_scores
+
+    with console_progress() as progress:
+        scores = evaluate_split(loaded, folder, split, metrics, progress, remark)
+    if as_json:
+        print_json({"scores": [score.as_dict() for score in scores]})
+    else:
+        _say_scores(scores, "items")
+    if not keep_scores(folder, scores):
+        remark(f"{folder} cannot be written to, so the scores are not kept there.")
+
+
+def _say_scores(scores: "Sequence[Score]", items: str) -> None:
+    rows = [[score.metric, f"{score.value:.{score.digits}f}", str(score.n), score.signature] for score in scores]
+    say_table(["metric", "value", items, "signature"], rows)
+
+
+def _refuse_options(model: "Model", texts: dict[str, object]) -> None:
+    """Refuse what is asked of translations, where a model makes none."""
+    if given := [name for name, value in texts.items() if value is not None]:
+        family, measures = model.recipe.family, ", ".join(model.task.MEASURES)
+        raise Fault(f"{given[0]} is for translators; a {family} is scored on a --split of its data, by {measures}.")
 
 
 def _told_of_learnt(learnt: int, sentences: int, of_others: "Sequence[Score]") -> str:

@@ -50,9 +50,9 @@ def command(
                 export_ctranslate2(model, place, quantisation or "int8", shortlist, progress)
         case "marian":
             from regard.engines.marian.export import export_marian
-            from regard.model import load
+            from regard.verbs.translate.model import load_translation_model
 
-            export_marian(load(model, device="cpu"), place, remark)
+            export_marian(load_translation_model(model, device="cpu"), place, remark)
         case "onnx":
             if quantisation not in (None, "int8", "float32"):
                 raise Fault(f"--quantisation is '{quantisation}', but for onnx it is int8 or float32.")
@@ -74,10 +74,10 @@ def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float3
     from regard.engines.exported import origins
     from regard.engines.onnx.export import export_onnx
     from regard.engines.shortlist import learnt_for
-    from regard.model import load
     from regard.runs.checkpoint import read_folder
+    from regard.verbs.translate.model import load_translation_model
 
-    made_from, model, listed = origins(read_folder(folder)), load(folder, device="cpu"), None
+    made_from, model, listed = origins(read_folder(folder)), load_translation_model(folder, device="cpu"), None
     if shortlist:
         with console_progress() as progress:
             listed = learnt_for(folder, model.recipe.data.prepared, model.task.source, model.task.target, progress)

@@ -1,4 +1,4 @@
-"""`regard families`: which families of models there are, and the papers they come from."""
+"""`regard families`: which families of models there are, the papers they come from, and what each can be asked for."""
 
 from typing import Annotated
 
@@ -9,13 +9,28 @@ from regard.families import FAMILIES
 
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="Print them as JSON.")] = False) -> None:
-    """List the families of models, what each is for and the paper it comes from."""
+    """List the families of models, what each is for, the paper it comes from, and the commands that it knows."""
+    from regard.verbs.table import verbs_of
+
+    verbs = {
+        name: list(dict.fromkeys(verb for task in family.tasks for verb in verbs_of(name, task)))
+        for name, family in FAMILIES.items()
+    }
     if as_json:
         families = [
-            {"name": name, "summary": family.summary, "task": family.task, "paper": family.paper}
+            {
+                "name": name,
+                "summary": family.summary,
+                "paper": family.paper,
+                "tasks": list(family.tasks),
+                "verbs": verbs[name],
+            }
             for name, family in FAMILIES.items()
         ]
         print_json({"families": families})
         return
-    rows = [(name, family.task, family.summary, family.paper) for name, family in FAMILIES.items()]
-    say_table(["family", "task", "what it is", "paper"], rows)
+    rows = [
+        (name, ", ".join(family.tasks), family.summary, family.paper, ", ".join(verbs[name]))
+        for name, family in FAMILIES.items()
+    ]
+    say_table(["family", "tasks", "what it is", "paper", "commands"], rows)

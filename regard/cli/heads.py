@@ -41,11 +41,11 @@ def command(
     from regard.attention.reports import ranked
     from regard.attention.watch import numbered_blocks
     from regard.data.corpora.text import read_lines
-    from regard.model import load
-    from regard.runs import evaluate as evaluation
     from regard.seeing.head_reports import inspect
+    from regard.verbs.translate import evaluation
+    from regard.verbs.translate.model import load_translation_model
 
-    loaded = load(model)
+    loaded = load_translation_model(model)
     if source is not None and reference is not None:
         data = evaluation.from_files(source, [reference])
     else:

@@ -15,27 +15,38 @@ WIDTH = 100  # of what is said of a model's sizes
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
-    length: Annotated[int, typer.Option(min=1, help="Tokens of the sentence whose cost is told.")] = 32,
+    length: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Size of the input whose cost is told: tokens of a sentence, pixels of a side of a picture."
+        ),
+    ] = 32,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
-    """Say what a model is, what it scored, and what a sentence of some length costs it."""
+    """Say what a model is, what it can be asked for, what it scored, and what an input of some size costs it."""
+    from torch import nn
+
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.model import load
-    from regard.runs.evaluate import read_scores
+    from regard.protocols import Describes
+    from regard.runs.scores import read_scores
     from regard.training.pace import read_course
 
     loaded = load(model)
     course = read_course(model / "training")
     recipe, task = loaded.recipe, loaded.task
-    facts: dict[str, Any] = {
-        "family": recipe.family,
-        "task": recipe.task,
-        "languages": f"{recipe.data.source_language}-{recipe.data.target_language}",
-        "parameters": sum(parameter.numel() for parameter in task.parameters()),
-        "source tokens": task.source.size,
-        "target tokens": task.target.size,
+    own: dict[str, Any] = {}
+    if hasattr(recipe.data, "source_language"):
+        own["languages"] = f"{recipe.data.source_language}-{recipe.data.target_language}"
+    if isinstance(task, nn.Module):
+        own["parameters"] = sum(parameter.numel() for parameter in task.parameters())
+    if isinstance(task, Describes):
+        own |= task.facts()
+    facts: dict[str, Any] = {"family": recipe.family, "task": recipe.task, **own}
+    facts |= {
+        "verbs": loaded.verbs,
         "sizes": recipe.model.model_dump(),
-        "cost": task.model.cost(length),
+        "cost": task.cost(length) if isinstance(task, Describes) else {},
         "start_from": recipe.start_from,
         "training": course and asdict(course),
         "scores": read_scores(model),
@@ -44,16 +55,15 @@ def command(
     if as_json:
         print_json(facts)
         return
-    for name in ("family", "task", "languages", "parameters", "source tokens", "target tokens"):
+    for name in ("family", "task", *own):
         value = facts[name]
-        print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(value)}")
+        print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(str(value))}")
+    print(f"{'can':15}{', '.join(facts['verbs'])}")
     built = [f"{name} {_shown(value)}" for name, value in facts["sizes"].items() if value is not None]
     for number, line in enumerate(textwrap.wrap(", ".join(built), WIDTH)):
         print(f"{'' if number else 'built':15}{line}")
-    cost = facts["cost"]
-    print(f"{'cost':15}for {length} tokens in and out: {cost['multiplications']:,} multiplications,")
-    share = f"{cost['attention_share']:.1%}"
-    print(f"{'':15}of which {share} for attention, whose {cost['weights']:,} weights grow as length²")
+    for number, line in enumerate(_cost_lines(facts["cost"], length)):
+        print(f"{'' if number else 'cost':15}{line}")
     if recipe.start_from:
         print(f"{'started from':15}{printable(recipe.start_from)}")
     if course:
@@ -63,6 +73,16 @@ def command(
         print(f"{'score':15}{printable(told)}")
     for name in facts["exports"]:
         print(f"{'export':15}for {name}, in {model / name}")
+
+
+def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:
+    """What an input costs: of text by its tokens, of all else by the names that its task gives."""
+    if "attention_share" not in cost:
+        return [f"{value:,} {name.replace('_', ' ')}" for name, value in cost.items()]
+    return [
+        f"for {length} tokens in and out: {cost['multiplications']:,} multiplications,",
+        f"of which {cost['attention_share']:.1%} for attention, whose {cost['weights']:,} weights grow as length²",
+    ]
 
 
 def _shown(value: Any) -> str:

@@ -11,8 +11,8 @@ from regard.base.files import write_file
 from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
 
 if TYPE_CHECKING:
-    from regard.model import Model
     from regard.seeing.gazes import Sight
+    from regard.verbs.translate.model import TranslationModel
     from regard.viewing.matrix import Matrix
     from regard.viewing.page import Start
 
@@ -163,13 +163,13 @@ def _show_attention(folder: Path, text: str, target: str | None, asked: _Asked, 
     """Show it in the terminal or in a file; gives the characters that no font here can draw."""
     import json
 
-    from regard.model import load
     from regard.seeing.gazes import see
+    from regard.verbs.translate.model import load_translation_model
     from regard.viewing.canvas import shown
     from regard.viewing.matrix import to_json
     from regard.viewing.page import Start
 
-    model = load(folder)
+    model = load_translation_model(folder)
     sight = see(model, text, target)
     remark(f"{shown(text)} → {shown(sight.output)}")
     joining = asked.heads or "mean"
@@ -208,7 +208,7 @@ def _draw(matrices: "list[Matrix]", across: list[int] | None, lines: bool, out: 
     return draw_lines(matrices[0], out) if lines else draw_matrix(matrices[0], out)
 
 
-def write_sight(model: "Model", sight: "Sight", start: "Start", out: Path) -> None:
+def write_sight(model: "TranslationModel", sight: "Sight", start: "Start", out: Path) -> None:
     """The page of all that can be seen of a sentence, without what would make it too large."""
     from regard.seeing.next_token import beam_tree, choices_along
     from regard.viewing.page import MOST_WEIGHTS, Scene, fits, write_page

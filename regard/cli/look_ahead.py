@@ -13,8 +13,8 @@ from regard.base.files import finite, write_file
 from regard.base.recipe import check
 from regard.cli.console import remark, terminal_width, wants_colour
 from regard.decoding.options import SamplingOptions
-from regard.model import Model, load
 from regard.seeing.next_token import EXAMPLES, beam_tree, next_choices
+from regard.verbs.translate.model import TranslationModel, load_translation_model
 from regard.viewing.canvas import shown
 from regard.viewing.choices.page import Start, write_choices_page
 from regard.viewing.choices.picture import draw_choices
@@ -41,7 +41,7 @@ def show_beam(
     folder: Path, text: str, out: Path | None, width: int | None = None, length_penalty: float | None = None
 ) -> set[str]:
     """The beam as a tree."""
-    model = load(folder)
+    model = load_translation_model(folder)
     tree = beam_tree(model, text, width, length_penalty)
     remark(f"{shown(text)} → {shown(''.join(tree.nodes[place].text for place in tree.outputs[:1]))}")
     if out is None:
@@ -58,7 +58,7 @@ def show_beam(
 def show_next(folder: Path, place: Place, out: Path | None, steps: dict[str, float], bars: int) -> set[str]:
     """The next token: the model's own distribution, and what these steps of sampling, or some examples, make of it."""
     check(SamplingOptions, dict(steps), "the sampling")
-    model = load(folder)
+    model = load_translation_model(folder)
     is_page = _is(".html", out)
     choices = next_choices(model, place.text, place.prefix, place.at, steps, max(bars, NAMED) if is_page else bars)
     remark(f"{shown(place.text)} → {f'{shown(choices.written)} ' if choices.written else ''}…")
@@ -77,7 +77,7 @@ def _is(suffix: str, out: Path | None) -> bool:
     return out is not None and out.suffix.lower() == suffix
 
 
-def _languages(model: Model) -> tuple[str, str]:
+def _languages(model: TranslationModel) -> tuple[str, str]:
     data = model.recipe.data
     return data.source_language, data.target_language
 

@@ -100,9 +100,9 @@ def gradients(
 
     if model is not None and text is not None:
         _refuse_drawing(context)
-        from regard.model import load
+        from regard.verbs.translate.model import load_translation_model
 
-        _show(_lesson_view(trained_lesson(load(model), text)), out, as_json)
+        _show(_lesson_view(trained_lesson(load_translation_model(model), text)), out, as_json)
         return
     experiment = Experiment(length, width, seed, gain, orthogonal, keep, input_scale)
     _show(_lesson_view(gradients_lesson(_cells(cells), _gains(gains), clip, experiment)), out, as_json)
@@ -208,11 +208,11 @@ def gates(
     state: the mean over the units, and each unit.
     """
     _check_out(out, overwrite)
-    from regard.model import load
     from regard.seeing.lessons.gates import gates_of
+    from regard.verbs.translate.model import load_translation_model
     from regard.viewing.gates import draw_gates, gates_to_json
 
-    found = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
+    found = gates_of(load_translation_model(model), text, layer, direction == "backward", by_word=not tokens)
     heading = "token" if tokens else "word"
     view = View(lambda: gates_to_json(found), lambda path: draw_gates(found, path), lambda: _say_gates(found, heading))
     _show(view, out, as_json)
@@ -242,12 +242,12 @@ def implied(
     has weights of its own; what is drawn is their mean, beside the attention that the model learnt, if it has one.
     """
     _check_out(out, overwrite)
-    from regard.model import load
     from regard.seeing.lessons.implied import CAPTION, implied_matrices
+    from regard.verbs.translate.model import load_translation_model
     from regard.viewing.beside import draw_beside
     from regard.viewing.matrix import to_json
 
-    matrices = implied_matrices(load(model), text, target, layer, by_word=not tokens)
+    matrices = implied_matrices(load_translation_model(model), text, target, layer, by_word=not tokens)
     view = View(
         lambda: to_json(matrices), lambda path: draw_beside(matrices, path, CAPTION), lambda: _say_matrices(matrices)
     )
@@ -279,11 +279,11 @@ def loss(
     model thought likeliest instead. The loss is -log p in nats, without the smoothing that training may add.
     """
     _check_out(out, overwrite)
-    from regard.model import load
     from regard.seeing.lessons.losses import sentence_loss
+    from regard.verbs.translate.model import load_translation_model
     from regard.viewing.losses import draw_losses, losses_to_json
 
-    found = sentence_loss(load(model), text, target, others)
+    found = sentence_loss(load_translation_model(model), text, target, others)
     view = View(lambda: losses_to_json(found), lambda path: draw_losses(found, path), lambda: _say_losses(found))
     _show(view, out, as_json)
 

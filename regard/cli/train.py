@@ -14,7 +14,7 @@ from regard.base.faults import Fault
 from regard.cli.console import console_progress, remark
 
 if TYPE_CHECKING:
-    from regard.families import Recipe
+    from regard.base.recipe import Recipe
     from regard.runs.from_text.defaults import TextFiles
     from regard.runs.from_text.planning import Allowance, Planner
 
@@ -164,7 +164,7 @@ def _from_files(
     import torch
 
     from regard.base.recipe import apply_settings, check, differences
-    from regard.data.corpora.options import Corpus, DataOptions
+    from regard.data.corpora.options import Corpus, PairData
     from regard.families import check_settings
     from regard.runs.checkpoint import RunFolder, read_recipe
     from regard.runs.from_text.defaults import recipe_for
@@ -176,7 +176,7 @@ def _from_files(
     if resume and RunFolder(folder).exists():
         table = read_recipe(folder)
         given = {split: [check(Corpus, corpus)] for split, corpus in files.corpora().items()}
-        old = check(DataOptions, table["data"])
+        old = check(PairData, table["data"])
         # Old text that was mixed in stands behind the new.
         given["train"] = [given["train"][0].model_copy(update={"weight": old.train[0].weight}), *old.train[1:]]
         if changed := differences(old, old.model_copy(update=given)):
@@ -208,7 +208,7 @@ def train(
 ) -> None:
     """Check the recipe, say what was chosen for it, train it, and say what came of it.
 
-    An allowance of time is what a new run is planned for; one that goes on has its plan, and is only stopped by it.
+    An allowance of time is what a new run of a translator is planned for; every other run is only stopped by it.
     """
     from regard.base.recipe import apply_settings
     from regard.runs import open as runs
@@ -219,7 +219,7 @@ def train(
     planned = runs.planned_settings(RunFolder(folder)) if resume else []
     recipe = resolve_in(folder, apply_settings(table, [*planned, *settings]), resume)
     planner = None
-    if allowance is not None and not resume:
+    if allowance is not None and not resume and recipe.task == "translation":
         given = frozenset(setting.partition("=")[0].strip() for setting in settings)
         planner = Planner(allowance, given, is_free=bool(choices) and recipe.start_from is None, remark=remark)
     for choice in choices[:1] if planner else choices:  # a planner has sentences of its own for the rest
@@ -248,25 +248,26 @@ def train_recipe(
     from regard.hardware.threads import same_threads
     from regard.runs import open as runs
     from regard.runs.checkpoint import RunFolder
+    from regard.runs.train import train as train_run
     from regard.training.listeners import TensorBoard, deadline, interruptions, progress_listener
     from regard.training.pace import Pace
 
     runs.check_possible(recipe, None if overwrite else folder)
     if overwrite and folder.exists():
-        with runs.held(RunFolder(folder)):  # nobody's run is removed under their hands
+        with runs.locked_run(RunFolder(folder)):  # nobody's run is removed under their hands
             RunFolder(folder).remove()
-    with runs.held(RunFolder(folder)):
+    with runs.locked_run(RunFolder(folder)):
         with quick_products(), console_progress() as progress:
             run = runs.open_run(recipe, folder, resume, progress, remark, planner)
-        for line in [*run.corpus.report.lines(), *runs.describe(run)]:
+        for line in [*run.prepared.report, *runs.describe(run)]:
             remark(line)
         reserve = planner.reserve if planner else 0.0
         stop_in_time = [deadline(allowance.minutes, allowance.left - reserve)] if allowance else []
         before = facts.threads if (facts := run.folder.facts()) else None
-        threads = same_threads(before, run.task.device, remark)
+        threads = same_threads(before, runs.device_of(run), remark)
         with threads, quick_products(), interruptions() as interrupted, progress_listener() as shown:
             tensorboard, pace = TensorBoard(run.folder.training / "tensorboard"), Pace(run.folder.training)
-            runs.train(run, [shown, tensorboard, pace, interrupted, *stop_in_time])
+            train_run(run, [shown, tensorboard, pace, interrupted, *stop_in_time])
     return interrupted.asked
 
 
@@ -292,7 +293,7 @@ def quick_products() -> Iterator[None]:
 
 
 def _say_result(folder: Path) -> None:
-    from regard.runs.evaluate import read_scores
+    from regard.runs.scores import read_scores
 
     for score in read_scores(folder):
         print(f"{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})")

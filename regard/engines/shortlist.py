@@ -16,7 +16,7 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
 from regard.data.catalogue.unpack import open_zip
-from regard.data.corpora.prepared import Prepared, open_prepared
+from regard.data.corpora.prepared import PreparedPairs, open_prepared
 from regard.data.corpora.shards import Pairs
 from regard.data.tokenisers.tokeniser import Tokeniser
 
@@ -93,7 +93,7 @@ class _Links:
     place: np.ndarray  # the target token's number among all of them
 
 
-def training_corpus(model: Path, prepared: str | None, tokenisers: dict[str, bytes]) -> Prepared:
+def training_corpus(model: Path, prepared: str | None, tokenisers: dict[str, bytes]) -> PreparedPairs:
     """The corpus that a model was trained on, if it is still there; `tokenisers` are the model's."""
     folder = Path(prepared).expanduser() if prepared else model / "training" / "corpus"
     if not folder.is_dir():

@@ -1,11 +1,14 @@
 """Networks for weights that lie in a file: to see what a recipe asks for, and to make room for it."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
+
+from regard.base.faults import Fault
 
 
 class ShapesOnly(TorchFunctionMode):
@@ -53,3 +56,14 @@ _DRAWS = frozenset({"normal_", "uniform_", "kaiming_uniform_", "xavier_uniform_"
 def _unmade(*size: Any, dtype: torch.dtype | None = None, **others: Any) -> Tensor:
     shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
     return torch.zeros((), dtype=dtype).expand(*shape)
+
+
+def refuse_too_large(module: nn.Module) -> None:
+    """Refuse a network of which the weights alone would fill the memory of this machine."""
+    parameters = sum(parameter.numel() for parameter in module.parameters())
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if parameters * torch.float32.itemsize > memory:
+        raise Fault(
+            f"The model would have {parameters:,} parameters, which take {parameters * 4 / 2**30:,.0f} GiB, and this "
+            f"machine has {memory / 2**30:,.0f} GiB of memory; make model.width or the number of layers smaller."
+        )

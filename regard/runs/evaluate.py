@@ -1,247 +1,34 @@
-"""Scoring a loaded model on a split of its data or on files."""
+"""Scoring a loaded model on a split of its own data, by what its task measures."""
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress, zip_longest
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import torch
+from tempfile import TemporaryDirectory
 
 from regard.base.faults import Fault
-from regard.base.parsing import parse_json
-from regard.base.progress import Progress, silent
-from regard.data.corpora.prepared import are_learnt, read_valid
-from regard.data.corpora.text import counted, read_lines, read_pairs
-from regard.decoding.options import DecodingOptions
-from regard.hardware.memory import in_pieces
-from regard.metrics import METRICS, References, Score, by_sentence, score
-from regard.metrics.bleu import check_tokeniser, language_remark, tokeniser_of
-from regard.metrics.named_sets import named_set
-from regard.metrics.tokenised import tokenised_remark
+from regard.base.progress import Progress, Remark
+from regard.metrics import Score
 from regard.model import Model
-from regard.protocols import Divisible, Measure, Measures
 from regard.runs import checkpoint
+from regard.runs.open import data_folder
+from regard.runs.validate import measure_split, scores_of
 
-PORTION = 256  # sentences between two reports of progress
 
+def evaluate_split(
+    model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
+) -> list[Score]:
+    """The measures of a model on a split of the data that its recipe names, all of them or those that are asked for.
 
-@dataclass(frozen=True)
-class TestData:
-    """Sentences and one or more whole references for them; None where a sentence has fewer references than others.
-
-    `learnt` says of each sentence whether the model was trained on it, as far as that is known; `origin` is what a
-    signature says of the data, if they are a named test set.
+    The data is that which was prepared for the run; where it lies there no more, it is prepared anew for the while.
     """
-
-    sources: list[str]
-    references: References
-    split: str | None
-    learnt: Sequence[bool] = ()
-    origin: str = ""
-
-    def unlearnt(self, outputs: Sequence[str]) -> tuple["TestData", list[str]]:
-        """The sentences that are new to the model, and their outputs."""
-        new = [not each for each in self.learnt]
-        references = [list(compress(each, new)) for each in self.references]
-        others = replace(self, sources=list(compress(self.sources, new)), references=references, learnt=())
-        return others, list(compress(outputs, new))
-
-
-class Evaluation(NamedTuple):
-    """The scores; how many of the sentences stand in the training text; and, if some do, the scores of the others.
-
-    A single other sentence is not scored: some metrics need two.
-    """
-
-    scores: list[Score]
-    learnt: int = 0
-    of_others: Sequence[Score] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"scores": [each.as_dict() for each in self.scores]}
-        if self.learnt:
-            found["learnt"] = {"n": self.learnt, "scores_of_others": [each.as_dict() for each in self.of_others]}
-        return found
-
-
-def from_files(source: Path, references: Sequence[Path], origin: str = "") -> TestData:
-    """Read files, refusing references of another length than the source."""
-    sources = list(read_lines(source))
-    if not sources:
-        raise Fault(f"{source} is empty; it has no sentences.")
-    lists = []
-    for path in references:
-        lines = list(read_lines(path))
-        if len(lines) != len(sources):
-            raise Fault(f"{source} has {counted(len(sources))} but {path} has {len(lines):,}.")
-        lists.append(lines)
-    return TestData(sources, lists, None, origin=origin)
-
-
-def from_named_set(model: Model, name: str) -> TestData:
-    """One of sacreBLEU's test sets in the languages of the model."""
-    options = model.recipe.data
-    found = named_set(name, f"{options.source_language}-{options.target_language}")
-    return from_files(found.source, found.references, found.signature)
-
-
-def from_split(model: Model, folder: Path, split: str) -> TestData:
-    """A split of the data that the model's recipe names; a validation set held out of the training data lies apart."""
-    options = model.recipe.data
-    corpora = {"test": options.test, "valid": options.valid}[split]
-    if corpora:
-        pairs = [pair for corpus in corpora for pair in read_pairs(corpus)]
-    elif split == "valid":
-        prepared = _prepared(model, folder)
-        if not prepared.is_dir():
-            raise Fault(
-                f"The recipe of {folder} names no validation data, and none that was held out of the training data "
-                f"lies in {prepared}; give --source and --reference."
-            )
-        pairs = read_valid(prepared)
-    else:
-        held_out = ", or --split valid" if _prepared(model, folder).is_dir() else ""
-        raise Fault(f"The recipe of {folder} names no test data; give --source and --reference{held_out}.")
-    return from_pairs(pairs, split, options.merge_references)
-
-
-def _prepared(model: Model, folder: Path) -> Path:
-    return Path(model.recipe.data.prepared or folder / "training" / "corpus")
-
-
-def from_pairs(pairs: Sequence[tuple[str, str]], split: str, merge: bool) -> TestData:
-    """Each pair a sentence and its reference; or, merged, each sentence once with all its different translations."""
-    if not merge:
-        return TestData([source for source, _ in pairs], [[target for _, target in pairs]], split)
-    translations: dict[str, dict[str, None]] = {}
-    for source, target in pairs:
-        translations.setdefault(source, {})[target] = None
-    return TestData(list(translations), [list(each) for each in zip_longest(*translations.values())], split)
-
-
-def mark_learnt(data: TestData, model: Model, folder: Path) -> TestData:
-    """The same data, marked where a sentence is also a source of the corpus prepared for the model in `folder`."""
-    return replace(data, learnt=are_learnt(_prepared(model, folder), data.sources))
-
-
-def check_metrics(metrics: Sequence[str]) -> None:
-    known = [*METRICS, "perplexity"]
+    task, recipe = model.task, model.recipe
     for metric in metrics:
-        if metric not in known:
-            raise Fault(f"There is no metric '{metric}'; there are {', '.join(known)}.")
-
-
-def evaluate(
-    model: Model,
-    data: TestData,
-    metrics: Sequence[str],
-    beam: int | None = None,
-    length_penalty: float | None = None,
-    progress: Progress = silent,
-    notice: Callable[[str], None] = lambda remark: None,
-    tokenise: str | None = None,
-) -> Evaluation:
-    """Translate the sentences and score the outputs; each signature says how they were searched for.
-
-    `notice` is told if the outputs look as if they should not be scored as they are. `tokenise` is BLEU's tokeniser.
-    """
-    check_tokeniser(tokenise, metrics)
-    if remark := language_remark(model.recipe.data.target_language, metrics, tokenise):
-        notice(remark)
-    outputs: list[str] = []
-    search = model.search(beam, length_penalty, n_best=1)
-    if any(metric != "perplexity" for metric in metrics):
-        for first in range(0, len(data.sources), PORTION):
-            portion = data.sources[first : first + PORTION]
-            outputs += [each.text for each in model.translate_by(portion, search)]
-            progress("translating", len(outputs), len(data.sources))
-        if remark := tokenised_remark("The outputs", outputs, metrics, tokenise):
-            notice(remark)
-
-    def scores(data: TestData, outputs: Sequence[str]) -> list[Score]:
-        found = [
-            perplexity(model, data)
-            if metric == "perplexity"
-            else score_outputs(outputs, data.references, metric, data.split, search.options, tokenise)
-            for metric in metrics
-        ]
-        return [replace(each, signature=f"{each.signature}|{data.origin}") for each in found] if data.origin else found
-
-    learnt = sum(data.learnt)
-    compared = learnt and len(data.sources) - learnt > 1
-    return Evaluation(scores(data, outputs), learnt, scores(*data.unlearnt(outputs)) if compared else ())
-
-
-def score_outputs(
-    outputs: Sequence[str],
-    references: References,
-    metric: str,
-    split: str | None,
-    search: DecodingOptions,
-    tokenise: str | None = None,
-) -> Score:
-    """One score, signed with the search that found the outputs too."""
-    found = score(outputs, references, metric, tokeniser_of(metric, tokenise))
-    return replace(found, split=split, signature=f"{found.signature}|{_searched(search)}")
-
-
-def _searched(search: DecodingOptions) -> str:
-    """The search in the manner of sacreBLEU's signatures: its beam and length penalty, and what is not as usual."""
-    usual = DecodingOptions()
-    told = {"beam", "length_penalty", "n_best", "sampling"}
-    others = [
-        f"{name}:{value}"
-        for name, value in search.model_dump().items()
-        if name not in told and value != getattr(usual, name)
-    ]
-    return "|".join([f"beam:{search.beam}", f"lp:{search.length_penalty:g}", *others])
-
-
-@torch.no_grad()
-def perplexity(model: Model, data: TestData) -> Score:
-    """The perplexity of the first reference, per token, ends counted."""
-    total: Measure | None = None
-    pairs = list(zip(data.sources, [own[0] for own in by_sentence(data.references)], strict=True))
-    for number, (source, target) in enumerate(pairs):
-        model.task.check_length(source, number)
-        model.task.check_target(target, number)
-    for first in range(0, len(pairs), PORTION):
-        for measures in measure_in_pieces(model.task, model.task.pair_up(pairs[first : first + PORTION])):
-            total = measures["perplexity"] if total is None else total + measures["perplexity"]
-    if total is None:
-        raise Fault("There is nothing to score: no sentences were given.")
-    return Score("perplexity", total.value, total.signature, len(pairs), data.split)
-
-
-def measure_in_pieces(task: Measures, batch: Divisible) -> list[dict[str, Measure]]:
-    """What a task measures on a batch; where the memory does not suffice, on pieces of it, whose measures add up."""
-    return in_pieces(task.measure, batch, lambda whole: whole.split(2) if whole.rows > 1 else ())
-
-
-def store(folder: Path, scores: Sequence[Score]) -> bool:
-    """Keep the scores of a split in the model folder, in the place of older ones of the same kind; True if it could."""
-    new = [each.as_dict() for each in scores]
-    replaced = {(each["metric"], each["split"], each["signature"]) for each in new}
-    old = [each for each in read_scores(folder) if (each["metric"], each["split"], each["signature"]) not in replaced]
-    text = json.dumps({"scores": [*old, *new]}, indent=1, ensure_ascii=False)
-    try:
-        checkpoint.update_folder(folder, {checkpoint.SCORES: text.encode()})
-    except Fault:
-        return False
-    return True
-
-
-def read_scores(folder: Path) -> list[dict]:
-    """The scores kept in a model folder."""
-    if not (folder / checkpoint.SCORES).exists():
-        return []
-    try:
-        path = folder / checkpoint.SCORES
-        scores = parse_json(checkpoint.read_folder(folder, [checkpoint.SCORES])[checkpoint.SCORES], str(path))["scores"]
-        if all({"metric", "value", "signature", "split"} <= score.keys() for score in scores):
-            return list(scores)
-    except (KeyError, TypeError, AttributeError):
-        pass
-    raise Fault(f"{path} does not hold scores.")
+        if metric not in task.MEASURES:
+            raise Fault(f"A {recipe.family} is measured by {', '.join(task.MEASURES)}, and not by '{metric}'.")
+    listed = [name for name in checkpoint.read_manifest(folder) if name != checkpoint.WEIGHTS]
+    own = checkpoint.read_folder(folder, listed)
+    place = data_folder(recipe, folder)
+    with TemporaryDirectory(prefix="regard-") as elsewhere:
+        prepared = task.prepare(recipe, place if place.exists() else Path(elsewhere), progress, remark, own)
+        task.learn_from(prepared, recipe)
+        found = scores_of(measure_split(task, split), split)
+    return [score for score in found if not metrics or score.metric in metrics]

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.recipe import Options, check, merged
-from regard.families import Recipe, check_recipe
+from regard.base.recipe import Options, Recipe, check, merged
+from regard.families import check_recipe
 from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
 
 RESAMPLED = frozenset({"sampling"})  # of a tokeniser's options: how text is cut in training
@@ -41,18 +41,8 @@ def resolve_in(folder: Path, table: dict[str, Any], resume: bool) -> Recipe:
 
 def _inheritance(parent: Recipe) -> dict[str, Any]:
     """What a recipe that starts from the model of this one takes over where it says nothing."""
-    data = parent.data
-    return {
-        "family": parent.family,
-        "data": {
-            "source_language": data.source_language,
-            "target_language": data.target_language,
-            "cleaning": {"longest": data.cleaning.longest},
-            "tokeniser": data.tokeniser.model_dump(exclude_none=True),
-        },
-        "model": parent.model.model_dump(exclude_none=True),
-        "decoding": parent.decoding.model_dump(exclude_none=True),
-    }
+    model = parent.model.model_dump(exclude_none=True)
+    return {"family": parent.family, "task": parent.task, "model": model} | parent.inheritance()
 
 
 def _misfits(table: dict[str, Any], parent: Recipe) -> Iterator[str]:
@@ -65,10 +55,11 @@ def _misfits(table: dict[str, Any], parent: Recipe) -> Iterator[str]:
         if "preset" in model:  # it stands for the sizes that it gives
             whole = check(type(parent.model), model)
             asked = {name: getattr(whole, name) for name in type(whole).model_fields if name in whole.model_fields_set}
-        yield from _differing("model", asked, parent.model, parent.model.adjustable)
+        yield from _differing("model", asked, parent.model, getattr(parent.model, "adjustable", frozenset()))
     data = table.get("data")
-    if isinstance(data, dict) and isinstance(tokeniser := data.get("tokeniser"), dict):
-        yield from _differing("data.tokeniser", tokeniser, parent.data.tokeniser, RESAMPLED)
+    own = getattr(parent.data, "tokeniser", None)
+    if own is not None and isinstance(data, dict) and isinstance(tokeniser := data.get("tokeniser"), dict):
+        yield from _differing("data.tokeniser", tokeniser, own, RESAMPLED)
 
 
 def _differing(path: str, asked: dict[str, Any], there: Options, free: frozenset[str]) -> Iterator[str]:

@@ -8,7 +8,8 @@ import torch
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault
-from regard.model import Model
+from regard.tasks.translation.lengths import check_length
+from regard.verbs.translate.model import TranslationModel
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side
@@ -71,11 +72,11 @@ class Sight:
         )
 
 
-def see(model: Model, text: str, target: str | None = None) -> Sight:
+def see(model: TranslationModel, text: str, target: str | None = None) -> Sight:
     """Let a translator read `text` and write `target`, or what it finds best, and watch it."""
     if not (text := text.strip()):
         raise Fault("There is no text to look at; give a sentence with --text.")
-    model.task.check_length(text, 0)
+    check_length(model.task, text, 0)
     written = model.search_tokens(text) if target is None else model.task.target.encode(target)
     longest = model.task.model.options.longest
     if len(written) + 1 > longest:
@@ -83,7 +84,7 @@ def see(model: Model, text: str, target: str | None = None) -> Sight:
     return see_tokens(model, text, written)
 
 
-def see_tokens(model: Model, text: str, written: Sequence[int]) -> Sight:
+def see_tokens(model: TranslationModel, text: str, written: Sequence[int]) -> Sight:
     """Let a translator read `text` and write just these tokens, and watch it."""
     task = model.task
     with watching(model) as gazes:
@@ -102,6 +103,8 @@ def see_answer(task: Any, given: str) -> Sight:
     return Sight(given, output, [answer], task.sides(batch, [answer]), gazes)
 
 
-def look(model: Model, text: str, target: str | None = None, side: str = "cross", by_word: bool = True) -> Seen:
+def look(
+    model: TranslationModel, text: str, target: str | None = None, side: str = "cross", by_word: bool = True
+) -> Seen:
     """What the model looked at on one side while it read `text` and wrote `target`, or what it finds best."""
     return see(model, text, target).seen(side, by_word)

@@ -9,6 +9,7 @@ from regard.attention.reports import HeadReport, alignment_report, merged, repor
 from regard.attention.watch import Looks, numbered_blocks, watching
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
+from regard.tasks.translation.lengths import check_length, check_target
 from regard.tasks.translation.task import Translation
 
 TOKENS = 1024  # of the longer side, in pairs that are watched at once
@@ -46,8 +47,8 @@ def _portions(task: Translation, pairs: Sequence[Pair]) -> Iterator[slice]:
     """The pairs in order, few enough at once that their weights take little memory; one too long is refused."""
     first, longest = 0, 0
     for number, (source, target) in enumerate(pairs):
-        task.check_length(source, number)
-        length = max(task.check_target(target, number), len(task.source.encode(source)) + 1)
+        check_length(task, source, number)
+        length = max(check_target(task, target, number), len(task.source.encode(source)) + 1)
         if number > first and (number + 1 - first) * max(longest, length) > TOKENS:
             yield slice(first, number)
             first, longest = number, 0

@@ -13,8 +13,10 @@ from regard.decoding.filters import distribution
 from regard.decoding.options import DecodingOptions, SamplingOptions
 from regard.decoding.output import Hypothesis
 from regard.decoding.trace import Kept, Trace
-from regard.model import Model
-from regard.verbs.translate.search import limits_of, writer_of
+from regard.tasks.translation.forcing import force_batch, forced_distributions
+from regard.tasks.translation.lengths import check_length, target_tokens
+from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.search import writer_of
 from regard.viewing.choices.record import Choices, Panel
 from regard.viewing.tree.record import Node, Tree
 
@@ -32,24 +34,26 @@ OWN = "the model's own"
 
 
 @torch.no_grad()
-def beam_tree(model: Model, text: str, width: int | None = None, length_penalty: float | None = None) -> Tree:
+def beam_tree(
+    model: TranslationModel, text: str, width: int | None = None, length_penalty: float | None = None
+) -> Tree:
     """All that the beam search for `text` kept; what is not given is as the model's recipe says."""
     _check_text(model, text)
     options = _search_options(model, width, length_penalty)
     batch, trace = model.task.read([text]), Trace()
     with unwatched():
         writer = writer_of([model.task], options)
-        (outputs,) = beam_search(writer, batch, limits_of(model.task, batch, options), options, trace=trace)
+        (outputs,) = beam_search(writer, batch, model.task.limits(batch, options), options, trace=trace)
     return Tree(text, options.beam, _nodes(model, trace.sentences[0], outputs))
 
 
-def _search_options(model: Model, width: int | None, length_penalty: float | None) -> DecodingOptions:
+def _search_options(model: TranslationModel, width: int | None, length_penalty: float | None) -> DecodingOptions:
     """The recipe's search with the beam as wide as asked for, giving all that it has finished in the end."""
     width = width or model.recipe.decoding.beam
     return model.search(width, length_penalty, n_best=width).options
 
 
-def _nodes(model: Model, record: Sequence[Kept], outputs: Sequence[Hypothesis]) -> list[Node]:
+def _nodes(model: TranslationModel, record: Sequence[Kept], outputs: Sequence[Hypothesis]) -> list[Node]:
     names = model.task.target.pieces([kept.token for kept in record])
     written: list[list[int]] = []
     nodes = []
@@ -64,7 +68,7 @@ def _nodes(model: Model, record: Sequence[Kept], outputs: Sequence[Hypothesis]) 
 
 
 def next_choices(
-    model: Model,
+    model: TranslationModel,
     text: str,
     prefix: str | None = None,
     at: int | None = None,
@@ -97,11 +101,11 @@ def next_choices(
 
 
 @torch.no_grad()
-def choices_along(model: Model, text: str, written: Sequence[int], shown: int = 50) -> list[Choices]:
+def choices_along(model: TranslationModel, text: str, written: Sequence[int], shown: int = 50) -> list[Choices]:
     """The next token at each place of an output, that of its end included: the model's own distributions."""
     task, target = model.task, model.task.target
     with unwatched():
-        (every,) = task.forced_distributions(task.force_batch([text], [written]))
+        (every,) = forced_distributions(task, force_batch(task, [text], [written]))
     names = target.pieces(range(target.size))
     found = []
     for place, (distribution_there, coming) in enumerate(zip(every.double().cpu(), [*written, task.end], strict=True)):
@@ -123,18 +127,18 @@ def choices_along(model: Model, text: str, written: Sequence[int], shown: int = 
     return found
 
 
-def _check_text(model: Model, text: str) -> None:
+def _check_text(model: TranslationModel, text: str) -> None:
     if not text.strip():
         raise Fault("There is no text to look at; give a sentence with --text.")
-    model.task.check_length(text, 0)
+    check_length(model.task, text, 0)
 
 
-def _place(model: Model, text: str, prefix: str | None, at: int | None) -> tuple[list[int], int | None]:
+def _place(model: TranslationModel, text: str, prefix: str | None, at: int | None) -> tuple[list[int], int | None]:
     """The tokens before the place in question, and the one that the best output has there, if it is asked along it."""
     if prefix is not None:
         if at is not None:
             raise Fault("--prefix begins the output and --at goes along the model's own; give one of the two.")
-        return model.task.target_tokens(prefix, "prefix"), None
+        return target_tokens(model.task, prefix, "prefix"), None
     best, place = model.search_tokens(text), at or 0
     if place > len(best):
         raise Fault(f"The model's best output has {len(best)} tokens; --at {place} lies beyond its end.")
@@ -142,7 +146,7 @@ def _place(model: Model, text: str, prefix: str | None, at: int | None) -> tuple
 
 
 @torch.no_grad()
-def _next(model: Model, text: str, before: Sequence[int]) -> Tensor:
+def _next(model: TranslationModel, text: str, before: Sequence[int]) -> Tensor:
     """The log-probabilities (token) of what follows these tokens, step by step as a search finds them; on the CPU."""
     task = model.task
     with unwatched():

@@ -26,6 +26,8 @@ from regard.serving.records import (
 )
 from regard.serving.refusals import Refusal
 from regard.serving.served import Served
+from regard.tasks.translation.forcing import force_batch, forced_distributions
+from regard.tasks.translation.lengths import target_tokens
 from regard.viewing.canvas import shown
 from regard.viewing.choices.page import place_data
 from regard.viewing.choices.record import Choices, Panel
@@ -144,7 +146,7 @@ def _place(model: Served, question: NextQuestion) -> tuple[list[int], int | None
             raise Fault("An output is over at its end; no token follows it.")
         return tokens, None
     if question.prefix is not None:
-        return task.target_tokens(question.prefix, "prefix"), None
+        return target_tokens(task, question.prefix, "prefix"), None
     best, at = model.model.search_tokens(question.text), question.at or 0
     if at > len(best):
         raise Fault(f"The best output has {len(best)} tokens; {at} lies beyond its end.")
@@ -157,7 +159,7 @@ def _next_log_probabilities(model: Served, text: str, before: Sequence[int]) -> 
 
     task = model.model.task
     with torch.no_grad(), unwatched():
-        (found,) = task.forced_distributions(task.force_batch([text], [before]))
+        (found,) = forced_distributions(task, force_batch(task, [text], [before]))
     return found[-1].double().cpu().numpy()
 
 

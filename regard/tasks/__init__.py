@@ -1,0 +1,58 @@
+"""Which tasks there are: what each reads and gives, and where it lives. A table, and no torch."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+Learning = Literal["gradient", "counting"]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to learn a task: the class of the task and that of its recipes, each as module:name."""
+
+    task: str
+    recipe: str
+    trains: str  # goes on after "a task of nodes"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of task, in words for people and in places for the program.
+
+    Capabilities alone cannot tell a translator from what continues a prompt: both read, and both write token after
+    token. So a kind also says what an input is, and which verb is its own.
+    """
+
+    summary: str
+    reads: Literal["text", "prompt", "nodes", "picture"]
+    gives: str  # goes on after "a gat gives"
+    verb: str
+    ways: dict[Learning, Way]
+    model: str = "regard.model:Model"  # what `regard.load` gives
+    validator: str = "regard.runs.validate:Validator"  # what measures a run on its validation data
+
+
+TASKS: dict[str, Kind] = {
+    "translation": Kind(
+        summary="text in one language becomes text in another, or any text any other",
+        reads="text",
+        gives="a text for each text",
+        verb="translate",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.translation.task:Translation",
+                recipe="regard.tasks.translation.options:TranslationRecipe",
+                trains="trains on pairs of texts",
+            )
+        },
+        model="regard.verbs.translate.model:TranslationModel",
+        validator="regard.verbs.translate.validation:TranslationValidator",
+    ),
+}
+
+
+def find_place(place: str) -> Any:
+    """What a place, module:name, names; torch is imported here where it needs it, and not before."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

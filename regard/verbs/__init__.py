@@ -1,1 +1,1 @@
-"""What a loaded model can be asked for, each a function over what people type or send."""
+"""What a loaded model can be asked for, each verb a function over what people type or send."""

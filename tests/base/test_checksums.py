@@ -11,20 +11,20 @@ from regard.base.checksums import Vouched, are_whole, read_record, write_record,
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.corpora import prepare as preparing
-from regard.data.corpora.options import DataOptions
+from regard.data.corpora.options import PairData
 from regard.data.corpora.prepare import prepare
 from regard.data.corpora.prepared import are_learnt, read_valid
 from regard.data.demo.corpus import pairs
 
 
 @pytest.fixture
-def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataOptions:
+def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PairData:
     """A corpus of three shards that are sampled anew, so that they hold text too."""
     monkeypatch.setattr(preparing, "_SMALLEST_SHARD", 40)
     text = "".join(f"{source}\t{target}\n" for source, target in pairs("train")[:120])
     (tmp_path / "text.tsv").write_text(text, encoding="utf-8")
     tokeniser = {"kind": "bpe", "vocabulary": 300, "sampling": 0.1}
-    return check(DataOptions, {"train": str(tmp_path / "text.tsv"), "hold_out": 6, "tokeniser": tokeniser})
+    return check(PairData, {"train": str(tmp_path / "text.tsv"), "hold_out": 6, "tokeniser": tokeniser})
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -43,9 +43,7 @@ def flipped(path: Path, chance: random.Random) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("flips", [40, pytest.param(240, marks=pytest.mark.long)])
-def test_a_flipped_bit_anywhere_in_a_prepared_corpus_is_refused(
-    options: DataOptions, tmp_path: Path, flips: int
-) -> None:
+def test_a_flipped_bit_anywhere_in_a_prepared_corpus_is_refused(options: PairData, tmp_path: Path, flips: int) -> None:
     folder = tmp_path / "prepared"
     prepare(options, folder)
     paths = files_of(folder)
@@ -57,7 +55,7 @@ def test_a_flipped_bit_anywhere_in_a_prepared_corpus_is_refused(
     assert len(prepare(options, folder).train) == 114
 
 
-def test_what_is_read_of_a_corpus_for_scoring_is_checked_too(options: DataOptions, tmp_path: Path) -> None:
+def test_what_is_read_of_a_corpus_for_scoring_is_checked_too(options: PairData, tmp_path: Path) -> None:
     folder, chance = tmp_path / "prepared", random.Random(1)
     prepare(options, folder)
     with flipped(folder / "valid.json", chance), pytest.raises(Fault, match=r"valid\.json is missing, damaged"):
@@ -68,7 +66,7 @@ def test_what_is_read_of_a_corpus_for_scoring_is_checked_too(options: DataOption
         assert len(read_valid(folder)) == 6  # for which nobody looks at the shards
 
 
-def test_a_bit_flipped_in_an_unfinished_preparation_is_mended_or_refused(options: DataOptions, tmp_path: Path) -> None:
+def test_a_bit_flipped_in_an_unfinished_preparation_is_mended_or_refused(options: PairData, tmp_path: Path) -> None:
     folder, chance = tmp_path / "prepared", random.Random(2)
     prepare(options, folder)
     whole = {path: path.read_bytes() for path in files_of(folder)}

@@ -106,9 +106,9 @@ import os, signal, sys
 from regard.base.worker_pool import LastingWorkers
 
 sys.path.append(sys.argv[1])
-import test_lasting
+import test_worker_pool
 
-workers = LastingWorkers(test_lasting.about_itself, 2)
+workers = LastingWorkers(test_worker_pool.about_itself, 2)
 endless = workers.map(iter(int, 1))
 print(*{next(endless)[0] for _ in range(4)}, flush=True)
 if sys.argv[2] == "end":

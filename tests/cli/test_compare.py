@@ -16,9 +16,9 @@ from small import undrawn, write_corpus
 
 from regard.cli import main
 from regard.metrics.significance import difference
-from regard.model import load
 from regard.runs import open as runs
 from regard.runs.checkpoint import WEIGHTS, RunFolder
+from regard.verbs.translate.model import load_translation_model
 
 RECIPE = """
 [data]
@@ -126,7 +126,7 @@ def test_the_scores_are_those_of_evaluate(compared: Path, capsys: pytest.Capture
 def test_the_outputs_of_every_run_are_kept(compared: Path) -> None:
     for name in NAMES:
         kept = json.loads((compared / name / "outputs.json").read_text(encoding="utf-8"))
-        model = load(compared / name)  # the folder is still a valid model
+        model = load_translation_model(compared / name)  # the folder is still a valid model
         sources = (Path(model.recipe.data.test[0].source or "")).read_text(encoding="utf-8").splitlines()
         assert kept["outputs"] == [each.text for each in model.translate(sources)]
         assert kept["split"] == "test"
@@ -234,7 +234,7 @@ def test_side_by_side_is_one_after_the_other_and_a_failure_stops_no_one(
 ) -> None:
     out = tmp_path / "out"
     arguments = ["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(out), "--jobs", "2", "--resume"]
-    with runs.held(RunFolder(out / NAMES[0])):  # somebody else trains there
+    with runs.locked_run(RunFolder(out / NAMES[0])):  # somebody else trains there
         (out / "comparison.toml").write_bytes((compared / "comparison.toml").read_bytes())
         assert main(arguments) == 2
     said = capsys.readouterr()
@@ -264,7 +264,7 @@ def test_ctrl_c_stops_those_that_run_side_by_side(recipe: Path, tmp_path: Path) 
     assert "2 runs are not finished; --resume goes on with them." in rest
     for log in logs:
         assert "interrupted; --resume goes on from here" in log.read_text(encoding="utf-8")
-        with runs.held(RunFolder(log.parents[1])):  # nobody trains there any more
+        with runs.locked_run(RunFolder(log.parents[1])):  # nobody trains there any more
             assert RunFolder(log.parents[1]).steps()[-1] > 0
 
 

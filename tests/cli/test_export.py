@@ -9,7 +9,7 @@ import pytest
 
 from regard.cli import main
 from regard.engines.ctranslate2.engine import has_export, load_engine
-from regard.model import load
+from regard.verbs.translate.model import load_translation_model
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "seeing" / "lessons"))
 from untrained import untrained_folder
@@ -34,10 +34,10 @@ def test_export_goes_into_the_model_folder_and_computes_in_eight_bits(
     assert written.out == ""
     assert f"{copied / 'ctranslate2'} is {copied} for ctranslate2" in written.err
     assert has_export(copied)
-    translator = ctranslate2.Translator(str(copied / "ctranslate2"), compute_type="default")
+    translator = ctranslate2.TranslationModel(str(copied / "ctranslate2"), compute_type="default")
     assert translator.compute_type.startswith("int8")
     load_engine(copied)
-    load(copied, device="cpu")  # the folder is still a model
+    load_translation_model(copied, device="cpu")  # the folder is still a model
 
 
 def test_export_elsewhere_leaves_the_model_as_it_was(copied: Path, tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_export_elsewhere_leaves_the_model_as_it_was(copied: Path, tmp_path: Pat
     assert main(["export", str(copied), "--to", "ctranslate2", "-o", str(out), "--quantisation", "float32"]) == 0
     assert not has_export(copied)
     assert ctranslate2.contains_model(str(out))
-    assert ctranslate2.Translator(str(out)).compute_type == "float32"
+    assert ctranslate2.TranslationModel(str(out)).compute_type == "float32"
     assert {path.name for path in out.parent.iterdir()} == {"export"}
 
 
@@ -64,7 +64,7 @@ def test_a_folder_that_holds_the_model_is_not_replaced(
     (tmp_path / "encoder.onnx").touch()  # so that it looks like an earlier export
     assert main(["export", str(copied), "--to", "onnx", "-o", str(tmp_path), "--overwrite"]) == 2
     assert f"{tmp_path} is or holds the model itself; write the export elsewhere." in capsys.readouterr().err
-    load(copied, device="cpu")
+    load_translation_model(copied, device="cpu")
 
 
 def test_export_replaces_an_export_only_when_told_to(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:

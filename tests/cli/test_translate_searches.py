@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regard.cli import main
-from regard.model import Model, load
+from regard.verbs.translate.model import TranslationModel, load_translation_model
 
 LINES = ["I love books.", "", "Ana sees the red house. The boys read."]
 
@@ -79,7 +79,7 @@ def test_wishes_line_by_line(trained: Path, text: Path, tmp_path: Path, capsys: 
 def test_a_model_of_other_tokens_is_named(
     trained: Path, text: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Model, "has_tokens_of", lambda self, other: False)
+    monkeypatch.setattr(TranslationModel, "has_tokens_of", lambda self, other: False)
     assert main(["translate", str(trained), str(text), "--with", f"{trained}/."]) == 2
     assert f"{trained} cuts text into other tokens than {trained}; combine" in capsys.readouterr().err
 
@@ -127,7 +127,7 @@ def test_given_outputs_are_scored_and_not_searched(
     given = wish(tmp_path, *outputs)
     forced = [json.loads(line) for line in translated(capsys, str(trained), str(text), "--force", given, "--json")]
     scores = translated(capsys, str(trained), str(text), "--force", given)
-    model = load(trained, device="cpu")
+    model = load_translation_model(trained, device="cpu")
     expected = model.force(LINES, [model.task.target.encode(output) for output in outputs]).tolist()
     assert [each["text"] for each in forced] == outputs
     assert [each["score"] for each in forced] == pytest.approx(expected, rel=1e-5)

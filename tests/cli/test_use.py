@@ -15,7 +15,7 @@ import pytest
 import sacrebleu
 
 from regard.cli import main
-from regard.model import Model
+from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.outputs import Translated
 
 LINES = ["I love books.", "", "Ana sees the red house."]
@@ -239,12 +239,12 @@ def test_evaluate_notices_outputs_that_look_tokenised(
     arguments = ["evaluate", str(trained), "--source", str(text), "--reference", str(text), "--metric", "exact"]
     assert main(arguments) == 0
     assert "looks tokenised" not in capsys.readouterr().err
-    plain = Model.translate_by
+    plain = TranslationModel.translate_by
 
     def tokenised(*asked: Any, **options: Any) -> list[Translated]:
         return [replace(each, text="Eu vejo .") for each in plain(*asked, **options)]
 
-    monkeypatch.setattr(Model, "translate_by", tokenised)
+    monkeypatch.setattr(TranslationModel, "translate_by", tokenised)
     assert main(arguments) == 0
     said = capsys.readouterr()
     assert "The outputs: this looks tokenised, for 3 of 3 lines end in a full stop that stands alone." in said.err

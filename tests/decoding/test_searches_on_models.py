@@ -12,6 +12,7 @@ from regard.decoding.output import Demands, occurs
 from regard.decoding.sampling import sample
 from regard.families import FAMILIES
 from regard.protocols import Stepwise
+from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.tasks.translation.objectives import objective_for
 from regard.tasks.translation.task import Translation
 
@@ -78,7 +79,7 @@ def test_score_found_is_score_when_forced(task: Translation) -> None:
     options = DecodingOptions(beam=3, length_penalty_kind="none", shortest=3, unrepeated=2)
     for found in (beam_search(task, batch, limits, options, asked), sample(task, batch, limits, options)):
         outputs = [hypotheses[0].tokens for hypotheses in found]
-        forced = task.forced_scores(task.force_batch(TEXTS, outputs)).tolist()
+        forced = forced_scores(task, force_batch(task, TEXTS, outputs)).tolist()
         assert [hypotheses[0].score for hypotheses in found] == pytest.approx(forced)
         assert [sum(hypotheses[0].token_scores) for hypotheses in found] == pytest.approx(forced)
     found = beam_search(task, batch, limits, options, asked)

@@ -15,6 +15,7 @@ from regard.data.tokenisers.words import WordTokeniser
 from regard.engines.ctranslate2.export import token_names
 from regard.engines.ctranslate2.spec import check_expressible
 from regard.models.transformer.network import TransformerOptions
+from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.task import Translation
 
 TEXTS = ["I love books.", "Olá, mundo!", "Кошка"]
@@ -23,7 +24,7 @@ OUTPUTS = ["Eu amo livros.", "Hi", "A longer output than its input was."]
 
 def forced_by_us(task: Translation) -> list[torch.Tensor]:
     outputs = task.target.encode_all(OUTPUTS)
-    found = task.forced_distributions(task.force_batch(TEXTS, outputs))
+    found = forced_distributions(task, force_batch(task, TEXTS, outputs))
     return [
         row.gather(1, torch.tensor([*tokens, task.end])[:, None]).squeeze(1)
         for row, tokens in zip(found, outputs, strict=True)

@@ -18,8 +18,8 @@ from regard.engines.ctranslate2.engine import has_export, load_engine
 from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import read_export
 from regard.engines.marian.importing import import_marian
-from regard.model import load
 from regard.runs import checkpoint
+from regard.verbs.translate.model import load_translation_model
 
 SEARCH = DecodingOptions(beam=2, stop="first", longest_ratio=1.0, longest_extra=2)
 TEXTS = ["I love books.", "", "Ana sees the red house."]
@@ -44,11 +44,11 @@ def test_a_model_folder_with_an_export_is_as_whole_as_before(exported: Path) -> 
     assert has_export(exported)
     before = checkpoint.read_folder(exported)
     assert "weights.safetensors" in before
-    load(exported, device="cpu")
+    load_translation_model(exported, device="cpu")
 
 
 def test_the_engine_reads_the_search_of_the_recipe_and_writes_text(exported: Path) -> None:
-    engine, model = load_engine(exported), load(exported, device="cpu")
+    engine, model = load_engine(exported), load_translation_model(exported, device="cpu")
     assert engine.decoding == model.recipe.decoding
     found = [engine.target.decode(row[0].tokens) for row in engine.translate(TEXTS, SEARCH)]
     assert len(found) == 3
@@ -93,7 +93,7 @@ def check_same_translations(marian: Path, folder: Path) -> None:
     """Import and export a Marian model; CTranslate2 writes what ours does, with the same scores."""
     import_marian(marian, folder)
     export_ctranslate2(folder, folder / "ctranslate2", "float32")
-    engine, model = load_engine(folder), load(folder, device="cpu")
+    engine, model = load_engine(folder), load_translation_model(folder, device="cpu")
     texts = ["I love books.", "Ana sees the red house."]
     for text, row in zip(texts, engine.translate(texts, SEARCH, explained=True), strict=True):
         assert sum(row[0].token_scores) == pytest.approx(float(model.force([text], [row[0].tokens])), abs=1e-3)

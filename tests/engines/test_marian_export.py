@@ -17,8 +17,9 @@ from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, train_
 from regard.engines.marian.export import export_marian
 from regard.engines.marian.importing import import_marian
 from regard.families import check_recipe
-from regard.model import Model, build_task, load
+from regard.tasks.translation.task import build_translation
 from regard.training.snapshot import named_weights
+from regard.verbs.translate.model import TranslationModel, load_translation_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
@@ -38,7 +39,7 @@ def ours(
     family: str = "transformer",
     decoding: dict[str, Any] | None = None,
     **options: Any,
-) -> Model:
+) -> TranslationModel:
     """A model of random weights, its norms and biases too."""
     table = {"vocabulary": 330} | (tokeniser or {})
     recipe = check_recipe(
@@ -49,28 +50,28 @@ def ours(
             "decoding": decoding or {},
         }
     )
-    task = build_task(recipe, *tokenisers(recipe.data.tokeniser))
+    task = build_translation(recipe, *tokenisers(recipe.data.tokeniser))
     torch.manual_seed(4)
     for tensor in named_weights(task).values():
         tensor.add_(torch.randn_like(tensor) * 0.3)
-    return Model(task, recipe)
+    return TranslationModel(task, recipe)
 
 
-def batch(model: Model) -> tuple[Tensor, Tensor, Tensor]:
+def batch(model: TranslationModel) -> tuple[Tensor, Tensor, Tensor]:
     pairs = list(zip(ENGLISH[:5], PORTUGUESE[:5], strict=True))
     made = model.task.pair_up(pairs)
     return made.source, made.source_lengths, made.inputs
 
 
 @torch.no_grad()
-def logits(model: Model) -> Tensor:
+def logits(model: TranslationModel) -> Tensor:
     source, lengths, target = batch(model)
     network = model.task.model
     return network.logits(network.write(target, network.read(source, lengths), [])[0])
 
 
 @torch.no_grad()
-def their_logits(theirs: MarianMTModel, model: Model) -> Tensor:
+def their_logits(theirs: MarianMTModel, model: TranslationModel) -> Tensor:
     source, lengths, target = batch(model)
     mask = (torch.arange(source.shape[1]) < lengths[:, None]).long()
     return theirs(input_ids=source, attention_mask=mask, decoder_input_ids=target).logits
@@ -126,12 +127,12 @@ def test_there_and_back_again(tmp_path: Path) -> None:
     """An imported model that is exported and imported again has the same weights to the last bit."""
     make(tmp_path / "marian", separate=True)
     import_marian(tmp_path / "marian", tmp_path / "ours", code="por")
-    first = load(tmp_path / "ours", device="cpu")
+    first = load_translation_model(tmp_path / "ours", device="cpu")
     export_marian(first, tmp_path / "back")
     import_marian(tmp_path / "back", tmp_path / "again", code="por")
     names = ["weights.safetensors", "source.model", "target.model", "target.json"]
     assert all((tmp_path / "ours" / n).read_bytes() == (tmp_path / "again" / n).read_bytes() for n in names)
-    again = load(tmp_path / "again", device="cpu")
+    again = load_translation_model(tmp_path / "again", device="cpu")
     assert again.task.source.encode("Books.") == first.task.source.encode("Books.")
     assert again.recipe.decoding == first.recipe.decoding
     assert again.recipe.model == first.recipe.model

@@ -9,9 +9,9 @@ from small import undrawn
 
 from regard.cli import main
 from regard.engines.marian.importing import import_marian
-from regard.model import load
 from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
 from regard.tasks.translation.objectives import CrossEntropy
+from regard.verbs.translate.model import load_translation_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
@@ -30,7 +30,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.usefixtures("unchecked_shapes")
 def test_what_it_minimises_is_how_it_writes(imported: Path) -> None:
     """The bias of its output layer is part of the loss, and what it never writes takes no part in it."""
-    task = load(imported / "ours", device="cpu").task
+    task = load_translation_model(imported / "ours", device="cpu").task
     batch = task.pair_up(list(zip(ENGLISH[:5], PORTUGUESE[:5], strict=True)))
     loss = CrossEntropy()(task.model, batch, None)
     torch.testing.assert_close(loss.total.detach() / loss.count, torch.tensor(task.measure(batch)["loss"].value))

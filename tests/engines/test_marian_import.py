@@ -19,8 +19,8 @@ from regard.decoding.options import DecodingOptions
 from regard.engines.marian.config import STOPS, Generation, decoding_table
 from regard.engines.marian.importing import NEVER, import_marian
 from regard.engines.marian.weights import write_tensors
-from regard.model import Model, load
 from regard.runs import checkpoint
+from regard.verbs.translate.model import TranslationModel, load_translation_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
@@ -50,14 +50,14 @@ MASK = (torch.arange(9) < LENGTHS[:, None]).long()
 TARGET = torch.randint(1, 250, (3, 7), generator=torch.Generator().manual_seed(2))
 
 
-def imported(folder: Path, **more: Any) -> Model:
+def imported(folder: Path, **more: Any) -> TranslationModel:
     out = folder.with_name(f"{folder.name} imported")
     import_marian(folder, out, **more)
-    return load(out, device="cpu")
+    return load_translation_model(out, device="cpu")
 
 
 @torch.no_grad()
-def logits(model: Model, target: Tensor = TARGET) -> Tensor:
+def logits(model: TranslationModel, target: Tensor = TARGET) -> Tensor:
     network = model.task.model
     return network.logits(network.write(target, network.read(SOURCE, LENGTHS), [])[0])
 
@@ -228,9 +228,9 @@ def outputs(model: MarianMTModel, folder: Path, **settings: Any) -> list[list[st
     return [tokeniser.convert_ids_to_tokens(row, skip_special_tokens=True) for row in found]
 
 
-def ours_with(model: Model, **search: Any) -> list[list[str]]:
+def ours_with(model: TranslationModel, **search: Any) -> list[list[str]]:
     changed = check(DecodingOptions, model.recipe.decoding.model_dump() | search)
-    searching = Model(model.task, model.recipe.model_copy(update={"decoding": changed}))
+    searching = TranslationModel(model.task, model.recipe.model_copy(update={"decoding": changed}))
     return [translated.tokens for translated in searching.translate(SENTENCES)]
 
 
@@ -250,7 +250,7 @@ def test_same_outputs_as_the_folder_says(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def ending(tmp_path_factory: pytest.TempPathFactory) -> tuple[MarianMTModel, Path, Model]:
+def ending(tmp_path_factory: pytest.TempPathFactory) -> tuple[MarianMTModel, Path, TranslationModel]:
     """A model that never writes a token twice, and so ends before the limit; padding is improbable from the first."""
     folder = tmp_path_factory.mktemp("ending") / "marian"
     search = {"no_repeat_ngram_size": 1, "min_length": 5, "renormalize_logits": False}
@@ -266,7 +266,7 @@ def ending(tmp_path_factory: pytest.TempPathFactory) -> tuple[MarianMTModel, Pat
     [(1, 1.0, False), (4, 1.0, False), (4, 0.3, True), (3, 0.5, "never"), (6, 0.0, False)],
 )
 def test_same_outputs_with_any_beam(
-    ending: tuple[MarianMTModel, Path, Model], beam: int, penalty: float, stopping: bool | str
+    ending: tuple[MarianMTModel, Path, TranslationModel], beam: int, penalty: float, stopping: bool | str
 ) -> None:
     theirs, folder, ours = ending
     expected = outputs(theirs, folder, num_beams=beam, length_penalty=penalty, early_stopping=stopping)

@@ -20,8 +20,9 @@ from regard.engines.onnx.engine import OnnxEngine, load_engine, load_graphs
 from regard.engines.onnx.export import Quantisation, export_onnx
 from regard.engines.shortlist import Shortlist
 from regard.families import check_recipe
-from regard.model import Model, build_task
 from regard.runs.checkpoint import read_folder
+from regard.tasks.translation.task import build_translation
+from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import Search
 
 TEXTS = ["I love books.", "Ana sees the red house.", " ", "The boys read.", "x", "Кот, ação!"]
@@ -127,7 +128,7 @@ def test_a_beam_wider_than_the_vocabulary_finds_what_there_is(tmp_path: Path) ->
     sizes = {"encoder_layers": 1, "decoder_layers": 1, "width": 16, "feed_forward": 16, "heads": 2, "longest": 16}
     data = {"train": "x.tsv", "tokeniser": {"kind": "words"}, "cleaning": {"longest": 15}}
     recipe = check_recipe({"data": data, "model": sizes})
-    model = Model(build_task(recipe, words, words), recipe)
+    model = TranslationModel(build_translation(recipe, words, words), recipe)
     export_onnx(model, tmp_path / "onnx")
     engine = OnnxEngine(load_graphs(tmp_path / "onnx", words), (words, words), DecodingOptions(), 16)
     search = DecodingOptions(beam=9, n_best=9, longest_extra=1, longest_ratio=1.0)

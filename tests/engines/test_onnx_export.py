@@ -20,8 +20,9 @@ from regard.engines.onnx.engine import load_graphs
 from regard.engines.onnx.export import export_onnx
 from regard.engines.shortlist import Shortlist
 from regard.families import check_recipe
-from regard.model import Model, build_task
+from regard.tasks.translation.task import build_translation
 from regard.training.snapshot import named_weights
+from regard.verbs.translate.model import TranslationModel
 
 SIZES = {"encoder_layers": 2, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "longest": 40}
 BUILDS: list[dict[str, Any]] = [
@@ -42,15 +43,15 @@ BUILDS: list[dict[str, Any]] = [
 ]
 
 
-def ours(family: str = "transformer", **options: Any) -> Model:
+def ours(family: str = "transformer", **options: Any) -> TranslationModel:
     data = {"train": "x.tsv", "cleaning": {"longest": 30}, "tokeniser": {"kind": "bytes"}}
     model = (SIZES if family == "transformer" else {"embedding": 8, "width": 8}) | options
     recipe = check_recipe({"family": family, "data": data, "model": model, "decoding": {"beam": 1}})
-    task = build_task(recipe, ByteTokeniser(), ByteTokeniser())
+    task = build_translation(recipe, ByteTokeniser(), ByteTokeniser())
     torch.manual_seed(5)
     for tensor in named_weights(task).values():
         tensor.add_(torch.randn_like(tensor) * 0.2)
-    return Model(task, recipe)
+    return TranslationModel(task, recipe)
 
 
 class Graphs:
@@ -88,7 +89,7 @@ class Graphs:
 
 
 @torch.no_grad()
-def expected(model: Model, source: Tensor, lengths: Tensor, target: Tensor) -> np.ndarray:
+def expected(model: TranslationModel, source: Tensor, lengths: Tensor, target: Tensor) -> np.ndarray:
     network = model.task.model
     logits: np.ndarray = network.logits(network.write(target, network.read(source, lengths), [])[0]).numpy()
     return logits

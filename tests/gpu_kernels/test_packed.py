@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from regard.base.recipe import check
+from regard.models.freezing import freeze
 from regard.models.transformer import packing
 from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.models.transformer.packed import forced_states
@@ -15,7 +16,6 @@ from regard.models.transformer.packing import Sentences
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.objectives import Consistent, CrossEntropy, forced
 from regard.tasks.translation.packs import PackedBatch, pack
-from regard.training.freezing import freeze
 
 SIZES = {"encoder_layers": 1, "decoder_layers": 1, "width": 32, "feed_forward": 24, "heads": 2, "dropout": 0.0}
 BUILDS = [

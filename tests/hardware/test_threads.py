@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from regard.hardware import threads
+from regard.hardware.devices import pick_device
 from regard.hardware.threads import same_threads, share_of_threads, threads_beside_gpu
-from regard.model import pick_device
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 

@@ -7,9 +7,8 @@ import torch
 
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.families import check_recipe
-from regard.model import build_task
 from regard.models.shapes import ShapesOnly, Unfilled
-from regard.tasks.translation.task import Translation
+from regard.tasks.translation.task import Translation, build_translation
 from regard.training.snapshot import named_weights
 
 SIZES = {"encoder_layers": 1, "decoder_layers": 2, "width": 16, "feed_forward": 24, "heads": 4, "longest": 32}
@@ -27,7 +26,7 @@ BUILDS: list[tuple[str, dict[str, Any]]] = [
 
 def build(family: str, options: dict[str, Any]) -> Translation:
     data = {"train": "x.tsv", "cleaning": {"longest": 30}, "tokeniser": {"kind": "bytes"}}
-    return build_task(
+    return build_translation(
         check_recipe({"family": family, "data": data, "model": options}), ByteTokeniser(), ByteTokeniser()
     )
 

@@ -13,10 +13,10 @@ import pytest
 import torch
 
 from regard.base.faults import Fault
-from regard.model import load
 from regard.runs import checkpoint, folder
 from regard.runs.checkpoint import MANIFEST, WEIGHTS, RunFolder, checked_meanwhile, read_folder, update_folder
 from regard.training.snapshot import Facts, Snapshot, Validation
+from regard.verbs.translate.model import load_translation_model
 
 
 def snapshot(step: int, value: float = 0.0) -> Snapshot:
@@ -154,7 +154,7 @@ def test_a_kill_while_publishing_leaves_a_model_that_loads(
         patch.setattr(Path, "replace", replace)
         with suppress(Killed):
             RunFolder(model_folder).publish(weights, Validation({}))
-    load(model_folder)
+    load_translation_model(model_folder)
 
 
 def _weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -172,7 +172,7 @@ def test_a_flipped_bit_anywhere_is_refused_with_the_name_of_its_file(model_folde
         bad[chance.randrange(len(bad))] ^= 1 << chance.randrange(8)
         path.write_bytes(bytes(bad))
         with pytest.raises(Fault, match=f"{path.name} is damaged"):
-            load(model_folder)
+            load_translation_model(model_folder)
         path.write_bytes(good)
 
 
@@ -180,24 +180,24 @@ def test_truncated_and_missing_files_are_refused(model_folder: Path) -> None:
     path = model_folder / WEIGHTS
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(Fault, match=r"weights\.safetensors is damaged"):
-        load(model_folder)
+        load_translation_model(model_folder)
     path.unlink()
     with pytest.raises(Fault, match=r"weights\.safetensors is missing"):
-        load(model_folder)
+        load_translation_model(model_folder)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"files": 3}', '{"files": {"a": "b"}}', "[" * 100_000])
 def test_a_damaged_manifest_is_refused(model_folder: Path, content: str) -> None:
     (model_folder / MANIFEST).write_text(content)
     with pytest.raises(Fault, match=r"manifest\.json is damaged"):
-        load(model_folder)
+        load_translation_model(model_folder)
 
 
 def test_what_is_no_model_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Fault, match="There is no model folder at"):
-        load(tmp_path / "nothing")
+        load_translation_model(tmp_path / "nothing")
     with pytest.raises(Fault, match=r"is not a model folder: it has no manifest\.json"):
-        load(tmp_path)
+        load_translation_model(tmp_path)
 
 
 def test_a_manifest_cannot_reach_outside(model_folder: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_manifest_cannot_reach_outside(model_folder: Path) -> None:
     manifest["files"]["../secret"] = ["0"]
     (model_folder / MANIFEST).write_text(json.dumps(manifest))
     with pytest.raises(Fault, match="outside the folder"):
-        load(model_folder)
+        load_translation_model(model_folder)
 
 
 def test_weights_of_another_shape_are_refused(model_folder: Path) -> None:
@@ -216,7 +216,7 @@ def test_weights_of_another_shape_are_refused(model_folder: Path) -> None:
         others = {key: tensor for key, tensor in weights.items() if key != name} | changed
         update_folder(model_folder, {WEIGHTS: checkpoint.weights_to_bytes(others)})
         with pytest.raises(Fault, match=words):
-            load(model_folder)
+            load_translation_model(model_folder)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
@@ -225,7 +225,7 @@ def test_weights_that_are_no_numbers_are_refused(model_folder: Path, bad: float)
     next(iter(weights.values()))[0] = bad
     update_folder(model_folder, {WEIGHTS: checkpoint.weights_to_bytes(weights)})
     with pytest.raises(Fault, match="holds what is not a finite number"):
-        load(model_folder)
+        load_translation_model(model_folder)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_recipe_that_asks_for_the_moon_is_refused(model_folder: Path, width: i
     text = (model_folder / "recipe.toml").read_text(encoding="utf-8").replace("width = 16", f"width = {width}")
     update_folder(model_folder, {"recipe.toml": text.encode()})
     with pytest.raises(Fault, match=words):
-        load(model_folder)
+        load_translation_model(model_folder)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_what_the_manifest_does_not_vouch_for_is_refused(model_folder: Path) -> 
     del manifest["files"]["tokeniser.model"]
     (model_folder / MANIFEST).write_text(json.dumps(manifest))
     with pytest.raises(Fault, match="nothing vouches for it"):
-        load(model_folder)
+        load_translation_model(model_folder)
 
 
 def test_a_link_out_of_the_folder_is_refused(model_folder: Path) -> None:
@@ -263,7 +263,7 @@ def test_a_link_out_of_the_folder_is_refused(model_folder: Path) -> None:
     (model_folder / "recipe.toml").rename(outside)
     (model_folder / "recipe.toml").symlink_to(outside)
     with pytest.raises(Fault, match="outside the folder"):
-        load(model_folder)
+        load_translation_model(model_folder)
 
 
 def test_a_linked_manifest_is_refused(model_folder: Path) -> None:
@@ -271,7 +271,7 @@ def test_a_linked_manifest_is_refused(model_folder: Path) -> None:
     (model_folder / MANIFEST).rename(outside)
     (model_folder / MANIFEST).symlink_to(outside)
     with pytest.raises(Fault, match=r"manifest\.json is a link"):
-        load(model_folder)
+        load_translation_model(model_folder)
 
 
 @pytest.mark.parametrize("name", [MANIFEST, WEIGHTS, "recipe.toml", "tokeniser.model"])
@@ -279,7 +279,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(model_folde
     (model_folder / name).unlink()
     os.mkfifo(model_folder / name)
     with pytest.raises(Fault, match=rf"{name} is missing or cannot be read: it is a device, a pipe or a folder"):
-        load(model_folder)
+        load_translation_model(model_folder)
 
 
 def test_files_are_checked_while_something_is_made_of_them(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

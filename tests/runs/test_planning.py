@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from small import SETTINGS, train_arguments, write_corpus
 
+from regard.base.recipe import Recipe
 from regard.cli import main
-from regard.families import Recipe, check_recipe, with_settings
+from regard.families import check_recipe, with_settings
 from regard.runs.checkpoint import WEIGHTS, RunFolder, read_recipe
 from regard.runs.from_text import planning
 from regard.runs.from_text.planning import Allowance, Planner

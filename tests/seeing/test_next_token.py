@@ -11,8 +11,9 @@ import regard
 from regard.base.faults import Fault
 from regard.decoding.filters import distribution
 from regard.decoding.options import SamplingOptions
-from regard.model import Model
 from regard.seeing.next_token import EXAMPLES, STEPS, beam_tree, next_choices
+from regard.tasks.translation.forcing import force_batch, forced_distributions
+from regard.verbs.translate.model import TranslationModel
 
 sys.path.insert(0, str(Path(__file__).parent / "lessons"))
 from untrained import untrained
@@ -27,13 +28,13 @@ FAMILIES = {
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+def model(tmp_path_factory: pytest.TempPathFactory) -> TranslationModel:
     """A model that writes subwords; nobody has trained it, and it takes twenty tokens at most."""
     return untrained(tmp_path_factory.mktemp("subwords"), "transformer", "unigram")
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Model:
+def small(tmp_path_factory: pytest.TempPathFactory) -> TranslationModel:
     """The same of words."""
     return untrained(tmp_path_factory.mktemp("words"), "transformer")
 
@@ -42,7 +43,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Model:
 
 
 @pytest.mark.parametrize("width", [1, 4, 8])
-def test_the_outputs_of_the_tree_are_the_translations(model: Model, width: int) -> None:
+def test_the_outputs_of_the_tree_are_the_translations(model: TranslationModel, width: int) -> None:
     tree = beam_tree(model, TEXT, width)
     (translated,) = model.translate([TEXT], beam=width, n_best=width)
     found = [(tree.nodes[place].text, tree.nodes[place].score) for place in tree.outputs]
@@ -52,19 +53,19 @@ def test_the_outputs_of_the_tree_are_the_translations(model: Model, width: int) 
     assert tree.source == TEXT
 
 
-def test_what_is_not_given_is_as_the_recipe_says(model: Model) -> None:
+def test_what_is_not_given_is_as_the_recipe_says(model: TranslationModel) -> None:
     assert beam_tree(model, TEXT).width == model.recipe.decoding.beam
     assert beam_tree(model, TEXT) == beam_tree(model, TEXT, model.recipe.decoding.beam)
 
 
-def test_the_length_penalty_changes_the_scores(model: Model) -> None:
+def test_the_length_penalty_changes_the_scores(model: TranslationModel) -> None:
     plain, long = (beam_tree(model, TEXT, 2, alpha) for alpha in (0.0, 2.0))
     best = plain.nodes[plain.outputs[0]]
     assert best.score == pytest.approx(best.total)
     assert long.nodes[long.outputs[0]].score != pytest.approx(long.nodes[long.outputs[0]].total)
 
 
-def test_the_text_of_a_hypothesis_is_what_its_tokens_write(model: Model) -> None:
+def test_the_text_of_a_hypothesis_is_what_its_tokens_write(model: TranslationModel) -> None:
     tree = beam_tree(model, TEXT, 3)
     for place in range(0, len(tree.nodes), 7):
         pieces = [tree.nodes[each].token for each in tree.path(place)]
@@ -79,8 +80,8 @@ def test_every_family_has_a_beam_and_a_next_token(family: str, tmp_path: Path) -
     tree = beam_tree(built, "Ana reads", 3)
     assert tree.nodes[tree.outputs[0]].text == built.translate(["Ana reads"], beam=3)[0].text
     found = next_choices(built, "Ana reads", prefix="Ana")
-    batch = built.task.force_batch(["Ana reads"], [built.task.target.encode("Ana")])
-    (forced,) = built.task.forced_distributions(batch)
+    batch = force_batch(built.task, ["Ana reads"], [built.task.target.encode("Ana")])
+    (forced,) = forced_distributions(built.task, batch)
     wanted = forced[-1].detach().exp().sort(descending=True).values
     assert found.panels[0].probabilities == pytest.approx(wanted.numpy(), abs=1e-6)
 
@@ -95,9 +96,9 @@ def test_any_kind_of_token(kind: str, tmp_path: Path) -> None:
 # The next token
 
 
-def test_the_distribution_is_what_a_forced_pass_gives(model: Model) -> None:
+def test_the_distribution_is_what_a_forced_pass_gives(model: TranslationModel) -> None:
     written = model.search_tokens(TEXT)
-    (forced,) = model.task.forced_distributions(model.task.force_batch([TEXT], [written]))
+    (forced,) = forced_distributions(model.task, force_batch(model.task, [TEXT], [written]))
     for at in (0, 2, len(written)):
         found = next_choices(model, TEXT, at=at, shown=model.task.target.size)
         order = torch.tensor(found.numbers)
@@ -110,14 +111,14 @@ def test_the_distribution_is_what_a_forced_pass_gives(model: Model) -> None:
         assert found.numbers[found.taken] == [*written, model.task.end][at]
 
 
-def test_without_a_place_it_is_the_first_token(model: Model) -> None:
+def test_without_a_place_it_is_the_first_token(model: TranslationModel) -> None:
     found = next_choices(model, TEXT)
     assert (found.before, found.written) == ([], "")
     assert found.panels[0].probabilities == pytest.approx(next_choices(model, TEXT, at=0).panels[0].probabilities)
     assert len(found.tokens) == 12
 
 
-def test_a_prefix_is_what_was_written(model: Model) -> None:
+def test_a_prefix_is_what_was_written(model: TranslationModel) -> None:
     found = next_choices(model, TEXT, prefix="Ana lê")
     assert found.written == "Ana lê"
     assert found.before == model.task.target.pieces(model.task.target.encode("Ana lê"))
@@ -125,7 +126,7 @@ def test_a_prefix_is_what_was_written(model: Model) -> None:
     assert next_choices(model, TEXT, prefix="").before == []
 
 
-def test_steps_are_taken_one_after_the_other_in_the_order_of_sampling(model: Model) -> None:
+def test_steps_are_taken_one_after_the_other_in_the_order_of_sampling(model: TranslationModel) -> None:
     steps = {"top_p": 0.8, "top_k": 40, "temperature": 0.7}
     found = next_choices(model, TEXT, steps=steps)
     assert [panel.title for panel in found.panels] == [
@@ -142,7 +143,7 @@ def test_steps_are_taken_one_after_the_other_in_the_order_of_sampling(model: Mod
     assert found.panels[-1].kept < 40
 
 
-def test_without_steps_examples_stand_side_by_side(model: Model) -> None:
+def test_without_steps_examples_stand_side_by_side(model: TranslationModel) -> None:
     found = next_choices(model, TEXT)
     assert [panel.title for panel in found.panels[1:]] == ["temperature 0.5", "temperature 1.5", "top-k 5", "top-p 0.9"]
     assert [panel.options for panel in found.panels[1:]] == list(EXAMPLES)
@@ -154,14 +155,14 @@ def test_without_steps_examples_stand_side_by_side(model: Model) -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("temperature", 0.5), ("top_k", 3), ("top_p", 0.3), ("min_p", 0.9), ("typical", 0.2)]
 )
-def test_every_step_changes_something(model: Model, name: str, value: float) -> None:
+def test_every_step_changes_something(model: TranslationModel, name: str, value: float) -> None:
     own, after = next_choices(model, TEXT, steps={name: value}).panels
     assert not np.allclose(own.probabilities, after.probabilities)
     assert after.probabilities.sum() == pytest.approx(1)
     assert set(STEPS) == {"temperature", "top_k", "top_p", "min_p", "typical"}
 
 
-def test_watching_sees_none_of_it(model: Model) -> None:
+def test_watching_sees_none_of_it(model: TranslationModel) -> None:
     with regard.watching(model) as gazes:
         beam_tree(model, TEXT, 2)
         next_choices(model, TEXT)
@@ -171,7 +172,7 @@ def test_watching_sees_none_of_it(model: Model) -> None:
 # What is refused
 
 
-def test_no_text_and_too_much_text(small: Model) -> None:
+def test_no_text_and_too_much_text(small: TranslationModel) -> None:
     for view in (beam_tree, next_choices):
         with pytest.raises(Fault, match="There is no text to look at"):
             view(small, "  ")
@@ -179,7 +180,7 @@ def test_no_text_and_too_much_text(small: Model) -> None:
             view(small, "Ana " * 30)
 
 
-def test_a_prefix_that_the_model_could_not_write(small: Model) -> None:
+def test_a_prefix_that_the_model_could_not_write(small: TranslationModel) -> None:
     with pytest.raises(Fault, match="The prefix has 'casa', for which this model has no tokens"):
         next_choices(small, "Ana", prefix="Ana casa")
     with pytest.raises(Fault, match="The prefix has 25 tokens, but an output has 19 at most; shorten it"):
@@ -187,7 +188,7 @@ def test_a_prefix_that_the_model_could_not_write(small: Model) -> None:
     assert len(next_choices(small, "Ana", prefix="Ana " * 19).before) == 19
 
 
-def test_a_place_beyond_the_end_and_two_places_at_once(small: Model) -> None:
+def test_a_place_beyond_the_end_and_two_places_at_once(small: TranslationModel) -> None:
     count = len(small.search_tokens("Ana"))
     with pytest.raises(Fault, match=f"best output has {count} tokens; --at 99 lies beyond its end"):
         next_choices(small, "Ana", at=99)
@@ -195,7 +196,7 @@ def test_a_place_beyond_the_end_and_two_places_at_once(small: Model) -> None:
         next_choices(small, "Ana", prefix="Ana", at=1)
 
 
-def test_options_that_cannot_be(small: Model) -> None:
+def test_options_that_cannot_be(small: TranslationModel) -> None:
     with pytest.raises(Fault, match=r"top_p is 0\.0, expected more than 0"):
         next_choices(small, "Ana", steps={"top_p": 0.0})
     with pytest.raises(Fault, match="did you mean 'top_p'"):

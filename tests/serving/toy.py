@@ -6,15 +6,14 @@ from typing import Any
 import torch
 
 from regard.attention.positions import Learned
-from regard.base.recipe import write
+from regard.base.recipe import Recipe, write
 from regard.data.tokenisers.words import WordTokeniser
 from regard.engines.ctranslate2.export import export_ctranslate2
 from regard.engines.exported import CTRANSLATE2
-from regard.families import Recipe, check_recipe
-from regard.model import build_task
+from regard.families import check_recipe
 from regard.models.transformer.network import Transformer
 from regard.runs import checkpoint
-from regard.tasks.translation.task import Translation
+from regard.tasks.translation.task import Translation, build_translation
 from regard.training.snapshot import named_weights
 
 OUTPUT = 6  # tokens that an output has at most
@@ -35,7 +34,7 @@ def make_model(folder: Path, source: str = "en", target: str = "pt", export: boo
             "model": {**SIZES, "norm": "before", "positions": "learned"},
         }
     )
-    task = build_task(recipe, TOKENISER, TOKENISER)
+    task = build_translation(recipe, TOKENISER, TOKENISER)
     assert isinstance(task.model, Transformer)
     assert isinstance(task.model.target_places, Learned)
     with torch.no_grad():
@@ -53,7 +52,7 @@ def make_recurrent(folder: Path, decoder: str, source: str = "en", target: str =
     """A recurrent one of the same words."""
     sizes = {"embedding": 12, "width": 16, "longest": LONGEST}
     recipe = check_recipe({"family": "seq2seq", "data": _data(source, target), "model": {**sizes, "decoder": decoder}})
-    _save(folder, recipe, build_task(recipe, TOKENISER, TOKENISER))
+    _save(folder, recipe, build_translation(recipe, TOKENISER, TOKENISER))
     return folder
 
 
@@ -67,7 +66,7 @@ def _data(source: str, target: str) -> dict[str, Any]:
     }
 
 
-def _save(folder: Path, recipe: Recipe[Any], task: Translation) -> None:
+def _save(folder: Path, recipe: Recipe, task: Translation) -> None:
     files = {checkpoint.RECIPE: write(recipe, "random").encode(), **TOKENISER.files("tokeniser")}
     files[checkpoint.WEIGHTS] = checkpoint.weights_to_bytes(named_weights(task))
     checkpoint.update_folder(folder, files)

@@ -7,23 +7,23 @@ import torch
 
 import regard
 from regard.base.faults import Fault
-from regard.model import Model
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.objectives import CrossEntropy
+from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import find
 
 TEXTS = ["I love books.", "Ana sees the red house.", "", "The boys do not read.", "Três maçãs. Привет!", "a"]
 
 
 @pytest.fixture(scope="module")
-def model(trained: Path) -> Model:
+def model(trained: Path) -> TranslationModel:
     """The small translator in float64, so that laws hold to the last digit that counts."""
     loaded = regard.load(trained, device="cpu")
     loaded.task.double()
     return loaded
 
 
-def test_batch_is_alone(model: Model) -> None:
+def test_batch_is_alone(model: TranslationModel) -> None:
     together = model.translate(TEXTS)
     backwards = model.translate(TEXTS[::-1])[::-1]
     alone = [model.translate([text])[0] for text in TEXTS]
@@ -34,7 +34,7 @@ def test_batch_is_alone(model: Model) -> None:
 
 
 def test_many_sentences_need_several_batches_and_keep_their_order(
-    model: Model, monkeypatch: pytest.MonkeyPatch
+    model: TranslationModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [f"{text} {number}" for number in range(5) for text in TEXTS[:2]]
     together = [each.text for each in model.translate(texts, beam=2)]
@@ -43,7 +43,7 @@ def test_many_sentences_need_several_batches_and_keep_their_order(
     assert model.translate(texts[3:4], beam=2)[0].text == together[3]
 
 
-def test_score_found_is_score_when_forced(model: Model) -> None:
+def test_score_found_is_score_when_forced(model: TranslationModel) -> None:
     for text in TEXTS[:2]:
         for penalty in (0.0, 1.0):
             found = model.translate([text], length_penalty=penalty)[0]
@@ -53,7 +53,7 @@ def test_score_found_is_score_when_forced(model: Model) -> None:
             assert sum(found.token_scores) == pytest.approx(total)
 
 
-def test_spaces_at_the_ends_of_a_text_change_nothing(model: Model) -> None:
+def test_spaces_at_the_ends_of_a_text_change_nothing(model: TranslationModel) -> None:
     plain, spaced = model.translate(["I love books.", " I love books. \u3000"])
     assert (plain.text, plain.score, plain.alignment) == (spaced.text, spaced.score, spaced.alignment)
     forced = [model.translate_as([text], ["Eu amo livros."])[0] for text in ("I love books.", "I love books. ")]
@@ -63,14 +63,14 @@ def test_spaces_at_the_ends_of_a_text_change_nothing(model: Model) -> None:
     assert losses[0] == losses[1]
 
 
-def test_a_pair_is_quoted_by_its_beginning(model: Model) -> None:
+def test_a_pair_is_quoted_by_its_beginning(model: TranslationModel) -> None:
     batch = model.task.pair_up([("I love books.", "Eu amo livros."), ("a", "b")])
     assert model.task.quote(batch) == "'I love books.' | 'Eu amo livros.'"
     long = model.task.pair_up([("I love books. " * 20, "Eu amo livros.")])
     assert model.task.quote(long) == f"'{('I love books. ' * 20)[:59]}…' | 'Eu amo livros.'"
 
 
-def test_the_tokens_of_the_best_output(model: Model) -> None:
+def test_the_tokens_of_the_best_output(model: TranslationModel) -> None:
     for text in TEXTS[:2]:
         assert model.task.write(model.search_tokens(text)) == model.translate([text])[0].text
 
@@ -84,14 +84,14 @@ def test_in_float32_too_a_batch_changes_no_text(trained: Path) -> None:
         assert alone.score == pytest.approx(found.score, abs=1e-4)
 
 
-def test_an_empty_text_gives_an_empty_text(model: Model) -> None:
+def test_an_empty_text_gives_an_empty_text(model: TranslationModel) -> None:
     for text in ("", "   ", "\t"):
         found = model.translate([text])[0]
         assert (found.text, found.tokens, found.alignment) == ("", [], [])
     assert model.translate([]) == []
 
 
-def test_watching_a_translation_shows_the_best_output(model: Model) -> None:
+def test_watching_a_translation_shows_the_best_output(model: TranslationModel) -> None:
     plain = model.translate(TEXTS[:2])
     with regard.watching(model) as gazes:
         watched = model.translate(TEXTS[:2])
@@ -109,14 +109,14 @@ def test_watching_a_translation_shows_the_best_output(model: Model) -> None:
         )
 
 
-def test_alignment_names_words_on_both_sides(model: Model) -> None:
+def test_alignment_names_words_on_both_sides(model: TranslationModel) -> None:
     found = model.translate(["Ana sees the red house."])[0]
     words = found.text.split(" ")
     assert [target for _, target in found.alignment] == list(range(len(words)))
     assert all(0 <= source < 5 for source, _ in found.alignment)
 
 
-def test_n_best_and_refusals(model: Model) -> None:
+def test_n_best_and_refusals(model: TranslationModel) -> None:
     found = model.translate(["I love books."], beam=5, n_best=5)[0]
     assert len(found.n_best) == 5
     assert found.n_best[0] == (found.text, found.score)
@@ -131,7 +131,7 @@ def test_n_best_and_refusals(model: Model) -> None:
         model.translate(["word " * 2000])
 
 
-def test_splitting_a_batch_loses_nothing(model: Model) -> None:
+def test_splitting_a_batch_loses_nothing(model: TranslationModel) -> None:
     batch = model.task.pair_up([("I love books.", "Eu amo livros."), ("a", "b c d"), ("x y", "z")])
     whole = model.task.loss(batch)
     parts = [model.task.loss(piece) for piece in batch.split(2)]
@@ -140,7 +140,7 @@ def test_splitting_a_batch_loses_nothing(model: Model) -> None:
     assert [piece.rows for piece in batch.split(3)] == [1, 1, 1]
 
 
-def test_the_loss_of_a_batch_on_paper(model: Model) -> None:
+def test_the_loss_of_a_batch_on_paper(model: TranslationModel) -> None:
     """Unsmoothed, the loss is minus the log-probability that forcing gives."""
     batch = model.task.pair_up([("I love books.", "Eu amo livros.")])
     model.task.objective = CrossEntropy(0.0)
@@ -150,7 +150,7 @@ def test_the_loss_of_a_batch_on_paper(model: Model) -> None:
     assert model.task.measure(batch)["loss"].value == pytest.approx(-float(forced[0]) / (len(tokens) + 1))
 
 
-def test_inputs_are_the_target_shifted_right(model: Model) -> None:
+def test_inputs_are_the_target_shifted_right(model: TranslationModel) -> None:
     batch: PairBatch = model.task.pair_up([("a", "Eu amo livros."), ("b", "Eu")])
     assert (batch.inputs[:, 0] == model.task.begin).all()
     assert torch.equal(batch.inputs[:, 1:], batch.target[:, :-1])

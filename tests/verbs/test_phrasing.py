@@ -10,7 +10,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, train_tokeniser
 from regard.data.tokenisers.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.families import check_recipe
-from regard.model import build_task
+from regard.tasks.translation.task import build_translation
 from regard.verbs.translate.phrasing import span_of, wanted
 from regard.verbs.translate.search import Constraints, Search, find
 
@@ -87,7 +87,7 @@ def test_a_phrase_joins_the_words_around_it_in_a_script_without_spaces() -> None
             "model": {"encoder_layers": 1, "decoder_layers": 1, "width": 16, "feed_forward": 16, "heads": 2},
         }
     )
-    task = build_task(recipe, cut, cut).eval()
+    task = build_translation(recipe, cut, cut).eval()
     constraints = Constraints(required=[["犬"], ["猫", "Python"]])
     for options in (DecodingOptions(beam=1), DecodingOptions(beam=4, n_best=4)):
         for phrases, found in zip(

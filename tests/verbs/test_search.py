@@ -13,9 +13,9 @@ from regard.base.faults import Fault
 from regard.decoding.output import Hypothesis
 from regard.decoding.step_graphs import CapturedSteps
 from regard.metrics.sentences import utility
-from regard.model import Model
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.covering import Covering, crossing
+from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.phrasing import span_of
 from regard.verbs.translate.reranking import by_channel, by_risk
 from regard.verbs.translate.search import MOST_SPELLINGS, Constraints, Search, captures_for, find
@@ -24,24 +24,24 @@ TEXTS = ["I love books.", "Ana sees the red house.", "We read."]
 
 
 @pytest.fixture(scope="module")
-def model(trained: Path) -> Model:
+def model(trained: Path) -> TranslationModel:
     loaded = regard.load(trained, device="cpu")
     loaded.task.double()
     return loaded
 
 
-def texts_of(model: Model, constraints: Constraints) -> list[str]:
+def texts_of(model: TranslationModel, constraints: Constraints) -> list[str]:
     return [each.text for each in model.translate(TEXTS, constraints=constraints)]
 
 
-def test_an_output_begins_with_its_prefix(model: Model) -> None:
+def test_an_output_begins_with_its_prefix(model: TranslationModel) -> None:
     prefixes = ["Nós", "", "A casa vermelha"]
     for prefix, text in zip(prefixes, texts_of(model, Constraints(prefixes=prefixes)), strict=True):
         assert text.startswith(prefix)
     assert texts_of(model, Constraints(prefixes=["", "", ""])) == [each.text for each in model.translate(TEXTS)]
 
 
-def test_an_output_has_the_phrases_it_must_have(model: Model) -> None:
+def test_an_output_has_the_phrases_it_must_have(model: TranslationModel) -> None:
     found = texts_of(model, Constraints(required=[["casa vermelha"], [], ["livros", "Ana"]]))
     assert "casa vermelha" in found[0]
     assert found[1] == model.translate(TEXTS)[1].text
@@ -49,7 +49,7 @@ def test_an_output_has_the_phrases_it_must_have(model: Model) -> None:
     assert "Ana" in found[2]
 
 
-def test_no_output_has_a_forbidden_phrase_however_it_is_spelled(model: Model) -> None:
+def test_no_output_has_a_forbidden_phrase_however_it_is_spelled(model: TranslationModel) -> None:
     plain = model.translate(TEXTS, beam=4, n_best=4)
     words = sorted({word.strip(".") for each in plain for text, _ in each.n_best for word in text.split()})
     for word in words[::4]:
@@ -58,7 +58,7 @@ def test_no_output_has_a_forbidden_phrase_however_it_is_spelled(model: Model) ->
                 assert word not in text.replace(".", " ").split()
 
 
-def test_a_forbidden_phrase_changes_only_the_outputs_that_had_it(model: Model) -> None:
+def test_a_forbidden_phrase_changes_only_the_outputs_that_had_it(model: TranslationModel) -> None:
     drawn = {"seed": 5, "temperature": 1.3}
     plain = [each.text for each in model.translate(TEXTS, sample=drawn)]
     word = next(word for word in re.findall(r"\w+", plain[0]) if word not in plain[1] + plain[2])
@@ -68,7 +68,7 @@ def test_a_forbidden_phrase_changes_only_the_outputs_that_had_it(model: Model) -
     assert found[1:] == plain[1:]
 
 
-def test_requiring_what_is_there_already_changes_nothing(model: Model) -> None:
+def test_requiring_what_is_there_already_changes_nothing(model: TranslationModel) -> None:
     for beam in (1, 4):
         plain = [each.text for each in model.translate(TEXTS, beam=beam)]
         constraints = Constraints(required=[[text.split()[0], text.split()[-1]] for text in plain])
@@ -82,7 +82,7 @@ def test_a_translation_that_has_the_phrase_stays_as_it_is() -> None:
         assert found.text == "Eu amo livros."
 
 
-def test_a_required_phrase_is_words_of_their_own_and_punctuation_joins_what_it_follows(model: Model) -> None:
+def test_a_required_phrase_is_words_of_their_own_and_punctuation_joins_what_it_follows(model: TranslationModel) -> None:
     for phrase in ("livro", "!", "a", ", e", "Ana", "«"):
         for each in model.translate(TEXTS, beam=4, n_best=4, constraints=Constraints(required=[[phrase]] * 3)):
             for text, _ in each.n_best:
@@ -90,7 +90,7 @@ def test_a_required_phrase_is_words_of_their_own_and_punctuation_joins_what_it_f
                 assert phrase not in ("!", ", e") or f" {phrase}" not in text
 
 
-def test_giving_up_on_a_phrase_is_said(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_giving_up_on_a_phrase_is_said(model: TranslationModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("regard.verbs.translate.search.MOST_SPELLINGS", -1)
     word = model.translate(TEXTS)[0].text.split()[0]
     with pytest.raises(Fault, match=f"The model writes '{word}' in one way after another for 'I love books.'"):
@@ -98,13 +98,13 @@ def test_giving_up_on_a_phrase_is_said(model: Model, monkeypatch: pytest.MonkeyP
     assert MOST_SPELLINGS > 0
 
 
-def test_a_restricted_vocabulary(model: Model) -> None:
+def test_a_restricted_vocabulary(model: TranslationModel) -> None:
     allowed = set(model.task.target.encode("Ana lê a casa."))
     for hypotheses in find([model.task], TEXTS, model.search(constraints=Constraints(allowed=["Ana lê", "a casa."]))):
         assert set(hypotheses[0].tokens) <= allowed
 
 
-def test_wishes_that_cannot_be_met_are_refused(model: Model) -> None:
+def test_wishes_that_cannot_be_met_are_refused(model: TranslationModel) -> None:
     for constraints, message in (
         (Constraints(prefixes=["Eu"]), "There are 1 prefixes for 3 texts"),
         (Constraints(required=[["Eu"]]), "There are 1 lists of required phrases for 3 texts"),
@@ -124,12 +124,12 @@ def test_wishes_are_lists_of_texts_as_models_write_them() -> None:
             Constraints(**wrong)
 
 
-def test_what_cannot_be_met_is_told_by_the_text(model: Model) -> None:
+def test_what_cannot_be_met_is_told_by_the_text(model: TranslationModel) -> None:
     with pytest.raises(Fault, match=r"^Text 3: its prefix has"):
         model.translate(TEXTS, constraints=Constraints(prefixes=["", "", "a b c d e f g h " * 9]))
 
 
-def test_drawing_depends_on_seed_and_line_and_not_on_the_batch(model: Model) -> None:
+def test_drawing_depends_on_seed_and_line_and_not_on_the_batch(model: TranslationModel) -> None:
     sampled = {"seed": 7, "temperature": 1.5}
     together = model.translate(TEXTS, n_best=3, sample=sampled)
     assert [len(each.n_best) for each in together] == [3, 3, 3]
@@ -147,7 +147,7 @@ def test_drawing_depends_on_seed_and_line_and_not_on_the_batch(model: Model) -> 
 
 @pytest.mark.parametrize("sample", [None, {"seed": 3}])
 def test_what_does_not_fit_the_memory_is_searched_in_pieces(
-    model: Model, monkeypatch: pytest.MonkeyPatch, sample: dict[str, Any] | None
+    model: TranslationModel, monkeypatch: pytest.MonkeyPatch, sample: dict[str, Any] | None
 ) -> None:
     texts = ["The boy reads.", "I love books.", "", "The old house is red.", "She sings."]
     expected = [each.text for each in model.translate(texts, sample=sample)]
@@ -164,7 +164,7 @@ def test_what_does_not_fit_the_memory_is_searched_in_pieces(
     assert tried == [4, 2, 1, 1, 2, 1, 1]
 
 
-def test_any_option_of_the_search_can_be_given(model: Model) -> None:
+def test_any_option_of_the_search_can_be_given(model: TranslationModel) -> None:
     search = model.search(beam=4, n_best=2, given={"groups": 2, "sampling": {"min_p": 0.1}}, sample=None)
     assert (search.options.beam, search.options.groups, search.options.sampling.min_p) == (4, 2, 0.1)
     assert not search.draws
@@ -172,7 +172,7 @@ def test_any_option_of_the_search_can_be_given(model: Model) -> None:
         model.search(given={"gruops": 2})
 
 
-def test_coverage_counts_every_look_once(model: Model) -> None:
+def test_coverage_counts_every_look_once(model: TranslationModel) -> None:
     task = Covering(model.task)
     batch = model.task.read(TEXTS)
     state = task.start(batch).spread(2)
@@ -185,7 +185,7 @@ def test_coverage_counts_every_look_once(model: Model) -> None:
             assert torch.equal(row[length:], torch.ones(len(row) - length))
 
 
-def test_a_coverage_penalty_reaches_the_scores(model: Model) -> None:
+def test_a_coverage_penalty_reaches_the_scores(model: TranslationModel) -> None:
     short = {"longest_ratio": 0.1, "longest_extra": 2}  # two tokens cannot have looked at all of a sentence
     for (one,), (other,) in zip(
         *(find([model.task], TEXTS, model.search(given={**short, "coverage_penalty": b})) for b in (0.0, 0.5)),
@@ -194,17 +194,17 @@ def test_a_coverage_penalty_reaches_the_scores(model: Model) -> None:
         assert other.score < one.score
 
 
-def test_where_a_model_crosses(model: Model) -> None:
+def test_where_a_model_crosses(model: TranslationModel) -> None:
     assert crossing(model) == "decoder.0.cross.look"  # of two blocks the last but one
 
 
-def test_a_model_together_with_itself_is_itself(model: Model) -> None:
+def test_a_model_together_with_itself_is_itself(model: TranslationModel) -> None:
     both = model.together([model])
     for one, other in zip(model.translate(TEXTS), both.translate(TEXTS), strict=True):
         assert (other.text, other.score) == (one.text, pytest.approx(one.score))
 
 
-def test_least_risk_is_the_most_agreed_upon(model: Model) -> None:
+def test_least_risk_is_the_most_agreed_upon(model: TranslationModel) -> None:
     found = model.translate(TEXTS[:1], n_best=6, sample={"seed": 2, "temperature": 1.3})[0]
     texts = [text for text, _ in found.n_best]
     worth = {
@@ -220,12 +220,12 @@ def test_least_risk_is_the_most_agreed_upon(model: Model) -> None:
         by_risk(model, "chfr")
 
 
-def test_a_channel_model_reranks_by_what_it_thinks_of_the_source(model: Model) -> None:
+def test_a_channel_model_reranks_by_what_it_thinks_of_the_source(model: TranslationModel) -> None:
     with pytest.raises(Fault, match="A channel model must go from pt to en, but this one goes from en to pt"):
         by_channel(model, model, 1.0)
     # the same network in the other direction: its texts are strange, its arithmetic is not
     data = model.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
-    backward = Model(model.task, model.recipe.model_copy(update={"data": data}))
+    backward = TranslationModel(model.task, model.recipe.model_copy(update={"data": data}))
     (found,) = find([model.task], TEXTS[:1], model.search(beam=4, n_best=4))
     source = model.task.target.encode(TEXTS[0])
     values = {}
@@ -250,7 +250,7 @@ def captures(monkeypatch: pytest.MonkeyPatch) -> CapturedSteps:
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_searched_in_fixed_shapes_is_searched_plainly(
-    model: Model, captures: CapturedSteps, monkeypatch: pytest.MonkeyPatch, beam: int
+    model: TranslationModel, captures: CapturedSteps, monkeypatch: pytest.MonkeyPatch, beam: int
 ) -> None:
     search = model.search(beam=beam, n_best=beam)
     found = find([model.task], [*TEXTS, "", "Ana."], search)
@@ -262,7 +262,7 @@ def test_searched_in_fixed_shapes_is_searched_plainly(
         assert [each.score for each in row] == pytest.approx([each.score for each in wanted])
 
 
-def test_what_fixed_shapes_cannot_do_is_done_plainly(model: Model, captures: CapturedSteps) -> None:
+def test_what_fixed_shapes_cannot_do_is_done_plainly(model: TranslationModel, captures: CapturedSteps) -> None:
     plain = Search(model.recipe.decoding)
     ways = [
         ([model.task], Search(model.search(given={"shortest": 3}).options)),
@@ -278,12 +278,12 @@ def test_what_fixed_shapes_cannot_do_is_done_plainly(model: Model, captures: Cap
     assert len(captures) > 0
 
 
-def test_a_forbidden_phrase_is_barred_plainly(model: Model, captures: CapturedSteps) -> None:
+def test_a_forbidden_phrase_is_barred_plainly(model: TranslationModel, captures: CapturedSteps) -> None:
     word = model.translate(TEXTS)[0].text.split()[0].strip(".")
     found = model.translate(TEXTS, constraints=Constraints(forbidden=[word]))
     assert len(captures) > 0
     assert all(word not in each.text.replace(".", " ").split() for each in found)
 
 
-def test_nothing_is_captured_off_a_gpu(model: Model) -> None:
+def test_nothing_is_captured_off_a_gpu(model: TranslationModel) -> None:
     assert captures_for(model.task) is None

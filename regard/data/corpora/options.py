@@ -83,7 +83,7 @@ class Cleaning(Options):
     )
 
 
-class DataOptions(Options):
+class PairData(Options):
     """The corpora of a translator and what is done to them before training.
 
     Where one corpus is meant, a string is enough for a file of pairs, and a list of two strings for two files.

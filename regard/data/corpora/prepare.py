@@ -19,7 +19,7 @@ from regard.base.checksums import are_whole, file_checksum, read_record, write_r
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.processes import cores, map_in_order
-from regard.base.progress import Progress, silent
+from regard.base.progress import Progress, Remark, silent
 from regard.data.corpora.cleaning import (
     REASONS,
     TOO_LONG,
@@ -36,11 +36,10 @@ from regard.data.corpora.cleaning import (
     judge_lengths,
     learnt,
 )
-from regard.data.corpora.options import Cleaning, Corpus, DataOptions
+from regard.data.corpora.options import Cleaning, Corpus, PairData
 from regard.data.corpora.prepared import (
     Layout,
-    Prepared,
-    Remark,
+    PreparedPairs,
     check_free,
     check_purpose,
     claim,
@@ -64,7 +63,7 @@ from regard.data.tokenisers.tokeniser import (
     train_tokeniser,
 )
 
-__all__ = ["Prepared", "open_prepared", "prepare"]
+__all__ = ["PreparedPairs", "open_prepared", "prepare"]
 
 _SMALL = 20_000  # pairs: they are done before a worker process has started
 _CHUNK = 10_000
@@ -74,12 +73,12 @@ _ENCODED_AT_ONCE = 5_000
 
 
 def prepare(
-    options: DataOptions,
+    options: PairData,
     folder: Path,
     progress: Progress = silent,
     tokenisers: tuple[Tokeniser, Tokeniser] | None = None,
     remark: Remark = lambda text: None,
-) -> Prepared:
+) -> PreparedPairs:
     """Prepare the corpora of `options` in `folder`, or open them at once if that was done before.
 
     Given `tokenisers`, those of source and target, cut the text; otherwise they are trained on it. An interrupted
@@ -98,9 +97,7 @@ def prepare(
     return open_prepared(folder, remark)
 
 
-def _prepare(
-    options: DataOptions, layout: Layout, progress: Progress, given: tuple[Tokeniser, Tokeniser] | None
-) -> None:
+def _prepare(options: PairData, layout: Layout, progress: Progress, given: tuple[Tokeniser, Tokeniser] | None) -> None:
     valid, test = _read_split("valid", options.valid), _read_split("test", options.test)
     fates = _judged(options, layout, hash_sentences(chain(valid, test)), progress)
     spellings = _spellings(options.train, fates, given, progress) if given else {}
@@ -131,7 +128,7 @@ def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _judged(options: DataOptions, layout: Layout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
+def _judged(options: PairData, layout: Layout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
     """The fate of every line of the training corpora, one corpus after the other."""
     if are_whole(layout.judged):
         return np.asarray(np.load(layout.fates))
@@ -195,7 +192,7 @@ def _stripped(chunk: Chunk) -> list[tuple[str, str]]:
 
 
 def _tokenisers(
-    options: DataOptions,
+    options: PairData,
     layout: Layout,
     fates: np.ndarray,
     progress: Progress,

@@ -5,7 +5,7 @@
 
 import fcntl
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -26,11 +26,11 @@ from regard.base.checksums import (
 from regard.base.faults import Fault
 from regard.base.files import naming, write_file
 from regard.base.processes import is_starting_worker
-from regard.base.progress import Progress
+from regard.base.progress import Progress, Remark
 from regard.base.recipe import differences
 from regard.data.corpora.cleaning import Report, hash_folded
 from regard.data.corpora.inputs import Input, has_changed, input_of, with_checksums
-from regard.data.corpora.options import DataOptions
+from regard.data.corpora.options import PairData
 from regard.data.corpora.shards import Pairs, Shard
 from regard.data.corpora.text import file_of
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers
@@ -39,12 +39,11 @@ _FORMAT = 4
 _READABLE = (2, 3, _FORMAT)
 _VOUCHED = 4  # the first format in which every file has a checksum
 
-Remark = Callable[[str], None]
 _PAIRS = TypeAdapter(list[tuple[str, str]])
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedPairs:
     """A corpus ready for training; source and target have the same tokeniser when they share a vocabulary."""
 
     folder: Path
@@ -53,14 +52,25 @@ class Prepared:
     train: Pairs
     valid: list[tuple[str, str]]
     test: list[tuple[str, str]]
-    report: Report
+    cleaning: Report
+
+    @property
+    def report(self) -> list[str]:
+        """What was read, and what was dropped and why."""
+        return self.cleaning.lines()
+
+    def files(self) -> dict[str, bytes]:
+        """The files of its tokenisers in a model folder."""
+        if self.source is self.target:
+            return self.source.files("tokeniser")
+        return self.source.files("source") | self.target.files("target")
 
 
 class Purpose(BaseModel):
     """What a folder is the preparation of."""
 
     format: int
-    options: DataOptions
+    options: PairData
     inputs: list[Input]
     tokenisers: str = ""  # a checksum of those that were given; none if they are trained here
 
@@ -103,7 +113,7 @@ def is_prepared(folder: Path) -> bool:
     return Layout(folder).finished.is_file()
 
 
-def open_prepared(folder: Path, remark: Remark = lambda text: None) -> Prepared:
+def open_prepared(folder: Path, remark: Remark = lambda text: None) -> PreparedPairs:
     """The corpus prepared in `folder`, every file of which is as it was written."""
     layout, finished = Layout(folder), _read_finished(folder)
     if finished.files:
@@ -116,7 +126,7 @@ def open_prepared(folder: Path, remark: Remark = lambda text: None) -> Prepared:
     options = _read_purpose(folder).options
     source, target = load_tokenisers(layout.tokenisers, options.tokeniser)
     pairs = Pairs(layout.shards, finished.shards, [corpus.weight for corpus in options.train])
-    return Prepared(
+    return PreparedPairs(
         folder, source, target, pairs, read_pair_list(layout.valid), read_pair_list(layout.test), finished.report
     )
 
@@ -175,7 +185,7 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
 
 
 def purpose_of(
-    options: DataOptions, tokenisers: tuple[Tokeniser, Tokeniser] | None = None, *, all_there: bool = True
+    options: PairData, tokenisers: tuple[Tokeniser, Tokeniser] | None = None, *, all_there: bool = True
 ) -> Purpose:
     """What a preparation of `options`, by given tokenisers or its own, is made from.
 

@@ -4,7 +4,7 @@ All but the word tokeniser and those of imported models give back the NFC form o
 control characters included; one that ignores case gives it back in lower case.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, Self, runtime_checkable
 
@@ -205,8 +205,20 @@ def tokeniser_names(options: TokeniserOptions) -> list[str]:
     return ["tokeniser"] if options.shared else ["source", "target"]
 
 
+def tokenisers_in(files: Mapping[str, bytes], options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
+    """The tokenisers of the source and of the target, from the files of a model folder by their names."""
+    tokenisers = []
+    for name, own in zip(tokeniser_names(options), options.by_side(), strict=True):
+        names = _file_names(name, own)
+        for file in names:
+            if file not in files:
+                raise Fault(f"The tokeniser {file} is missing; the model folder is incomplete.")
+        tokenisers.append(_tokeniser_of([files[file] for file in names], names, own))
+    return tokenisers[0], tokenisers[-1]
+
+
 def load_tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser, Tokeniser]:
-    """The tokenisers of the source and of the target."""
+    """The same, from the folder itself."""
     named = zip(tokeniser_names(options), options.by_side(), strict=True)
     tokenisers = [load_tokeniser(folder, name, own) for name, own in named]
     return tokenisers[0], tokenisers[-1]
@@ -214,26 +226,33 @@ def load_tokenisers(folder: Path, options: TokeniserOptions) -> tuple[Tokeniser,
 
 def load_tokeniser(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
     """The tokeniser of one side, stored in a model folder under this name."""
-    tokeniser = _loaded(folder, name, options)
+    paths = [folder / file for file in _file_names(name, options)]
+    return _tokeniser_of([_contents(path) for path in paths], list(map(str, paths)), options)
+
+
+def _file_names(name: str, options: TokeniserOptions) -> list[str]:
+    return [f"{name}.{suffix}" for suffix in _SUFFIXES.get(options.kind, ("model",))]
+
+
+def _tokeniser_of(contents: Sequence[bytes], names: Sequence[str], options: TokeniserOptions) -> Tokeniser:
+    try:
+        tokeniser = _made_of(contents, options)
+    except (ValueError, RecursionError) as error:
+        raise Fault(f"The tokeniser {' or '.join(names)} is damaged: {error}.") from None
     return CaselessTokeniser(tokeniser) if options.ignore_case else tokeniser
 
 
-def _loaded(folder: Path, name: str, options: TokeniserOptions) -> Tokeniser:
-    paths = [folder / f"{name}.{suffix}" for suffix in _SUFFIXES.get(options.kind, ("model",))]
-    contents = [_contents(path) for path in paths]
-    try:
-        match options.kind:
-            case "bytes":
-                return ByteTokeniser()
-            case "words":
-                return WordTokeniser(read_words(contents[0]))
-            case "spaces":
-                return SpaceTokeniser(read_words(contents[0]))
-            case "marian":
-                return MarianTokeniser(contents[0], MarianVocabulary.from_json(contents[1]))
-        return SubwordTokeniser(contents[0], options.kind, options.sampling)
-    except (ValueError, RecursionError) as error:
-        raise Fault(f"The tokeniser {' or '.join(map(str, paths))} is damaged: {error}.") from None
+def _made_of(contents: Sequence[bytes], options: TokeniserOptions) -> Tokeniser:
+    match options.kind:
+        case "bytes":
+            return ByteTokeniser()
+        case "words":
+            return WordTokeniser(read_words(contents[0]))
+        case "spaces":
+            return SpaceTokeniser(read_words(contents[0]))
+        case "marian":
+            return MarianTokeniser(contents[0], MarianVocabulary.from_json(contents[1]))
+    return SubwordTokeniser(contents[0], options.kind, options.sampling)
 
 
 def _contents(path: Path) -> bytes:

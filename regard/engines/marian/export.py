@@ -16,11 +16,11 @@ from regard.engines.marian.config import CONFIG, GENERATION, STOPS
 from regard.engines.marian.tokenisers import tokeniser_files
 from regard.engines.marian.unpickling import SAFETENSORS
 from regard.engines.marian.weights import THEIR_BIAS, Part, Shape, arranged, block_parts, order, write_tensors
-from regard.families import Recipe
-from regard.model import Model
 from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
 from regard.training.snapshot import named_weights
+from regard.verbs.translate.model import TranslationModel
 
 # What Marian is like, whatever else an option may say.
 _ASKED: dict[str, Any] = {
@@ -32,7 +32,7 @@ _ASKED: dict[str, Any] = {
 }
 
 
-def export_marian(model: Model, out: Path, remark: Callable[[str], None] = lambda text: None) -> None:
+def export_marian(model: TranslationModel, out: Path, remark: Callable[[str], None] = lambda text: None) -> None:
     """Write a model as a Hugging Face folder `out`; one that Marian cannot express is refused with the option at fault.
 
     Settings of the search that transformers does not have stay behind: its length penalty is length^alpha.
@@ -113,7 +113,7 @@ def _special(task: Translation) -> dict[str, int]:
     }
 
 
-def _generation(task: Translation, recipe: Recipe) -> dict[str, Any]:
+def _generation(task: Translation, recipe: TranslationRecipe) -> dict[str, Any]:
     search, longest = recipe.decoding, task.model.options.longest
     return {
         "num_beams": search.beam,

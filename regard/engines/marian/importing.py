@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -45,9 +45,10 @@ from regard.engines.marian.weights import (
     write_tensors,
 )
 from regard.families import check_recipe
-from regard.model import build_task
 from regard.models.shapes import ShapesOnly
 from regard.runs import checkpoint
+from regard.tasks.translation.options import TranslationRecipe
+from regard.tasks.translation.task import build_translation
 from regard.training.snapshot import named_weights
 
 NEVER = -1e9  # the bias of a token that is never written: finite, so that all weights are numbers
@@ -78,9 +79,9 @@ def import_marian(
         marian = _Marian(config, stored, _forbidden(config, generation, remark))
         table = _recipe_table(folder, marian, code)
         table["decoding"] = decoding_table(generation, config.max_position_embeddings, remark)
-        recipe = check_recipe(table)
+        recipe = cast(TranslationRecipe, check_recipe(table))
         with ShapesOnly():
-            ours = named_weights(build_task(recipe, source, target))
+            ours = named_weights(build_translation(recipe, source, target))
         shapes = {name: tuple(tensor.shape) for name, tensor in ours.items()}
         marian.check(shapes)
         name = folder.resolve().name

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.data.corpora.options import DataOptions
+from regard.data.corpora.options import PairData
 from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
 from regard.data.tokenisers.subwords import SubwordTokeniser
 from regard.data.tokenisers.symbols import NAMES
@@ -107,7 +107,7 @@ def _tokeniser(path: Path, vocabulary: MarianVocabulary) -> MarianTokeniser:
         raise Fault(f"{path} is damaged: {error}.") from None
 
 
-def tokeniser_files(source: Tokeniser, target: Tokeniser, data: DataOptions, longest: int) -> dict[str, bytes]:
+def tokeniser_files(source: Tokeniser, target: Tokeniser, data: PairData, longest: int) -> dict[str, bytes]:
     """The same of a model of ours; tokens that SentencePiece did not cut are refused."""
     models, numbers = zip(*(_described(side, data) for side in (source, target)), strict=True)
     names = target.pieces([target.pad, target.unknown, target.begin, target.end])
@@ -127,7 +127,7 @@ def tokeniser_files(source: Tokeniser, target: Tokeniser, data: DataOptions, lon
     return {SOURCE_PIECES: models[0], TARGET_PIECES: models[1]} | written
 
 
-def _described(tokeniser: Tokeniser, data: DataOptions) -> tuple[bytes, dict[str, int]]:
+def _described(tokeniser: Tokeniser, data: PairData) -> tuple[bytes, dict[str, int]]:
     """The SentencePiece model of a tokeniser and the numbers of its pieces."""
     if isinstance(tokeniser, CaselessTokeniser):
         raise Fault("Marian reads text in the case it is written in, so data.tokeniser.ignore_case stands in the way.")

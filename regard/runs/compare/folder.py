@@ -14,9 +14,9 @@ from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.progress import Progress
 from regard.base.recipe import read_table
-from regard.data.corpora.options import DataOptions
+from regard.data.corpora.options import PairData
 from regard.data.corpora.prepare import prepare
-from regard.data.corpora.prepared import Prepared
+from regard.data.corpora.prepared import PreparedPairs
 from regard.runs import open as runs
 from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.plan import Plan, PlannedRun, make_plan
@@ -68,7 +68,7 @@ def _check_same(plan: Plan, folder: Path) -> None:
 def _empty(folder: Path) -> None:
     """Remove everything but the lock, and no run under the hands of a process that trains it."""
     for run in map(RunFolder, sorted(folder.glob("*/seed-*/"))):
-        with runs.held(run):
+        with runs.locked_run(run):
             run.remove()
     for inner in folder.iterdir():
         if inner.is_dir() and not inner.is_symlink():
@@ -82,7 +82,7 @@ def prepare_text(planned: Sequence[PlannedRun], folder: Path, split: str, progre
 
     The files of a preparation are linked into its runs, so that each run is as whole as if it had been trained alone.
     """
-    prepared: dict[Path, Prepared] = {}
+    prepared: dict[Path, PreparedPairs] = {}
     for run in planned:
         data = run.recipe.data
         place = Path(data.prepared).expanduser() if data.prepared else folder / CORPORA / _fingerprint(data)
@@ -94,7 +94,7 @@ def prepare_text(planned: Sequence[PlannedRun], folder: Path, split: str, progre
         raise Fault(f"The variants have different {split} data, so their scores cannot be compared.")
 
 
-def _fingerprint(data: DataOptions) -> str:
+def _fingerprint(data: PairData) -> str:
     return sha256(data.model_dump_json().encode()).hexdigest()[:12]
 
 

@@ -12,12 +12,13 @@ from regard.base.files import write_file
 from regard.decoding.options import DecodingOptions
 from regard.metrics import Score, by_sentence
 from regard.metrics.significance import SUMS, Sums, likelihood_sums
-from regard.model import Model, load
 from regard.runs import checkpoint
-from regard.runs import evaluate as evaluation
 from regard.runs.compare.plan import PlannedRun
-from regard.runs.evaluate import TestData
+from regard.runs.scores import keep_scores
 from regard.training.pace import read_pace
+from regard.verbs.translate import evaluation
+from regard.verbs.translate.evaluation import TestData
+from regard.verbs.translate.model import TranslationModel, load_translation_model
 
 OUTPUTS = "outputs.json"  # in the folder of a run
 PERPLEXITY = "perplexity"
@@ -50,7 +51,7 @@ class Outcome:
 
 def judge(run: PlannedRun, split: str, metrics: Sequence[str]) -> tuple[Outcome, TestData]:
     """Let a trained run translate a split, unless its outputs are kept already, and score them."""
-    model = load(run.folder, run.recipe.training.device)
+    model = load_translation_model(run.folder, run.recipe.training.device)
     data = evaluation.from_split(model, run.folder, split)
     search = model.search(n_best=1)
     kept = _read(run.folder, Kept(made_from=_fingerprint(run.folder, data, search.options), split=split))
@@ -65,7 +66,7 @@ def judge(run: PlannedRun, split: str, metrics: Sequence[str]) -> tuple[Outcome,
         else evaluation.score_outputs(kept.outputs or [], data.references, metric, split, search.options)
         for metric in metrics
     ]
-    evaluation.store(run.folder, scores)
+    keep_scores(run.folder, scores)
     sums = {metric: _sums(metric, kept, data) for metric in metrics}
     parameters = sum(parameter.numel() for parameter in model.task.parameters())
     return Outcome(run, scores, sums, parameters, read_pace(run.folder / "training")), data
@@ -93,7 +94,7 @@ def _fingerprint(folder: Path, data: TestData, search: DecodingOptions) -> str:
     return sha256(json.dumps(about).encode()).hexdigest()
 
 
-def _likelihood(model: Model, data: TestData) -> tuple[list[float], list[int]]:
+def _likelihood(model: TranslationModel, data: TestData) -> tuple[list[float], list[int]]:
     """What the first reference of each sentence costs the model in nats, and its tokens, the end counted."""
     references = model.task.target.encode_all([own[0] for own in by_sentence(data.references)])
     nats: list[float] = []

@@ -11,8 +11,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from regard.base.faults import Fault
-from regard.base.recipe import Options, check, merged
-from regard.families import Recipe
+from regard.base.recipe import Options, Recipe, check, merged
 from regard.runs.parents import resolve
 
 COMPARE = "compare"  # the table of a recipe that makes it a comparison

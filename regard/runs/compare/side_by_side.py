@@ -12,8 +12,8 @@ from pathlib import Path
 
 from regard.base.files import write_file
 from regard.base.recipe import write
+from regard.hardware.devices import pick_device
 from regard.hardware.threads import share_of_threads
-from regard.model import pick_device
 from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.plan import PlannedRun
 

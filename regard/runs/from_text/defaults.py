@@ -12,8 +12,8 @@ from regard.data.corpora.alphabets import Alphabet
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import read_pairs
 from regard.models.transformer.network import TransformerOptions
-from regard.runs.from_text.budget import CPU_TOKENS
 from regard.runs.from_text.expectations import expectation
+from regard.tasks.translation.budget import CPU_TOKENS
 
 
 @dataclass(frozen=True)

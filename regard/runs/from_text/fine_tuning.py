@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.recipe import check
+from regard.base.recipe import Recipe, check
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import file_of, read_pairs
-from regard.families import Recipe, check_recipe
+from regard.families import check_recipe
 from regard.runs.folder import read_recipe
-from regard.runs.from_text.budget import CPU_TOKENS
 from regard.runs.from_text.defaults import Amount, TextFiles, counted, measured
+from regard.tasks.translation.budget import CPU_TOKENS
 
 # Up to so many pairs, so often over the text: the model knows its languages already, and forgets as it learns.
 PASSES = ((2_000, 40), (10_000, 30), (50_000, 20), (500_000, 10), (float("inf"), 4))

@@ -11,13 +11,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from regard.data.corpora.prepared import Prepared
-from regard.families import Recipe, with_settings
-from regard.model import build_task, pick_device
+from regard.data.corpora.prepared import PreparedPairs
+from regard.families import with_settings
+from regard.hardware.devices import pick_device
 from regard.models.transformer.network import PRESETS
-from regard.runs.from_text import budget
 from regard.runs.from_text.expectations import brief_expectation
 from regard.runs.from_text.timing import Timer, Timing
+from regard.tasks.translation import budget
+from regard.tasks.translation.options import TranslationRecipe
+from regard.tasks.translation.task import build_translation
 from regard.training.pace import FEW_STEPS
 
 MARGIN = 0.05  # of the time left, for a machine that is slower later on
@@ -72,7 +74,7 @@ class Planner:
         self.allowance, self.given, self.is_free, self.remark = allowance, given, is_free, remark
         self.reserve = 0.0
 
-    def __call__(self, recipe: Recipe, corpus: Prepared, folder: Path) -> list[str]:
+    def __call__(self, recipe: TranslationRecipe, corpus: PreparedPairs, folder: Path) -> list[str]:
         """The settings that make a recipe fit the time; none where its steps were given, or fit as they are.
 
         What timing writes lies in `folder` meanwhile.
@@ -91,7 +93,7 @@ class Planner:
                 self.remark(expected)
         return settings
 
-    def plan(self, recipe: Recipe, timed: Callable[[Recipe], Timing], tokens: int) -> list[str]:
+    def plan(self, recipe: TranslationRecipe, timed: Callable[[TranslationRecipe], Timing], tokens: int) -> list[str]:
         """The same from what gives the timing of a recipe, and the target tokens of the text, ends counted."""
         on_cpu = pick_device(recipe.training.device).type == "cpu"
         if self.is_free and on_cpu and recipe.family == "transformer":
@@ -113,7 +115,9 @@ class Planner:
             self.remark(sentence)
         return [f"{name}={value}" for name, value in settings.items()]
 
-    def _sized(self, recipe: Recipe, timed: Callable[[Recipe], Timing], tokens: int) -> tuple[dict[str, Any], Timing]:
+    def _sized(
+        self, recipe: TranslationRecipe, timed: Callable[[TranslationRecipe], Timing], tokens: int
+    ) -> tuple[dict[str, Any], Timing]:
         """Settings for model, batches and dropout, none where the time is enough as it is; and the timing."""
         own = recipe.training.batch_tokens or budget.CPU_TOKENS
         batch = own if "training.batch_tokens" in self.given else min(own, BATCHES[0])
@@ -134,7 +138,7 @@ class Planner:
             settings |= {"model.dropout": min(LIGHT_DROPOUT, recipe.model.dropout)}
         return settings, timing
 
-    def _smaller(self, recipe: Recipe) -> list[dict[str, Any]]:
+    def _smaller(self, recipe: TranslationRecipe) -> list[dict[str, Any]]:
         """Sizes smaller than that of a recipe, the largest first; none if someone has set a size."""
         if any(f"model.{name}" in self.given for name in TINY):
             return []
@@ -148,12 +152,12 @@ class Planner:
     def _updates(self, timing: Timing) -> float:
         return self._seconds / timing.step
 
-    def _fits(self, recipe: Recipe, timing: Timing) -> bool:
+    def _fits(self, recipe: TranslationRecipe, timing: Timing) -> bool:
         training = recipe.training
         saves, validations = training.steps // training.save_every + 1, training.steps // training.validate_every + 1
         return timing.whole(training.steps, saves, validations) <= self._seconds
 
-    def _schedule(self, recipe: Recipe, timing: Timing, most: int) -> dict[str, Any]:
+    def _schedule(self, recipe: TranslationRecipe, timing: Timing, most: int) -> dict[str, Any]:
         """Steps for the time there is, at whose end the learning rate has come down and there is a validation."""
         training, seconds = recipe.training, self._seconds
         affordable = VALIDATING_SHARE * seconds / max(timing.validation, 1e-6)
@@ -171,7 +175,7 @@ class Planner:
             "training.optimizer.schedule": optimizer.schedule if optimizer.schedule in COMES_DOWN else "cosine",
         }
 
-    def _sentences(self, recipe: Recipe, timing: Timing, tokens: int) -> list[str]:
+    def _sentences(self, recipe: TranslationRecipe, timing: Timing, tokens: int) -> list[str]:
         """The plan for people."""
         training, model = recipe.training, recipe.model
         validations = math.ceil(training.steps / training.validate_every)
@@ -194,7 +198,7 @@ class Planner:
         return said
 
 
-def changed(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+def changed(recipe: TranslationRecipe, settings: Mapping[str, Any]) -> TranslationRecipe:
     """A recipe with options of it set anew."""
     return with_settings(recipe, [f"{name}={value}" for name, value in settings.items()])
 
@@ -205,9 +209,11 @@ def _bulk(sizes: Mapping[str, Any]) -> int:
     return int(layers * sizes["width"] * (4 * sizes["width"] + 2 * sizes["feed_forward"]))
 
 
-def _found_batch(recipe: Recipe, corpus: Prepared, remark: Callable[[str], None]) -> int:
+def _found_batch(recipe: TranslationRecipe, corpus: PreparedPairs, remark: Callable[[str], None]) -> int:
     """The tokens of a batch where a recipe leaves them to be found."""
     device = pick_device(recipe.training.device)
     if device.type == "cpu":
         return budget.CPU_TOKENS
-    return budget.find(build_task(recipe, corpus.source, corpus.target).to(device), recipe, corpus, remark)
+    return budget.find_batch_tokens(
+        build_translation(recipe, corpus.source, corpus.target).to(device), recipe, corpus, remark
+    )

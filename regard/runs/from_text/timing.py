@@ -10,15 +10,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from regard.data.corpora.prepared import Prepared
-from regard.families import Recipe
-from regard.model import Model, build_task, pick_device
-from regard.runs import open as runs
+from regard.data.corpora.prepared import PreparedPairs
+from regard.hardware.devices import pick_device
 from regard.runs.checkpoint import RunFolder
-from regard.tasks.translation.task import Translation
+from regard.tasks.translation.options import TranslationRecipe
+from regard.tasks.translation.task import Translation, build_translation
 from regard.training.events import Event, Hurried, Stepped
 from regard.training.snapshot import Snapshot, Validation
 from regard.training.trainer import Trainer
+from regard.verbs.translate.model import TranslationModel
 
 LEAST_EVENTS = 4  # of steps; what comes before the first does not count
 SENTENCES = 64  # translated, to know what a validation costs
@@ -52,12 +52,12 @@ class Timing:
 class Timer:
     """Times recipes on one corpus, each for so many seconds, in a folder that is removed again."""
 
-    def __init__(self, corpus: Prepared, folder: Path, seconds: float) -> None:
+    def __init__(self, corpus: PreparedPairs, folder: Path, seconds: float) -> None:
         self.corpus, self.folder, self.seconds = corpus, folder, seconds
 
-    def __call__(self, recipe: Recipe) -> Timing:
-        task = build_task(recipe, self.corpus.source, self.corpus.target).to(pick_device(recipe.training.device))
-        runs.learn_from(task, recipe, self.corpus)
+    def __call__(self, recipe: TranslationRecipe) -> Timing:
+        task = build_translation(recipe, self.corpus.source, self.corpus.target).to(pick_device(recipe.training.device))
+        task.learn_from(self.corpus, recipe)
         endless = {"steps": NEVER, "validate_every": NEVER, "save_every": NEVER, "patience": 0, "final": "best"}
         watch, keeper = Stopwatch(self.seconds), _TimedKeeper(RunFolder(self.folder))
         try:
@@ -120,7 +120,7 @@ def _unvalidated() -> Validation:
 
 
 @torch.no_grad()
-def _validation(task: Translation, recipe: Recipe, corpus: Prepared) -> tuple[float, float]:
+def _validation(task: Translation, recipe: TranslationRecipe, corpus: PreparedPairs) -> tuple[float, float]:
     """The seconds of a validation, by loss and by translating, from a few of its sentences.
 
     A model that has learnt nothing writes to the limit; one that has learnt a little ends of itself, if late.
@@ -135,7 +135,7 @@ def _validation(task: Translation, recipe: Recipe, corpus: Prepared) -> tuple[fl
     if not beam:
         return measuring, 0.0
     begin = time.monotonic()
-    outputs = Model(task, recipe).translate([source for source, _ in sample], beam=beam, n_best=1)
+    outputs = TranslationModel(task, recipe).translate([source for source, _ in sample], beam=beam, n_best=1)
     seconds = time.monotonic() - begin
     written = sum(len(output.tokens) + 1 for output in outputs)
     wanted = sum(len(tokens) + 1 for tokens in task.target.encode_all([target for _, target in sample]))

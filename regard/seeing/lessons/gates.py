@@ -5,15 +5,17 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
-from regard.model import Model
 from regard.models.recurrent.cells import unrolled
 from regard.seeing.lessons.reading import Reading, read
+from regard.verbs.translate.model import TranslationModel
 from regard.viewing.gates import Gates
 
 NEEDED = "`regard show gates` needs a seq2seq of cell lstm or gru"
 
 
-def gates_of(model: Model, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True) -> Gates:
+def gates_of(
+    model: TranslationModel, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True
+) -> Gates:
     """What the gates of one layer and direction did at each word; a word of several tokens has their mean.
 
     Units are ordered by how much they keep (the mean of the forget or the update gate), those that keep most first.

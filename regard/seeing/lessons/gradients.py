@@ -7,12 +7,12 @@ from math import inf
 import torch
 from torch import Tensor, nn
 
-from regard.model import Model
 from regard.models.recurrent.cells import Weights, unrolled, weights_of
 from regard.models.recurrent.layers import CELLS, GATES
 from regard.seeing.lessons.backpropagation import backpropagated, clipped, norm_of
 from regard.seeing.lessons.jacobians import bounds_by_distance, norms_by_distance, step_jacobians
 from regard.seeing.lessons.reading import read
+from regard.verbs.translate.model import TranslationModel
 from regard.viewing.canvas import shown
 from regard.viewing.lessons import Lesson, Line, Panel
 
@@ -179,7 +179,7 @@ def gradients_lesson(kinds: Sequence[str], gains: Sequence[float], max_norm: flo
     return Lesson("How gradients vanish and explode", panels)
 
 
-def trained_lesson(model: Model, text: str) -> Lesson:
+def trained_lesson(model: TranslationModel, text: str) -> Lesson:
     """The same norms in every layer and direction of a trained encoder, over the tokens of one sentence."""
     reading = read(model, text, NEEDED)
     lines: list[Line] = []

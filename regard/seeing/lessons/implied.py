@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from regard.attention.watch import Gaze, Gazes
 from regard.base.faults import Fault
-from regard.model import Model
 from regard.models.recurrent.cells import unrolled
 from regard.seeing.gazes import see
 from regard.seeing.lessons.reading import read
+from regard.verbs.translate.model import TranslationModel
 from regard.viewing.matrix import Matrix
 
 NEEDED = "`regard show implied` needs a seq2seq of cell gru"
@@ -72,7 +72,7 @@ def recombined(weights: Tensor, candidates: Tensor, start: Tensor, backward: boo
 
 @torch.no_grad()
 def implied_matrices(
-    model: Model, text: str, target: str | None = None, layer: int | None = None, by_word: bool = True
+    model: TranslationModel, text: str, target: str | None = None, layer: int | None = None, by_word: bool = True
 ) -> list[Matrix]:
     """The attention that a GRU encoder implies, in each direction it reads, and the one its decoder learnt, if any.
 

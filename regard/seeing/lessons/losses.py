@@ -3,12 +3,14 @@
 import torch
 
 from regard.base.faults import Fault
-from regard.model import Model
+from regard.tasks.translation.forcing import force_batch, forced_distributions
+from regard.tasks.translation.lengths import check_length
+from regard.verbs.translate.model import TranslationModel
 from regard.viewing.losses import SentenceLoss, TokenLoss
 
 
 @torch.no_grad()
-def sentence_loss(model: Model, text: str, target: str, others: int = 3) -> SentenceLoss:
+def sentence_loss(model: TranslationModel, text: str, target: str, others: int = 3) -> SentenceLoss:
     """−log p of each token of `target`, its end included, each given the true ones before it (teacher forcing).
 
     This is what training minimises, but for the smoothing of the labels; `others` tokens that the model thought
@@ -17,12 +19,12 @@ def sentence_loss(model: Model, text: str, target: str, others: int = 3) -> Sent
     if not text.strip():
         raise Fault("There is no text to read; give a sentence with --text.")
     task = model.task
-    task.check_length(text, 0)
+    check_length(task, text, 0)
     tokens = [*task.target.encode(target), task.end]
     if len(tokens) > task.model.options.longest:
         longest = task.model.options.longest
         raise Fault(f"The target has {len(tokens)} tokens, but the model writes {longest} at most; split it.")
-    (distribution,) = task.forced_distributions(task.force_batch([text], [tokens[:-1]]))
+    (distribution,) = forced_distributions(task, force_batch(task, [text], [tokens[:-1]]))
     names = task.target.pieces(range(task.target.size))
     judged = []
     for token, row in zip(tokens, distribution.double().cpu(), strict=True):

@@ -12,7 +12,8 @@ from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from regard.base.faults import Fault
 from regard.data.tokenisers.labels import is_spelled_word, labels
-from regard.model import Model
+from regard.tasks.translation.lengths import check_length
+from regard.verbs.translate.model import TranslationModel
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ class Reading:
 
 
 @torch.no_grad()
-def read(model: Model, text: str, needed: str) -> Reading:
+def read(model: TranslationModel, text: str, needed: str) -> Reading:
     """Let the model read `text`; a model without recurrent layers is refused with what is `needed`."""
     if not text.strip():
         raise Fault("There is no text to read; give a sentence with --text.")
     task = model.task
-    task.check_length(text, 0)
+    check_length(task, text, 0)
     layers = [
         part
         for name, part in task.model.named_modules()

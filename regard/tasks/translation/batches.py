@@ -72,7 +72,7 @@ def _real_places(lengths: Int[Tensor, " batch"], width: int) -> Int[Tensor, " to
 
 
 @runtime_checkable
-class Translator(Protocol):
+class TranslationNetwork(Protocol):
     """A network that reads source tokens whole and writes target tokens one after another.
 
     `read` gives what belongs to a sentence and `begin` what belongs to a row before its first token, both trees of

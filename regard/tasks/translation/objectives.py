@@ -13,7 +13,7 @@ from regard.base.recipe import Options
 from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.protocols import Loss
-from regard.tasks.translation.batches import PairBatch, Translator
+from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.packs import PackedBatch, PackedPairs
 
 
@@ -31,7 +31,7 @@ class Forced(NamedTuple):
     wanted: Int[Tensor, " token"]
 
 
-def forced(network: Translator, batch: PairBatch | PackedBatch) -> Forced:
+def forced(network: TranslationNetwork, batch: PairBatch | PackedBatch) -> Forced:
     """Teacher forcing: read the sources, and write the targets that are given."""
     if isinstance(batch, PackedBatch):
         return _forced_packed(network, batch.packed, batch.room)
@@ -56,10 +56,12 @@ class CrossEntropy:
 
     label_smoothing: float = 0.0
 
-    def __call__(self, network: Translator, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None) -> Loss:
+    def __call__(
+        self, network: TranslationNetwork, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None
+    ) -> Loss:
         return Loss(self.of(network, forced(network, batch)), batch.tokens)
 
-    def of(self, network: Translator, found: Forced) -> Float[Tensor, ""]:
+    def of(self, network: TranslationNetwork, found: Forced) -> Float[Tensor, ""]:
         weight, bias = network.token_weights(), network.token_biases()
         return projected_cross_entropy(found.states, weight, found.wanted, self.label_smoothing, bias)
 
@@ -71,7 +73,9 @@ class Consistent:
     label_smoothing: float
     consistency: float
 
-    def __call__(self, network: Translator, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None) -> Loss:
+    def __call__(
+        self, network: TranslationNetwork, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None
+    ) -> Loss:
         found = forced(network, batch.twice())
         states, wanted = found.states.unflatten(0, (2, -1)), found.wanted.chunk(2)[0]
         total = consistent_cross_entropy(

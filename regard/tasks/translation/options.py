@@ -1,7 +1,12 @@
-"""How a translator is trained."""
+"""What a recipe for a translator says, beside what its model is built like."""
+
+from typing import Any
 
 from pydantic import Field, model_validator
 
+from regard.base.recipe import Recipe
+from regard.data.corpora.options import PairData
+from regard.decoding.options import DecodingOptions
 from regard.tasks.text import TextTraining
 
 
@@ -34,3 +39,31 @@ class TranslationTraining(TextTraining):
         if self.best_by in ("bleu", "chrf") and self.validation_beam == 0:
             raise ValueError(f"best_by = '{self.best_by}' needs translations, but validation_beam = 0 makes none")
         return self
+
+
+class TranslationRecipe(Recipe):
+    """All that decides a translator: family, data, model, training and search."""
+
+    data: PairData = Field(description="The text and how it is cut into tokens.")
+    model: Any = Field(description="What the model is built like.")
+    training: TranslationTraining = Field(default_factory=TranslationTraining, description="How it is trained.")
+    decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> "TranslationRecipe":
+        longest, kept = getattr(self.model, "longest", None), self.data.cleaning.longest
+        if longest is not None and kept >= longest:
+            raise ValueError(f"data.cleaning.longest {kept} and an end token do not fit model.longest {longest}")
+        return self
+
+    def inheritance(self) -> dict[str, Any]:
+        data = self.data
+        return {
+            "data": {
+                "source_language": data.source_language,
+                "target_language": data.target_language,
+                "cleaning": {"longest": data.cleaning.longest},
+                "tokeniser": data.tokeniser.model_dump(exclude_none=True),
+            },
+            "decoding": self.decoding.model_dump(exclude_none=True),
+        }

@@ -1,8 +1,10 @@
 """Translation: pairs of sentences for batches, smoothed cross-entropy to minimise, text in and text out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -10,22 +12,30 @@ import torch.nn.functional as F
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from regard.base.faults import Fault, TooLong
-from regard.data.corpora.batching import Plan
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
 from regard.data.corpora.cleaning import shortened
-from regard.data.corpora.prepared import Prepared
-from regard.data.corpora.resampling import PairCutter, SampledPairs, workers_beside_gpu
-from regard.data.corpora.shards import Pairs
+from regard.data.corpora.prepare import prepare
+from regard.data.corpora.prepared import PreparedPairs, is_prepared, purpose_of
+from regard.data.corpora.resampling import PairCutter
 from regard.data.tokenisers.labels import is_spelled_word, labels
-from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
+from regard.decoding.options import DecodingOptions
+from regard.families import network_class
+from regard.hardware.precision import has_bf16_lstm
+from regard.models.freezing import check_parts, freeze
+from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
 from regard.protocols import Loss, Measure, State, Tally, mean
-from regard.tasks.translation.batches import PairBatch, Translator
-from regard.tasks.translation.objectives import CrossEntropy, Objective, forced
-from regard.tasks.translation.packs import PackedBatch, pack
+from regard.tasks.translation.batches import PairBatch, TranslationNetwork
+from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
+from regard.tasks.translation.options import TranslationRecipe
+from regard.tasks.translation.packs import PackedBatch
+from regard.tasks.translation.training_pairs import TrainingPairs
 from regard.viewing.sides import Side, Words
 
+FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
 VALIDATION_ROWS = 64  # rows of a batch that is only measured
 
 
@@ -33,88 +43,132 @@ class Translation(nn.Module):
     """A translator: the network, the two tokenisers, and what its outputs mean."""
 
     unit = "tokens"  # that batches are counted in
+    MEASURES: ClassVar[tuple[str, ...]] = ("loss", "perplexity", "accuracy")
 
     def __init__(
-        self, model: Translator, source: Tokeniser, target: Tokeniser, objective: Objective | None = None
+        self, model: TranslationNetwork, source: Tokeniser, target: Tokeniser, objective: Objective | None = None
     ) -> None:
         super().__init__()
         self.model, self.source, self.target = model, source, target
         self.objective = objective or CrossEntropy()
         self.begin, self.end = target.begin, target.end
-        self._corpus: tuple[Prepared, Plan] | None = None
-        self._sampled: SampledPairs | None = None
-        self._capacity = 0
+        self._pairs: TrainingPairs | None = None
 
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
 
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: TranslationRecipe, device: torch.device, folder: Path | None) -> None:
+        if recipe.training.log_attention and getattr(recipe.model, "decoder", None) == "bottleneck":
+            raise Fault("training.log_attention is true, but a bottleneck has no attention to log.")
+        in_bf16 = device.type == "cpu" and recipe.training.precision == "bf16"
+        if in_bf16 and getattr(recipe.model, "cell", None) == "lstm" and not has_bf16_lstm(device):
+            raise Fault(
+                "training.precision is 'bf16', but on this CPU torch has no LSTM in bf16; "
+                "omit training.precision, or set model.cell to 'gru'."
+            )
+        network = network_class(recipe)
+        check_parts(recipe.family, network, recipe.training.freeze)
+        with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
+            refuse_too_large(network(recipe.model, FEWEST_TOKENS, FEWEST_TOKENS, recipe.data.tokeniser.shared, 0))
+        if folder is None or not is_prepared(folder):
+            purpose_of(recipe.data)  # every file of text is there
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: TranslationRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedPairs:
+        tokenisers = tokenisers_in(start, recipe.data.tokeniser) if start else None
+        corpus = prepare(recipe.data, folder, progress, tokenisers, remark)
+        _check_validation(corpus, recipe.model.longest)
+        return corpus
+
+    @classmethod
+    def build(cls, recipe: TranslationRecipe, files: Mapping[str, bytes]) -> "Translation":
+        return build_translation(recipe, *tokenisers_in(files, recipe.data.tokeniser))
+
+    def settle(self, recipe: TranslationRecipe, prepared: PreparedPairs, remark: Remark) -> TranslationRecipe:
+        """The recipe with the size of its batches, found here where it does not say."""
+        if recipe.training.batch_tokens is not None:
+            return recipe
+        from regard.tasks.translation.budget import find_batch_tokens
+
+        found = find_batch_tokens(self, recipe, prepared, remark)
+        return recipe.model_copy(update={"training": recipe.training.model_copy(update={"batch_tokens": found})})
+
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, corpus: Prepared, batch_tokens: int, sampling: bool = False, fast: bool = True) -> None:
-        """Take the batches from `corpus`, at most `batch_tokens` tokens of the longer side each.
-
-        With `sampling` the text is cut into tokens anew in every epoch, else it is as the corpus was prepared. Where it
-        can be done, and `fast` allows it, the batches are packed.
-        """
-        pairs, workers = corpus.train, workers_beside_gpu() if self.device.type == "cuda" else 0
-        cutter = PairCutter(pairs, self.source, self.target, self.model.options.longest - 1)
-        self._sampled = SampledPairs(cutter, workers) if sampling else None
-        self._capacity = batch_tokens if fast else 0
-        self._corpus = corpus, Plan(pairs.source_lengths, pairs.target_lengths, batch_tokens, pairs.corpora)
+    def learn_from(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
+        training = recipe.training
+        if training.batch_tokens is None:
+            raise RuntimeError("the size of a batch is settled before a translator learns")
+        freeze(self.model, training.freeze)
+        fast = training.fast and training.precision != "float32"  # in which the kernels outgrow many GPUs
+        cutter = PairCutter(prepared.train, self.source, self.target, self.model.options.longest - 1)
+        sampling = recipe.data.tokeniser.sampling > 0
+        self._pairs = TrainingPairs(
+            prepared,
+            training.batch_tokens,
+            self.device,
+            cutter=cutter if sampling else None,
+            capacity=training.batch_tokens if fast else 0,
+        )
 
     @property
-    def path(self) -> str:
+    def pairs(self) -> TrainingPairs:
+        """What it learns from."""
+        if self._pairs is None:
+            raise RuntimeError("a translation task has batches only once it learns from a corpus")
+        return self._pairs
+
+    def outline(self, recipe: TranslationRecipe) -> list[str]:
+        plan, seed = self.pairs.plan, recipe.seed
+        split = "" if self.source is self.target else f" of the source, {self.target.size:,} of the target"
+        workers = self.pairs.workers
+        return [
+            f"{self.source.size:,} tokens in the vocabulary{split}",
+            f"{plan.count(seed, 0):,} batches an epoch, {100 * plan.padding_share(seed, 0):.1f}% of them padding",
+            *self._mixture(recipe),
+            *([self._path] if self._path else []),
+            *([f"{workers} worker processes cut the text anew in every epoch"] if workers else []),
+        ]
+
+    def _mixture(self, recipe: TranslationRecipe) -> list[str]:
+        """Which share of the pairs comes from which corpus, where there are several."""
+        if len(recipe.data.train) == 1:
+            return []
+        weights = [weight if count else 0.0 for _, count, weight in self.pairs.corpus.train.corpora]
+        named = zip(weights, recipe.data.train, strict=True)
+        shares = [f"{weight / sum(weights):.1%} from {corpus.names[0]}" for weight, corpus in named]
+        return [f"of the pairs of an epoch {', '.join(shares)}"]
+
+    @property
+    def _path(self) -> str:
         """Which path training takes on a GPU, and if it is the slower one, why; nothing where there is no choice."""
         if self.device.type != "cuda" or not isinstance(self.model, Transformer):
             return ""
-        if not self._capacity:
+        if not self.pairs.capacity:
             return "by the plain path, as training.fast or training.precision says"
         if serves(self.model, longest=1):
             return "on packed sentences, by fused kernels and captured passes"
         return f"by the plain path: {obstacle() or 'the kernels have other heads, positions or activations'}"
 
-    @property
-    def sampling_workers(self) -> int:
-        """How many worker processes cut the text anew; none where this process does it itself, or nobody."""
-        return self._sampled.workers if self._sampled else 0
-
-    @property
-    def plan(self) -> Plan:
-        """How the training data is cut into batches."""
-        return self._learning_from()[1]
-
-    def _learning_from(self) -> tuple[Prepared, Plan]:
-        if self._corpus is None:
-            raise RuntimeError("a translation task has batches only once it learns from a corpus")
-        return self._corpus
-
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
-        corpus, plan = self._learning_from()
         if split == "train":
-            for sources, targets in self._token_rows(corpus.train, plan.batches(seed, epoch, start), seed, epoch):
-                yield self._training_batch(sources, targets)
+            for sources, targets in self.pairs.rows(seed, epoch, start):
+                yield self.pairs.placed(self._host_batch(sources, targets), partial(serves, self.model))
         else:
-            pairs = {"valid": corpus.valid, "test": corpus.test}[split]
+            pairs = {"valid": self.pairs.corpus.valid, "test": self.pairs.corpus.test}[split]
             for first in range(start * VALIDATION_ROWS, len(pairs), VALIDATION_ROWS):
                 yield self.pair_up(pairs[first : first + VALIDATION_ROWS])
-
-    def _token_rows(
-        self, pairs: Pairs, batches: Iterable[np.ndarray], seed: int, epoch: int
-    ) -> Iterator[tuple[list[np.ndarray], list[np.ndarray]]]:
-        """The tokens of both sides for each batch of rows."""
-        if self._sampled is not None:
-            yield from self._sampled.batches(batches, seed, epoch)
-        else:
-            for rows in batches:
-                pairs.check_lengths()
-                yield [pairs.tokens("source", row) for row in rows], [pairs.tokens("target", row) for row in rows]
-
-    def _training_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch | PackedBatch:
-        batch = self._host_batch(sources, targets)
-        longest = max(batch.source.shape[1], batch.target.shape[1])
-        packed = pack(batch, self._capacity, self.device) if serves(self.model, longest) else None
-        return packed or batch.to(self.device)
 
     def pair_up(self, pairs: Sequence[tuple[str, str]]) -> PairBatch:
         """A batch of these sentences and their translations, without the spaces at their ends, as they are learnt."""
@@ -136,7 +190,7 @@ class Translation(nn.Module):
 
     @torch.no_grad()
     def measure(self, batch: PairBatch) -> dict[str, Measure]:
-        logits, wanted = self._forced(batch)
+        logits, wanted = self.forced_logits(batch)
         nats = float(F.cross_entropy(logits, wanted, reduction="sum"))
         right, count = float((logits.argmax(-1) == wanted).sum()), float(batch.tokens)
         return {
@@ -145,7 +199,7 @@ class Translation(nn.Module):
             "accuracy": Measure(Tally((right, count), mean), "higher"),
         }
 
-    def _forced(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+    def forced_logits(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
         """The logits of the real target tokens, each given the true ones before it, and those tokens."""
         found = forced(self.model, batch)
         return self.model.logits(found.states), found.wanted
@@ -160,29 +214,12 @@ class Translation(nn.Module):
         states, past = self.model.write(tokens[:, None], state.sentence, state.row)
         return self.model.logits(states[:, 0]).float().log_softmax(-1), State(state.sentence, past)
 
+    def limits(self, batch: PairBatch, options: DecodingOptions) -> Tensor:
+        longest = self.model.options.longest
+        limits = [options.limit(length, longest) for length in batch.source_lengths.tolist()]
+        return torch.tensor(limits).to(self.device)
+
     # What people see
-
-    def force_batch(self, inputs: Sequence[str], outputs: Sequence[Sequence[int]]) -> PairBatch:
-        """A batch in which these tokens, and no others, are written."""
-        sources = self.source.encode_all([text.strip() for text in inputs])
-        return self.token_batch([np.array(s) for s in sources], [np.array(tokens) for tokens in outputs])
-
-    def forced_distributions(self, batch: PairBatch) -> list[Tensor]:
-        """For each row the log-probabilities (place, token) from which its target, end included, is written."""
-        logits, _ = self._forced(batch)
-        rows = batch.places // batch.target.shape[1]
-        return list(logits.log_softmax(-1).split(torch.bincount(rows, minlength=batch.rows).tolist()))
-
-    def forced_scores(self, batch: PairBatch) -> Tensor:
-        """The log-probability of each target in the batch, its end counted."""
-        return torch.stack([own.sum() for own in self.forced_token_scores(batch)])
-
-    def forced_token_scores(self, batch: PairBatch) -> list[Tensor]:
-        """For each row the log-probabilities of its target's tokens, that of the end last."""
-        logits, wanted = self._forced(batch)
-        own = logits.log_softmax(-1).gather(1, wanted[:, None]).squeeze(1)
-        rows = batch.places // batch.target.shape[1]
-        return list(own.split(torch.bincount(rows, minlength=batch.rows).tolist()))
 
     def read(self, inputs: Sequence[str]) -> PairBatch:
         """The sentences as a batch with empty targets."""
@@ -194,38 +231,6 @@ class Translation(nn.Module):
 
     def write(self, tokens: Sequence[int]) -> str:
         return self.target.decode(tokens)
-
-    def source_tokens(self, text: str, number: int) -> list[int]:
-        """The tokens of a sentence; one longer than the model was made for is refused by its number."""
-        tokens, longest = self.source.encode(text.strip()), self.model.options.longest
-        if len(tokens) + 1 > longest:
-            raise TooLong(
-                number, f"{text[:40]!r}… has {len(tokens) + 1} tokens, but the model takes {longest} at most; split it."
-            )
-        return tokens
-
-    def check_length(self, text: str, number: int) -> int:
-        """How many tokens a sentence has with its end, if they are not too many."""
-        return len(self.source_tokens(text, number)) + 1
-
-    def check_target(self, text: str, number: int) -> int:
-        """The same of a translation that is to be forced."""
-        length, longest = len(self.target.encode(text)) + 1, self.model.options.longest
-        if length > longest:
-            raise TooLong(number, f"its translation has {length} tokens, but the model takes {longest} at most.")
-        return length
-
-    def target_tokens(self, text: str, what: str) -> list[int]:
-        """The tokens of what an output is asked to have; `what` it is called if it cannot be written."""
-        tokens, longest = self.target.encode(text), self.model.options.longest
-        if self.target.unknown in tokens:
-            unknown = next((word for word in text.split() if self.target.unknown in self.target.encode(word)), text)
-            raise Fault(
-                f"The {what} has {unknown!r}, for which this model has no tokens; give one that it could write."
-            )
-        if len(tokens) + 1 > longest:
-            raise Fault(f"The {what} has {len(tokens)} tokens, but an output has {longest - 1} at most; shorten it.")
-        return tokens
 
     def quote(self, batch: PairBatch | PackedBatch) -> str:
         pairs = batch.pairs if isinstance(batch, PackedBatch) else batch
@@ -243,11 +248,40 @@ class Translation(nn.Module):
             "target": replace(_words(self.target, [*written, self.end]), as_read=as_read),
         }
 
+    def extents(self, batch: PairBatch) -> dict[str, Tensor]:
+        target = (batch.places // batch.target.shape[1]).bincount(minlength=batch.rows)
+        return {"source": batch.source_lengths, "target": target}
+
+    def facts(self) -> dict[str, Any]:
+        return {"source tokens": self.source.size, "target tokens": self.target.size}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        return self.model.cost(size)
+
 
 def _words(tokeniser: Tokeniser, tokens: Sequence[int]) -> Words:
     """Tokens as one side of an attention; a single word that is spelled is shown by its letters."""
     joined = labels(tokeniser, tokens, by_word=not is_spelled_word(tokeniser, tokens))
     return Words(tokeniser.pieces(tokens), joined.texts, joined.places)
+
+
+def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Translation:
+    """The translator of a recipe with these tokenisers, its weights drawn from the recipe's seed."""
+    torch.manual_seed(recipe.seed)
+    shared, training = recipe.data.tokeniser.shared, recipe.training
+    network = network_class(recipe)(recipe.model, source.size, target.size, shared, target.pad)
+    return Translation(
+        network, source, target, objective_for(recipe.model, training.label_smoothing, training.consistency)
+    )
+
+
+def _check_validation(corpus: PreparedPairs, longest: int) -> None:
+    """A validation sentence too long for the model is better told now than at the first validation."""
+    sources = corpus.source.encode_all([source for source, _ in corpus.valid])
+    targets = corpus.target.encode_all([target for _, target in corpus.valid])
+    most = max((len(tokens) + 1 for tokens in [*sources, *targets]), default=0)
+    if most > longest:
+        raise Fault(f"The longest validation sentence has {most} tokens, but model.longest is {longest}.")
 
 
 def _padded(rows: list[np.ndarray], pad: int, last: int) -> tuple[Tensor, Tensor]:

@@ -8,25 +8,27 @@ from regard.base.faults import Fault
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
-from regard.model import Model
+from regard.tasks.translation.forcing import force_batch, forced_token_scores
+from regard.tasks.translation.lengths import check_length
+from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.outputs import Translated
-from regard.verbs.translate.search import limits_of, writer_of
+from regard.verbs.translate.search import writer_of
 
 
-def continue_from(model: Model, text: str, before: Sequence[int], options: DecodingOptions) -> Translated:
+def continue_from(model: TranslationModel, text: str, before: Sequence[int], options: DecodingOptions) -> Translated:
     """The translation of a sentence whose output begins with just these tokens; after an end nothing follows."""
     task = model.task
     if task.end in before[:-1]:
         raise Fault("An output is over at its end; no token follows it.")
-    task.check_length(text, 0)
+    check_length(task, text, 0)
     if before[-1:] == [task.end]:
         tokens = list(before[:-1])
         with torch.no_grad():
-            (own,) = task.forced_token_scores(task.force_batch([text], [tokens]))
+            (own,) = forced_token_scores(task, force_batch(task, [text], [tokens]))
         found = [Hypothesis(tokens, own.tolist(), float(own.sum()))]
     else:
         batch, longest = task.read([text]), task.model.options.longest
-        limits = limits_of(task, batch, options).clamp(min=min(len(before) + options.longest_extra, longest))
+        limits = task.limits(batch, options).clamp(min=min(len(before) + options.longest_extra, longest))
         (found,) = beam_search(writer_of([task], options), batch, limits, options, Demands(prefixes=[before]))
     best = found[0]
     aligned = model.align([text], [best.tokens])[0]

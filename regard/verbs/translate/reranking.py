@@ -7,10 +7,11 @@ from regard.decoding.output import Hypothesis
 from regard.decoding.pauses import between_steps
 from regard.decoding.rerank import Channel, minimum_bayes_risk, noisy_channel
 from regard.metrics.sentences import utility
-from regard.model import Model, Rank
+from regard.tasks.translation.lengths import check_length, check_target
+from regard.verbs.translate.model import Rank, TranslationModel
 
 
-def by_risk(model: Model, metric: str, count: int = 1) -> Rank:
+def by_risk(model: TranslationModel, metric: str, count: int = 1) -> Rank:
     """The `count` outputs that are worth most, on average, if any other of them were right.
 
     Minimum Bayes risk over samples (Eikema and Aziz 2020); an output's score is then its expected worth by the metric.
@@ -27,7 +28,7 @@ def by_risk(model: Model, metric: str, count: int = 1) -> Rank:
     return rank
 
 
-def by_channel(model: Model, backward: Model, weight: float, count: int = 1) -> Rank:
+def by_channel(model: TranslationModel, backward: TranslationModel, weight: float, count: int = 1) -> Rank:
     """The `count` best by log p(y|x) / |y| + weight · log p(x|y) / |x|, where p(x|y) is what `backward` gives.
 
     Noisy-channel reranking (Yee et al. 2019) without a language model; that sum becomes an output's score.
@@ -55,10 +56,10 @@ def by_channel(model: Model, backward: Model, weight: float, count: int = 1) -> 
     return rank
 
 
-def _check_lengths(backward: Model, outputs: list[str], text: str) -> None:
+def _check_lengths(backward: TranslationModel, outputs: list[str], text: str) -> None:
     try:
         for output in outputs:
-            backward.task.check_length(output, 0)
-        backward.task.check_target(text, 0)
+            check_length(backward.task, output, 0)
+        check_target(backward.task, text, 0)
     except TooLong as fault:
         raise Fault(f"The channel model cannot rank the outputs for {text[:40]!r}: {fault.sentence}") from None

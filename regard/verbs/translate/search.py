@@ -7,7 +7,6 @@ from functools import cached_property, partial
 from weakref import WeakKeyDictionary
 
 import torch
-from torch import Tensor
 
 from regard.base.faults import Fault, TextFault
 from regard.data.tokenisers.labels import is_unspaced
@@ -21,8 +20,8 @@ from regard.decoding.sampling import sample
 from regard.decoding.step_graphs import CapturedSteps
 from regard.hardware.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
-from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.covering import Covering
+from regard.tasks.translation.lengths import source_tokens, target_tokens
 from regard.tasks.translation.reserving import Reserving, can_reserve
 from regard.tasks.translation.task import Translation
 from regard.verbs.translate.phrasing import span_of, wanted
@@ -82,12 +81,6 @@ class Search:
         return self.options.sampling.samples if self.draws else self.options.beam
 
 
-def limits_of(task: Translation, batch: PairBatch, options: DecodingOptions) -> Tensor:
-    """How many tokens each output may have, its end counted."""
-    longest = task.model.options.longest
-    return torch.tensor([options.limit(length, longest) for length in batch.source_lengths.tolist()]).to(task.device)
-
-
 @torch.no_grad()
 def find(
     tasks: Sequence[Translation], texts: Sequence[str], search: Search, lines: Sequence[int] | None = None
@@ -101,7 +94,7 @@ def find(
     _check_constraints(search, len(texts))
     task, writer = tasks[0], writer_of(tasks, search.options)
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-    cut = {number: task.source_tokens(text, number) for number, text in enumerate(texts) if text.strip()}
+    cut = {number: source_tokens(task, text, number) for number, text in enumerate(texts) if text.strip()}
     rows = {number: row for number, row in cut.items() if row}  # a text may be of nothing but what no token stands for
     keys = range(len(texts)) if lines is None else lines
     seeker = _Seeker(task, writer, search)
@@ -183,7 +176,7 @@ class _Seeker:
     ) -> list[list[Hypothesis]]:
         """The outputs for one batch of sentences, in which none of the `barred` sequences of tokens is written."""
         batch = self.task.read_tokens(rows)
-        limits, options = limits_of(self.task, batch, self.search.options), self.search.options
+        limits, options = self.task.limits(batch, self.search.options), self.search.options
         demands = self._demands(constraints, barred)
         if self.search.draws:
             return sample(self.writer, batch, limits, options, lines, demands)
@@ -192,7 +185,7 @@ class _Seeker:
         return beam_search(self.writer, batch, limits, options, demands)
 
     def _demands(self, constraints: Constraints, barred: Sequence[Sequence[int]]) -> Demands:
-        tokens = self.task.target_tokens
+        tokens = partial(target_tokens, self.task)
         allowed = None
         if constraints.allowed is not None:
             allowed = sorted({token for text in constraints.allowed for token in self.task.target.encode(text)})
@@ -206,7 +199,7 @@ class _Seeker:
     def _wanted(self, phrase: str) -> Wanted:
         if not phrase.strip():
             raise Fault("A phrase that must occur is empty; leave it out.")
-        return wanted(self.task.target_tokens(phrase, "phrase"), self.task.target, self._joins_words)
+        return wanted(target_tokens(self.task, phrase, "phrase"), self.task.target, self._joins_words)
 
     @cached_property
     def _joins_words(self) -> bool:

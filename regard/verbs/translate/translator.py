@@ -20,7 +20,7 @@ from regard.verbs.translate.outputs import Cutting, Translated
 from regard.verbs.translate.plan import Engine, Job, Piece, Plan, job_for, plan_for
 
 if TYPE_CHECKING:
-    from regard.model import Model, Rank
+    from regard.verbs.translate.model import Rank, TranslationModel
 
 Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of sentences, in their order
 
@@ -48,16 +48,16 @@ class Translator:
         return self._open_engine
 
     @property
-    def model(self) -> "Model":
+    def model(self) -> "TranslationModel":
         """The model by torch, loaded when it is first needed."""
         with self._lock:
             return self._model
 
     @cached_property
-    def _model(self) -> "Model":
-        from regard.model import load
+    def _model(self) -> "TranslationModel":
+        from regard.verbs.translate.model import load_translation_model
 
-        return load(self.folder, precision=self._precision)
+        return load_translation_model(self.folder, precision=self._precision)
 
     # What it is
 
@@ -145,7 +145,7 @@ class Translator:
 
         return [continue_from(self.model, piece.text, before, plan.options) for piece in pieces]
 
-    def _with_others(self, names: Sequence[str]) -> "Model":
+    def _with_others(self, names: Sequence[str]) -> "TranslationModel":
         """Its model, as one with others of the same tokens."""
         if not names:
             return self.model
@@ -159,7 +159,7 @@ class Translator:
         assert self._find is not None
         return self._find(name)
 
-    def _rank(self, plan: Plan, model: "Model") -> "Rank | None":
+    def _rank(self, plan: Plan, model: "TranslationModel") -> "Rank | None":
         from regard.verbs.translate.reranking import by_channel, by_risk
 
         if plan.risk is not None:
@@ -170,7 +170,9 @@ class Translator:
         return None
 
 
-def _run_search(plan: Plan, model: "Model", rank: "Rank | None", pieces: Sequence[Piece]) -> list[Translated]:
+def _run_search(
+    plan: Plan, model: "TranslationModel", rank: "Rank | None", pieces: Sequence[Piece]
+) -> list[Translated]:
     from regard.verbs.translate.search import Constraints, Search
 
     constraints = Constraints(

@@ -9,7 +9,7 @@ import pytest
 import regard
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.data.corpora.options import Corpus, DataOptions
+from regard.data.corpora.options import Corpus, PairData
 
 TWO_FILES = [Corpus(source="a.en", target="a.pt")]
 
@@ -25,8 +25,8 @@ TWO_FILES = [Corpus(source="a.en", target="a.pt")]
     ],
 )
 def test_short_forms(short: Any, meant: list[Corpus]) -> None:
-    assert check(DataOptions, {"train": short, "valid": short}).train == meant
-    assert check(DataOptions, {"train": short, "valid": short}).valid == meant
+    assert check(PairData, {"train": short, "valid": short}).train == meant
+    assert check(PairData, {"train": short, "valid": short}).valid == meant
 
 
 @pytest.mark.parametrize(
@@ -53,25 +53,25 @@ def test_short_forms(short: Any, meant: list[Corpus]) -> None:
 )
 def test_refusals(train: Any, sentence: str) -> None:
     with pytest.raises(Fault, match=sentence):
-        check(DataOptions, {"train": train})
+        check(PairData, {"train": train})
 
 
 def test_weights_are_for_corpora_that_are_mixed() -> None:
     weighed = [{"pairs": "a.tsv", "weight": 1.0}, {"pairs": "b.tsv", "weight": 2.0}]
-    assert [corpus.weight for corpus in check(DataOptions, {"train": weighed}).train] == [1.0, 2.0]
-    assert check(DataOptions, {"train": weighed[1]}).train[0].weight is None
-    assert check(DataOptions, {"train": "a.tsv", "valid": weighed[0]}).valid[0].weight is None
+    assert [corpus.weight for corpus in check(PairData, {"train": weighed}).train] == [1.0, 2.0]
+    assert check(PairData, {"train": weighed[1]}).train[0].weight is None
+    assert check(PairData, {"train": "a.tsv", "valid": weighed[0]}).valid[0].weight is None
     with pytest.raises(Fault, match="test: a weight is for corpora to learn from"):
-        check(DataOptions, {"train": "a.tsv", "test": weighed})
+        check(PairData, {"train": "a.tsv", "test": weighed})
 
 
 def test_training_data_is_needed() -> None:
     with pytest.raises(Fault, match="needs 'train'"):
-        check(DataOptions, {})
+        check(PairData, {})
 
 
 def test_models_from_spelling_to_sounds_are_compared_on_the_same_data() -> None:
     recipes = sorted((Path(regard.__file__).parent / "recipes").glob("cmudict-g2p*.toml"))
-    data = [check(DataOptions, tomllib.loads(path.read_text(encoding="utf-8"))["data"]) for path in recipes]
+    data = [check(PairData, tomllib.loads(path.read_text(encoding="utf-8"))["data"]) for path in recipes]
     assert len(data) > 1
     assert all(each == data[0] for each in data)

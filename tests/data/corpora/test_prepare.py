@@ -16,7 +16,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.corpora import prepare as preparing
 from regard.data.corpora import shards
-from regard.data.corpora.options import DataOptions
+from regard.data.corpora.options import PairData
 from regard.data.corpora.prepare import open_prepared, prepare
 from regard.data.corpora.prepared import are_learnt
 from regard.data.corpora.shards import SIDES
@@ -42,7 +42,7 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
-def options_for(files: Path, **more: Any) -> DataOptions:
+def options_for(files: Path, **more: Any) -> PairData:
     table: dict[str, Any] = {
         "train": [
             {"source": str(files / "a.en"), "target": str(files / "a.pt"), "weight": 1.0},
@@ -53,7 +53,7 @@ def options_for(files: Path, **more: Any) -> DataOptions:
         "cleaning": {"longest": 60},
         "tokeniser": WORDS,
     }
-    return check(DataOptions, {**table, **more})
+    return check(PairData, {**table, **more})
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -62,11 +62,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_corpus_is_cleaned_tokenised_and_told_about(files: Path, tmp_path: Path) -> None:
     prepared = prepare(options_for(files), tmp_path / "prepared")
-    assert prepared.report.lines()[0] == (
+    assert prepared.report[0] == (
         "read 100 pairs, kept 93 (dropped 2 empty, 1 duplicate, 2 shared with validation or test, "
         "1 too long, 1 too uneven in length)"
     )
-    assert f"too long, for example {files / 'a.en'}, line 41: long long" in prepared.report.lines()[4]
+    assert f"too long, for example {files / 'a.en'}, line 41: long long" in prepared.report[4]
     assert len(prepared.train) == 93
     assert prepared.train.corpora == [(0, 54, 1.0), (54, 39, 2.0)]
     assert prepared.source is prepared.target
@@ -84,8 +84,8 @@ def test_validation_and_test_data_stay_as_they_are(files: Path, tmp_path: Path) 
 
 def test_without_validation_data_some_is_held_out(files: Path, tmp_path: Path) -> None:
     prepared = prepare(options_for(files, valid=[], hold_out=3), tmp_path / "prepared")
-    assert len(prepared.valid) == prepared.report.held_out == 3
-    assert len(prepared.train) == prepared.report.kept == 91
+    assert len(prepared.valid) == prepared.cleaning.held_out == 3
+    assert len(prepared.train) == prepared.cleaning.kept == 91
     trained_on = {prepared.train.tokens("source", row).tobytes() for row in range(91)}
     for source, target in prepared.valid:
         assert target.split(" ")[1] == source.split(" ")[-1] or "número" in target
@@ -143,14 +143,14 @@ def test_spaces_at_the_ends_of_lines_are_not_learnt(tmp_path: Path) -> None:
     (tmp_path / "train.tsv").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "valid.tsv").write_text("Something else. \tOutra coisa. \n", encoding="utf-8")
     table = {"train": str(tmp_path / "train.tsv"), "tokeniser": {"kind": "bytes"}}
-    prepared = prepare(check(DataOptions, table | {"valid": str(tmp_path / "valid.tsv")}), tmp_path / "prepared")
+    prepared = prepare(check(PairData, table | {"valid": str(tmp_path / "valid.tsv")}), tmp_path / "prepared")
     assert len(prepared.train) == 50
-    assert prepared.report.dropped["duplicate"].count == 1
+    assert prepared.cleaning.dropped["duplicate"].count == 1
     for row in range(50):
         source, target = (prepared.source.decode(prepared.train.tokens(side, row).tolist()) for side in SIDES)
         assert (source, target) == (source.strip(), target.strip())
     assert prepared.valid == [("Something else. ", "Outra coisa. ")]  # never changed
-    held_out = prepare(check(DataOptions, table | {"hold_out": 2}), tmp_path / "other").valid
+    held_out = prepare(check(PairData, table | {"hold_out": 2}), tmp_path / "other").valid
     assert [(source.strip(), target.strip()) for source, target in held_out] == held_out
 
 
@@ -171,7 +171,7 @@ def test_a_finished_preparation_is_opened_not_made_again(files: Path, tmp_path: 
     again = prepare(options_for(files, prepared=str(folder)), folder, lambda what, done, total: told.append(what))
     assert told == []
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
-    assert again.report == open_prepared(folder).report
+    assert again.cleaning == open_prepared(folder).cleaning
     assert len(again.train) == len(open_prepared(folder).train)
 
 
@@ -231,7 +231,7 @@ class Killed(BaseException):
     """Ends a preparation where a signal would: nothing in the library catches it."""
 
 
-def run_until_written(options: DataOptions, folder: Path, files: int, monkeypatch: pytest.MonkeyPatch) -> bool:
+def run_until_written(options: PairData, folder: Path, files: int, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Prepare, but end while a file is being written after so many others; whether it came to the end."""
     left = iter(range(files))
 
@@ -267,14 +267,14 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from regard.data.corpora import prepare as preparing
-from regard.data.corpora.options import DataOptions
+from regard.data.corpora.options import PairData
 
 def told(what, done, total):
     print(what, done, flush=True)
 
 if __name__ == "__main__":
     preparing._SMALL, preparing._CHUNK, preparing._SMALLEST_SHARD = 0, 16, 16
-    options = DataOptions.model_validate_json(sys.argv[1])
+    options = PairData.model_validate_json(sys.argv[1])
     preparing.prepare(options, Path(sys.argv[2]), told)
 """
 
@@ -307,7 +307,7 @@ def test_a_script_without_a_main_guard_is_told(files: Path, tmp_path: Path) -> N
     assert "A script must call regard under `if __name__ == '__main__':`" in ended.stderr
 
 
-def refusal(options: DataOptions, folder: Path) -> str:
+def refusal(options: PairData, folder: Path) -> str:
     with pytest.raises(Fault) as caught:
         prepare(options, folder)
     return str(caught.value)
@@ -339,7 +339,7 @@ def test_files_with_another_date_are_the_same_and_files_that_are_gone_are_not_ne
     assert remarks == []
     without = prepare(options_for(files), folder, remark=remarks.append)
     assert remarks == [f"{files / 'a.en'} is not there any more; going on with what was prepared from it."]
-    assert made.report == again.report == without.report
+    assert made.cleaning == again.cleaning == without.cleaning
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -350,7 +350,7 @@ def test_an_unfinished_preparation_goes_on_with_files_of_another_date(
     shard = tmp_path / "prepared" / "shards" / "000-00000.bin"
     before = shard.stat().st_ino
     os.utime(files / "b.tsv", (1, 1))
-    assert prepare(options_for(files), tmp_path / "prepared").report.read == 100
+    assert prepare(options_for(files), tmp_path / "prepared").cleaning.read == 100
     assert shard.stat().st_ino == before  # it was not made again
 
 
@@ -367,7 +367,7 @@ def test_an_unfinished_preparation_gives_way_when_a_file_is_mended(
     assert len(list((folder / "shards").glob("*.bin"))) == 2
     assert "data.hold_out was 1000 and is now 5" in refusal(options_for(files, hold_out=5), folder)
     (files / "b.tsv").write_bytes(whole + b"one more\tmais um\n")
-    assert prepare(options_for(files), folder).report.read == 101
+    assert prepare(options_for(files), folder).cleaning.read == 101
 
 
 def test_what_is_damaged_is_refused(files: Path, tmp_path: Path) -> None:

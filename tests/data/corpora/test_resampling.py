@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from regard.data.corpora.options import DataOptions
+from regard.data.corpora.options import PairData
 from regard.data.corpora.prepare import prepare
-from regard.data.corpora.prepared import Prepared
+from regard.data.corpora.prepared import PreparedPairs
 from regard.data.corpora.resampling import Flat, PairCutter, SampledPairs, workers_beside_gpu
 
 NAMES = ("Ana", "O professor", "A menina", "Мальчик")
@@ -13,11 +13,11 @@ LINES = [f"{name} reads the {number}. newspaper" for number in range(100) for na
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PreparedPairs:
     folder = tmp_path_factory.mktemp("corpus")
     for name, lines in (("train.en", LINES), ("train.pt", [line.upper() for line in LINES])):
         (folder / name).write_text("\n".join(lines), encoding="utf-8")
-    options = DataOptions.model_validate(
+    options = PairData.model_validate(
         {
             "source_language": "en",
             "target_language": "pt",
@@ -28,11 +28,11 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     return prepare(options, folder / "prepared")
 
 
-def cutter(corpus: Prepared, longest: int = 100) -> PairCutter:
+def cutter(corpus: PreparedPairs, longest: int = 100) -> PairCutter:
     return PairCutter(corpus.train, corpus.source, corpus.target, longest)
 
 
-def batches(corpus: Prepared) -> list[np.ndarray]:
+def batches(corpus: PreparedPairs) -> list[np.ndarray]:
     """Small ones, and one that is cut in several pieces."""
     rows = np.arange(len(corpus.train))[::-1]
     return [rows[:1], rows[1:20], rows[20:], rows[:7]]
@@ -43,14 +43,14 @@ def cut(pairs: SampledPairs, rows: list[np.ndarray], seed: int, epoch: int) -> l
     return [[[row.tolist() for row in side] for side in batch] for batch in found]
 
 
-def test_a_row_is_cut_by_its_key(corpus: Prepared) -> None:
+def test_a_row_is_cut_by_its_key(corpus: PreparedPairs) -> None:
     (rows,) = cut(SampledPairs(cutter(corpus), 0), [np.array([5, 2])], seed=3, epoch=4)
     for side, tokeniser, number in (("source", corpus.source, 0), ("target", corpus.target, 1)):
         expected = [tokeniser.sample(corpus.train.text(side, row), (3, 4, row, number)) for row in (5, 2)]
         assert rows[number] == expected
 
 
-def test_what_comes_out_too_long_stays_as_it_was_prepared(corpus: Prepared) -> None:
+def test_what_comes_out_too_long_stays_as_it_was_prepared(corpus: PreparedPairs) -> None:
     rows = np.arange(len(corpus.train))
     limit = int(max(corpus.train.source_lengths.max(), corpus.train.target_lengths.max()))
     free, bound = (cut(SampledPairs(cutter(corpus, longest), 0), [rows], 1, 0)[0] for longest in (1000, limit))
@@ -61,7 +61,7 @@ def test_what_comes_out_too_long_stays_as_it_was_prepared(corpus: Prepared) -> N
             assert bound[number][row] == expected
 
 
-def test_workers_change_nothing(corpus: Prepared) -> None:
+def test_workers_change_nothing(corpus: PreparedPairs) -> None:
     alone, helped = SampledPairs(cutter(corpus), 0), SampledPairs(cutter(corpus), 2)
     everything = batches(corpus)
     first = cut(alone, everything, 1, 0)

@@ -69,7 +69,7 @@ def test_overwriting_removes_the_runs_but_none_that_is_being_trained(small: Plan
     with comparison_folder.opened(small, out, False, False):
         run.begin()
     with (
-        runs.held(run),
+        runs.locked_run(run),
         pytest.raises(Fault, match="Another process is training"),
         comparison_folder.opened(small, out, False, True),
     ):

@@ -6,9 +6,10 @@ from typing import Any
 from regard.base.recipe import write
 from regard.data.tokenisers.tokeniser import Kind, train_tokeniser
 from regard.families import check_recipe
-from regard.model import Model, build_task, load
 from regard.runs import checkpoint
+from regard.tasks.translation.task import build_translation
 from regard.training.snapshot import named_weights
+from regard.verbs.translate.model import TranslationModel, load_translation_model
 
 SENTENCES = ["Ana reads a green book.", "Ana lê um livro verde."]
 SIZES: dict[str, dict[str, Any]] = {
@@ -31,13 +32,13 @@ def untrained_folder(folder: Path, family: str = "seq2seq", kind: Kind = "words"
     tokeniser = train_tokeniser(recipe.data.tokeniser, SENTENCES)
     files = {
         checkpoint.RECIPE: write(recipe, "# nobody trained this").encode(),
-        checkpoint.WEIGHTS: checkpoint.weights_to_bytes(named_weights(build_task(recipe, tokeniser, tokeniser))),
+        checkpoint.WEIGHTS: checkpoint.weights_to_bytes(named_weights(build_translation(recipe, tokeniser, tokeniser))),
         **tokeniser.files("tokeniser"),
     }
     checkpoint.update_folder(folder, files)
     return folder
 
 
-def untrained(folder: Path, family: str = "seq2seq", kind: Kind = "words", **model: Any) -> Model:
+def untrained(folder: Path, family: str = "seq2seq", kind: Kind = "words", **model: Any) -> TranslationModel:
     """The same, loaded."""
-    return load(untrained_folder(folder, family, kind, **model), device="cpu")
+    return load_translation_model(untrained_folder(folder, family, kind, **model), device="cpu")

@@ -7,7 +7,7 @@ from torch import nn
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.families import FAMILIES
-from regard.training.freezing import check_parts, freeze
+from regard.models.freezing import check_parts, freeze
 
 SMALL = {
     "transformer": {"encoder_layers": 1, "decoder_layers": 1, "width": 8, "feed_forward": 8, "heads": 2},

@@ -11,11 +11,11 @@ from regard.base.faults import Fault
 from regard.cli import main
 from regard.decoding.options import DecodingOptions
 from regard.metrics import score
-from regard.model import Model, load
 from regard.protocols import Measure
-from regard.runs import evaluate as evaluation
-from regard.runs.evaluate import from_pairs, score_outputs
 from regard.tasks.translation.batches import PairBatch
+from regard.verbs.translate import evaluation
+from regard.verbs.translate.evaluation import from_pairs, score_outputs
+from regard.verbs.translate.model import TranslationModel, load_translation_model
 
 TRAIN = "BAD  B AE D\nDAB  D AE B\nADD  AE D\nBE  B IY\nBEAD  B IY D\nREAD  R EH D\nREAD  R IY D\nDEED  D IY D\n"
 TEST = "LEAD  L IY D\nDEAD  D EH D\nLEAD  L EH D\nBEE  B IY\nLEAD  L IY D\n"
@@ -62,8 +62,8 @@ def speller(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(speller: Path) -> Model:
-    return load(speller)
+def model(speller: Path) -> TranslationModel:
+    return load_translation_model(speller)
 
 
 # Several references
@@ -79,17 +79,21 @@ def test_merged_pairs_are_sentences_with_all_their_different_references() -> Non
     assert data == evaluation.TestData(["a", "b", "A"], [["x", "y", "x"], ["z", None, None]], "valid")
 
 
-def test_a_split_is_read_as_the_recipe_says(speller: Path, model: Model) -> None:
+def test_a_split_is_read_as_the_recipe_says(speller: Path, model: TranslationModel) -> None:
     data = evaluation.from_split(model, speller, "test")
     assert data.sources == ["LEAD", "DEAD", "BEE"]
     assert data.references == [["L IY D", "D EH D", "B IY"], ["L EH D", None, None]]
     unmerged = model.recipe.data.model_copy(update={"merge_references": False})
-    data = evaluation.from_split(Model(model.task, model.recipe.model_copy(update={"data": unmerged})), speller, "test")
+    data = evaluation.from_split(
+        TranslationModel(model.task, model.recipe.model_copy(update={"data": unmerged})), speller, "test"
+    )
     assert data.sources == ["LEAD", "DEAD", "LEAD", "BEE", "LEAD"]
     assert len(data.references) == 1
 
 
-def test_any_answer_is_right_and_counts_once(speller: Path, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_answer_is_right_and_counts_once(
+    speller: Path, model: TranslationModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Three words: one right by its second answer, one with an edit in three, one with one in two."""
     answers = {"LEAD": "L EH D", "DEAD": "D IY D", "BEE": "B"}
     data = evaluation.from_split(model, speller, "test")
@@ -101,14 +105,14 @@ def test_any_answer_is_right_and_counts_once(speller: Path, model: Model, monkey
     assert errors.signature == "nrefs:var|case:mixed|norm:NFC|ref:nearest|unit:word|beam:4|lp:0.6"
 
 
-def test_perplexity_is_of_the_first_references(speller: Path, model: Model) -> None:
+def test_perplexity_is_of_the_first_references(speller: Path, model: TranslationModel) -> None:
     merged = evaluation.from_split(model, speller, "test")
     first = from_pairs([("LEAD", "L IY D"), ("DEAD", "D EH D"), ("BEE", "B IY")], "test", merge=False)
     assert evaluation.perplexity(model, merged) == evaluation.perplexity(model, first)
 
 
 def test_perplexity_is_measured_in_pieces_where_the_memory_is_short(
-    speller: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+    speller: Path, model: TranslationModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, measure, tried = evaluation.from_split(model, speller, "test"), model.task.measure, []
     expected = evaluation.perplexity(model, data)
@@ -144,13 +148,13 @@ def test_an_unknown_metric_is_refused_before_anything_is_read() -> None:
 # Tokenisers and test sets of sacreBLEU's
 
 
-def between(model: Model, source: str, target: str) -> Model:
+def between(model: TranslationModel, source: str, target: str) -> TranslationModel:
     """The same model, as if its languages were these."""
     data = model.recipe.data.model_copy(update={"source_language": source, "target_language": target})
-    return Model(model.task, model.recipe.model_copy(update={"data": data}))
+    return TranslationModel(model.task, model.recipe.model_copy(update={"data": data}))
 
 
-def test_the_tokeniser_is_bleus_and_the_usual_one_is_remarked_on(speller: Path, model: Model) -> None:
+def test_the_tokeniser_is_bleus_and_the_usual_one_is_remarked_on(speller: Path, model: TranslationModel) -> None:
     data, said = evaluation.from_split(model, speller, "test"), list[str]()
     chinese = between(model, "en", "zh")
     usual, chrf = evaluation.evaluate(chinese, data, ["bleu", "chrf"], notice=said.append).scores
@@ -169,7 +173,7 @@ def test_a_tokeniser_that_no_metric_uses_is_refused(speller: Path, capsys: pytes
 
 
 def test_a_named_set_is_that_of_the_models_languages(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: TranslationModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(DATASETS["wmt20"], "_outdir", str(tmp_path))
     (tmp_path / "wmt20.en-de.src").write_text("LEAD\nBEE\n")
@@ -185,7 +189,7 @@ def test_a_named_set_without_the_models_languages_is_refused(speller: Path, caps
     assert main(["evaluate", str(speller), "--test-set", "wmt20"]) == 2
     assert "The test set wmt20 has no 'en-arpabet'; it has " in capsys.readouterr().err
     assert main(["evaluate", str(speller), "--test-set", "wmt20", "--split", "test"]) == 2
-    assert "leave out --split, --source and --reference" in " ".join(capsys.readouterr().err.split())
+    assert "omit --split, --source and --reference" in " ".join(capsys.readouterr().err.split())
 
 
 # Sentences that the model was trained on
@@ -254,14 +258,14 @@ def test_a_damaged_list_of_the_training_text_is_refused(
 # Letters in, sounds out
 
 
-def test_what_was_learnt_is_written_in_sounds_whatever_the_case(model: Model) -> None:
+def test_what_was_learnt_is_written_in_sounds_whatever_the_case(model: TranslationModel) -> None:
     upper, lower = model.translate(["BAD", "bad"])
     assert upper.text == lower.text == "B AE D"
     assert upper.tokens == ["B", "AE", "D"]
     assert upper.alignment == [(0, 0), (0, 1), (0, 2)]  # three sounds of one word
 
 
-def test_letters_and_lines_that_were_never_seen_give_an_answer(model: Model) -> None:
+def test_letters_and_lines_that_were_never_seen_give_an_answer(model: TranslationModel) -> None:
     answers = model.translate(["", "two words", "café", "👍"])
     assert answers[0].text == ""
     assert all(isinstance(answer.text, str) for answer in answers)

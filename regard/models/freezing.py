@@ -1,20 +1,21 @@
 """Parts of a network that do not learn."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from torch import nn
 
 from regard.base.faults import Fault
 
 
+@runtime_checkable
 class Parted(Protocol):
     """A network that says which of its attributes make up each of its parts."""
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]]
 
 
-def check_parts(family: str, network: type[Parted], names: Sequence[str]) -> None:
+def check_parts(family: str, network: Any, names: Sequence[str]) -> None:
     """Refuse to freeze what a family does not have, or all that it has."""
     for name in names:
         if name not in network.PARTS:

@@ -12,8 +12,8 @@ from torch import nn
 from regard.base.recipe import apply_settings, read_table
 from regard.cli import main
 from regard.families import check_recipe
+from regard.hardware.precision import has_bf16_lstm
 from regard.runs import open as runs
-from regard.training.precision import has_bf16_lstm
 
 IN_BF16 = ["training.precision=bf16", "training.device=cpu"]
 REFUSED = (

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from regard.data.corpora.prepared import Prepared
-from regard.families import Recipe
+from regard.data.corpora.prepared import PreparedPairs
+from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
 
 CPU_TOKENS = 4096
@@ -15,7 +15,9 @@ TRIALS = (1024, 4096)  # tokens of the two batches whose memory is measured
 SHARE = 0.8  # of the free memory that a batch may fill
 
 
-def find(task: Translation, recipe: Recipe, corpus: Prepared, remark: Callable[[str], None]) -> int:
+def find_batch_tokens(
+    task: Translation, recipe: TranslationRecipe, corpus: PreparedPairs, remark: Callable[[str], None]
+) -> int:
     """The number of tokens, said aloud."""
     if task.device.type == "cpu":
         remark(f"batches of {CPU_TOKENS:,} tokens, as always on a CPU")
@@ -27,7 +29,7 @@ def find(task: Translation, recipe: Recipe, corpus: Prepared, remark: Callable[[
     return chosen
 
 
-def _fitting(task: Translation, corpus: Prepared, precision: str) -> int:
+def _fitting(task: Translation, corpus: PreparedPairs, precision: str) -> int:
     """The tokens that would fill the memory, from the line through two trials with the longest pairs there are."""
     pairs = corpus.train
     longest = int(max(pairs.source_lengths.max(), pairs.target_lengths.max()))

@@ -1,0 +1,37 @@
+"""The scores that a model folder keeps."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from regard.base.faults import Fault
+from regard.base.parsing import parse_json
+from regard.metrics import Score
+from regard.runs import checkpoint
+
+
+def keep_scores(folder: Path, scores: Sequence[Score]) -> bool:
+    """Keep the scores of a split in the model folder, in the place of older ones of the same kind; True if it could."""
+    new = [each.as_dict() for each in scores]
+    replaced = {(each["metric"], each["split"], each["signature"]) for each in new}
+    old = [each for each in read_scores(folder) if (each["metric"], each["split"], each["signature"]) not in replaced]
+    text = json.dumps({"scores": [*old, *new]}, indent=1, ensure_ascii=False)
+    try:
+        checkpoint.update_folder(folder, {checkpoint.SCORES: text.encode()})
+    except Fault:
+        return False
+    return True
+
+
+def read_scores(folder: Path) -> list[dict]:
+    """The scores kept in a model folder."""
+    if not (folder / checkpoint.SCORES).exists():
+        return []
+    try:
+        path = folder / checkpoint.SCORES
+        scores = parse_json(checkpoint.read_folder(folder, [checkpoint.SCORES])[checkpoint.SCORES], str(path))["scores"]
+        if all({"metric", "value", "signature", "split"} <= score.keys() for score in scores):
+            return list(scores)
+    except (KeyError, TypeError, AttributeError):
+        pass
+    raise Fault(f"{path} does not hold scores.")

@@ -1,0 +1,29 @@
+"""Training a run that is open, by gradient or by counting, and drawing how it went."""
+
+from collections.abc import Sequence
+
+from regard.runs.open import Run
+from regard.runs.validate import validator_of
+from regard.training.events import Listener
+from regard.training.snapshot import Facts
+from regard.training.trainer import Trainer
+
+
+def train(run: Run, listeners: Sequence[Listener]) -> Facts:
+    """Train the run to its end or to a stop, and draw its loss curve."""
+    trainer = Trainer(
+        run.task, run.recipe.training, run.recipe.seed, run.folder, validator_of(run.task, run.recipe), listeners
+    )
+    facts = trainer.run()
+    if facts.losses:
+        from regard.viewing.curves import draw_curves
+
+        series = {"training loss": list(facts.losses)}
+        for step, values in facts.tallies:
+            for name, value in values.items():
+                series.setdefault(f"training {name}", []).append((step, value))
+        for step, measures in facts.validations:
+            for name, value in measures.items():
+                series.setdefault(f"validation {name}", []).append((step, value))
+        draw_curves(series, run.folder.folder / "curve.png", "Training")
+    return facts

@@ -1,0 +1,75 @@
+"""Measuring a run on its validation data."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from regard.base.faults import Fault
+from regard.base.recipe import Recipe
+from regard.families import task_class
+from regard.hardware.memory import in_pieces
+from regard.metrics import Score
+from regard.protocols import Divisible, Measure, Measures
+from regard.tasks import TASKS, find_place
+from regard.training.snapshot import Validation
+
+
+class Validator:
+    """Measures a task on its validation data, by what the task itself measures."""
+
+    def __init__(self, task: Any, recipe: Recipe) -> None:
+        self.task, self.recipe = task, recipe
+
+    @classmethod
+    def names(cls, recipe: Recipe) -> list[str]:
+        """What it measures, by name."""
+        return list(task_class(recipe).MEASURES)
+
+    def __call__(self) -> Validation:
+        measures = measure_split(self.task, "valid")
+        return Validation(measures, [score.as_dict() for score in scores_of(measures, "valid")])
+
+
+def validator_of(task: Any, recipe: Recipe) -> Validator:
+    """What measures a task as its kind asks for."""
+    return find_place(TASKS[recipe.task].validator)(task, recipe)
+
+
+def check_best_by(recipe: Recipe) -> None:
+    """Refuse to choose weights by what a validation does not measure."""
+    names = find_place(TASKS[recipe.task].validator).names(recipe)
+    by = getattr(recipe.training, "best_by", names[0])
+    if by not in names:
+        raise Fault(f"training.best_by is '{by}', but a validation can measure {', '.join(names)}.")
+
+
+@torch.no_grad()
+def measure_split(task: Any, split: str) -> dict[str, Measure]:
+    """The task's own measures over a whole split, however it is cut into batches."""
+    return add_measures(
+        piece for batch in task.batches(split, seed=0, epoch=0, start=0) for piece in measure_in_pieces(task, batch)
+    )
+
+
+def add_measures(found: Iterable[dict[str, Measure]]) -> dict[str, Measure]:
+    """The measures of several batches as those of all of them."""
+    measures: dict[str, Measure] = {}
+    for each in found:
+        for name, measure in each.items():
+            measures[name] = measures[name] + measure if name in measures else measure
+    return measures
+
+
+def measure_in_pieces(task: Measures, batch: Any) -> list[dict[str, Measure]]:
+    """What a task measures on a batch; where the memory does not suffice, on pieces of it, which add up."""
+    return in_pieces(task.measure, batch, _halves)
+
+
+def _halves(batch: Any) -> Any:
+    return batch.split(2) if isinstance(batch, Divisible) and batch.rows > 1 else ()
+
+
+def scores_of(measures: dict[str, Measure], split: str) -> list[Score]:
+    """Measures as a model folder keeps them; the last sum of a tally is the number of items that it is of."""
+    return [Score(name, measure.value, measure.signature, measure.items, split) for name, measure in measures.items()]

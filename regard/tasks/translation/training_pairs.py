@@ -1,0 +1,59 @@
+"""What a translator learns from: a prepared corpus, put into batches by a budget of tokens."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+import torch
+
+from regard.data.corpora.batching import Plan
+from regard.data.corpora.prepared import PreparedPairs
+from regard.data.corpora.resampling import PairCutter, SampledPairs, workers_beside_gpu
+from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.packs import PackedBatch, pack
+
+PackingFit = Callable[[int], bool]  # whether sentences of up to so many tokens can be packed
+TokenRows = tuple[list[np.ndarray], list[np.ndarray]]  # of sources, and of their targets
+
+
+class TrainingPairs:
+    """The pairs of a corpus in batches of at most `batch_tokens` tokens of the longer side.
+
+    With a `cutter` the text is cut into tokens anew in every epoch, else it is as the corpus was prepared. With a
+    `capacity`, the tokens that a pack has room for, batches are packed where they can be.
+    """
+
+    def __init__(
+        self,
+        corpus: PreparedPairs,
+        batch_tokens: int,
+        device: torch.device,
+        cutter: PairCutter | None = None,
+        capacity: int = 0,
+    ) -> None:
+        pairs = corpus.train
+        self.corpus, self.device, self.capacity = corpus, device, capacity
+        self.plan = Plan(pairs.source_lengths, pairs.target_lengths, batch_tokens, pairs.corpora)
+        workers = workers_beside_gpu() if device.type == "cuda" else 0
+        self._sampled = SampledPairs(cutter, workers) if cutter else None
+
+    @property
+    def workers(self) -> int:
+        """How many worker processes cut the text anew; none where this process does it itself, or nobody."""
+        return self._sampled.workers if self._sampled else 0
+
+    def rows(self, seed: int, epoch: int, start: int) -> Iterator[TokenRows]:
+        """The tokens of both sides, batch after batch."""
+        batches: Iterable[np.ndarray] = self.plan.batches(seed, epoch, start)
+        if self._sampled is not None:
+            yield from self._sampled.batches(batches, seed, epoch)
+            return
+        pairs = self.corpus.train
+        for rows in batches:
+            pairs.check_lengths()
+            yield [pairs.tokens("source", row) for row in rows], [pairs.tokens("target", row) for row in rows]
+
+    def placed(self, batch: PairBatch, fits: PackingFit) -> PairBatch | PackedBatch:
+        """A batch of the host on the device, packed if that can be."""
+        longest = max(batch.source.shape[1], batch.target.shape[1])
+        packed = pack(batch, self.capacity, self.device) if fits(longest) else None
+        return packed or batch.to(self.device)

@@ -1,0 +1,73 @@
+"""What a model can be asked for: each verb, the capabilities of a task that it takes, and the sentence of a refusal."""
+
+from typing import Any
+
+from regard.base.faults import Fault
+from regard.base.recipe import Recipe
+from regard.families import FAMILIES
+from regard.protocols import (
+    Answers,
+    Counts,
+    Describes,
+    Draws,
+    Embeds,
+    Emits,
+    Labelled,
+    Learns,
+    Measures,
+    Reads,
+    Reported,
+    Stepwise,
+    Writes,
+)
+from regard.tasks import TASKS, find_place
+
+# Each verb with the sets of capabilities that give it: one of the sets is enough.
+VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
+    "train": ((Learns,), (Counts,)),
+    "evaluate": ((Measures,),),
+    "translate": ((Reads, Stepwise, Writes), (Reads, Emits)),
+    "generate": ((Reads, Stepwise, Writes),),
+    "caption": ((Reads, Stepwise, Writes),),
+    "transcribe": ((Reads, Stepwise, Writes), (Reads, Emits)),
+    "answer": ((Reads, Answers),),
+    "draw": ((Draws,),),
+    "embed": ((Embeds,),),
+    "look": ((Reads, Labelled),),
+    "heads": ((Labelled, Reported),),
+    "info": ((Describes,),),
+    "compare": ((Learns, Measures), (Counts, Measures)),
+    "average": ((Learns,),),
+}
+# Verbs that capabilities alone do not give: a kind of task has one of them as its own.
+OWN_VERBS = frozenset({"translate", "generate", "caption", "transcribe", "answer", "draw"})
+
+
+def has(task: type, capability: type) -> bool:
+    """Whether a class of tasks has the methods of a capability."""
+    return all(hasattr(task, name) for name, value in vars(capability).items() if _is_method(name, value))
+
+
+def _is_method(name: str, value: Any) -> bool:
+    return callable(value) and not name.startswith("_")
+
+
+def verbs_of(family: str, task: str) -> list[str]:
+    """What a model of a family that was trained for a task can be asked for."""
+    kind, made = TASKS[task], find_place(FAMILIES[family].way(task).task)
+    found = [
+        verb
+        for verb, ways in VERBS.items()
+        if (verb not in OWN_VERBS or verb == kind.verb)
+        and any(all(has(made, capability) for capability in way) for way in ways)
+    ]
+    return [*found, *(["serve"] if kind.verb in found else [])]
+
+
+def needs(recipe: Recipe, verb: str) -> None:
+    """Refuse to do with a model what it cannot do, in a sentence that says what it can."""
+    verbs = verbs_of(recipe.family, recipe.task)
+    if verb not in verbs:
+        article = "An" if recipe.family[0] in "aeio" else "A"
+        gives = TASKS[recipe.task].gives
+        raise Fault(f"{article} {recipe.family} gives {gives}; it can {', '.join(verbs)}.")

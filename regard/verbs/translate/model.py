@@ -1,0 +1,173 @@
+"""A translator in the hand: what `regard.load` gives for models that translate."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.attention.alignments import links
+from regard.attention.watch import unwatched, watched, watching
+from regard.base.faults import Fault
+from regard.decoding.options import changed
+from regard.decoding.output import Hypothesis
+from regard.model import Model, load
+from regard.tasks.translation.covering import crossing
+from regard.tasks.translation.forcing import force_batch, forced_scores, forced_token_scores
+from regard.tasks.translation.lengths import check_length, check_target
+from regard.tasks.translation.options import TranslationRecipe
+from regard.tasks.translation.task import Translation
+from regard.verbs.table import needs
+from regard.verbs.translate.outputs import Alignment, Translated
+from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, batches_of, find
+
+ALIGNED_TOKENS = 2048  # tokens x rows in one batch whose attention is kept
+
+Rank = Callable[[str, list[Hypothesis]], list[Hypothesis]]
+
+
+class TranslationModel(Model):
+    """A translator with its tokenisers and its recipe, alone or together with others of the same tokens."""
+
+    task: Translation
+    recipe: TranslationRecipe
+
+    def __init__(self, task: Translation, recipe: TranslationRecipe, others: Sequence[Translation] = ()) -> None:
+        super().__init__(task, recipe)
+        self.others = [other.eval() for other in others]
+
+    def has_tokens_of(self, other: "TranslationModel") -> bool:
+        """Whether both cut text into the same tokens."""
+        return [other.task.source.files("source"), other.task.target.files("target")] == [
+            self.task.source.files("source"),
+            self.task.target.files("target"),
+        ]
+
+    def together(self, others: Sequence["TranslationModel"]) -> "TranslationModel":
+        """This model as one with others of the same tokens: they write by the mean of their probabilities.
+
+        What is looked at and forced is still this one.
+        """
+        for number, other in enumerate(others, start=1):
+            if not self.has_tokens_of(other):
+                raise Fault(
+                    f"Translator {number} beside the first cuts text into other tokens; combine models of one corpus."
+                )
+        return TranslationModel(self.task, self.recipe, [*self.others, *(other.task for other in others)])
+
+    def translate(
+        self,
+        texts: Sequence[str],
+        beam: int | None = None,
+        length_penalty: float | None = None,
+        n_best: int | None = None,
+        *,
+        sample: Mapping[str, Any] | None = None,
+        constraints: Constraints | None = None,
+    ) -> list[Translated]:
+        """Translate each text; what is not given is as the model's recipe says.
+
+        With `sample`, options of sampling such as {"temperature": 0.7, "seed": 3}, outputs are drawn at random, as many
+        as `n_best`. Under `watching` one more pass over the best outputs shows every attention, rows = texts.
+        """
+        return self.translate_by(
+            texts, self.search(beam, length_penalty, n_best, sample=sample, constraints=constraints)
+        )
+
+    def translate_by(
+        self, texts: Sequence[str], search: Search, lines: Sequence[int] | None = None, rank: Rank | None = None
+    ) -> list[Translated]:
+        """Translate each text by a search of any kind; `lines` number the texts for sampling, and `rank` reorders."""
+        if isinstance(texts, str):
+            raise TypeError("translate takes a list of texts; write translate([text])")
+        with unwatched():
+            found = find([self.task, *self.others], texts, search, lines)
+            if rank is not None:
+                found = [rank(text, hypotheses) for text, hypotheses in zip(texts, found, strict=True)]
+        if watched() and texts:
+            self.force(texts, [hypotheses[0].tokens for hypotheses in found])
+        return self._translated(texts, found)
+
+    def search(
+        self,
+        beam: int | None = None,
+        length_penalty: float | None = None,
+        n_best: int | None = None,
+        *,
+        sample: Mapping[str, Any] | None = None,
+        given: Mapping[str, Any] | None = None,
+        constraints: Constraints | None = None,
+    ) -> Search:
+        """The search of the model's recipe with what is given changed in it; `given` takes any option by its name."""
+        named = {"beam": beam, "length_penalty": length_penalty, "n_best": n_best}
+        every = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
+        return Search(changed(self.recipe.decoding, every, sample), sample is not None, constraints or Constraints())
+
+    def _translated(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[Translated]:
+        # All at once, when the first is asked for.
+        aligned = cache(lambda: self.align(texts, [hypotheses[0].tokens for hypotheses in found]))
+
+        def alignment(number: int) -> Alignment:
+            return aligned()[number]
+
+        def told(number: int, hypotheses: list[Hypothesis]) -> Translated:
+            best, written = hypotheses[0], [(self.task.write(each.tokens), each.score) for each in hypotheses]
+            pieces = self.task.target.pieces(best.tokens)
+            return Translated(written[0][0], best.score, pieces, best.token_scores, written, partial(alignment, number))
+
+        return [told(number, hypotheses) for number, hypotheses in enumerate(found)]
+
+    @torch.no_grad()
+    def force(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> Tensor:
+        """Let the model read these texts and write just these tokens; the log-probability of each output."""
+        return forced_scores(self.task, force_batch(self.task, texts, outputs))
+
+    @torch.no_grad()
+    def translate_as(self, texts: Sequence[str], outputs: Sequence[str]) -> list[Translated]:
+        """The given outputs as if the model had written them, each scored by its log-probability."""
+        if len(texts) != len(outputs):
+            raise Fault(f"There are {len(texts)} texts but {len(outputs)} outputs for them.")
+        found: list[list[Hypothesis]] = [[] for _ in texts]
+        tokens = [self.task.target.encode(output) for output in outputs]
+        lengths = {
+            number: max(check_length(self.task, text, number), check_target(self.task, outputs[number], number))
+            for number, text in enumerate(texts)
+        }
+        for numbers in batches_of(lengths, SEARCH_TOKENS):
+            batch = force_batch(self.task, [texts[n] for n in numbers], [tokens[n] for n in numbers])
+            for number, own in zip(numbers, forced_token_scores(self.task, batch), strict=True):
+                found[number] = [Hypothesis(tokens[number], own.tolist(), float(own.sum()))]
+        return self._translated(texts, found)
+
+    def search_tokens(self, text: str) -> list[int]:
+        """The tokens of the best output for one text."""
+        with unwatched():
+            return find([self.task], [text], Search(self.recipe.decoding))[0][0].tokens
+
+    def align(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> list[Alignment]:
+        """For each word of an output the word of its text that its attention, summed over its tokens, prefers.
+
+        The attention is the mean over the heads of the block that aligns best; a model without any aligns nothing.
+        """
+        found: list[Alignment] = [[] for _ in texts]
+        where = crossing(self.task.model)
+        sources = [self.task.source.encode(text.strip()) for text in texts]
+        lengths = {n: max(len(sources[n]), len(outputs[n])) + 1 for n in range(len(texts)) if sources[n] and outputs[n]}
+        for numbers in batches_of(lengths, ALIGNED_TOKENS) if where else ():
+            with watching(self, where=where) as gazes:
+                self.force([texts[number] for number in numbers], [outputs[number] for number in numbers])
+            for number, weights in zip(numbers, gazes[0].weights.mean(dim=1), strict=True):
+                written, read = self.task.target.words(outputs[number]), self.task.source.words(sources[number])
+                found[number] = sorted(links(weights, written, read), key=lambda link: link[1])
+        return found
+
+
+def load_translation_model(folder: str | Path, device: str = "auto", precision: str = "float32") -> TranslationModel:
+    """Load a model folder that must be able to translate."""
+    model = load(folder, device, precision)
+    if not isinstance(model, TranslationModel):
+        needs(model.recipe, "translate")
+        raise RuntimeError(f"{type(model).__name__} says that it translates, and is no translator")
+    return model

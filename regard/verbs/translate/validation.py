@@ -1,0 +1,51 @@
+"""Validating a translator: by its loss, and by really translating."""
+
+from itertools import islice
+from typing import Any
+
+from regard.base.recipe import Recipe
+from regard.metrics import METRICS
+from regard.metrics.text import BETTER
+from regard.protocols import Measure
+from regard.runs.validate import Validator, measure_split, scores_of
+from regard.seeing.head_reports import inspect, logged
+from regard.training.snapshot import Validation
+from regard.verbs.translate.evaluation import from_pairs, score_outputs
+from regard.verbs.translate.model import TranslationModel
+
+WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
+SAMPLES = 2  # outputs shown at each validation
+TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating, beside what `best_by` names
+
+
+class TranslationValidator(Validator):
+    """Measures a translator on its validation data: by loss, and by really translating."""
+
+    def __init__(self, task: Any, recipe: Any) -> None:
+        super().__init__(task, recipe)
+        self.model = TranslationModel(task, recipe)
+
+    @classmethod
+    def names(cls, recipe: Recipe) -> list[str]:
+        return [*super().names(recipe), *(METRICS if recipe.training.validation_beam else ())]
+
+    def __call__(self) -> Validation:
+        recipe, task = self.model.recipe, self.model.task
+        pairs, beam = task.pairs.corpus.valid, recipe.training.validation_beam
+        measures = measure_split(task, "valid")
+        (perplexity,) = scores_of({"perplexity": measures["perplexity"]}, "valid")
+        scores = [perplexity.as_dict() | {"n": len(pairs)}]
+        samples: list[tuple[str, str, str]] = []
+        if beam:
+            data, search = from_pairs(pairs, "valid", recipe.data.merge_references), {"beam": beam}
+            outputs = [each.text for each in self.model.translate(data.sources, beam=beam, n_best=1)]
+            for metric in dict.fromkeys([*TRANSLATED, *({recipe.training.best_by} & METRICS.keys())]):
+                found = score_outputs(
+                    outputs, data.references, metric, "valid", recipe.decoding.model_copy(update=search)
+                )
+                measures[metric] = Measure.of_value(found.value, BETTER[metric], found.signature)
+                scores.append(found.as_dict())
+            shown = zip(data.sources, outputs, data.references[0], strict=True)
+            samples = [(source, output, target or "") for source, output, target in islice(shown, SAMPLES)]
+        details = logged(task, inspect(task, pairs[:WATCHED])) if recipe.training.log_attention else {}
+        return Validation(measures, scores, samples, details)

@@ -1,0 +1,54 @@
+"""The tables of tasks and families, the recipes that follow from them, and what is refused that a model cannot do."""
+
+from typing import Any
+
+import pytest
+
+from regard.base.faults import Fault
+from regard.families import FAMILIES, check_recipe, recipe_class
+from regard.tasks import TASKS, find_place
+from regard.verbs.table import OWN_VERBS, needs, verbs_of
+
+PAIRS = {"data": {"train": ["a.en", "a.pt"]}}
+FAMILY_TASKS = [(name, task) for name, family in FAMILIES.items() for task in family.tasks]
+# Families x verbs, as `regard families` prints it.
+VERBS = {
+    "transformer": "train evaluate translate look heads info compare average serve",
+    "seq2seq": "train evaluate translate look heads info compare average serve",
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_verbs_of_a_family_follow_from_the_capabilities_of_its_tasks(family: str) -> None:
+    assert verbs_of(family, FAMILIES[family].tasks[0]) == VERBS[family].split()
+
+
+@pytest.mark.parametrize(("family", "task"), FAMILY_TASKS)
+def test_every_place_in_the_tables_is_there(family: str, task: str) -> None:
+    way = FAMILIES[family].way(task)
+    made = find_place(way.task)
+    assert {"train", "evaluate", TASKS[task].verb} <= {*verbs_of(family, task)}
+    assert made.MEASURES
+    assert issubclass(recipe_class(family, task), find_place(way.recipe))
+    assert callable(find_place(TASKS[task].model))
+
+
+def test_every_kind_has_a_verb_of_its_own() -> None:
+    assert {kind.verb for kind in TASKS.values()} <= OWN_VERBS
+
+
+def test_a_recipe_without_a_task_means_the_first_of_its_family() -> None:
+    assert check_recipe(PAIRS).task == "translation"
+    with pytest.raises(Fault, match="task is 'nodes', but a transformer can be trained for 'translation'"):
+        check_recipe(PAIRS | {"task": "nodes"})
+
+
+@pytest.mark.parametrize(("family", "task"), FAMILY_TASKS)
+def test_what_a_model_cannot_do_is_refused_with_what_it_can(family: str, task: str) -> None:
+    verbs = verbs_of(family, task)
+    recipe: Any = recipe_class(family, task).model_construct(family=family, task=task)
+    for verb in verbs:
+        needs(recipe, verb)
+    (other,) = [verb for verb in ("draw", "embed") if verb not in verbs][:1]
+    with pytest.raises(Fault, match=f"^An? {family} gives .*; it can {', '.join(verbs)}\\.$"):
+        needs(recipe, other)
