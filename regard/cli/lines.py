@@ -14,8 +14,8 @@ from regard.base.faults import Fault, TextFault, TooLong
 
 if TYPE_CHECKING:
     from regard.verbs.requests.translate import TranslateRequest
+    from regard.verbs.translate.folder_translator import FolderTranslator
     from regard.verbs.translate.outputs import Translated
-    from regard.verbs.translate.translator import Translator
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class LineConstraints:
 class LineTranslator:
     """Lines in, translations out, by all that is asked of them alike."""
 
-    def __init__(self, translator: "Translator", request: "TranslateRequest") -> None:
+    def __init__(self, translator: "FolderTranslator", request: "TranslateRequest") -> None:
         self.request = request
         self._plan = translator.plan(request)
         self._run = translator.runner(self._plan)
@@ -54,8 +54,8 @@ class LineTranslator:
 
     def __call__(self, lines: list[str], first: int, constraints: LineConstraints) -> "list[Translated]":
         """The translations of some lines, of which the first has the number `first`."""
+        from regard.verbs.translate.folder_translator import run_job
         from regard.verbs.translate.plan import job_for
-        from regard.verbs.translate.translator import run_job
 
         request = self.request.model_copy(update={"text": lines, **constraints.fields()})
         job = job_for(request, self._plan, self._cutting, first)

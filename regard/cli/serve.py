@@ -133,8 +133,8 @@ def _key(file: Path | None) -> str | None:
 
 def _serve(models: list[Path], host: str, port: int, engine: "Choice", options: "ServingOptions", quiet: bool) -> None:
     from regard.serving.app import make_app
-    from regard.serving.guard import write_line
-    from regard.serving.server import address_of, bound, serve
+    from regard.serving.http.guard import write_line
+    from regard.serving.http.server import address_of, bound, serve
 
     listening = bound(host, port)
     try:

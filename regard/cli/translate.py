@@ -86,13 +86,13 @@ def command(
 
 def open_translator(folder: Path, request: "TranslateRequest", precision: Literal["float32", "bf16"]) -> LineTranslator:
     """All that translating lines as asked for needs, loaded; exports load no torch."""
-    from regard.verbs.translate.translator import Translator
+    from regard.verbs.translate.folder_translator import FolderTranslator
 
     @cache
-    def find(name: str) -> Translator:
-        return Translator(Path(name), "torch", precision)
+    def find(name: str) -> FolderTranslator:
+        return FolderTranslator(Path(name), "torch", precision)
 
-    translator = LineTranslator(Translator(folder, request.engine, precision, find=find), request)
+    translator = LineTranslator(FolderTranslator(folder, request.engine, precision, find=find), request)
     if (course := read_course(folder / "training")) and (caution := course.caution()):
         remark(caution)
     return translator

@@ -1,5 +1,6 @@
-"""A model that is served: a translator under a name, what it is, and what its work costs."""
+"""A model that is served: a folder under a name, what it is, what it can do, and what its work costs."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -9,23 +10,65 @@ from regard.base.faults import Fault, TextFault
 from regard.base.parsing import parse_json
 from regard.engines.fast import Choice
 from regard.runs.folder import SCORES, read_folder
+from regard.serving.doors.records import Language, ModelAnswer, TranslatorAnswer
+from regard.serving.languages import is_named, name_of
+from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
-from regard.verbs.translate.translator import Translator
 
 
-class Served(Translator):
-    """A model folder under a name."""
+class Served(ABC):
+    """A model under a name."""
 
     name: str
 
+    @property
+    @abstractmethod
+    def can(self) -> Sequence[str]:
+        """What may be asked of it; the doors of the server are open by this."""
+
+    @abstractmethod
+    def describe(self) -> ModelAnswer:
+        """All that a page needs to know of it."""
+
+    def refuse(self, verb: str) -> Fault:
+        """That it cannot be asked for this, and what it can be asked for."""
+        return Fault(f"The model {self.name} cannot {verb}; it can {', '.join(self.can)}.")
+
+
+class ServedTranslator(FolderTranslator, Served):
+    """A translator in a model folder."""
+
     def __init__(self, name: str, folder: Path, engine: Choice = "auto") -> None:
-        self.others: dict[str, Served] = {}  # all that are served, by their names
+        self.others: dict[str, ServedTranslator] = {}  # all that are served, by their names
         super().__init__(folder, engine, name=name, find=lambda other: self.others[other])
         data = self.recipe["data"]
         self.source, self.target = str(data["source_language"]), str(data["target_language"])
         if self.fast is None:
             _ = self.model  # loaded now, so that nobody waits for it later
+
+    @property
+    def can(self) -> Sequence[str]:
+        always = ("translate", "sample", "force", "prefix", "constrain", "next", "beam")
+        return (*always, "attention") if self.blocks else always
+
+    def describe(self) -> TranslatorAnswer:
+        return TranslatorAnswer(
+            name=self.name,
+            task="translation",
+            reads="text",
+            family=self.recipe["family"],
+            preset=self.recipe["model"].get("preset"),
+            can=list(self.can),
+            scores=read_scores(self.folder),
+            source=_language(self.source),
+            target=_language(self.target),
+            engine=self.engines[0],
+            engines=list(self.engines),
+            longest=self.longest,
+            blocks=self.blocks,
+            decoding=self.decoding.model_dump(),
+        )
 
     @cached_property
     def blocks(self) -> dict[str, list[int]]:
@@ -35,14 +78,6 @@ class Served(Translator):
             decoder = [built.get("decoder_heads") or built["heads"]] * built["decoder_layers"]
             return {"encoder": [built["heads"]] * built["encoder_layers"], "decoder": decoder, "cross": decoder}
         return {} if built.get("decoder") == "bottleneck" else {"cross": [1]}
-
-    def scores(self) -> list[dict[str, Any]]:
-        """What it scored, as its folder says."""
-        try:
-            content = read_folder(self.folder, [SCORES])[SCORES]
-            return list(parse_json(content, str(self.folder / SCORES))["scores"])
-        except (Fault, KeyError, TypeError):
-            return []
 
     def costs(self, plan: Plan, pieces: Sequence[Piece]) -> list[float]:
         """What sentences cost: their tokens to read, and to write as many again in every row of the search.
@@ -59,6 +94,19 @@ class Served(Translator):
             return super().run(plan, pieces)
         except TextFault as fault:
             raise Fault(fault.sentence) from None
+
+
+def read_scores(folder: Path) -> list[dict[str, Any]]:
+    """What a model scored, as its folder says."""
+    try:
+        content = read_folder(folder, [SCORES])[SCORES]
+        return list(parse_json(content, str(folder / SCORES))["scores"])
+    except (Fault, KeyError, TypeError):
+        return []
+
+
+def _language(code: str) -> Language:
+    return Language(code=code if is_named(code) else "", name=name_of(code))
 
 
 def unique_names(folders: Sequence[Path]) -> list[str]:

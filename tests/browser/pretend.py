@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from regard.serving.guard import HEADERS
+from regard.serving.http.guard import HEADERS
 from regard.serving.static import page_files
 
 WORDS = {"I": "Eu", "see": "vejo", "the": "a", "house": "casa", "cat": "gata", "sleeps": "dorme"}

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from regard.serving.guard import Guard
-from regard.serving.server import Server, address_of, bound, configured
+from regard.serving.http.guard import Guard
+from regard.serving.http.server import Server, address_of, bound, configured
 
 WAIT = 20.0  # seconds, for what takes a moment
 

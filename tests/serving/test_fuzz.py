@@ -15,7 +15,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from regard.serving.openapi import OPERATIONS, Operation
+from regard.serving.app import every_door
+from regard.serving.doors.door import Door
 
 POSTS = ("/translate", "/detect", "/v1/translate", "/v1/attention", "/v1/next", "/v1/beam")
 QUIET = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -49,11 +50,11 @@ def described(running: str) -> Any:
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.path)
+@pytest.mark.parametrize("door", [door for door in every_door() if door.summary], ids=lambda door: door.path)
 @settings(parent=QUIET, max_examples=15)
 @given(data=st.data())
-def test_answers_are_as_described(described: Any, operation: Operation, data: st.DataObject) -> None:
-    case = data.draw(described[operation.path][operation.method.upper()].as_strategy())
+def test_answers_are_as_described(described: Any, door: Door, data: st.DataObject) -> None:
+    case = data.draw(described[door.path][door.method].as_strategy())
     case.validate_response(case.call(), checks=CHECKS)
 
 

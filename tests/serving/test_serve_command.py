@@ -22,7 +22,7 @@ from regard.engines.exported import CTRANSLATE2, RECORD, SHORTLIST, origins, wri
 from regard.engines.shortlist import Shortlist
 from regard.runs.checkpoint import read_folder
 from regard.serving.app import make_app
-from regard.serving.server import address_of, bound
+from regard.serving.http.server import address_of, bound
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -82,7 +82,7 @@ def test_a_port_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_the_application_is_there_before_torch_is() -> None:
-    program = "import sys, regard.serving.app, regard.serving.server; sys.exit('torch' in sys.modules)"
+    program = "import sys, regard.serving.app, regard.serving.http.server; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

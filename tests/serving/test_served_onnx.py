@@ -12,7 +12,7 @@ import regard
 from regard.base.faults import Fault
 from regard.cli import main
 from regard.serving.app import make_app
-from regard.serving.served import Served
+from regard.serving.served import ServedTranslator
 
 TEXT = "Eu amo livros."
 
@@ -59,7 +59,7 @@ def test_it_says_so_and_answers_other_programs_too(served: httpx.Client, folder:
 
 def test_an_engine_that_is_named_needs_its_export(folder: Path, back: Path) -> None:
     with pytest.raises(Fault, match="regard export"):
-        Served("graphs", folder, "ctranslate2")
+        ServedTranslator("graphs", folder, "ctranslate2")
     with pytest.raises(Fault, match="regard export"):
-        Served("back", back, "onnx")
-    assert Served("graphs", folder, "torch").fast is None
+        ServedTranslator("back", back, "onnx")
+    assert ServedTranslator("graphs", folder, "torch").fast is None

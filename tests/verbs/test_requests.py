@@ -65,5 +65,5 @@ def test_texts_are_cut_unless_something_is_asked_of_whole_outputs(
 
 
 def test_requests_and_plans_load_no_torch() -> None:
-    modules = "regard.verbs.requests.translate, regard.verbs.requests.look, regard.verbs.translate.translator"
+    modules = "regard.verbs.requests.translate, regard.verbs.requests.look, regard.verbs.translate.folder_translator"
     subprocess.run([sys.executable, "-c", f"import sys, {modules}; sys.exit('torch' in sys.modules)"], check=True)

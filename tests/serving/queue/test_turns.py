@@ -9,8 +9,8 @@ import pytest
 
 from regard.decoding.pauses import between_steps
 from regard.serving.options import Batching
-from regard.serving.queue import Abandoned, Done, Worker
-from regard.serving.turns import UNKNOWN, Order, Speed, Turns
+from regard.serving.queue.turns import UNKNOWN, Order, Speed, Turns
+from regard.serving.queue.worker import Abandoned, Done, Worker
 
 WAIT = 20.0
 A_SECOND = 1000.0  # the cost that is done in a second, as it is guessed at first

@@ -1,4 +1,4 @@
-"""Texts in, translations out: cut into sentences, worked on by the model's thread, put together again."""
+"""The door of translating: texts are cut into sentences, worked on by the model's thread, and put together again."""
 
 import asyncio
 import time
@@ -9,16 +9,19 @@ from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, TypeVar
 
+from starlette.requests import Request
+from starlette.responses import Response
+
 from regard.data.corpora.sentences import Sentence
 from regard.serving.catalogue import Catalogue
-from regard.serving.languages import Detected
-from regard.serving.planning import check_amount, plan_within
-from regard.serving.questions import TranslateQuestion
-from regard.serving.records import (
-    Answer,
+from regard.serving.doors.bodies import TranslateBody
+from regard.serving.doors.door import EVENTS, Door, Service
+from regard.serving.doors.limits import check_amount, plan_within
+from regard.serving.doors.records import (
     Begun,
     Candidate,
     Detection,
+    DoorAnswer,
     Over,
     SentenceAnswer,
     SourceSpan,
@@ -27,7 +30,11 @@ from regard.serving.records import (
     TranslateAnswer,
     TranslationAnswer,
 )
-from regard.serving.served import Served
+from regard.serving.http.bodies import read_json
+from regard.serving.http.refusals import read_request
+from regard.serving.http.replies import Event, EventStream, json_response, note_failure
+from regard.serving.languages import Detected
+from regard.serving.served import ServedTranslator
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Translated, joined
 from regard.verbs.translate.plan import Job, Plan, is_written, job_for, untranslated
@@ -50,7 +57,7 @@ class Finished:
 class ServedJob(Job):
     """The same with the model that does it, and when it was asked for."""
 
-    model: Served
+    model: ServedTranslator
     detected: Detected | None = None
     began: float = field(default_factory=time.monotonic)
 
@@ -69,20 +76,20 @@ async def beside(work: Callable[[], T], texts: Sequence[str]) -> T:
     return work() if sum(map(len, texts)) <= _AT_ONCE else await asyncio.to_thread(work)
 
 
-async def prepare(catalogue: Catalogue, question: TranslateQuestion) -> ServedJob:
-    """What a question of /v1/translate comes to."""
+async def prepare(catalogue: Catalogue, body: TranslateBody) -> ServedJob:
+    """What a request to /v1/translate comes to."""
     began, limits = time.monotonic(), catalogue.options.limits
-    check_amount(question.text, limits)
+    check_amount(body.text, limits)
     # In another thread, because finding the language takes a second the first time.
-    model, detected = await asyncio.to_thread(catalogue.chosen, question, "\n".join(question.text))
-    job = await served_job(catalogue, question, model, plan_within(limits, question, model))
+    model, detected = await asyncio.to_thread(catalogue.choose, body, "\n".join(body.text))
+    job = await served_job(catalogue, body, model, plan_within(limits, body, model))
     return replace(job, detected=detected, began=began)
 
 
 async def served_job(
     catalogue: Catalogue,
     request: TranslateRequest,
-    model: Served,
+    model: ServedTranslator,
     plan: Plan,
     has_work: Callable[[str], bool] = is_written,
 ) -> ServedJob:
@@ -127,7 +134,7 @@ def whole(sentences: Sequence[Sentence], told: Sequence[Finished]) -> Translated
 # Answers
 
 
-async def events(catalogue: Catalogue, job: ServedJob) -> AsyncGenerator[tuple[str, Answer], None]:
+async def events(catalogue: Catalogue, job: ServedJob) -> AsyncGenerator[tuple[str, DoorAnswer], None]:
     """A translation as it comes about: how the texts were cut, each sentence, each text, the end."""
     yield "start", Begun(**headline(job), texts=job.spans)
     found: list[dict[int, Finished]] = [{} for _ in job.cut]
@@ -148,7 +155,7 @@ def _told(job: ServedJob, index: int, found: Sequence[Finished]) -> Told:
 
 
 def translate_answer(job: ServedJob, told: Sequence[Sequence[Finished]]) -> TranslateAnswer:
-    """The whole answer to a question of /v1/translate."""
+    """The whole answer of /v1/translate."""
     translations = [translation_answer(job, index, own) for index, own in enumerate(told)]
     return TranslateAnswer(**headline(job), seconds=job.seconds, translations=translations)
 
@@ -214,3 +221,34 @@ def spans_in(text: str, parts: Sequence[str]) -> list[Span]:
         place = start + len(part)
         spans.append(Span(start=start, end=place))
     return spans
+
+
+# The door
+
+
+async def translate(service: Service, request: Request) -> Response:
+    body = read_request(TranslateBody, await service.read(request, read_json))
+    wants_events = body.stream or EVENTS in request.headers.get("accept", "")
+    job = await prepare(service.catalogue, body)
+    service.note(request, body.text, model=job.model.name, sentences=len(job.pieces))
+    if wants_events:
+        return EventStream(_timed_events(service, job), lambda error: note_failure(request, error))
+    return json_response(await service.answer(request, _whole(service.catalogue, job)))
+
+
+async def _whole(catalogue: Catalogue, job: ServedJob) -> TranslateAnswer:
+    return translate_answer(job, await all_finished(catalogue, job))
+
+
+async def _timed_events(service: Service, job: ServedJob) -> AsyncGenerator[Event, None]:
+    async with asyncio.timeout(service.limits.seconds), aclosing(events(service.catalogue, job)) as coming:
+        async for event in coming:
+            yield event
+
+
+DOORS = (
+    Door(
+        "POST", "/v1/translate", translate, "translate", "Translate with everything that the command line can do.",
+        TranslateAnswer, body=TranslateBody, other_kinds=(EVENTS,),
+    ),
+)  # fmt: skip

@@ -7,8 +7,8 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from regard.serving.guard import HEADERS, Guard
-from regard.serving.replies import json_bytes
+from regard.serving.http.guard import HEADERS, Guard
+from regard.serving.http.replies import json_bytes
 
 HEAD_SECONDS = 20.0  # for the lines before a request's body
 

@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regard.base.recipe import Options
-from regard.serving.bodies import parse_json
+from regard.serving.app import every_door
+from regard.serving.doors.bodies import AttentionBody, BeamBody, NextBody, TranslateBody
+from regard.serving.http.bodies import parse_json
+from regard.serving.http.refusals import Refusal, read_request
 from regard.serving.openapi import document
-from regard.serving.questions import AttentionQuestion, BeamQuestion, NextQuestion, TranslateQuestion
-from regard.serving.refusals import Refusal, read_request
 
 MANY = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
-SCHEMAS = document()["components"]
+SCHEMAS = document(every_door())["components"]
 
 
 @cache
@@ -39,13 +40,13 @@ def refusal(kind: type[Options], body: Any) -> str | None:
     return None
 
 
-QUESTIONS = {
-    TranslateQuestion: {"text": "Ana reads."},
-    AttentionQuestion: {"text": "Ana reads."},
-    NextQuestion: {"text": "Ana reads."},
-    BeamQuestion: {"text": "Ana reads."},
+BODIES = {
+    TranslateBody: {"text": "Ana reads."},
+    AttentionBody: {"text": "Ana reads."},
+    NextBody: {"text": "Ana reads."},
+    BeamBody: {"text": "Ana reads."},
 }
-NAMES = {kind: [field.alias or name for name, field in kind.model_fields.items()] for kind in QUESTIONS}
+NAMES = {kind: [field.alias or name for name, field in kind.model_fields.items()] for kind in BODIES}
 VALUES = st.sampled_from(
     [
         None, True, False, 0, 1, 2, 2.0, 2.5, -1, 2**31, 2**63, "", " ", "\x1c", "\x85", "\ufeff", "Eu", "auto",
@@ -57,12 +58,12 @@ VALUES = st.sampled_from(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", QUESTIONS)
+@pytest.mark.parametrize("kind", BODIES)
 @settings(parent=MANY)
 @given(data=st.data())
 def test_what_is_described_is_what_is_accepted(kind: type[Options], data: st.DataObject) -> None:
     names = st.sampled_from([*NAMES[kind], "nonsense"])
-    body = QUESTIONS[kind] | data.draw(st.dictionaries(names, VALUES, max_size=3))
+    body = BODIES[kind] | data.draw(st.dictionaries(names, VALUES, max_size=3))
     said = refusal(kind, body)
     if said is not None and ("There are" in said or "best of" in said):
         return  # as many as there are texts, no more than there are samples: no schema can compare that
@@ -92,18 +93,18 @@ ONCE_ALLOWED = [
 @pytest.mark.parametrize("more", ONCE_ALLOWED, ids=str)
 def test_fields_that_do_not_go_together_are_described(client: httpx.Client, more: dict[str, Any]) -> None:
     body = {"text": "Ana", "model": "forth"} | more
-    assert not allowed("TranslateQuestion", body)
+    assert not allowed("TranslateBody", body)
     assert client.post("/v1/translate", json=body).status_code == 400
 
 
 @pytest.mark.parametrize(
     ("view", "kind", "more"),
     [
-        ("attention", "AttentionQuestion", {"output": "a", "tokens": ["Eu"]}),
-        ("attention", "AttentionQuestion", {"text": " "}),
-        ("next", "NextQuestion", {"at": 1, "prefix": "Eu"}),
-        ("next", "NextQuestion", {"before": [], "at": 0}),
-        ("beam", "BeamQuestion", {"text": ""}),
+        ("attention", "AttentionBody", {"output": "a", "tokens": ["Eu"]}),
+        ("attention", "AttentionBody", {"text": " "}),
+        ("next", "NextBody", {"at": 1, "prefix": "Eu"}),
+        ("next", "NextBody", {"before": [], "at": 0}),
+        ("beam", "BeamBody", {"text": ""}),
     ],
 )
 def test_so_are_those_of_the_views(client: httpx.Client, view: str, kind: str, more: dict[str, Any]) -> None:
@@ -114,10 +115,10 @@ def test_so_are_those_of_the_views(client: httpx.Client, view: str, kind: str, m
 
 def test_a_whole_number_may_have_a_point(client: httpx.Client) -> None:
     body = b'{"text": "Ana", "model": "forth", "beam": 2.0, "n_best": 1e0}'
-    assert allowed("TranslateQuestion", json.loads(body))
+    assert allowed("TranslateBody", json.loads(body))
     answer = client.post("/v1/translate", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 200, answer.text
-    assert refusal(TranslateQuestion, {"text": "Ana", "beam": 2.5}) is not None
+    assert refusal(TranslateBody, {"text": "Ana", "beam": 2.5}) is not None
 
 
 CHANGES: dict[str, list[Any]] = {
@@ -136,11 +137,11 @@ changes = st.sampled_from([(name, value) for name, values in CHANGES.items() for
 @given(changed=st.lists(changes, max_size=2))
 def test_so_it_is_for_clients_of_libretranslate(client: httpx.Client, changed: list[tuple[str, Any]]) -> None:
     body = {"q": "Ana", "source": "en", "target": "pt", **dict(changed)}
-    for path, kind in (("/translate", "LibreQuestion"), ("/detect", "LibreDetectQuestion")):
+    for path, kind in (("/translate", "LibreBody"), ("/detect", "LibreDetectBody")):
         answer = client.post(path, json=body)
         assert allowed(kind, body) == (answer.status_code == 200), (path, body, answer.text)
 
 
 def test_a_schema_can_disagree() -> None:
-    assert not allowed("TranslateQuestion", {})
-    assert allowed("TranslateQuestion", {"text": "Ana", "model": "nobody"})  # who is there, no description can know
+    assert not allowed("TranslateBody", {})
+    assert allowed("TranslateBody", {"text": "Ana", "model": "nobody"})  # who is there, no description can know

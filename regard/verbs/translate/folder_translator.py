@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of sentences, in their order
 
 
-class Translator:
+class FolderTranslator:
     """A model folder under a name; `find` gives others by their names, to write along or to rerank."""
 
     def __init__(
@@ -34,7 +34,7 @@ class Translator:
         engine: Choice = "auto",
         precision: Literal["float32", "bf16"] = "float32",
         name: str | None = None,
-        find: "Callable[[str], Translator] | None" = None,
+        find: "Callable[[str], FolderTranslator] | None" = None,
     ) -> None:
         self.folder, self.name = folder, name or str(folder)
         self._choice, self._precision, self._find, self._lock = engine, precision, find, Lock()
@@ -155,7 +155,7 @@ class Translator:
                 raise Fault(f"{name} cuts text into other tokens than {self.name}; combine models of one corpus.")
         return self.model.together(others)
 
-    def _other(self, name: str) -> "Translator":
+    def _other(self, name: str) -> "FolderTranslator":
         assert self._find is not None
         return self._find(name)
 
@@ -198,7 +198,7 @@ def _explain(plan: Plan, found: list[Translated]) -> list[Translated]:
     return found
 
 
-def translate(translator: Translator, request: TranslateRequest, first: int = 0) -> list[Translated]:
+def translate(translator: FolderTranslator, request: TranslateRequest, first: int = 0) -> list[Translated]:
     """The translations of a request's texts, in their order.
 
     What is drawn depends on the numbers of the texts, which begin with `first`. What is wrong with a text is told by

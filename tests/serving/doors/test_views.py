@@ -75,7 +75,7 @@ def test_attention_between_tokens_and_of_a_given_output(client: httpx.Client) ->
 def test_attention_is_refused_in_words(client: httpx.Client) -> None:
     assert "no layer 3" in refused(client, "attention", layers=[3])
     assert "give one of the two" in refused(client, "attention", output="a", tokens=["Eu"])
-    assert "leave it away" in refused(client, "attention", tokens=["Eu", "</s>"])
+    assert "omit it" in refused(client, "attention", tokens=["Eu", "</s>"])
     assert "nothing is written in it" in refused(client, "attention", text=" ")
     assert "longer than" in refused(client, "attention", text="books " * 300)
     assert "sides[0] is 'across'" in refused(client, "attention", sides=["across"])

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
 
-from regard.serving.refusals import Refusal
+from regard.serving.http.refusals import Refusal
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from regard.serving.tags import Piece, pieces_of
+from regard.serving.libre.tags import Piece, pieces_of
 
 # Elements within a line of text; every other tag parts text.
 _INLINE = {

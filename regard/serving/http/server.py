@@ -12,8 +12,8 @@ from typing import Any
 import uvicorn
 
 from regard.base.faults import Fault
-from regard.serving.connections import Config
-from regard.serving.guard import Guard
+from regard.serving.http.connections import Config
+from regard.serving.http.guard import Guard
 
 _BACKLOG = 1024  # connections that the system keeps for us until we accept them
 _USED_UP = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from regard.serving.http.refusals import Refusal
+from regard.serving.http.replies import GONE, error_response
 from regard.serving.metrics import Metrics
 from regard.serving.options import Access, ServingOptions
-from regard.serving.refusals import Refusal
-from regard.serving.replies import error_response
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
@@ -34,7 +34,6 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-GONE = 499  # the status noted for a client that did not wait; it is never sent
 _CLIENTS = 10_000  # whose requests are remembered
 _UNCOUNTED = ("/health", "/ready", "/metrics")
 

@@ -81,7 +81,7 @@ class Slow:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.open = threading.Event(), threading.Event()
         self.batches: list[list[str]] = []
-        original = regard.serving.served.Served.run
+        original = regard.serving.served.ServedTranslator.run
 
         def run(model: Any, plan: Any, pieces: Any) -> Any:
             self.batches.append([piece.text for piece in pieces])
@@ -89,7 +89,7 @@ class Slow:
             assert self.open.wait(WAIT)
             return original(model, plan, pieces)
 
-        monkeypatch.setattr("regard.serving.served.Served.run", run)
+        monkeypatch.setattr("regard.serving.served.ServedTranslator.run", run)
 
 
 @contextmanager

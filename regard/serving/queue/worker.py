@@ -21,9 +21,9 @@ from functools import partial
 from typing import Any
 
 from regard.decoding.pauses import pausing
+from regard.serving.http.refusals import Refusal
 from regard.serving.options import Batching
-from regard.serving.refusals import Refusal
-from regard.serving.turns import UNKNOWN, Answer, Batch, Order, Turns, Work
+from regard.serving.queue.turns import UNKNOWN, Answer, Batch, Order, Turns, Work
 
 
 class Abandoned(Exception):

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data.corpora.sentences import Sentence, rejoin, split_sentences
-from regard.serving import placing
-from regard.serving.markup import Run, read_html, unchanged
+from regard.serving.libre import placing
+from regard.serving.libre.markup import Run, read_html, unchanged
 from regard.verbs.translate.outputs import Alignment, Translated, linked
 
 

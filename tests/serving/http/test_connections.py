@@ -14,8 +14,8 @@ import pytest
 from loopback import WAIT, on_loopback
 
 from regard.serving.app import make_app
-from regard.serving.connections import connections_allowed
-from regard.serving.guard import HEADERS
+from regard.serving.http.connections import connections_allowed
+from regard.serving.http.guard import HEADERS
 from regard.serving.options import ServingOptions
 
 
@@ -88,14 +88,14 @@ def test_a_body_that_breaks_after_its_answer_ends_the_connection(
 def test_who_never_ends_a_head_is_not_waited_for(
     running: str, monkeypatch: pytest.MonkeyPatch, answered: bytes
 ) -> None:
-    monkeypatch.setattr("regard.serving.connections.HEAD_SECONDS", 0.1)
+    monkeypatch.setattr("regard.serving.http.connections.HEAD_SECONDS", 0.1)
     with connected(running) as connection:
         connection.sendall(answered + b"GET /health HTTP/1.1\r\nX: ")
         assert rest_of(connection).count(b"HTTP/1.1") == (1 if answered else 0)
 
 
 def test_who_ended_a_head_has_the_time_of_a_request(running: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("regard.serving.connections.HEAD_SECONDS", 0.05)
+    monkeypatch.setattr("regard.serving.http.connections.HEAD_SECONDS", 0.05)
     with connected(running) as connection:
         head = b"POST /detect HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
         connection.sendall(head)

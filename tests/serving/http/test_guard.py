@@ -15,9 +15,9 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from regard.serving.app import make_app
-from regard.serving.guard import HEADERS, Guard, is_allowed_host, is_allowed_origin, write_line
+from regard.serving.http.guard import HEADERS, Guard, is_allowed_host, is_allowed_origin, write_line
 from regard.serving.options import Access, ServingOptions
-from regard.serving.queue import Worker
+from regard.serving.queue.worker import Worker
 
 SECRET = "Ana sees the red house"
 
@@ -259,7 +259,7 @@ def test_a_fault_of_our_own_is_told_without_its_text(forth: Path, monkeypatch: p
         raise ZeroDivisionError(SECRET)
 
     with server(forth, notes) as client:
-        monkeypatch.setattr("regard.serving.libre.languages", broken)
+        monkeypatch.setattr("regard.serving.libre.interface.languages", broken)
         answer = client.get("/languages")
     assert answer.status_code == 500
     assert answer.json() == {"error": "This is a fault of the server's own; its log says more."}
@@ -275,7 +275,7 @@ def test_an_answer_that_cannot_be_sent_is_told_without_its_text(forth: Path, mon
             raise ZeroDivisionError(SECRET)
 
     with server(forth, notes) as client:
-        monkeypatch.setattr("regard.serving.app.json_response", lambda _: Broken())
+        monkeypatch.setattr("regard.serving.libre.doors.json_response", lambda _: Broken())
         answer = client.get("/languages")
     assert (answer.status_code, list(answer.json())) == (500, ["error"])
     assert answer.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]

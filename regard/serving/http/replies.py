@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import traceback
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -13,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from regard.base.faults import Fault
 from regard.base.files import finite
-from regard.serving.refusals import Refusal
+from regard.serving.http.refusals import Refusal
 
 Event = tuple[str, Any]  # its name, and a record or a table
 
@@ -44,6 +46,9 @@ def refusal_of(error: BaseException) -> Refusal:
 def error_response(error: BaseException) -> Response:
     refusal = refusal_of(error)
     return json_response({"error": refusal.sentence}, refusal.status, refusal.headers)
+
+
+GONE = 499  # the status noted for a client that did not wait; it is never sent
 
 
 class Gone(Exception):
@@ -118,3 +123,16 @@ class EventStream(Response):
 def event_bytes(name: str, value: Any) -> bytes:
     """One event; JSON has no line breaks, so its data is one line."""
     return b"event: " + name.encode() + b"\ndata: " + json_bytes(value) + b"\n\n"
+
+
+def note_failure(request: Request, error: BaseException) -> None:
+    """Say in the log what went wrong; only what is a fault of ours is shown with where it happened."""
+    if isinstance(error, Gone):
+        request.state.note["status"] = GONE
+        return
+    refusal = refusal_of(error)
+    request.state.note["status"] = refusal.status
+    if refusal.status == 500:
+        frames = traceback.extract_tb(error.__traceback__)[-3:]
+        request.state.note["fault"] = type(error).__name__
+        request.state.note["where"] = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames]

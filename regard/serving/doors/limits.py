@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from regard.base.faults import Fault
 from regard.engines.fast import CALLED
 from regard.serving.options import Limits
-from regard.serving.served import Served
+from regard.serving.served import ServedTranslator
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.plan import Plan
 
 
-def plan_within(limits: Limits, request: TranslateRequest, model: Served) -> Plan:
+def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslator) -> Plan:
     """How a request is to be translated; what this model or server does not grant is refused."""
     _check_limits(request, limits)
     if request.engine != "auto" and request.engine not in model.engines:

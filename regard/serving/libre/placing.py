@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from regard.data.tokenisers.labels import is_unspaced
-from regard.serving.markup import SPACES, Mark, Run, unchanged, written
+from regard.serving.libre.markup import SPACES, Mark, Run, unchanged, written
 from regard.verbs.translate.outputs import Linked
 
 _BEGINS = "([{«“„‘\"'¿¡（［｛「『《〈【"

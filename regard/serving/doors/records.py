@@ -8,32 +8,44 @@ from regard.verbs.requests.look import Side
 from regard.viewing.tree.record import Fate
 
 
-class Answer(BaseModel):
+class DoorAnswer(BaseModel):
     """What all answers share."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Error(Answer):
+class Error(DoorAnswer):
     error: str
 
 
-class Language(Answer):
+class Health(DoorAnswer):
+    """That the server is there."""
+
+    status: Literal["ok"]
+
+
+class Readiness(DoorAnswer):
+    """That it takes requests."""
+
+    status: Literal["ready"]
+
+
+class Language(DoorAnswer):
     code: str
     name: str
 
 
-class Detection(Answer):
+class Detection(DoorAnswer):
     language: str
     confidence: float
 
 
-class Candidate(Answer):
+class Candidate(DoorAnswer):
     text: str
     score: float | None
 
 
-class Span(Answer):
+class Span(DoorAnswer):
     """Places in a text, counted in code points."""
 
     start: int
@@ -44,7 +56,7 @@ class SourceSpan(Span):
     text: str
 
 
-class Explained(Answer):
+class Explained(DoorAnswer):
     """A translation as `regard translate --json` has it."""
 
     text: str
@@ -67,7 +79,7 @@ class TranslationAnswer(Explained):
     sentences: list[SentenceAnswer]
 
 
-class TranslateAnswer(Answer):
+class TranslateAnswer(DoorAnswer):
     model: str
     source: str
     target: str
@@ -77,7 +89,7 @@ class TranslateAnswer(Answer):
     translations: list[TranslationAnswer]
 
 
-class Begun(Answer):
+class Begun(DoorAnswer):
     """The first event of a stream: how the texts were cut."""
 
     model: str
@@ -95,18 +107,18 @@ class Told(Explained):
     spans: list[Span]
 
 
-class Over(Answer):
+class Over(DoorAnswer):
     """The last event of a stream."""
 
     seconds: float
 
 
-class Text(Answer):
+class Text(DoorAnswer):
     text: str
     language: str
 
 
-class BlockAnswer(Answer):
+class BlockAnswer(DoorAnswer):
     """The heads of a block; weights are whole ten-thousandths, row by row."""
 
     where: str
@@ -115,14 +127,14 @@ class BlockAnswer(Answer):
     entropy: list[float]
 
 
-class SideAnswer(Answer):
+class SideAnswer(DoorAnswer):
     rows: list[str]
     columns: list[str]
     usual: int
     blocks: list[BlockAnswer]
 
 
-class AttentionAnswer(Answer):
+class AttentionAnswer(DoorAnswer):
     model: str
     source: Text
     target: Text
@@ -131,7 +143,7 @@ class AttentionAnswer(Answer):
     modes: dict[Literal["words", "tokens"], dict[Side, SideAnswer]]
 
 
-class TokenAnswer(Answer):
+class TokenAnswer(DoorAnswer):
     token: str
     text: str
     probability: float
@@ -139,12 +151,12 @@ class TokenAnswer(Answer):
     end: bool
 
 
-class Rest(Answer):
+class Rest(DoorAnswer):
     count: int
     probability: float
 
 
-class NextAnswer(Answer):
+class NextAnswer(DoorAnswer):
     model: str
     source: Text
     target: Text
@@ -156,7 +168,7 @@ class NextAnswer(Answer):
     rest: Rest
 
 
-class NodeAnswer(Answer):
+class NodeAnswer(DoorAnswer):
     token: str
     parent: int | None
     step: int
@@ -169,12 +181,12 @@ class NodeAnswer(Answer):
     text: str
 
 
-class Lanes(Answer):
+class Lanes(DoorAnswer):
     all: list[int]
     outputs: list[int | None]
 
 
-class BeamAnswer(Answer):
+class BeamAnswer(DoorAnswer):
     model: str
     source: Text
     target: Text
@@ -186,22 +198,32 @@ class BeamAnswer(Answer):
     nodes: list[NodeAnswer]
 
 
-class ModelAnswer(Answer):
+class ModelAnswer(DoorAnswer):
+    """A model that is served, whatever it does."""
+
     name: str
-    source: Language
-    target: Language
+    task: str
+    reads: Literal["text", "prompt", "nodes", "picture"]
     family: str
     preset: str | None
+    can: list[str]
+    scores: list[dict[str, Any]]
+
+
+class TranslatorAnswer(ModelAnswer):
+    """A model that translates."""
+
+    source: Language
+    target: Language
     engine: str
     engines: list[str]
     longest: int
     blocks: dict[Side, list[int]]
     decoding: dict[str, Any]
-    can: list[str]
-    scores: list[dict[str, Any]]
 
 
-class ModelsAnswer(Answer):
+class ModelsAnswer(DoorAnswer):
     version: str
     limits: dict[str, int | float]
-    models: list[ModelAnswer]
+    needs_key: bool
+    models: list[TranslatorAnswer | ModelAnswer]

@@ -11,13 +11,13 @@ from typing import Any
 
 from regard.data.corpora.sentences import Sentence, rejoin
 from regard.serving.catalogue import AUTO, Catalogue
+from regard.serving.doors.limits import check_amount
+from regard.serving.doors.translate import all_finished, served_job
+from regard.serving.http.refusals import Refusal
 from regard.serving.languages import Detected, has_words, name_of
-from regard.serving.markup import Run, read_html, unchanged
-from regard.serving.placing import put_back
-from regard.serving.planning import check_amount
-from regard.serving.refusals import Refusal
-from regard.serving.served import Served
-from regard.serving.translating import all_finished, served_job
+from regard.serving.libre.markup import Run, read_html, unchanged
+from regard.serving.libre.placing import put_back
+from regard.serving.served import ServedTranslator
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Translated, joined, linked
 from regard.verbs.translate.plan import untranslated
@@ -149,7 +149,9 @@ def _given(text: str, translated: Translated, alternatives: int) -> Given:
     return Given(translated.text, list(others)[:alternatives])
 
 
-async def _whole(catalogue: Catalogue, model: Served, texts: Sequence[str], alternatives: int) -> list[Translated]:
+async def _whole(
+    catalogue: Catalogue, model: ServedTranslator, texts: Sequence[str], alternatives: int
+) -> list[Translated]:
     """The translation of each text; one without a word comes back unchanged."""
     found = await _sentences(catalogue, model, texts, alternatives)
     return [
@@ -159,7 +161,7 @@ async def _whole(catalogue: Catalogue, model: Served, texts: Sequence[str], alte
 
 
 async def _sentences(
-    catalogue: Catalogue, model: Served, texts: Sequence[str], alternatives: int = 0, explain: bool = False
+    catalogue: Catalogue, model: ServedTranslator, texts: Sequence[str], alternatives: int = 0, explain: bool = False
 ) -> list[_Parts]:
     """The sentences of each text and their translations, searched for as widely as the alternatives ask for."""
     request = TranslateRequest(text=list(texts), n_best=alternatives + 1, explain=explain)
@@ -168,7 +170,7 @@ async def _sentences(
     return [(sentences, [each.translated for each in own]) for sentences, own in zip(job.cut, told, strict=True)]
 
 
-async def _html_translated(catalogue: Catalogue, model: Served, texts: Sequence[str]) -> list[Given]:
+async def _html_translated(catalogue: Catalogue, model: ServedTranslator, texts: Sequence[str]) -> list[Given]:
     """Pages, read and put together in another thread, for a page may be nothing but tags."""
     pages = await asyncio.to_thread(lambda: [read_html(text) for text in texts])
     runs = [part for page in pages for part in page if isinstance(part, Run) and has_words(part.text)]
@@ -213,7 +215,7 @@ def languages(catalogue: Catalogue) -> list[dict[str, Any]]:
 
 def settings(catalogue: Catalogue) -> dict[str, Any]:
     """The answer of /frontend/settings."""
-    first = next(iter(catalogue.models.values()))
+    first = next(iter(catalogue.translators.values()))
     limits, needs_key = catalogue.options.limits, catalogue.options.access.key is not None
     return {
         "charLimit": limits.characters,

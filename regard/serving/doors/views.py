@@ -13,9 +13,8 @@ from regard.attention.watch import unwatched
 from regard.base.faults import Fault
 from regard.seeing.gazes import Sight, see, see_tokens
 from regard.seeing.next_token import beam_tree
-from regard.serving.options import Limits
-from regard.serving.questions import AttentionQuestion, BeamQuestion, NextQuestion
-from regard.serving.records import (
+from regard.serving.doors.bodies import AttentionBody, BeamBody, NextBody
+from regard.serving.doors.records import (
     AttentionAnswer,
     BeamAnswer,
     NextAnswer,
@@ -24,8 +23,9 @@ from regard.serving.records import (
     Text,
     TokenAnswer,
 )
-from regard.serving.refusals import Refusal
-from regard.serving.served import Served
+from regard.serving.http.refusals import Refusal
+from regard.serving.options import Limits
+from regard.serving.served import ServedTranslator
 from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.lengths import target_tokens
 from regard.viewing.canvas import shown
@@ -37,73 +37,73 @@ from regard.viewing.seen import JOININGS, Block, Seen
 from regard.viewing.tree.page import tree_data
 
 
-def attention(model: Served, question: AttentionQuestion, limits: Limits) -> AttentionAnswer:
+def attention(model: ServedTranslator, body: AttentionBody, limits: Limits) -> AttentionAnswer:
     """What every block and head looked at."""
     began = time.monotonic()
-    sight = _sight(model, question, limits)
-    sides = question.sides or sight.looks
+    sight = _sight(model, body, limits)
+    sides = body.sides or sight.looks
     if not sight.looks:
         raise Fault("This model has no attention, so there is nothing to look at; it can translate.")
     if lacking := [side for side in sides if side not in sight.looks]:
         raise Fault(f"This model has no attention on the side {lacking[0]}; it has {', '.join(sight.looks)}.")
-    seen = [_narrowed(sight.seen(side, question.mode == "words"), question) for side in dict.fromkeys(sides)]
+    seen = [_narrowed(sight.seen(side, body.mode == "words"), body) for side in dict.fromkeys(sides)]
     count = sum(block.weights.size for each in seen for block in each.blocks)
     if count > limits.weights:
         raise Refusal(
             413,
             f"These are {count:,} weights, and {limits.weights:,} are the most; ask for fewer sides, layers or heads.",
         )
-    score = float(model.model.force([question.text], sight.outputs)[0])
+    score = float(model.model.force([body.text], sight.outputs)[0])
     return AttentionAnswer(
         model=model.name,
-        source=_text(model, question.text, 0),
+        source=_text(model, body.text, 0),
         target=_text(model, sight.output, 1),
         score=score,
         seconds=time.monotonic() - began,
-        modes={question.mode: {each.side: _side_answer(each, question) for each in seen}},
+        modes={body.mode: {each.side: _side_answer(each, body) for each in seen}},
     )
 
 
-def _sight(model: Served, question: AttentionQuestion, limits: Limits) -> Sight:
-    _check_sentence(model, question.text, limits)
-    if question.tokens is None:
-        return see(model.model, question.text, question.output)
-    tokens = model.target_tokens(question.tokens)
+def _sight(model: ServedTranslator, body: AttentionBody, limits: Limits) -> Sight:
+    _check_sentence(model, body.text, limits)
+    if body.tokens is None:
+        return see(model.model, body.text, body.output)
+    tokens = model.target_tokens(body.tokens)
     if model.model.task.end in tokens:
-        raise Fault("An output's end is not one of its tokens; leave it away.")
-    return see_tokens(model.model, question.text, tokens)
+        raise Fault("An output's end is not one of its tokens; omit it.")
+    return see_tokens(model.model, body.text, tokens)
 
 
-def _narrowed(seen: Seen, question: AttentionQuestion) -> Seen:
+def _narrowed(seen: Seen, body: AttentionBody) -> Seen:
     """Only the blocks that are asked for, their heads joined if that is asked for."""
-    numbers = question.layers or range(1, len(seen.blocks) + 1)
+    numbers = body.layers or range(1, len(seen.blocks) + 1)
     if max(numbers) > len(seen.blocks):
         raise Fault(f"There is no layer {max(numbers)}; on the side {seen.side} are {len(seen.blocks)}.")
     blocks = [seen.blocks[number - 1] for number in numbers]
-    if question.heads != "all":
-        join = JOININGS[question.heads][0]
+    if body.heads != "all":
+        join = JOININGS[body.heads][0]
         blocks = [Block(block.where, join(block.weights)[None]) for block in blocks]
     return replace(seen, blocks=blocks)
 
 
-def _side_answer(seen: Seen, question: AttentionQuestion) -> SideAnswer:
+def _side_answer(seen: Seen, body: AttentionBody) -> SideAnswer:
     data = side_data(seen)
-    numbers = question.layers or range(1, len(seen.blocks) + 1)
+    numbers = body.layers or range(1, len(seen.blocks) + 1)
     blocks = [{**block, "layer": number} for number, block in zip(numbers, data["blocks"], strict=True)]
     return SideAnswer.model_validate({**data, "blocks": blocks})
 
 
-def next_token(model: Served, question: NextQuestion, limits: Limits) -> NextAnswer:
+def next_token(model: ServedTranslator, body: NextBody, limits: Limits) -> NextAnswer:
     """The distribution of the token at one place of an output."""
     began = time.monotonic()
-    _check_sentence(model, question.text, limits)
+    _check_sentence(model, body.text, limits)
     task = model.model.task
-    choices = _choices(model, question)
-    place = place_data(choices, question.kept)
+    choices = _choices(model, body)
+    place = place_data(choices, body.kept)
     likeliest = zip(choices.numbers, choices.tokens, place["tokens"], choices.panels[0].probabilities, strict=False)
     return NextAnswer(
         model=model.name,
-        source=_text(model, question.text, 0),
+        source=_text(model, body.text, 0),
         target=_text(model, choices.written, 1),
         seconds=time.monotonic() - began,
         before=list(choices.before),
@@ -119,14 +119,14 @@ def next_token(model: Served, question: NextQuestion, limits: Limits) -> NextAns
     )
 
 
-def _choices(model: Served, question: NextQuestion) -> Choices:
+def _choices(model: ServedTranslator, body: NextBody) -> Choices:
     task = model.model.task
-    before, coming = _place(model, question)
-    own = _next_log_probabilities(model, question.text, before)
+    before, coming = _place(model, body)
+    own = _next_log_probabilities(model, body.text, before)
     order = np.argsort(-own, kind="stable")
-    numbers = order[: min(question.shown, question.kept)].tolist()
+    numbers = order[: min(body.shown, body.kept)].tolist()
     return Choices(
-        question.text,
+        body.text,
         task.target.pieces(before),
         task.write(before),
         task.target.pieces(numbers),
@@ -137,23 +137,23 @@ def _choices(model: Served, question: NextQuestion) -> Choices:
     )
 
 
-def _place(model: Served, question: NextQuestion) -> tuple[list[int], int | None]:
+def _place(model: ServedTranslator, body: NextBody) -> tuple[list[int], int | None]:
     """The tokens before the place, and what the best output has there, if it is asked along it."""
     task = model.model.task
-    if question.before is not None:
-        tokens = model.target_tokens(question.before)
+    if body.before is not None:
+        tokens = model.target_tokens(body.before)
         if task.end in tokens:
             raise Fault("An output is over at its end; no token follows it.")
         return tokens, None
-    if question.prefix is not None:
-        return target_tokens(task, question.prefix, "prefix"), None
-    best, at = model.model.search_tokens(question.text), question.at or 0
+    if body.prefix is not None:
+        return target_tokens(task, body.prefix, "prefix"), None
+    best, at = model.model.search_tokens(body.text), body.at or 0
     if at > len(best):
         raise Fault(f"The best output has {len(best)} tokens; {at} lies beyond its end.")
     return best[:at], [*best, task.end][at]
 
 
-def _next_log_probabilities(model: Served, text: str, before: Sequence[int]) -> np.ndarray:
+def _next_log_probabilities(model: ServedTranslator, text: str, before: Sequence[int]) -> np.ndarray:
     """The log-probabilities (token) of what follows these tokens, in one forced pass."""
     import torch
 
@@ -163,14 +163,14 @@ def _next_log_probabilities(model: Served, text: str, before: Sequence[int]) -> 
     return found[-1].double().cpu().numpy()
 
 
-def beam(model: Served, question: BeamQuestion, limits: Limits) -> BeamAnswer:
+def beam(model: ServedTranslator, body: BeamBody, limits: Limits) -> BeamAnswer:
     """The beam as a tree."""
     began = time.monotonic()
-    _check_sentence(model, question.text, limits)
-    width = question.beam or model.decoding.beam
+    _check_sentence(model, body.text, limits)
+    width = body.beam or model.decoding.beam
     if width > limits.beam:
         raise Fault(f"The beam is {width} wide; here it may be {limits.beam}.")
-    tree = beam_tree(model.model, question.text, width, question.length_penalty)
+    tree = beam_tree(model.model, body.text, width, body.length_penalty)
     if len(tree.nodes) > limits.nodes:
         raise Refusal(
             413, f"These are {len(tree.nodes):,} hypotheses, and {limits.nodes:,} are the most; narrow the beam."
@@ -181,13 +181,13 @@ def beam(model: Served, question: BeamQuestion, limits: Limits) -> BeamAnswer:
     return BeamAnswer.model_validate({**data, "model": model.name, "seconds": seconds, "nodes": nodes})
 
 
-def _check_sentence(model: Served, text: str, limits: Limits) -> None:
+def _check_sentence(model: ServedTranslator, text: str, limits: Limits) -> None:
     source, _ = model.tokenisers
     length = len(source.encode(text)) + 1 if len(text) <= limits.characters else limits.sentence + 1
     if length > limits.sentence:
         raise Fault(f"The sentence is longer than {limits.sentence} tokens; give a shorter one.")
 
 
-def _text(model: Served, text: str, side: int) -> Text:
+def _text(model: ServedTranslator, text: str, side: int) -> Text:
     language = (model.source, model.target)[side]
     return Text(text=shown(text) if text else "", language=named_language(language))

@@ -13,11 +13,11 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.decoding.pauses import between_steps
-from regard.serving.catalogue import Catalogue
+from regard.serving.catalogue import Catalogue, open_models
+from regard.serving.http.refusals import Refusal
 from regard.serving.metrics import Metrics
 from regard.serving.options import Batching, ServingOptions
-from regard.serving.queue import Abandoned, Done, Worker
-from regard.serving.refusals import Refusal
+from regard.serving.queue.worker import Abandoned, Done, Worker
 
 WAIT = 20.0
 
@@ -325,7 +325,7 @@ def test_threads_that_do_not_end_keep_a_server_for_two_seconds_in_all(
 ) -> None:
     """Each was waited for as long as a request may take, one after the other."""
     monkeypatch.setattr("regard.serving.catalogue._CLOSING", 0.2)
-    catalogue = Catalogue([forth, back], ServingOptions(), Metrics())
+    catalogue = Catalogue(open_models([forth, back]), ServingOptions(), Metrics())
     gates = [Gate() for _ in catalogue.workers]
 
     async def main() -> float:
