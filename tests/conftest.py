@@ -20,6 +20,18 @@ import pytest
 def pytest_configure() -> None:
     """Listen to Ctrl-C, which a shell has what it runs in the background ignore, and all that this starts with it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    _watch_batches()
+
+
+def _watch_batches() -> None:
+    """In all tests, make it an error to draw batches for a training from global random numbers."""
+    from purity import pure, watch_python
+
+    from regard.training import prefetch
+
+    watch_python()
+    plain = prefetch.prefetched
+    prefetch.prefetched = lambda items, ahead=4: plain(pure(items), ahead)
 
 
 @pytest.fixture

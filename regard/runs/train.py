@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from regard.protocols import Counts
 from regard.runs.open import Run
 from regard.runs.validate import validator_of
+from regard.training.counter import Counter
 from regard.training.events import Listener
 from regard.training.snapshot import Facts
 from regard.training.trainer import Trainer
@@ -11,10 +13,9 @@ from regard.training.trainer import Trainer
 
 def train(run: Run, listeners: Sequence[Listener]) -> Facts:
     """Train the run to its end or to a stop, and draw its loss curve."""
-    trainer = Trainer(
-        run.task, run.recipe.training, run.recipe.seed, run.folder, validator_of(run.task, run.recipe), listeners
-    )
-    facts = trainer.run()
+    loop = Counter if isinstance(run.task, Counts) else Trainer
+    validator = validator_of(run.task, run.recipe)
+    facts = loop(run.task, run.recipe.training, run.recipe.seed, run.folder, validator, listeners).run()
     if facts.losses:
         from regard.viewing.curves import draw_curves
 

@@ -121,11 +121,3 @@ class CountingOptions(Options):
     """How a task that learns in one pass of counting is trained."""
 
     save_every: int = Field(default=1000, ge=1, description="Batches counted between checkpoints.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_steps(cls, table: dict[str, Any]) -> dict[str, Any]:
-        foreign = [name for name in TrainingOptions.model_fields if name in table and name not in cls.model_fields]
-        if foreign:
-            raise ValueError(f"{foreign[0]} is for models that learn by gradient; this one goes through its data once")
-        return table

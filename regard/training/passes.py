@@ -1,4 +1,4 @@
-"""A batch forth and back: its loss, and its gradients added to those that are there.
+"""A batch forward and backward: its loss, and its gradients added to those that are there.
 
 On a GPU a batch of fixed shape goes by a captured pass, which is replayed for every batch of that shape: one launch
 instead of a thousand, for the GPU computes faster than Python can tell it what.

@@ -24,7 +24,7 @@ def test_an_option_of_text_is_none_of_all_tasks() -> None:
 
 
 def test_counting_has_no_steps() -> None:
-    with pytest.raises(Fault, match="steps is for models that learn by gradient; this one goes through its data once"):
+    with pytest.raises(Fault, match="has no 'steps'; it has save_every"):
         check(CountingOptions, {"steps": 100, "save_every": 10})
     assert check(CountingOptions, {"save_every": 10}).save_every == 10
 

@@ -1,4 +1,4 @@
-"""A batch forth and back, plainly and by a captured pass; off a GPU the latter is called and not replayed."""
+"""A batch forward and backward, plainly and by a captured pass; off a GPU the latter is called and not replayed."""
 
 from dataclasses import dataclass
 

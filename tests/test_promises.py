@@ -1,0 +1,236 @@
+"""What is promised of every family that is trained, tried on the toy of each: see `toys.py`."""
+
+import io
+import random
+import threading
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from purity import GlobalChance, pure
+from torch import Tensor, nn
+from toys import TOYS, open_toy
+
+import regard
+from regard.families import FAMILIES
+from regard.protocols import Divisible, Learns, Measure
+from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
+from regard.runs.open import Run
+from regard.runs.train import train
+from regard.training.events import Counted, Event, Hurried, Stepped
+from regard.training.listeners import Lines
+
+pytestmark = pytest.mark.usefixtures("no_curves")
+
+
+@pytest.fixture(params=TOYS, scope="module")
+def family(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def run(family: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The toy of a family, trained."""
+    from small import undrawn
+
+    run = open_toy(family, tmp_path_factory.mktemp(family))
+    with undrawn():
+        assert train(run, []).finished
+    return run
+
+
+def values(tree: Any) -> list[Any]:
+    """All that a batch holds, as plain numbers and texts."""
+    if isinstance(tree, Tensor | np.ndarray):
+        return [tree.tolist()]
+    if is_dataclass(tree):
+        return [value for each in fields(tree) for value in values(getattr(tree, each.name))]
+    if isinstance(tree, dict):
+        return [value for name in tree for value in (name, *values(tree[name]))]
+    if isinstance(tree, list | tuple):
+        return [value for each in tree for value in values(each)]
+    return [tree]
+
+
+def batches(task: Any, seed: int = 3, epoch: int = 1, start: int = 0, split: str = "train") -> list[Any]:
+    return [values(batch) for batch in task.batches(split, seed, epoch, start)]
+
+
+def test_batches_are_the_same_from_any_start_and_draw_nothing_global(run: Run) -> None:
+    for split in ("train", "valid"):
+        whole = [values(batch) for batch in pure(run.task.batches(split, 3, 1, 0))]
+        assert whole
+        random.seed(1), np.random.seed(1), torch.manual_seed(1)
+        for start in {0, 1, len(whole) // 2, len(whole)}:
+            assert batches(run.task, start=start, split=split) == whole[start:]
+
+
+def test_batches_are_the_same_in_another_thread_while_this_one_draws(run: Run) -> None:
+    whole, found, drawing = batches(run.task), [], threading.Event()
+
+    def work() -> None:
+        drawing.wait()
+        found.extend(batches(run.task))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    number = 0
+    while thread.is_alive():
+        torch.manual_seed(number), np.random.seed(number), random.seed(number)
+        torch.rand(3), np.random.rand(3), random.random()
+        number += 1
+        drawing.set()
+    assert found == whole
+
+
+def stop_after(events: int) -> Callable[[Event], str | None]:
+    """Ask a run to stop when it has learnt from so many batches."""
+    seen = []
+
+    def listen(event: Event) -> str | None:
+        seen.extend([event] if isinstance(event, Stepped | Counted) else [])
+        return Hurried("enough") if len(seen) == events else None
+
+    return listen
+
+
+def test_resumed_is_never_stopped(family: str, run: Run, tmp_path: Path) -> None:
+    """Bit by bit, also where it stops between two checkpoints."""
+    assert not train(open_toy(family, tmp_path), [stop_after(3)]).finished
+    assert train(open_toy(family, tmp_path), []).finished
+    folders = (run.folder.folder, tmp_path / "run")
+    whole, resumed = (bytes_to_weights((folder / WEIGHTS).read_bytes(), WEIGHTS) for folder in folders)
+    assert whole.keys() == resumed.keys()
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def exact(run: Run) -> Any:
+    """The task of a run in float64, without dropout."""
+    task = deepcopy(run.task)
+    return task.double().eval() if isinstance(task, nn.Module) else task
+
+
+def divisible(run: Run, split: str) -> Iterator[Any]:
+    """The batches of this split that can be split, in float64."""
+    for batch in run.task.batches(split, 3, 0, 0):
+        if isinstance(batch, Divisible) and batch.rows > 1:
+            yield in_float64(batch)
+
+
+def in_float64(tree: Any) -> Any:
+    """A batch with double the precision in its real numbers."""
+    if isinstance(tree, Tensor):
+        return tree.double() if tree.is_floating_point() else tree
+    if is_dataclass(tree) and not isinstance(tree, type):
+        return replace(tree, **{each.name: in_float64(getattr(tree, each.name)) for each in fields(tree)})
+    return tree
+
+
+def test_splitting_a_batch_changes_nothing(family: str, run: Run) -> None:
+    if not isinstance(run.task, Learns) or TOYS[family].draws:
+        pytest.skip("its loss draws random numbers, or it has none")
+    task = exact(run)
+    for batch in divisible(run, "train"):
+        found = []
+        for pieces in ([batch], batch.split(2), batch.split(batch.rows)):
+            task.zero_grad()
+            losses = [task.loss(piece) for piece in pieces]
+            for loss in losses:
+                loss.total.backward()
+            gradients = {name: each.grad for name, each in task.named_parameters() if each.grad is not None}
+            found.append((sum(loss.total.detach() for loss in losses), sum(loss.count for loss in losses), gradients))
+        for other in found[1:]:
+            torch.testing.assert_close(other, found[0])
+        return
+
+
+def numbers(measures: dict[str, Measure]) -> dict[str, tuple[float, ...]]:
+    return {name: measure.members for name, measure in measures.items()}
+
+
+def test_batch_mates_change_nothing(run: Run) -> None:
+    """What is measured of the rows one by one is what is measured of them together."""
+    task = exact(run)
+    with torch.no_grad():
+        for batch in divisible(run, "valid"):
+            first, *others = [task.measure(piece) for piece in batch.split(batch.rows)]
+            alone = {name: sum((other[name] for other in others), measure) for name, measure in first.items()}
+            together = numbers(task.measure(batch))
+            assert together.keys() == alone.keys()
+            for name, members in numbers(alone).items():
+                assert together[name] == pytest.approx(members)
+
+
+def test_a_saved_folder_measures_the_same_and_so_does_a_watched_one(run: Run) -> None:
+    model = regard.load(run.folder.folder, device="cpu")
+    with torch.no_grad():
+        if isinstance(run.task, nn.Module):
+            run.task.eval()
+        for batch in run.task.batches("valid", 0, 0, 0):
+            expected = numbers(run.task.measure(batch))
+            assert numbers(model.task.measure(batch)) == expected
+            with regard.watching(model):
+                watched = numbers(model.task.measure(batch))
+            assert watched == {name: pytest.approx(members, rel=1e-5) for name, members in expected.items()}
+
+
+def test_each_measure_says_which_direction_is_better_and_one_of_them_judges(run: Run) -> None:
+    batch = next(iter(run.task.batches("valid", 0, 0, 0)))
+    with torch.no_grad():
+        measures = run.task.measure(batch)
+    assert {measure.better for measure in measures.values()} <= {"lower", "higher"}
+    assert getattr(run.recipe.training, "best_by", next(iter(measures))) in measures
+
+
+def test_what_is_tallied_is_shown_and_kept(family: str, tmp_path: Path) -> None:
+    run, file = open_toy(family, tmp_path), io.StringIO()
+    if not isinstance(run.task, Learns):
+        pytest.skip("it counts, and has no loss to tally beside")
+    names = run.task.loss(next(iter(run.task.batches("train", 3, 0, 0)))).tallies.keys()
+    facts = train(run, [Lines(file)])
+    assert all(f"  {name} " in file.getvalue() for name in names)
+    assert [step for step, _ in facts.losses] == list(range(1, facts.step + 1))
+    assert all(kept.keys() == names for _, kept in facts.tallies)
+    assert len(facts.tallies) == (len(facts.losses) if names else 0)
+
+
+def test_every_family_has_a_toy() -> None:
+    assert TOYS.keys() == FAMILIES.keys()
+
+
+class Impure:
+    """A task that takes its batches from where all take theirs from."""
+
+    def __init__(self, draw: Callable[[], Any]) -> None:
+        self.draw = draw
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
+        for _ in range(start, 3):
+            yield self.draw()
+
+
+@pytest.mark.parametrize(
+    ("draw", "whose"),
+    [
+        (lambda: torch.rand(1), "torch"),
+        (lambda: torch.zeros(2).bernoulli_(), "torch"),
+        (lambda: np.random.rand(), "numpy"),
+        (lambda: random.shuffle([1, 2]), "Python"),
+    ],
+)
+def test_batches_drawn_from_global_random_numbers_are_found_out(draw: Callable[[], Any], whose: str) -> None:
+    with pytest.raises(GlobalChance, match=f"batches drew from the global random numbers of {whose}"):
+        list(pure(Impure(draw).batches("train", 1, 0, 0)))
+
+
+def test_batches_with_generators_of_their_own_are_not() -> None:
+    def draw() -> Any:
+        own = torch.Generator().manual_seed(1)
+        return torch.rand(1, generator=own), np.random.default_rng(1).random(), random.Random(1).random()
+
+    assert len(list(pure(Impure(draw).batches("train", 1, 0, 0)))) == 3

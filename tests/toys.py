@@ -1,0 +1,56 @@
+"""For each family a recipe that is trained in a second, and the data that it names.
+
+Whoever adds a family adds a line to `TOYS`, and all that is promised of every family is tested of it too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from small import write_corpus
+
+from regard.base.progress import silent
+from regard.families import check_recipe
+from regard.runs.open import Run, open_run
+
+TRAINING = {"steps": 6, "validate_every": 3, "save_every": 2, "final": "last", "device": "cpu"}
+
+
+@dataclass(frozen=True)
+class Toy:
+    """What a family is tried on: `table` writes its data into a folder and gives its recipe.
+
+    The loss of some draws random numbers even where there is no dropout, so that pieces of a batch draw others.
+    """
+
+    table: Callable[[Path], dict[str, Any]]
+    draws: bool = False
+
+
+def open_toy(family: str, folder: Path, **model: Any) -> Run:
+    """The run of a family's toy in this folder, new or gone on with; `model` changes its model."""
+    table = TOYS[family].table(folder)
+    recipe = check_recipe(table | {"family": family, "seed": 3, "model": table["model"] | model})
+    return open_run(recipe, folder / "run", True, silent, lambda remark: None)
+
+
+def _translator(**model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        train, valid = folder / "train", folder / "valid"
+        for place, pairs in ((train, 60), (valid, 8)):
+            place.mkdir(exist_ok=True)
+            write_corpus(place, pairs)
+        named = {name: [str(file) for file in sorted((folder / name).iterdir())] for name in ("train", "valid")}
+        training = TRAINING | {"batch_tokens": 400, "validation_beam": 0, "optimizer": {"warmup": 2}}
+        return {"data": named | {"tokeniser": {"kind": "bytes"}}, "model": model, "training": training}
+
+    return table
+
+
+TOYS: dict[str, Toy] = {
+    "transformer": Toy(
+        _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
+    ),
+    "seq2seq": Toy(_translator(embedding=12, width=16, dropout=0.2)),
+}
