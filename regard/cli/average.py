@@ -17,9 +17,12 @@ def command(
     """Average the weights of the last checkpoints of RUN, which stays as it is."""
     from regard.base.faults import Fault
     from regard.engines.folders import MODEL_FOLDER, check_replaceable, whole_folder
+    from regard.families import check_recipe
     from regard.runs import checkpoint
+    from regard.verbs.table import needs
 
     files = checkpoint.read_folder(run)
+    needs(check_recipe(checkpoint.read_recipe(run)), "average")
     if run.resolve() == out.resolve():
         raise Fault(f"{out} is the run itself; write the averaged model elsewhere.")
     check_replaceable(out, MODEL_FOLDER)

@@ -83,7 +83,7 @@ def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> N
     from regard.runs.compare.folder import opened, prepare_text
 
     planned = plan.runs(folder)
-    split = split or ("test" if all(run.recipe.data.test for run in planned) else "valid")
+    split = split or ("test" if all(_has_test(run) for run in planned) else "valid")
     _check(plan, planned, split, fresh=manner.overwrite)
     seeds = plan.options.seeds
     remark(f"{len(plan.variants)} variants with {seeds} seed{'s' * (seeds > 1)} each: {len(planned)} runs.")
@@ -105,17 +105,37 @@ def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> N
 def _check(plan: "Plan", planned: Sequence["PlannedRun"], split: str, fresh: bool) -> None:
     """Refuse what would fail later, before anything is written, removed or trained."""
     from regard.runs import open as runs
-    from regard.verbs.translate import evaluation
 
-    evaluation.check_metrics(plan.options.metrics)
-    if split == "test" and not all(run.recipe.data.test for run in planned):
+    _check_metrics(plan)
+    if split == "test" and not all(_has_test(run) for run in planned):
         raise Fault("The recipe names no test data; give --split valid.")
     for run in planned:
         runs.check_possible(run.recipe)
         if not fresh:
             _is_finished(run)  # one that was begun with another recipe is refused
-    if any(run.recipe.training.batch_tokens is None for run in planned):
+    if any(getattr(run.recipe.training, "batch_tokens", 0) is None for run in planned):
         remark("training.batch_tokens is not set, so each run finds its own; set it to compare like with like.")
+
+
+def _has_test(run: "PlannedRun") -> bool:
+    """Whether a recipe names test data; that of a task with one set of data for all its splits always does."""
+    return bool(getattr(run.recipe.data, "test", True))
+
+
+def _check_metrics(plan: "Plan") -> None:
+    from regard.families import task_class
+    from regard.verbs.translate.evaluation import check_metrics
+
+    recipe = plan.variants[0].recipes[0]
+    if recipe.task == "translation":
+        check_metrics(plan.metrics)
+        return
+    measures = task_class(recipe).MEASURES
+    for metric in plan.metrics:
+        if metric not in measures:
+            raise Fault(f"A {recipe.family} is measured by {', '.join(measures)}, and not by '{metric}'.")
+    if plan.options.by_length:
+        raise Fault(f"A {recipe.family} reads no sentences, so there are no scores by their length.")
 
 
 def _is_finished(run: "PlannedRun") -> bool:
@@ -192,12 +212,11 @@ def _judge(plan: "Plan", done: Sequence["PlannedRun"], split: str, jobs: int) ->
     judged = []
     with console_progress() as progress:
         for number, run in enumerate(done, 1):
-            judged.append(judge(run, split, plan.options.metrics))
+            judged.append(judge(run, split, plan.metrics, progress))
             progress("scoring the runs", number, len(done))
-    data = judged[0][1]
-    found = buckets(data.sources) if plan.options.by_length else []
-    variants = find(plan, [outcome for outcome, _ in judged], found)
-    return Comparison(plan.name, plan.differ_in, split, len(data.sources), jobs, found, variants)
+    found = buckets(judged[0].sources) if plan.options.by_length else []
+    items = judged[0].scores[0].n
+    return Comparison(plan.name, plan.differ_in, split, items, jobs, found, find(plan, judged, found))
 
 
 def _say(comparison: "Comparison", done: Sequence["PlannedRun"], folder: Path, as_json: bool) -> None:

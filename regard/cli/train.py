@@ -292,9 +292,23 @@ def quick_products() -> Iterator[None]:
         backend.enabled = before
 
 
+# How to ask a model for something, by what it reads.
+_EXAMPLES = {
+    "text": "echo 'text' | regard {verb} {place}",
+    "prompt": "regard {verb} {place} --prompt 'text'",
+    "nodes": "regard {verb} {place} 0",
+    "picture": "regard {verb} {place} picture.png",
+}
+
+
 def _say_result(folder: Path) -> None:
+    from regard.families import check_recipe
+    from regard.runs.checkpoint import read_recipe
     from regard.runs.scores import read_scores
+    from regard.tasks import TASKS
 
     for score in read_scores(folder):
         print(f"{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})")
-    remark(f"The model is in {folder}; try: echo 'text' | regard translate {shlex.quote(str(folder))}")
+    recipe = check_recipe(read_recipe(folder))
+    kind, place = TASKS[recipe.task], shlex.quote(str(folder))
+    remark(f"The model is in {folder}; try: {_EXAMPLES[kind.reads].format(verb=kind.verb, place=place)}")

@@ -8,6 +8,7 @@ from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.metrics import Score
 from regard.model import Model
+from regard.protocols import Measure
 from regard.runs import checkpoint
 from regard.runs.open import data_folder
 from regard.runs.validate import measure_split, scores_of
@@ -16,7 +17,14 @@ from regard.runs.validate import measure_split, scores_of
 def evaluate_split(
     model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
 ) -> list[Score]:
-    """The measures of a model on a split of the data that its recipe names, all of them or those that are asked for.
+    """The scores of a model on a split of the data that its recipe names, all of them or those that are asked for."""
+    return scores_of(measure_on(model, folder, split, metrics, progress, remark), split)
+
+
+def measure_on(
+    model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
+) -> dict[str, Measure]:
+    """The same as measures, which know which direction is better.
 
     The data is that which was prepared for the run; where it lies there no more, it is prepared anew for the while.
     """
@@ -30,5 +38,5 @@ def evaluate_split(
     with TemporaryDirectory(prefix="regard-") as elsewhere:
         prepared = task.prepare(recipe, place if place.exists() else Path(elsewhere), progress, remark, own)
         task.learn_from(prepared, recipe)
-        found = scores_of(measure_split(task, split), split)
-    return [score for score in found if not metrics or score.metric in metrics]
+        found = measure_split(task, split)
+    return {name: found[name] for name in metrics or found}

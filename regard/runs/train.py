@@ -12,10 +12,10 @@ from regard.training.trainer import Trainer
 
 
 def train(run: Run, listeners: Sequence[Listener]) -> Facts:
-    """Train the run to its end or to a stop, and draw its loss curve."""
+    """Train the run to its end or to a stop, and draw its loss curve, if it has one."""
     loop = Counter if isinstance(run.task, Counts) else Trainer
-    validator = validator_of(run.task, run.recipe)
-    facts = loop(run.task, run.recipe.training, run.recipe.seed, run.folder, validator, listeners).run()
+    recipe, validator = run.recipe, validator_of(run.task, run.recipe)
+    facts = loop(run.task, recipe.training, recipe.seed, run.folder, validator, listeners).run()
     if facts.losses:
         from regard.viewing.curves import draw_curves
 

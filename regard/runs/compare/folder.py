@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import tomli_w
 
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.progress import Progress
-from regard.base.recipe import read_table
-from regard.data.corpora.options import PairData
-from regard.data.corpora.prepare import prepare
+from regard.base.recipe import Options, read_table
 from regard.data.corpora.prepared import PreparedPairs
+from regard.families import task_class
 from regard.runs import open as runs
 from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.plan import Plan, PlannedRun, make_plan
@@ -82,19 +82,22 @@ def prepare_text(planned: Sequence[PlannedRun], folder: Path, split: str, progre
 
     The files of a preparation are linked into its runs, so that each run is as whole as if it had been trained alone.
     """
-    prepared: dict[Path, PreparedPairs] = {}
+    prepared: dict[Path, Any] = {}
     for run in planned:
         data = run.recipe.data
-        place = Path(data.prepared).expanduser() if data.prepared else folder / CORPORA / _fingerprint(data)
+        elsewhere = getattr(data, "prepared", None)
+        place = Path(elsewhere).expanduser() if elsewhere else folder / CORPORA / _fingerprint(data)
         if place not in prepared:
-            prepared[place] = prepare(data, place, progress)
-        if not data.prepared:
+            kind = task_class(run.recipe)
+            prepared[place] = kind.prepare(run.recipe, place, progress, lambda text: None, None)
+        if not elsewhere:
             _link(place, RunFolder(run.folder))
-    if len({tuple(getattr(corpus, split)) for corpus in prepared.values()}) > 1:
+    pairs = [each for each in prepared.values() if isinstance(each, PreparedPairs)]
+    if len({tuple(getattr(corpus, split)) for corpus in pairs}) > 1:
         raise Fault(f"The variants have different {split} data, so their scores cannot be compared.")
 
 
-def _fingerprint(data: PairData) -> str:
+def _fingerprint(data: Options) -> str:
     return sha256(data.model_dump_json().encode()).hexdigest()[:12]
 
 

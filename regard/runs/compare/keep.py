@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from regard.base.files import finite, write_file
-from regard.metrics import BETTER
 from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.page import page
 from regard.runs.compare.plan import PlannedRun
-from regard.runs.compare.report import Comparison
+from regard.runs.compare.report import Comparison, Measure
 from regard.viewing.comparison import draw_by_length, draw_comparison
 from regard.viewing.curves import draw_curves
 
@@ -20,7 +19,7 @@ def keep(comparison: Comparison, folder: Path) -> set[str]:
     write_file(folder / "comparison.json", f"{text}\n".encode())
     write_file(folder / "comparison.md", page(comparison).encode())
     names = [found.variant for found in comparison.variants]
-    metrics = {place: _label(each.metric) for place, each in enumerate(comparison.variants[0].measures)}
+    metrics = {place: _label(each) for place, each in enumerate(comparison.variants[0].measures)}
     values = {
         label: [found.measures[place].values for found in comparison.variants] for place, label in metrics.items()
     }
@@ -45,5 +44,5 @@ def keep_losses(runs: Sequence[PlannedRun], folder: Path, title: str) -> set[str
     return draw_curves(curves, folder / "losses.png", title) if curves else set()
 
 
-def _label(metric: str) -> str:
-    return f"{metric} (lower is better)" if BETTER[metric] == "lower" else metric
+def _label(measure: Measure) -> str:
+    return f"{measure.metric} (lower is better)" if measure.better == "lower" else measure.metric

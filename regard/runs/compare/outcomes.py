@@ -7,18 +7,24 @@ from hashlib import sha256
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
+from torch import nn
 
 from regard.base.files import write_file
+from regard.base.progress import Progress
 from regard.decoding.options import DecodingOptions
-from regard.metrics import Score, by_sentence
+from regard.metrics import BETTER, Score, by_sentence
 from regard.metrics.significance import SUMS, Sums, likelihood_sums
+from regard.model import Model, load
+from regard.protocols import Better
 from regard.runs import checkpoint
 from regard.runs.compare.plan import PlannedRun
+from regard.runs.evaluate import measure_on
 from regard.runs.scores import keep_scores
+from regard.runs.validate import scores_of
 from regard.training.pace import read_pace
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.evaluation import TestData
-from regard.verbs.translate.model import TranslationModel, load_translation_model
+from regard.verbs.translate.model import TranslationModel
 
 OUTPUTS = "outputs.json"  # in the folder of a run
 PERPLEXITY = "perplexity"
@@ -44,14 +50,31 @@ class Outcome:
 
     run: PlannedRun
     scores: list[Score]
-    sums: dict[str, Sums]
+    sums: dict[str, Sums]  # by sentence, of metrics that are worked out from those of sentences
     parameters: int
     pace: tuple[int, float]
+    better: dict[str, Better]  # which direction is, metric by metric
+    sources: Sequence[str] = ()  # the sentences that were translated
 
 
-def judge(run: PlannedRun, split: str, metrics: Sequence[str]) -> tuple[Outcome, TestData]:
-    """Let a trained run translate a split, unless its outputs are kept already, and score them."""
-    model = load_translation_model(run.folder, run.recipe.training.device)
+def judge(run: PlannedRun, split: str, metrics: Sequence[str], progress: Progress) -> Outcome:
+    """Score a trained run on a split."""
+    model = load(run.folder, getattr(run.recipe.training, "device", "cpu"))
+    if isinstance(model, TranslationModel):
+        return _judge_translations(run, model, split, metrics)
+    measures = measure_on(model, run.folder, split, metrics, progress, lambda text: None)
+    scores = scores_of(measures, split)
+    keep_scores(run.folder, scores)
+    better = {name: measure.better for name, measure in measures.items()}
+    return Outcome(run, scores, {}, _parameters(model), read_pace(run.folder / "training"), better)
+
+
+def _parameters(model: Model) -> int:
+    return sum(weights.numel() for weights in model.task.parameters()) if isinstance(model.task, nn.Module) else 0
+
+
+def _judge_translations(run: PlannedRun, model: TranslationModel, split: str, metrics: Sequence[str]) -> Outcome:
+    """Let a trained translator translate a split, unless its outputs are kept already, and score them."""
     data = evaluation.from_split(model, run.folder, split)
     search = model.search(n_best=1)
     kept = _read(run.folder, Kept(made_from=_fingerprint(run.folder, data, search.options), split=split))
@@ -68,8 +91,8 @@ def judge(run: PlannedRun, split: str, metrics: Sequence[str]) -> tuple[Outcome,
     ]
     keep_scores(run.folder, scores)
     sums = {metric: _sums(metric, kept, data) for metric in metrics}
-    parameters = sum(parameter.numel() for parameter in model.task.parameters())
-    return Outcome(run, scores, sums, parameters, read_pace(run.folder / "training")), data
+    pace, better = read_pace(run.folder / "training"), {metric: BETTER[metric] for metric in metrics}
+    return Outcome(run, scores, sums, _parameters(model), pace, better, data.sources)
 
 
 def _sums(metric: str, kept: Kept, data: TestData) -> Sums:

@@ -15,7 +15,15 @@ def table(comparison: Comparison) -> Table:
     columns = [comparison.differ_in]
     for metric in metrics:
         columns += [metric, "against the first"]
-    return [*columns, "parameters", "tokens/s"], [_row(found) for found in comparison.variants]
+    return [*columns, "parameters", _pace_column(comparison)], [_row(found) for found in comparison.variants]
+
+
+def _is_text(comparison: Comparison) -> bool:
+    return any(outcome.sources for found in comparison.variants for outcome in found.outcomes)
+
+
+def _pace_column(comparison: Comparison) -> str:
+    return "tokens/s" if _is_text(comparison) else "items/s"
 
 
 def _row(found: Found) -> list[str]:
@@ -33,10 +41,11 @@ def shown(values: Sequence[float]) -> str:
 
 
 def _shown_difference(measure: Measure) -> str:
-    if (found := measure.against_first) is None:
+    if measure.difference is None:
         return "–"
     aside = " (within spread)" if measure.within_spread else ""
-    return f"{found.value:+.2f}, {_probability(found.randomisation)}{aside}"
+    sure = f", {_probability(measure.against_first.randomisation)}" if measure.against_first else ""
+    return f"{measure.difference:+.2f}{sure}{aside}"
 
 
 def _probability(p: float) -> str:
@@ -59,16 +68,21 @@ def notes(comparison: Comparison) -> list[str]:
     counts = {len(found.outcomes) for found in comparison.variants}
     seeds = f"{min(counts)} seeds" if len(counts) == 1 else "the seeds that were trained"
     at_once = f", {comparison.jobs} runs at once" if comparison.jobs > 1 else ""
-    lines = [f"Scored on {comparison.sentences:,} sentences of the split {comparison.split}."]
+    by_sentence = _is_text(comparison)
+    items = "sentences" if by_sentence else "items"
+    lines = [f"Scored on {comparison.sentences:,} {items} of the split {comparison.split}."]
     if max(counts) > 1:
         lines.append(f"Values are the mean of {seeds} ± their spread, the largest minus the smallest.")
-    lines.append(
-        "p: how often so large a difference arises when outputs change sides at random, sentence by sentence "
-        f"(approximate randomisation, {TRIALS:,} trials, two-sided)."
-    )
+    if by_sentence:
+        lines.append(
+            "p: how often so large a difference arises when outputs change sides at random, sentence by sentence "
+            f"(approximate randomisation, {TRIALS:,} trials, two-sided)."
+        )
     if max(counts) > 1:
-        lines.append("It speaks of other sentences; within spread: with other seeds the difference may be gone.")
-    return [*lines, f"tokens/s: target tokens in training, validations left out{at_once}."]
+        apart = "It speaks of other sentences; within" if by_sentence else "Within"
+        lines.append(f"{apart} spread: with other seeds the difference may be gone.")
+    learnt = "target tokens" if _is_text(comparison) else "items"
+    return [*lines, f"{_pace_column(comparison)}: {learnt} in training, validations left out{at_once}."]
 
 
 def page(comparison: Comparison) -> str:

@@ -12,6 +12,7 @@ from pydantic import Field, field_validator
 
 from regard.base.faults import Fault
 from regard.base.recipe import Options, Recipe, check, merged
+from regard.families import task_class
 from regard.runs.parents import resolve
 
 COMPARE = "compare"  # the table of a recipe that makes it a comparison
@@ -24,6 +25,7 @@ RESERVED = (
     "by-length.png",
     "losses.png",
 )
+TRANSLATED = ("bleu", "chrf")  # what translations are scored with where nobody says
 _LONGEST_NAME = 60  # characters of a folder's name
 
 
@@ -31,7 +33,11 @@ class CompareOptions(Options):
     """What a comparison trains and measures."""
 
     seeds: int = Field(default=3, ge=1, le=1000, description="Runs of each variant, from the recipe's seed upwards.")
-    metrics: list[str] = Field(default=["bleu", "chrf"], min_length=1, description="What the outputs are scored with.")
+    metrics: list[str] = Field(
+        default=[],
+        description="What the variants are scored with: without any, translators with bleu and chrf, "
+        "other models with all that their task measures.",
+    )
     by_length: bool = Field(default=False, description="Give the scores by the length of the source too.")
     vary: dict[str, Any] = Field(
         default={}, description="Options, each with a list of values; several give every combination."
@@ -87,6 +93,13 @@ class Plan:
     variants: list[Variant]
     table: dict[str, Any]
 
+    @property
+    def metrics(self) -> list[str]:
+        """What the variants are scored with."""
+        first = self.variants[0].recipes[0]
+        usual = TRANSLATED if first.task == "translation" else task_class(first).MEASURES
+        return self.options.metrics or list(usual)
+
     def runs(self, folder: Path) -> list[PlannedRun]:
         """All runs, in an order that shows something of every variant early: seed after seed."""
         by_variant = [variant.runs(folder) for variant in self.variants]
@@ -113,6 +126,8 @@ def make_plan(table: dict[str, Any], name: str) -> Plan:
         for (variant, changes), place, of_variant in zip(named, places, recipes, strict=True)
     ]
     _check_different(variants)
+    if len({recipe.task for variant in variants for recipe in variant.recipes}) > 1:
+        raise Fault("The variants have different tasks, so their scores cannot be compared.")
     differ_in = ", ".join([*(["variant"] if options.variants else []), *varied])
     return Plan(name, differ_in, options, variants, base | {COMPARE: options.model_dump()})
 

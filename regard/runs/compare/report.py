@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from regard.metrics.significance import Difference, difference
+from regard.protocols import Better
 from regard.runs.compare.lengths import Bucket
 from regard.runs.compare.outcomes import Outcome
 from regard.runs.compare.plan import Plan, PlannedRun
@@ -24,7 +25,9 @@ class Measure:
     metric: str
     signature: str
     values: list[float]
-    against_first: Difference | None
+    better: Better
+    difference: float | None  # of the mean from the first's; none of the first itself
+    against_first: Difference | None  # the same sentence by sentence, with how sure it is, where there are sentences
     within_spread: bool | None  # whether seeds of this variant or of the first differ by more than the two variants do
     by_length: list[list[float]] = field(default_factory=list)  # bucket, seed
 
@@ -45,6 +48,8 @@ class Measure:
             "spread": self.spread,
             "deviation": deviation,
             "values": self.values,
+            "better": self.better,
+            "difference": self.difference,
             "against_first": asdict(self.against_first) if self.against_first else None,
             "within_spread": self.within_spread,
             "by_length": [[value if math.isfinite(value) else None for value in seeds] for seeds in self.by_length],
@@ -144,7 +149,7 @@ def find(plan: Plan, outcomes: Sequence[Outcome], buckets: list[Bucket]) -> list
             variant.name,
             variant.changes,
             own,
-            [_measure(place, metric, of_variant[0], own, buckets) for place, metric in enumerate(plan.options.metrics)],
+            [_measure(place, metric, of_variant[0], own, buckets) for place, metric in enumerate(plan.metrics)],
         )
         for variant, own in zip(plan.variants, of_variant, strict=True)
         if own
@@ -155,13 +160,17 @@ def _measure(
     place: int, metric: str, first: Sequence[Outcome], own: Sequence[Outcome], buckets: Sequence[Bucket]
 ) -> Measure:
     values, of_first = ([outcome.scores[place].value for outcome in each] for each in (own, first))
-    against = _against(metric, first, own) if own is not first else None
+    against = _against(metric, first, own) if own is not first and own[0].sums else None
+    apart = None if own is first or not first else statistics.fmean(values) - statistics.fmean(of_first)
+    apart = against.value if against else apart
     return Measure(
         metric,
         own[0].scores[place].signature,
         values,
+        own[0].better[metric],
+        apart,
         against,
-        abs(against.value) <= max(spread(values), spread(of_first)) if against else None,
+        None if apart is None else abs(apart) <= max(spread(values), spread(of_first)),
         [[outcome.sums[metric].value(bucket.sentences) for outcome in own] for bucket in buckets],
     )
 
