@@ -52,6 +52,14 @@ FAMILIES: dict[str, Family] = {
         model="Seq2Seq",
         options="Seq2SeqOptions",
     ),
+    "gat": Family(
+        summary="graph attention: every node looks at its neighbours, and gets a class",
+        paper="Veličković et al. 2018, Graph Attention Networks; Brody et al. 2022",
+        tasks=("nodes",),
+        module="regard.models.gat",
+        model="GAT",
+        options="GATOptions",
+    ),
 }
 
 

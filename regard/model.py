@@ -12,10 +12,11 @@ from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Counts
+from regard.protocols import Answer, Counts
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.training.snapshot import load_weights, named_weights
+from regard.verbs.answer import answer_each
 from regard.verbs.table import has, needs, verbs_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class Model:
         """Translate each text, if it is a translator."""
         needs(self.recipe, "translate")
         raise NotImplementedError
+
+    def answer(self, inputs: Sequence[Any]) -> list[Answer]:
+        """Answer each input, as people have it: the number of a node, the file of a picture."""
+        needs(self.recipe, "answer")
+        return list(answer_each(self.task, inputs))
 
 
 def build_task(recipe: Recipe, files: Mapping[str, bytes]) -> Any:

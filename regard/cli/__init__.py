@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "demo": ("regard.cli.demo", "command", "Train a small translator, score it and draw what it looks at."),
     "train": ("regard.cli.train", "command", "Train a model from a recipe or from text files."),
     "translate": ("regard.cli.translate", "command", "Translate text, line by line."),
+    "answer": ("regard.cli.answer", "command", "Answer inputs one by one: the classes of nodes or pictures."),
     "evaluate": ("regard.cli.evaluate", "command", "Score a model."),
     "score": ("regard.cli.score", "command", "Score text files, test a difference, work out BLEU."),
     "compare": ("regard.cli.compare", "command", "Train variants of a recipe and say which is better."),

@@ -97,6 +97,21 @@ class GAT(nn.Module):
             states = layer(F.elu(states), graph.edges)
         return states
 
+    def cost(self, graph: Graph) -> dict[str, int | float]:
+        """What one pass of one member over its graph takes: multiplications, and the weights of all heads."""
+        first, nodes, edges = graph.features, graph.edges.nodes, len(graph.edges)
+        entries = len(first.values) if isinstance(first, SparseTable) else first.numel()
+        projecting = looking = weights = 0
+        for layer in self.layers:
+            assert isinstance(layer, GraphAttention)
+            width = layer.heads * layer.width
+            projecting += layer.score.projections * entries * width
+            looking += (edges + layer.score.products(nodes, edges)) * width
+            weights += edges * layer.heads
+            entries = nodes * width
+        total = projecting + looking
+        return {"multiplications": total, "attention_share": looking / total, "weights": weights}
+
 
 class GraphAttention(nn.Module):
     """One layer of heads, each: c_t = Σ_i α_ti W h_i, with α the softmax over t and its neighbours of their scores."""
@@ -160,6 +175,8 @@ class StaticScore(nn.Module):
     The neighbour that is scored highest is the same for all nodes that see it, which Brody et al. 2022 call static.
     """
 
+    projections = 1  # of the inputs by a matrix, that of the values counted
+
     def __init__(self, members: int, depth: int, heads: int, width: int) -> None:
         super().__init__()
         self.u = nn.Parameter(torch.empty(members, heads, width))
@@ -168,6 +185,10 @@ class StaticScore(nn.Module):
     def draw(self, member: int, generator: torch.Generator) -> None:
         for vector in (self.u, self.v):
             _draw_glorot(vector[member], vector.shape[-1], 1, generator)
+
+    def products(self, nodes: int, edges: int) -> int:
+        """How many vectors are multiplied by vectors of the score."""
+        return 2 * nodes
 
     def forward(
         self, inputs: Tensor | SparseTable, values: Float[Tensor, "member node head width"], edges: Edges
@@ -179,6 +200,8 @@ class StaticScore(nn.Module):
 class DynamicScore(nn.Module):
     """e_ti = a·LeakyReLU(W h_i + W' h_t), equation 7 of Brody et al. 2022: the ranking may differ from node to node."""
 
+    projections = 2
+
     def __init__(self, members: int, depth: int, heads: int, width: int) -> None:
         super().__init__()
         self.own_weight = nn.Parameter(torch.empty(members, depth, heads * width))
@@ -187,6 +210,9 @@ class DynamicScore(nn.Module):
     def draw(self, member: int, generator: torch.Generator) -> None:
         _draw_glorot(self.own_weight[member], self.own_weight.shape[1], self.a.shape[-1], generator)
         _draw_glorot(self.a[member], self.a.shape[-1], 1, generator)
+
+    def products(self, nodes: int, edges: int) -> int:
+        return edges
 
     def forward(
         self, inputs: Tensor | SparseTable, values: Float[Tensor, "member node head width"], edges: Edges

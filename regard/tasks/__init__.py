@@ -49,6 +49,19 @@ TASKS: dict[str, Kind] = {
         model="regard.verbs.translate.model:TranslationModel",
         validator="regard.verbs.translate.validation:TranslationValidator",
     ),
+    "nodes": Kind(
+        summary="the nodes of a graph, some of them with labels, become a class for each",
+        reads="nodes",
+        gives="a class for each node",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.nodes.task:NodeLabelling",
+                recipe="regard.tasks.nodes.options:NodeRecipe",
+                trains="trains on the whole graph",
+            )
+        },
+    ),
 }
 
 

@@ -38,7 +38,7 @@ def test_a_graph_on_paper(tmp_path: Path) -> None:
     assert graph.labels.tolist() == [0, 1, UNKNOWN, 0]
     assert graph.classes == ("cat", "dog")
     assert [graph.members(split).tolist() for split in ("train", "valid", "test")] == [[0], [1], [3]]
-    assert graph.report() == ["4 nodes, 6 looks along edges, 2 features, 2 classes; 1 train, 1 valid, 1 test"]
+    assert graph.report == ["4 nodes, 6 looks along edges, 2 features, 2 classes; 1 train, 1 valid, 1 test"]
 
 
 def test_with_directions_the_second_node_sees_the_first(tmp_path: Path) -> None:

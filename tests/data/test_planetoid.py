@@ -34,7 +34,7 @@ def test_a_graph_on_paper() -> None:
     # Both directions, each once though 0-1 is told three times, and without the loop of node 2.
     assert graph.looks.T.tolist() == [[0, 1], [0, 6], [1, 0], [1, 2], [2, 1], [3, 4], [4, 3], [6, 0]]
     assert graph.classes == ("0", "1")
-    assert graph.report()[1] == "1 nodes have no edge and see themselves only"
+    assert graph.report[1] == "1 nodes have no edge and see themselves only"
 
 
 def test_features_are_divided_by_their_sum() -> None:

@@ -56,6 +56,7 @@ class LabelledGraph:
         """The nodes of a split, in order."""
         return np.flatnonzero(self.splits == SPLITS.index(split))
 
+    @property
     def report(self) -> list[str]:
         """What the graph holds, for people."""
         alone = self.nodes - len(np.unique(self.looks))

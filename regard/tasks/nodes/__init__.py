@@ -1,0 +1,1 @@
+"""Nodes of a graph: a class for each, learnt from the few whose labels are known."""

@@ -1,0 +1,47 @@
+"""What a recipe for the nodes of a graph says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from regard.base.recipe import Recipe
+from regard.data.graphs.options import GraphData
+from regard.training.options import OptimizerOptions, TrainingOptions
+
+
+class NodeOptimizer(OptimizerOptions):
+    """The optimiser, by default as Veličković et al. 2018 have it for Cora and Citeseer."""
+
+    learning_rate: float = Field(default=0.005, gt=0, le=1000, description="The highest learning rate, after warm-up.")
+    schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = Field(
+        default="constant", description="How the learning rate falls after warm-up."
+    )
+    warmup: int = Field(default=0, ge=0, description="Steps in which the learning rate rises from zero.")
+    weight_decay: float = Field(default=5e-4, ge=0, description="L2 in the gradient of every weight.")
+    clip: float = Field(default=0.0, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
+
+
+class NodeTraining(TrainingOptions):
+    """How the nodes of a graph are learnt. A step is an update on all training nodes: an epoch, as papers count."""
+
+    steps: int = Field(default=1000, ge=1, description="Updates of the weights in the whole run.")
+    validate_every: int = Field(default=1, ge=1, description="Steps between validations.")
+    patience: int = Field(default=100, ge=0, description="Stop after so many validations without a best one; 0: never.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
+    )
+    optimizer: NodeOptimizer = Field(default_factory=NodeOptimizer, description="The optimiser.")
+    members: int = Field(
+        default=1,
+        ge=1,
+        le=1000,
+        description="Models trained side by side, the first with the recipe's seed, each further one with the next.",
+    )
+
+
+class NodeRecipe(Recipe):
+    """All that decides a model of nodes: family, graph, model and training."""
+
+    data: GraphData = Field(description="The graph.")
+    model: Any = Field(description="What the model is built like.")
+    training: NodeTraining = Field(default_factory=NodeTraining, description="How it is trained.")

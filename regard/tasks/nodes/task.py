@@ -1,0 +1,175 @@
+"""Labelling nodes: the whole graph is one batch, a split is some of its nodes, and every member learns them all."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.attention.edges import Edges
+from regard.attention.watch import unwatched
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
+from regard.data.graphs.labelled import UNKNOWN, LabelledGraph, open_graph
+from regard.data.graphs.prepare import is_prepared, prepare_graph, read_graph
+from regard.families import network_class
+from regard.models.gat import GAT, Graph
+from regard.models.sparse import SparseTable
+from regard.protocols import Answer, Loss, Measure, Tally, mean
+from regard.tasks.nodes.options import NodeRecipe
+from regard.viewing.sides import Nodes, Side
+
+DENSE = 0.25  # share of features that are not zero from which on they are multiplied as a dense table
+
+
+@dataclass(frozen=True)
+class NodeBatch:
+    """The graph, once for each member, and the nodes that are asked about, with their labels."""
+
+    graph: Graph
+    nodes: Int[Tensor, " node"]
+    labels: Int[Tensor, " node"]
+
+
+class NodeLabelling(nn.Module):
+    """A network bound to its graph. Several members of it may be trained side by side; they answer by their mean."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = ("loss", "accuracy")
+
+    def __init__(self, model: GAT, graph: LabelledGraph, members: int = 1) -> None:
+        super().__init__()
+        self.model, self.graph, self.members = model, graph, members
+        self._placed: tuple[torch.device, torch.dtype, Graph] | None = None
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: NodeRecipe, device: torch.device, folder: Path | None) -> None:
+        if folder is None or not is_prepared(folder):
+            read_graph(recipe.data)
+
+    @classmethod
+    def prepare(
+        cls, recipe: NodeRecipe, folder: Path, progress: Progress, remark: Remark, start: Mapping[str, bytes] | None
+    ) -> LabelledGraph:
+        return prepare_graph(recipe.data, folder)
+
+    @classmethod
+    def build(cls, recipe: NodeRecipe, files: Mapping[str, bytes]) -> "NodeLabelling":
+        graph, members = open_graph(files, "The graph of the model"), recipe.training.members
+        seeds = range(recipe.seed, recipe.seed + members)
+        network = network_class(recipe)(recipe.model, graph.features.width, len(graph.classes), seeds)
+        return cls(network, graph, members)
+
+    def learn_from(self, prepared: LabelledGraph, recipe: NodeRecipe) -> None:
+        """Nothing to do: the graph that it learns from is the one that it knows."""
+
+    def outline(self, recipe: NodeRecipe) -> list[str]:
+        stacked = f"{self.members} members side by side, seeds {recipe.seed} to {recipe.seed + self.members - 1}"
+        return [*self.graph.report, *([stacked] if self.members > 1 else [])]
+
+    # What the trainer and the evaluator ask for
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[NodeBatch]:
+        """The one batch of an epoch."""
+        if start == 0:
+            yield self._ask(self.graph.members(split))
+
+    def loss(self, batch: NodeBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """Cross-entropy summed over the nodes and over the members, each of which has the gradient that is its own."""
+        return Loss(self._nats(self._logits(batch), batch).sum(), len(batch.nodes))
+
+    @torch.no_grad()
+    def measure(self, batch: NodeBatch) -> dict[str, Measure]:
+        logits, count = self._logits(batch), float(len(batch.nodes))
+        nats = self._nats(logits, batch).tolist()
+        right = (logits.argmax(-1) == batch.labels).sum(-1).tolist()
+        return {
+            "loss": Measure.of_members([Tally((each, count), mean) for each in nats], "lower"),
+            "accuracy": Measure.of_members([Tally((float(each), count), mean) for each in right], "higher"),
+        }
+
+    def _logits(self, batch: NodeBatch) -> Float[Tensor, "member node class"]:
+        return self.model(batch.graph)[:, batch.nodes].float()
+
+    def _nats(self, logits: Float[Tensor, "member node class"], batch: NodeBatch) -> Float[Tensor, " member"]:
+        labels = batch.labels.expand(self.members, -1)
+        return F.cross_entropy(logits.transpose(1, 2), labels, reduction="none").sum(-1)
+
+    # What people see
+
+    def read(self, inputs: Sequence[Any]) -> NodeBatch:
+        """A batch of the nodes with these numbers, as people write them."""
+        return self._ask(np.array([self._node(each) for each in inputs], dtype=np.int64))
+
+    def _node(self, given: Any) -> int:
+        text, last = str(given).strip(), self.graph.nodes - 1
+        if not text.isascii() or not text.isdigit():
+            raise Fault(f"'{text[:40]}' is no number of a node; the graph has the nodes 0 to {last}.")
+        if len(text) > len(str(last)) or int(text) > last:
+            raise Fault(f"There is no node {text[:40]}; the graph has the nodes 0 to {last}.")
+        return int(text)
+
+    @torch.no_grad()
+    def answers(self, batch: NodeBatch) -> list[Answer]:
+        """The most probable class of each node, by the mean of the members' probabilities."""
+        rows = self._logits(batch).softmax(-1).mean(0).tolist()
+        return [_answer(dict(zip(self.graph.classes, row, strict=True))) for row in rows]
+
+    def sides(self, batch: NodeBatch, outputs: Sequence[Any]) -> dict[str, Side]:
+        names, classes = [str(node) for node in range(self.graph.nodes)], self.graph.classes
+        with unwatched():
+            answers = self.answers(self.read(names))
+        labels = ["" if label == UNKNOWN else classes[label] for label in self.graph.labels]
+        return {"nodes": Nodes(names, batch.nodes.tolist(), [each.answer for each in answers], labels)}
+
+    def facts(self) -> dict[str, Any]:
+        """What the graph holds, and how many members answer."""
+        looks = self.graph.looks.shape[1]
+        return {
+            "nodes": self.graph.nodes,
+            "edges seen": looks,
+            "features": self.graph.features.width,
+            "classes": len(self.graph.classes),
+            "members": self.members,
+        }
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What one pass over the graph takes, the same however many nodes are asked about."""
+        return self.model.cost(tensors_of(self.graph))
+
+    def _ask(self, nodes: np.ndarray) -> NodeBatch:
+        device = next(self.model.parameters()).device
+        labels = torch.from_numpy(self.graph.labels[nodes]).to(device)
+        return NodeBatch(self._graph(), torch.from_numpy(nodes).to(device), labels)
+
+    def _graph(self) -> Graph:
+        """The graph where the weights are, in their precision; made once for each place."""
+        weight = next(self.model.parameters())
+        placed = self._placed
+        if placed is None or placed[:2] != (weight.device, weight.dtype):
+            graph = tensors_of(self.graph, weight.dtype).to(weight.device).repeat(self.members)
+            self._placed = placed = weight.device, weight.dtype, graph
+        return placed[2]
+
+
+def tensors_of(graph: LabelledGraph, dtype: torch.dtype = torch.float32) -> Graph:
+    """A graph for a network, in which every node also sees itself."""
+    features, looks, itself = graph.features, torch.from_numpy(graph.looks), torch.arange(graph.nodes)
+    edges = Edges.among(graph.nodes, torch.cat([looks[0], itself]), torch.cat([looks[1], itself]))
+    values, columns, starts = map(torch.from_numpy, (features.values, features.columns, features.starts))
+    values = values.to(dtype)
+    if len(values) < DENSE * graph.nodes * features.width:
+        return Graph(SparseTable.of(values, columns, starts, features.width), edges)
+    rows = itself.repeat_interleave(starts.diff())
+    return Graph(values.new_zeros(graph.nodes, features.width).index_put((rows, columns), values), edges)
+
+
+def _answer(probabilities: dict[str, float]) -> Answer:
+    best = max(probabilities, key=lambda name: probabilities[name])
+    return Answer(best, probabilities[best], probabilities)

@@ -1,0 +1,131 @@
+"""Graph attention through the command line: train, kill and resume, evaluate, answer, info, and what is refused."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+from small import undrawn
+from small_graph import GROUPS, NODES, SIZE, small_recipe
+
+import regard
+from regard.cli import main
+
+
+def train(folder: Path, out: str, *more: str, table: dict[str, Any] | None = None, seed: int = 1) -> Path:
+    """The run of a small recipe with three members."""
+    recipe = folder / "recipe.toml"
+    recipe.write_text(tomli_w.dumps(table or small_recipe(folder / "graph", members=3, seed=seed)), encoding="utf-8")
+    with undrawn():
+        assert main(["train", str(recipe), "--out", str(folder / out), *more]) == 0
+    return folder / out
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train(tmp_path_factory.mktemp("graphs"), "run")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_who_belongs_to_which_group_is_learnt(tmp_path: Path, seed: int, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = train(tmp_path, "run", seed=seed)
+    capsys.readouterr()
+    assert main(["evaluate", str(folder), "--json"]) == 0
+    scores = {score["metric"]: score for score in json.loads(capsys.readouterr().out)["scores"]}
+    assert scores["accuracy"]["value"] > 0.9
+    assert scores["accuracy"]["n"] == NODES // 2
+    assert scores["accuracy"]["split"] == "test"
+
+
+def test_nodes_are_answered_in_their_order(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["answer", str(run), "20", "3", "20"]) == 0
+    assert capsys.readouterr().out == "green\nblue\ngreen\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"20\n3\n")))
+    assert main(["answer", str(run)]) == 0
+    assert capsys.readouterr().out == "green\nblue\n"
+
+
+def test_json_has_all_probabilities(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["answer", str(run), "20", "3", "--json"]) == 0
+    green, blue = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (green["answer"], blue["answer"]) == ("green", "blue")
+    assert list(green["probabilities"]) == list(GROUPS)
+    assert green["probability"] == green["probabilities"]["green"]
+    assert sum(green["probabilities"].values()) == pytest.approx(1)
+
+
+def test_python_answers_the_same(run: Path) -> None:
+    model = regard.load(run)
+    assert [answer.answer for answer in model.answer([20, "3"])] == ["green", "blue"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["answer", "RUN", "99"], "There is no node 99; the graph has the nodes 0 to 23."),
+        (["answer", "RUN", "3", "friend"], "'friend' is no number of a node"),
+        (["translate", "RUN"], "A gat gives a class for each node; it can train, evaluate, answer, look"),
+        (["evaluate", "RUN", "--metric", "bleu"], "A gat is measured by loss, accuracy, and not by 'bleu'."),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    run: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(run) if each == "RUN" else each for each in arguments]) == 2
+    said = capsys.readouterr()
+    assert words in said.err
+    assert said.out == ""
+
+
+def test_a_translator_gives_no_answers(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["answer", str(trained), "3"]) == 2
+    assert "A transformer gives a text for each text; it can train, evaluate, translate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"training": {"batch_tokens": 100}}, "training.batch_tokens belongs to the task translation; a task of nodes"),
+        ({"decoding": {"beam": 4}}, "decoding belongs to"),
+        ({"training": {"best_by": "bleu"}}, "training.best_by is 'bleu', but a validation can measure loss, accuracy"),
+        ({"data": {"edges": "nowhere.tsv"}}, "There is no file nowhere.tsv"),
+    ],
+)
+def test_recipes_that_cannot_be_trained_leave_nothing_behind(
+    tmp_path: Path, changes: dict[str, dict[str, Any]], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = small_recipe(tmp_path / "graph")
+    for section, own in changes.items():
+        table[section] = table.get(section, {}) | own
+    (tmp_path / "recipe.toml").write_text(tomli_w.dumps(table), encoding="utf-8")
+    assert main(["train", str(tmp_path / "recipe.toml"), "--out", str(tmp_path / "run")]) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_resumed_is_never_stopped(tmp_path: Path) -> None:
+    """Dropout is on, and members are judged by themselves; the weights are the same to the last bit."""
+    whole = train(tmp_path, "whole", "--set", "training.steps=20", "--set", "training.save_every=5")
+    train(tmp_path, "halves", "--set", "training.steps=10", "--set", "training.save_every=5")
+    halves = train(tmp_path, "halves", "--set", "training.steps=20", "--set", "training.save_every=5", "--resume")
+    assert (halves / "weights.safetensors").read_bytes() == (whole / "weights.safetensors").read_bytes()
+
+
+def test_info_says_what_the_graph_holds(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(run), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["nodes"], facts["classes"], facts["members"]) == (2 * SIZE, 2, 3)
+    assert "answer" in facts["verbs"]
+
+
+def test_a_graph_that_was_changed_in_its_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = train(tmp_path, "run", "--set", "training.steps=2")
+    graph = folder / "graph.safetensors"
+    graph.write_bytes(graph.read_bytes()[:-8] + bytes(8))
+    assert main(["answer", str(folder), "3"]) == 2
+    assert "graph.safetensors" in capsys.readouterr().err
