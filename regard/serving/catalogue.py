@@ -7,6 +7,7 @@ from pathlib import Path
 
 from regard import __version__
 from regard.engines.fast import Choice
+from regard.runs.folder import read_recipe
 from regard.serving.doors.bodies import LanguagesBody
 from regard.serving.doors.records import ModelsAnswer
 from regard.serving.http.refusals import Refusal
@@ -14,7 +15,7 @@ from regard.serving.languages import Detected, Detector, find_code, is_named, na
 from regard.serving.metrics import Metrics
 from regard.serving.options import ServingOptions
 from regard.serving.queue.worker import Worker
-from regard.serving.served import Served, ServedTranslator, unique_names
+from regard.serving.served import Served, ServedModel, ServedTranslator, unique_names
 
 AUTO = "auto"
 _CLOSING = 2.0  # seconds for what all threads are still working on
@@ -95,6 +96,15 @@ class Catalogue:
         each = "; ".join(f"{model.name} can {', '.join(model.can)}" for model in self.models.values())
         return f"No model here can {verb}: {each}."
 
+    def able(self, verb: str, name: str | None) -> Served:
+        """The model of that name, or else the first, that can be asked for this."""
+        if name is None:
+            return next(model for model in self.models.values() if verb in model.can)
+        model = self.named(name)
+        if verb not in model.can:
+            raise model.refuse(verb)
+        return model
+
     def named(self, name: str) -> Served:
         """The model of that name."""
         if name not in self.models:
@@ -143,4 +153,12 @@ def _waiting(worker: Worker) -> int:
 
 def open_models(folders: Sequence[Path], engine: Choice = "auto") -> list[Served]:
     """The models in some folders, loaded, each under a name of its own."""
-    return [ServedTranslator(name, folder, engine) for name, folder in zip(unique_names(folders), folders, strict=True)]
+    return [_open(name, folder, engine) for name, folder in zip(unique_names(folders), folders, strict=True)]
+
+
+def _open(name: str, folder: Path, engine: Choice) -> Served:
+    is_translator = read_recipe(folder).get("task", "translation") == "translation"
+    model = ServedTranslator(name, folder, engine) if is_translator else ServedModel(name, folder)
+    if not model.can:
+        raise model.refuse("be served")
+    return model

@@ -12,6 +12,7 @@ class Limits(Options):
     characters: int = Field(default=50_000, ge=1, description="Characters of all texts of a request together.")
     texts: int = Field(default=1000, ge=1, description="Texts of a request.")
     sentence: int = Field(default=256, ge=8, description="Tokens of a sentence; longer ones are cut, or refused.")
+    picture: int = Field(default=2**20, ge=1, description="Bytes of the file of a picture.")
     beam: int = Field(default=16, ge=1, le=64, description="Width of a beam.")
     n_best: int = Field(default=16, ge=1, le=64, description="Candidates of a sentence.")
     samples: int = Field(default=64, ge=2, le=1024, description="Samples that minimum Bayes risk chooses among.")

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from regard.base.faults import Fault, TextFault
 from regard.base.parsing import parse_json
@@ -12,15 +12,24 @@ from regard.engines.fast import Choice
 from regard.runs.folder import SCORES, read_folder
 from regard.serving.doors.records import Language, ModelAnswer, TranslatorAnswer
 from regard.serving.languages import is_named, name_of
+from regard.tasks import TASKS
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
 
+if TYPE_CHECKING:
+    from regard.protocols import Answer
+
+_ASKED = ("answer",)  # the verbs that the server has doors for
+Reads = Literal["text", "prompt", "nodes", "picture"]  # what an input of a model is
+
 
 class Served(ABC):
-    """A model under a name."""
+    """A model under a name, what it reads, and what it gives for that."""
 
     name: str
+    reads: Reads
+    gives: str
 
     @property
     @abstractmethod
@@ -33,7 +42,44 @@ class Served(ABC):
 
     def refuse(self, verb: str) -> Fault:
         """That it cannot be asked for this, and what it can be asked for."""
-        return Fault(f"The model {self.name} cannot {verb}; it can {', '.join(self.can)}.")
+        can = f", and can {', '.join(self.can)}" if self.can else ""
+        return Fault(f"The model {self.name} cannot {verb}: it gives {self.gives}{can}.")
+
+    # What it does, in the thread that owns it
+
+    def answer(self, inputs: Sequence[Any]) -> "list[Answer]":
+        """An answer for each input, which is a text, the number of a node, or the file of a picture."""
+        raise self.refuse("answer")
+
+
+class ServedModel(Served):
+    """A model folder of any kind."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        from regard.model import load
+
+        self.name, self.folder, self.model = name, folder, load(folder)
+        kind = TASKS[self.model.recipe.task]
+        self.reads, self.gives = kind.reads, kind.gives
+
+    @property
+    def can(self) -> Sequence[str]:
+        return [verb for verb in self.model.verbs if verb in _ASKED]
+
+    def describe(self) -> ModelAnswer:
+        recipe = self.model.recipe
+        return ModelAnswer(
+            name=self.name,
+            task=recipe.task,
+            reads=self.reads,
+            family=recipe.family,
+            preset=getattr(recipe.model, "preset", None),
+            can=list(self.can),
+            scores=read_scores(self.folder),
+        )
+
+    def answer(self, inputs: Sequence[Any]) -> "list[Answer]":
+        return self.model.task.answers(self.model.task.read(inputs))
 
 
 class ServedTranslator(FolderTranslator, Served):
@@ -44,6 +90,7 @@ class ServedTranslator(FolderTranslator, Served):
         super().__init__(folder, engine, name=name, find=lambda other: self.others[other])
         data = self.recipe["data"]
         self.source, self.target = str(data["source_language"]), str(data["target_language"])
+        self.reads, self.gives = TASKS["translation"].reads, TASKS["translation"].gives
         if self.fast is None:
             _ = self.model  # loaded now, so that nobody waits for it later
 
@@ -56,7 +103,7 @@ class ServedTranslator(FolderTranslator, Served):
         return TranslatorAnswer(
             name=self.name,
             task="translation",
-            reads="text",
+            reads=self.reads,
             family=self.recipe["family"],
             preset=self.recipe["model"].get("preset"),
             can=list(self.can),

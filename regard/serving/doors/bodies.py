@@ -1,10 +1,22 @@
 """What requests to /v1 hold: what is asked of a verb, and of which model; the description is made from these."""
 
-from pydantic import Field
+from base64 import b64decode
+from typing import Annotated
 
+from pydantic import AfterValidator, Field
+
+from regard.base.recipe import Options
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
 from regard.verbs.requests.rules import VerbRequest
 from regard.verbs.requests.translate import TranslateRequest
+
+
+def _check_base64(text: str) -> str:
+    try:
+        b64decode(text, validate=True)
+    except ValueError:
+        raise ValueError("it is not in base64") from None
+    return text
 
 
 class ModelBody(VerbRequest):
@@ -12,6 +24,27 @@ class ModelBody(VerbRequest):
 
     model: str | None = Field(default=None, description="The name of a model; without it, the first that can.")
     api_key: str | None = Field(default=None, description="The key, where one is needed.")
+
+
+class PictureInput(Options):
+    """A picture."""
+
+    picture: Annotated[str, AfterValidator(_check_base64)] = Field(
+        description="Its file, as PNG or JPEG, in base64.", json_schema_extra={"contentEncoding": "base64"}
+    )
+
+    @property
+    def content(self) -> bytes:
+        return b64decode(self.picture)
+
+
+Input = str | int | PictureInput
+
+
+class AnswerBody(ModelBody):
+    """What is to be answered, one answer for each."""
+
+    inputs: list[Input] = Field(min_length=1, description="What the model reads: texts, numbers of nodes, pictures.")
 
 
 class LanguagesBody(ModelBody):

@@ -198,6 +198,20 @@ class BeamAnswer(DoorAnswer):
     nodes: list[NodeAnswer]
 
 
+class OneAnswer(DoorAnswer):
+    """An answer, and how probable it is beside all others."""
+
+    answer: str
+    probability: float
+    probabilities: dict[str, float]
+
+
+class AnswersAnswer(DoorAnswer):
+    model: str
+    seconds: float
+    answers: list[OneAnswer]
+
+
 class ModelAnswer(DoorAnswer):
     """A model that is served, whatever it does."""
 

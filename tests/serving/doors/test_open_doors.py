@@ -1,39 +1,15 @@
 """Doors are open by what the models can do; at the others is one sentence that says what they can."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
 from loopback import on_loopback
+from oracles import Oracle
 
 from regard.serving.app import app_of, every_door
 from regard.serving.catalogue import open_models
 from regard.serving.doors.door import Door
-from regard.serving.doors.records import ModelAnswer
-from regard.serving.served import Served
-
-
-class Oracle(Served):
-    """Can nothing that there is a door for."""
-
-    def __init__(self, name: str, can: Sequence[str] = ("prophesy", "be silent")) -> None:
-        self.name, self._can = name, can
-
-    @property
-    def can(self) -> Sequence[str]:
-        return self._can
-
-    def describe(self) -> ModelAnswer:
-        return ModelAnswer(
-            name=self.name,
-            task="oracles",
-            reads="prompt",
-            family="oracle",
-            preset=None,
-            can=list(self.can),
-            scores=[],
-        )
 
 
 @pytest.mark.parametrize("door", [door for door in every_door() if door.can], ids=lambda door: door.path)
@@ -42,7 +18,9 @@ def test_what_no_model_can_is_refused_with_what_it_can(door: Door) -> None:
         answer = client.request(door.method, door.path, json={} if door.method == "POST" else None)
         described = client.get("/openapi.json").json()["paths"]
     assert answer.status_code == 404
-    assert answer.json() == {"error": f"The model delphi cannot {door.can}; it can prophesy, be silent."}
+    assert answer.json() == {
+        "error": f"The model delphi cannot {door.can}: it gives riddles, and can prophesy, be silent."
+    }
     assert door.path not in described
 
 
@@ -56,7 +34,7 @@ def test_beside_others_each_is_asked_for_what_it_can(back: Path) -> None:
         wrong = client.post("/v1/translate", json=text | {"model": "delphi"})
         assert (wrong.status_code, wrong.json()["error"]) == (
             400,
-            "The model delphi cannot translate; it can prophesy, be silent.",
+            "The model delphi cannot translate: it gives riddles, and can prophesy, be silent.",
         )
         assert "/v1/translate" in client.get("/openapi.json").json()["paths"]
 

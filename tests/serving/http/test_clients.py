@@ -1,6 +1,7 @@
 """Over a real connection: a client that others wrote, many clients at once, clients that go away."""
 
 import asyncio
+import json
 import random
 import socket
 import threading
@@ -13,10 +14,11 @@ import httpx2 as httpx
 import pytest
 from libretranslatepy import LibreTranslateAPI
 from loopback import WAIT, on_loopback, until
+from oracles import Parity
 from toy import WORDS
 
 import regard
-from regard.serving.app import make_app
+from regard.serving.app import app_of, make_app
 from regard.serving.options import ServingOptions
 
 # A client that others wrote
@@ -149,6 +151,21 @@ def test_a_search_that_nobody_waits_for_is_given_up(back: Path, monkeypatch: pyt
         gone.set()
         until(lambda: httpx.get(f"{address}/health").status_code == 200)
     assert steps == [1]  # all others would have been in vain
+
+
+def test_what_nobody_waits_for_ends_with_its_batch_whatever_the_model_is() -> None:
+    """A model of no torch and no steps cannot be stopped within a batch, and begins no other."""
+    gate, notes = threading.Event(), list[dict[str, Any]]()
+    model = Parity(gate=gate)
+    options = ServingOptions.model_validate({"batching": {"rows": 4}})
+    with on_loopback(app_of([model], options, note=notes.append)) as address:
+        connection = sent(address, "/v1/answer", json.dumps({"inputs": list(range(100))}))
+        assert model.begun.wait(WAIT)
+        connection.close()
+        until(lambda: 499 in [note["status"] for note in notes])
+        gate.set()
+        assert httpx.post(f"{address}/v1/answer", json={"inputs": [7]}).json()["answers"][0]["answer"] == "odd"
+    assert model.batches == [[0, 1, 2, 3], [7]]
 
 
 def test_what_takes_too_long_is_given_up_and_told(forth: Path, monkeypatch: pytest.MonkeyPatch) -> None:

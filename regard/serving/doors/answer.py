@@ -1,0 +1,93 @@
+"""The door of answering: an answer for each input, which is a text, the number of a node, or a picture."""
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from regard.base.faults import Fault
+from regard.serving.catalogue import Catalogue
+from regard.serving.doors.bodies import AnswerBody, Input, PictureInput
+from regard.serving.doors.door import Door, Service
+from regard.serving.doors.limits import check_amount
+from regard.serving.doors.records import AnswersAnswer, OneAnswer
+from regard.serving.http.bodies import read_json
+from regard.serving.http.refusals import read_request
+from regard.serving.http.replies import json_response
+from regard.serving.options import Limits
+from regard.serving.served import Served
+
+T = TypeVar("T")
+_READS = {
+    "nodes": ((int, str), "numbers of nodes"),
+    "picture": ((PictureInput,), 'pictures, each as {"picture": "its file in base64"}'),
+    "text": ((str,), "texts"),
+    "prompt": ((str,), "texts"),
+}
+
+
+async def answer(service: Service, request: Request) -> Response:
+    body, began = read_request(AnswerBody, await service.read(request, read_json)), time.monotonic()
+    model = service.catalogue.able("answer", body.model)
+    check_inputs(model, body.inputs, service.limits)
+    texts = [each if isinstance(each, str) else "" for each in body.inputs]
+    service.note(request, texts, model=model.name)
+    found = await service.answer(request, _all_answers(service.catalogue, model, body.inputs))
+    return json_response(AnswersAnswer(model=model.name, seconds=time.monotonic() - began, answers=found))
+
+
+def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None:
+    """Refuse inputs of another kind than the model reads, and more than a request may have."""
+    check_amount([each if isinstance(each, str) else "" for each in inputs], limits)
+    kinds, called = _READS[model.reads]
+    for number, each in enumerate(inputs, start=1):
+        if not isinstance(each, kinds):
+            raise Fault(f"The model {model.name} reads {called}; input {number} is something else.")
+        if isinstance(each, PictureInput) and len(each.content) > limits.picture:
+            raise Fault(
+                f"Input {number} has {len(each.content):,} bytes; here a picture has {limits.picture:,} at most."
+            )
+
+
+async def _all_answers(catalogue: Catalogue, model: Served, inputs: Sequence[Input]) -> list[OneAnswer]:
+    """The answers in the order of the inputs, which share batches with those of other requests."""
+
+    def work(batch: list[Input]) -> list[Any]:
+        return with_files(batch, model.answer)
+
+    found: dict[int, OneAnswer] = {}
+    async for place, each in catalogue.workers[model.name].each("answer", work, inputs):
+        found[place] = OneAnswer(answer=each.answer, probability=each.probability, probabilities=each.probabilities)
+    return [found[place] for place in range(len(inputs))]
+
+
+def with_files(inputs: Sequence[Input], work: Callable[[Sequence[Any]], T]) -> T:
+    """What work makes of inputs as people have them: a picture is a file for as long as that takes.
+
+    Batches hold inputs of several requests, so a fault speaks of the picture without its number.
+    """
+    if not any(isinstance(each, PictureInput) for each in inputs):
+        return work(inputs)
+    with TemporaryDirectory(prefix="regard-") as folder:
+        try:
+            return work([_on_disk(each, Path(folder) / str(place)) for place, each in enumerate(inputs)])
+        except Fault as fault:
+            named = re.compile(rf"{re.escape(folder)}/\d+/")
+            raise Fault(*(named.sub("", sentence) for sentence in fault.sentences)) from None
+
+
+def _on_disk(given: Input, folder: Path) -> str | int | Path:
+    if not isinstance(given, PictureInput):
+        return given
+    folder.mkdir()
+    path = folder / "The picture"
+    path.write_bytes(given.content)
+    return path
+
+
+DOORS = (Door("POST", "/v1/answer", answer, "answer", "An answer for each input.", AnswersAnswer, body=AnswerBody),)
