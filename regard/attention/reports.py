@@ -59,10 +59,17 @@ def report(gazes: Iterable[Gaze], lengths: Mapping[str, Lengths], band: float = 
     """Entropy and diagonal of every head; `lengths` says of each side how many places of each row are real.
 
     Key i of S is on the diagonal of query t of T if the middles of their places, (i + ½)/S and (t + ½)/T, are no
-    further apart than `band`, or than half a place of the side that has fewer.
+    further apart than `band`, or than half a place of the side that has fewer. Looks along the edges of a graph are all
+    real, and none is on a diagonal: nodes have no order.
     """
     return merged(
-        head for gaze in gazes for head in _head_reports(gaze, lengths[gaze.looks_from], lengths[gaze.looks_at], band)
+        head
+        for gaze in gazes
+        for head in (
+            _head_reports(gaze, lengths[gaze.looks_from], lengths[gaze.looks_at], band)
+            if gaze.edges is None
+            else _edge_reports(gaze.weights.detach().float(), gaze.edges, gaze.where)
+        )
     )
 
 
@@ -131,6 +138,22 @@ def _head_reports(gaze: Gaze, queries: Lengths, keys: Lengths, band: float) -> l
     return [
         HeadReport(gaze.where, head, int(looks), entropy, diagonal, int(choices), shares)
         for head, (looks, entropy, diagonal, choices, shares) in enumerate(columns)
+    ]
+
+
+def _edge_reports(
+    weights: Float[Tensor, "batch head edge"], edges: Int[Tensor, "2 edge"], where: str
+) -> list[HeadReport]:
+    _, looker = edges[0].unique(return_inverse=True)
+    neighbours = looker.bincount()
+    nats = weights.new_zeros(*weights.shape[:2], len(neighbours)).index_add(2, looker, torch.special.entr(weights))
+    free = neighbours > 1
+    share = nats[:, :, free] / neighbours[free].log()
+    looks, choices = (len(weights) * int(count) for count in (len(neighbours), free.sum()))
+    sums = zip(nats.double().sum(dim=(0, 2)).tolist(), share.double().sum(dim=(0, 2)).tolist(), strict=True)
+    return [
+        HeadReport(where, head, looks, entropy, float("nan"), choices, shares)
+        for head, (entropy, shares) in enumerate(sums)
     ]
 
 

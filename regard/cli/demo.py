@@ -62,8 +62,8 @@ def _score(folder: Path) -> None:
 
 
 def _show(folder: Path) -> None:
-    from regard.cli.look import write_sight
-    from regard.seeing.gazes import see
+    from regard.cli.look_page import write_sight
+    from regard.seeing.sentences import see
     from regard.verbs.translate.model import load_translation_model
     from regard.viewing.matrix import draw_matrix, draw_sheet
     from regard.viewing.page import Start

@@ -1,6 +1,7 @@
 """`regard look`: what a model looks at and what it may write, as a picture, a page, as numbers or in the terminal."""
 
-from dataclasses import dataclass
+import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,28 +10,33 @@ import typer
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
+from regard.tasks import TASKS
 
 if TYPE_CHECKING:
-    from regard.seeing.gazes import Sight
+    from regard.model import Model
     from regard.verbs.translate.model import TranslationModel
-    from regard.viewing.matrix import Matrix
-    from regard.viewing.page import Start
+    from regard.viewing.drawers import Drawing, Wanted
+    from regard.viewing.looks import LooksBetween
 
 _Model = Annotated[Path, typer.Argument(help="A model folder.")]
-_Text = Annotated[str, typer.Option(help="A sentence for the model to read.")]
-_Target = Annotated[str | None, typer.Option(help="The output to look at; without it, the model's own.")]
+_Inputs = Annotated[
+    list[str] | None, typer.Argument(help="What the model reads: a node, a picture's file, a sentence.")
+]
+_Text = Annotated[str | None, typer.Option(help="A sentence for a translator to read.")]
+_Target = Annotated[str | None, typer.Option(help="The translation to look at; without it, the model's own.")]
 _Out = Annotated[
     Path | None, typer.Option("-o", "--out", help="A .png, .svg, .html or .json file; without it, the terminal.")
 ]
 _Side = Annotated[
     Literal["cross", "encoder", "decoder"],
-    typer.Option(help="From target to source, within the source, or within the target."),
+    typer.Option(help="Of a translator: from target to source, within the source, or within the target."),
 ]
 _Layer = Annotated[int | None, typer.Option(min=1, help="The block, counted from 1; by default the last but one.")]
 _Head = Annotated[int | None, typer.Option(min=1, help="The head, counted from 1; by default all joined.")]
 _Heads = Annotated[
     Literal["mean", "max"] | None, typer.Option(help="How all heads are joined: their mean or their maximum.")
 ]
+_Rings = Annotated[int | None, typer.Option(min=1, max=2, help="How far around a node a graph is drawn.")]
 _Sheet = Annotated[bool, typer.Option("--sheet", help="All blocks and heads on one sheet.")]
 _Lines = Annotated[bool, typer.Option("--lines", help="Two lines of text with links, in place of a matrix.")]
 _Tokens = Annotated[bool, typer.Option("--tokens", help="Tokens in place of whole words.")]
@@ -51,21 +57,26 @@ _Typical = Annotated[float | None, typer.Option(min=0, max=1, help="With --next:
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 
 # The options that go with one view alone.
-_ATTENTION = ("target", "side", "layer", "head", "heads", "sheet", "lines", "tokens")
+_ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens")
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
+# The options of a model that translates, and what one input is to each kind of model.
+_OF_TRANSLATORS = ("text", "target", "side", "beam", "following")
+_READS = {"text": "a sentence", "prompt": "a prompt", "nodes": "a node", "picture": "a picture's file"}
 
 
 def command(
     context: typer.Context,
     model: _Model,
-    text: _Text,
+    inputs: _Inputs = None,
+    text: _Text = None,
     target: _Target = None,
     out: _Out = None,
     side: _Side = "cross",
     layer: _Layer = None,
     head: _Head = None,
     heads: _Heads = None,
+    rings: _Rings = None,
     sheet: _Sheet = False,
     lines: _Lines = False,
     tokens: _Tokens = False,
@@ -83,22 +94,32 @@ def command(
     typical: _Typical = None,
     overwrite: _Overwrite = False,
 ) -> None:
-    """Draw what a model looks at while it reads and writes; with --beam or --next, what it may write."""
+    """Draw what a model looks at while it reads and answers or writes; with --beam or --next, what it may write."""
     view = _view(context, beam, following)
     kind = _kind(out, overwrite)
-    if view == "--beam":
+    from regard.model import load
+    from regard.verbs.table import needs
+    from regard.verbs.translate.model import TranslationModel
+    from regard.viewing.drawers import Wanted
+
+    wanted = Wanted(layer, head, heads, rings, sheet, lines, tokens)
+    _check(wanted, kind)
+    loaded = load(model)
+    needs(loaded.recipe, "look")
+    if not isinstance(loaded, TranslationModel):
+        _refuse_options(context, loaded)
+        missing = _show_answer(loaded, _one(loaded, inputs, text), wanted, out)
+    elif view == "--beam":
         from regard.cli.look_ahead import show_beam
 
-        missing = show_beam(model, text, out, width, length_penalty)
+        missing = show_beam(loaded, _one(loaded, inputs, text), out, width, length_penalty)
     elif view == "--next":
         from regard.cli.look_ahead import Place, show_next
 
         steps = {name: context.params[name] for name in _SAMPLING if context.params[name] is not None}
-        missing = show_next(model, Place(text, prefix, at), out, steps, bars)
+        missing = show_next(loaded, Place(_one(loaded, inputs, text), prefix, at), out, steps, bars)
     else:
-        asked = _Asked(side, layer, head, heads, sheet, lines, tokens)
-        asked.check(kind)
-        missing = _show_attention(model, text, target, asked, out)
+        missing = _show_sentence(loaded, _one(loaded, inputs, text), target, side, wanted, out)
     if out is not None:
         remark_written(out, missing)
 
@@ -108,16 +129,22 @@ def _view(context: typer.Context, beam: bool, following: bool) -> str:
     if beam and following:
         raise Fault("--beam shows whole hypotheses and --next a single token; give one of the two.")
     view = "--beam" if beam else "--next" if following else ""
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE":
-            continue
-        option = f"--{name.replace('_', '-')}"
+    for name in (name for name in context.params if _is_given(context, name)):
         if view and name in _ATTENTION:
-            raise Fault(f"{option} says what attention to look at; leave it away with {view}.")
+            raise Fault(f"{_option(name)} says what attention to look at; omit it with {view}.")
         if wanted := next((other for other, own in _VIEWS.items() if name in own and other != view), None):
-            raise Fault(f"{option} goes with {wanted}; {'leave it away' if view else 'give that too'}.")
+            raise Fault(f"{_option(name)} goes with {wanted}; {'omit it' if view else 'give that too'}.")
     return view
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _option(name: str) -> str:
+    return "--next" if name == "following" else f"--{name.replace('_', '-')}"
 
 
 def _kind(out: Path | None, overwrite: bool) -> str:
@@ -132,105 +159,80 @@ def _kind(out: Path | None, overwrite: bool) -> str:
     return kind
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What attention to show, and how."""
-
-    side: Literal["cross", "encoder", "decoder"]
-    layer: int | None
-    head: int | None
-    heads: Literal["mean", "max"] | None
-    sheet: bool
-    lines: bool
-    tokens: bool
-
-    def check(self, kind: str) -> None:
-        """Refuse options that contradict each other."""
-        if self.heads and self.head:
-            raise Fault("--head shows one head and --heads joins them all; give one of the two.")
-        if self.sheet and (self.layer or self.head):
-            raise Fault("--sheet shows every block and head; leave --layer and --head away.")
-        if self.sheet and (self.heads or self.lines):
-            surplus = "--heads" if self.heads else "--lines"
-            raise Fault(f"--sheet shows a matrix for every head; leave {surplus} away.")
-        if self.sheet and kind == ".html":
-            raise Fault("A page has its sheet already; leave --sheet away.")
-        if self.lines and kind not in (".png", ".svg"):
-            raise Fault("--lines draws a .png or an .svg; name one with -o.")
+def _check(wanted: "Wanted", kind: str) -> None:
+    """Refuse options that contradict each other."""
+    if wanted.heads and wanted.head:
+        raise Fault("--head shows one head and --heads joins them all; give one of the two.")
+    if wanted.sheet and (wanted.layer or wanted.head):
+        raise Fault("--sheet shows every block and head; omit --layer and --head.")
+    if wanted.sheet and (wanted.heads or wanted.lines):
+        surplus = "--heads" if wanted.heads else "--lines"
+        raise Fault(f"--sheet shows a matrix for every head; omit {surplus}.")
+    if wanted.sheet and kind == ".html":
+        raise Fault("A page has its sheet already; omit --sheet.")
+    if wanted.lines and kind not in (".png", ".svg"):
+        raise Fault("--lines draws a .png or an .svg; name one with -o.")
 
 
-def _show_attention(folder: Path, text: str, target: str | None, asked: _Asked, out: Path | None) -> set[str]:
-    """Show it in the terminal or in a file; gives the characters that no font here can draw."""
-    import json
+def _refuse_options(context: typer.Context, model: "Model") -> None:
+    """Refuse what is asked of translators, where a model is none."""
+    if given := next((name for name in _OF_TRANSLATORS if _is_given(context, name)), None):
+        reads = _READS[TASKS[model.recipe.task].reads]
+        raise Fault(f"{_option(given)} is for translators; a {model.recipe.family} reads {reads}.")
 
-    from regard.seeing.gazes import see
-    from regard.verbs.translate.model import load_translation_model
+
+def _one(model: "Model", inputs: list[str] | None, text: str | None) -> str:
+    """The one input to look at."""
+    given = [*(inputs or []), *([] if text is None else [text])]
+    if len(given) != 1:
+        reads = _READS[TASKS[model.recipe.task].reads]
+        raise Fault(f"A {model.recipe.family} reads {reads}; give one to look at, not {len(given) or 'none'}.")
+    return given[0]
+
+
+def _show_answer(model: "Model", given: str, wanted: "Wanted", out: Path | None) -> set[str]:
+    """What a model looked at before it answered; gives the characters that no font here can draw."""
+    from regard.seeing.gazes import see_answer
     from regard.viewing.canvas import shown
-    from regard.viewing.matrix import to_json
+    from regard.viewing.drawers import drawing_of
+
+    sight = see_answer(model.task, given)
+    remark(f"{shown(given)} → {shown(sight.output)}")
+    looks = sight.between()
+    return _show(drawing_of(looks, wanted), looks, out)
+
+
+def _show_sentence(
+    model: "TranslationModel", text: str, target: str | None, side: str, wanted: "Wanted", out: Path | None
+) -> set[str]:
+    """What a translator looked at; its page also has what else could be written, and the beam."""
+    from regard.cli.look_page import write_sight
+    from regard.seeing.sentences import see
+    from regard.viewing.canvas import shown
+    from regard.viewing.drawers import drawing_of
     from regard.viewing.page import Start
 
-    model = load_translation_model(folder)
     sight = see(model, text, target)
     remark(f"{shown(text)} → {shown(sight.output)}")
-    joining = asked.heads or "mean"
-    if out is not None and out.suffix.lower() == ".html":
-        sight.seen(asked.side).one(asked.layer, asked.head, joining)  # what the page is to show first must be there
-        mode: Literal["words", "tokens"] = "tokens" if asked.tokens else "words"
-        write_sight(model, sight, Start(asked.side, asked.layer, asked.head or joining, mode), out)
-        return set()
-    seen = sight.seen(asked.side, by_word=not asked.tokens)
-    matrices = seen.every() if asked.sheet else [seen.one(asked.layer, asked.head, joining)]
-    if out is None:
-        _print(matrices)
-    elif out.suffix.lower() == ".json":
-        numbers = {"text": text, "output": sight.output, "side": asked.side, **to_json(matrices)}
-        write_file(out, (json.dumps(numbers, ensure_ascii=False, indent=1) + "\n").encode())
-    else:
-        return _draw(matrices, seen.heads if asked.sheet else None, asked.lines, out)
+    looks = sight.between(side)
+    drawing = drawing_of(looks, wanted)
+    if out is None or out.suffix.lower() != ".html":
+        return _show(drawing, looks, out)
+    sight.seen(side).one(wanted.layer, wanted.head)  # what the page is to show first must be there
+    mode: Literal["words", "tokens"] = "tokens" if wanted.tokens else "words"
+    write_sight(model, sight, Start(side, wanted.layer, wanted.head or wanted.heads or "mean", mode), out)
     return set()
 
 
-def _print(matrices: "list[Matrix]") -> None:
-    import sys
-
-    from regard.viewing.terminal import matrix_lines
-
-    for matrix in matrices:
-        print("\n".join(matrix_lines(matrix, terminal_width(), wants_colour(sys.stdout))))
-
-
-def _draw(matrices: "list[Matrix]", across: list[int] | None, lines: bool, out: Path) -> set[str]:
-    from regard.viewing.lines import draw_lines
-    from regard.viewing.matrix import draw_matrix, draw_sheet
-
-    if across:
-        return draw_sheet(matrices, out, across)
-    return draw_lines(matrices[0], out) if lines else draw_matrix(matrices[0], out)
-
-
-def write_sight(model: "TranslationModel", sight: "Sight", start: "Start", out: Path) -> None:
-    """The page of all that can be seen of a sentence, without what would make it too large."""
-    from regard.seeing.next_token import beam_tree, choices_along
-    from regard.viewing.page import MOST_WEIGHTS, Scene, fits, write_page
-    from regard.viewing.tree.page import MOST_NODES
-
-    data, target, (written,) = model.recipe.data, model.task.target, sight.outputs
-    words, tokens = (sight.every(by_word) for by_word in (True, False))
-    if fits(words) and not fits([*words, *tokens]):
-        remark(f"The page shows words alone: with the tokens it would have more than {MOST_WEIGHTS:,} weights.")
-        tokens = []
-    tree = beam_tree(model, sight.text)
-    if len(tree.nodes) > MOST_NODES:
-        remark(f"The page leaves the beam away: it has more than {MOST_NODES:,} hypotheses.")
-    scene = Scene(
-        sight.text,
-        sight.output,
-        words,
-        tokens,
-        (data.source_language, data.target_language),
-        start,
-        target.pieces([*written, model.task.end]),
-        choices_along(model, sight.text, written),
-        tree if len(tree.nodes) <= MOST_NODES else None,
-    )
-    write_page(scene, out)
+def _show(drawing: "Drawing", looks: "LooksBetween", out: Path | None) -> set[str]:
+    """Print a drawing, or write the kind of file that its suffix asks for."""
+    if out is None:
+        print("\n".join(drawing.lines(terminal_width(), wants_colour(sys.stdout))))
+    elif out.suffix.lower() == ".json":
+        numbers = {"text": looks.text, "output": looks.output, "side": looks.name, **drawing.numbers()}
+        write_file(out, (json.dumps(numbers, ensure_ascii=False, indent=1) + "\n").encode())
+    elif out.suffix.lower() == ".html":
+        drawing.write_page(out)
+    else:
+        return drawing.draw(out)
+    return set()

@@ -14,7 +14,7 @@ from regard.base.recipe import check
 from regard.cli.console import remark, terminal_width, wants_colour
 from regard.decoding.options import SamplingOptions
 from regard.seeing.next_token import EXAMPLES, beam_tree, next_choices
-from regard.verbs.translate.model import TranslationModel, load_translation_model
+from regard.verbs.translate.model import TranslationModel
 from regard.viewing.canvas import shown
 from regard.viewing.choices.page import Start, write_choices_page
 from regard.viewing.choices.picture import draw_choices
@@ -38,10 +38,9 @@ class Place:
 
 
 def show_beam(
-    folder: Path, text: str, out: Path | None, width: int | None = None, length_penalty: float | None = None
+    model: TranslationModel, text: str, out: Path | None, width: int | None = None, length_penalty: float | None = None
 ) -> set[str]:
     """The beam as a tree."""
-    model = load_translation_model(folder)
     tree = beam_tree(model, text, width, length_penalty)
     remark(f"{shown(text)} → {shown(''.join(tree.nodes[place].text for place in tree.outputs[:1]))}")
     if out is None:
@@ -55,10 +54,9 @@ def show_beam(
     return set()
 
 
-def show_next(folder: Path, place: Place, out: Path | None, steps: dict[str, float], bars: int) -> set[str]:
+def show_next(model: TranslationModel, place: Place, out: Path | None, steps: dict[str, float], bars: int) -> set[str]:
     """The next token: the model's own distribution, and what these steps of sampling, or some examples, make of it."""
     check(SamplingOptions, dict(steps), "the sampling")
-    model = load_translation_model(folder)
     is_page = _is(".html", out)
     choices = next_choices(model, place.text, place.prefix, place.at, steps, max(bars, NAMED) if is_page else bars)
     remark(f"{shown(place.text)} → {f'{shown(choices.written)} ' if choices.written else ''}…")

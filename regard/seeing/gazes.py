@@ -8,8 +8,6 @@ import torch
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault
-from regard.tasks.translation.lengths import check_length
-from regard.verbs.translate.model import TranslationModel
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side
@@ -67,29 +65,8 @@ class Sight:
         edges = gazes[0].edges
         if edges is not None and not all(gaze.edges is not None and torch.equal(gaze.edges, edges) for gaze in gazes):
             raise Fault("The blocks of this model look along different edges, which cannot be drawn together.")
-        return LooksBetween(
-            name, self.text, self.output, *sides, blocks, None if edges is None else edges.cpu().numpy()
-        )
-
-
-def see(model: TranslationModel, text: str, target: str | None = None) -> Sight:
-    """Let a translator read `text` and write `target`, or what it finds best, and watch it."""
-    if not (text := text.strip()):
-        raise Fault("There is no text to look at; give a sentence with --text.")
-    check_length(model.task, text, 0)
-    written = model.search_tokens(text) if target is None else model.task.target.encode(target)
-    longest = model.task.model.options.longest
-    if len(written) + 1 > longest:
-        raise Fault(f"The target has {len(written) + 1} tokens, but the model takes {longest} at most; shorten it.")
-    return see_tokens(model, text, written)
-
-
-def see_tokens(model: TranslationModel, text: str, written: Sequence[int]) -> Sight:
-    """Let a translator read `text` and write just these tokens, and watch it."""
-    task = model.task
-    with watching(model) as gazes:
-        model.force([text], [written])
-    return Sight(text, task.write(written), [written], task.sides(task.read([text]), [written]), gazes)
+        looked_along = None if edges is None else edges.cpu().numpy()
+        return LooksBetween(name, self.text, self.output, *sides, blocks, looked_along)
 
 
 @torch.no_grad()
@@ -101,10 +78,3 @@ def see_answer(task: Any, given: str) -> Sight:
         (answer,) = task.answers(batch)
     output = f"{answer.answer} ({percent(answer.probability)})"
     return Sight(given, output, [answer], task.sides(batch, [answer]), gazes)
-
-
-def look(
-    model: TranslationModel, text: str, target: str | None = None, side: str = "cross", by_word: bool = True
-) -> Seen:
-    """What the model looked at on one side while it read `text` and wrote `target`, or what it finds best."""
-    return see(model, text, target).seen(side, by_word)

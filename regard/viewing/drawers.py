@@ -108,8 +108,7 @@ class _Matrices:
         return [line for matrix in self.matrices for line in matrix_lines(matrix, width, colour)]
 
     def numbers(self) -> dict[str, Any]:
-        names = {"text": self.looks.text, "output": self.looks.output, "side": self.looks.name}
-        return {**names, **matrices_to_json(self.matrices)}
+        return matrices_to_json(self.matrices)
 
     def write_page(self, path: Path) -> None:
         wanted = self.wanted

@@ -133,3 +133,14 @@ def test_ranks() -> None:
 def test_only_the_same_head_adds() -> None:
     with pytest.raises(ValueError, match="head 0 of a is not head 1 of a"):
         HeadReport("a", 0) + HeadReport("a", 1)
+
+
+def test_looks_along_edges_on_paper() -> None:
+    """One node looks at two others alike, one at a single node, one at one of two; nodes have no diagonal."""
+    edges = torch.tensor([[0, 0, 4, 7, 7], [1, 2, 4, 0, 7]])
+    weights = torch.tensor([0.5, 0.5, 1.0, 0.0, 1.0]).expand(2, 1, 5)
+    (head,) = report([Gaze("layers.0", "nodes", "nodes", weights, edges)], {})
+    assert (head.looks, head.choices) == (2 * 3, 2 * 2)
+    assert head.entropy == pytest.approx(math.log(2) / 3)
+    assert head.entropy_share == pytest.approx(1 / 2)
+    assert math.isnan(head.diagonal)

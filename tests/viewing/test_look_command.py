@@ -33,7 +33,7 @@ def numbers(path: Path) -> Any:
 
 def test_the_numbers_are_what_was_seen(look: Any, trained: Path) -> None:
     import regard
-    from regard.seeing.gazes import look as look_in_python
+    from regard.seeing.sentences import look as look_in_python
 
     found = numbers(look("one.json", "--layer", "2", "--head", "1", "--tokens"))
     seen = look_in_python(regard.load(trained), TEXT, TARGET, by_word=False)
@@ -94,7 +94,7 @@ def test_a_beam_too_large_for_the_page_is_left_away_with_a_word(
 
     monkeypatch.setattr(tree_page, "MOST_NODES", 3)
     assert "beam" not in page_data(look("page.html"))
-    assert "The page leaves the beam away: it has more than 3 hypotheses" in capsys.readouterr().err
+    assert "The page omits the beam: it has more than 3 hypotheses" in capsys.readouterr().err
 
 
 def test_a_page_too_large_with_its_tokens_has_words_alone(
@@ -112,9 +112,9 @@ def test_a_page_too_large_with_its_tokens_has_words_alone(
     [
         (["-o", "a.bmp"], "neither .png, .svg, .html nor .json"),
         (["--head", "1", "--heads", "max"], "--head shows one head and --heads joins them all"),
-        (["--sheet", "--layer", "1"], "leave --layer and --head away"),
-        (["--sheet", "--heads", "max"], "leave --heads away"),
-        (["--sheet", "--lines", "-o", "a.png"], "leave --lines away"),
+        (["--sheet", "--layer", "1"], "omit --layer and --head"),
+        (["--sheet", "--heads", "max"], "omit --heads"),
+        (["--sheet", "--lines", "-o", "a.png"], "omit --lines"),
         (["--sheet", "-o", "a.html"], "A page has its sheet already"),
         (["--lines"], "--lines draws a .png or an .svg"),
         (["--lines", "-o", "a.json"], "--lines draws a .png or an .svg"),

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from regard.attention.watch import Gaze, Gazes
 from regard.base.faults import Fault
 from regard.models.recurrent.cells import unrolled
-from regard.seeing.gazes import see
 from regard.seeing.lessons.reading import read
+from regard.seeing.sentences import see
 from regard.verbs.translate.model import TranslationModel
 from regard.viewing.matrix import Matrix
 

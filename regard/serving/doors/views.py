@@ -11,8 +11,9 @@ import numpy as np
 
 from regard.attention.watch import unwatched
 from regard.base.faults import Fault
-from regard.seeing.gazes import Sight, see, see_tokens
+from regard.seeing.gazes import Sight
 from regard.seeing.next_token import beam_tree
+from regard.seeing.sentences import see, see_tokens
 from regard.serving.doors.bodies import AttentionBody, BeamBody, NextBody
 from regard.serving.doors.records import (
     AttentionAnswer,

@@ -9,8 +9,8 @@ from untrained import untrained
 from regard.base.faults import Fault
 from regard.data.tokenisers.tokeniser import Kind
 from regard.models.recurrent.cells import unrolled
-from regard.seeing.gazes import see
 from regard.seeing.lessons.reading import read
+from regard.seeing.sentences import see
 
 TEXT = "Ana reads a green book."
 

@@ -8,8 +8,8 @@ import httpx2 as httpx
 import pytest
 
 import regard
-from regard.seeing.gazes import look
 from regard.seeing.next_token import beam_tree, next_choices
+from regard.seeing.sentences import look
 
 TEXT = "Ana sees the red house."
 

@@ -1,0 +1,37 @@
+"""From a translator and a sentence to what it looked at while it read and wrote."""
+
+from collections.abc import Sequence
+
+from regard.attention.watch import watching
+from regard.base.faults import Fault
+from regard.seeing.gazes import Sight
+from regard.tasks.translation.lengths import check_length
+from regard.verbs.translate.model import TranslationModel
+from regard.viewing.seen import Seen
+
+
+def see(model: TranslationModel, text: str, target: str | None = None) -> Sight:
+    """Let a translator read `text` and write `target`, or what it finds best, and watch it."""
+    if not (text := text.strip()):
+        raise Fault("There is no text to look at; give a sentence with --text.")
+    check_length(model.task, text, 0)
+    written = model.search_tokens(text) if target is None else model.task.target.encode(target)
+    longest = model.task.model.options.longest
+    if len(written) + 1 > longest:
+        raise Fault(f"The target has {len(written) + 1} tokens, but the model takes {longest} at most; shorten it.")
+    return see_tokens(model, text, written)
+
+
+def see_tokens(model: TranslationModel, text: str, written: Sequence[int]) -> Sight:
+    """Let a translator read `text` and write just these tokens, and watch it."""
+    task = model.task
+    with watching(model) as gazes:
+        model.force([text], [written])
+    return Sight(text, task.write(written), [written], task.sides(task.read([text]), [written]), gazes)
+
+
+def look(
+    model: TranslationModel, text: str, target: str | None = None, side: str = "cross", by_word: bool = True
+) -> Seen:
+    """What the model looked at on one side while it read `text` and wrote `target`, or what it finds best."""
+    return see(model, text, target).seen(side, by_word)
