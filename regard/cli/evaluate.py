@@ -127,7 +127,7 @@ def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str
 
 
 def _say_scores(scores: "Sequence[Score]", items: str) -> None:
-    rows = [[score.metric, f"{score.value:.{score.digits}f}", str(score.n), score.signature] for score in scores]
+    rows = [[score.metric, score.shown, str(score.n), score.signature] for score in scores]
     say_table(["metric", "value", items, "signature"], rows)
 
 
@@ -143,7 +143,7 @@ def _told_of_learnt(learnt: int, sentences: int, of_others: "Sequence[Score]") -
     if not of_others:
         which = "all but one of these" if new else "all of these"
         return f"The model was trained on {which} sentences, so the scores say nothing of how it translates new ones."
-    scores = ", ".join(f"{score.metric} {score.value:.{score.digits}f}" for score in of_others)
+    scores = ", ".join(f"{score.metric} {score.shown}" for score in of_others)
     return (
         f"The model was trained on {learnt:,} of these {sentences:,} sentences (but for case and spaces around them). "
         f"On the {new:,} that are new to it: {scores}."

@@ -29,7 +29,7 @@ def command(
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.model import load
     from regard.protocols import Describes
-    from regard.runs.scores import read_scores
+    from regard.runs.scores import read_scores, score_in_words
     from regard.training.pace import read_course
 
     loaded = load(model)
@@ -69,8 +69,7 @@ def command(
     if course:
         print(f"{'trained':15}{course.in_words()}")
     for score in facts["scores"]:
-        told = f"{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})"
-        print(f"{'score':15}{printable(told)}")
+        print(f"{'score':15}{printable(score_in_words(score))}")
     for name in facts["exports"]:
         print(f"{'export':15}for {name}, in {model / name}")
 

@@ -304,11 +304,11 @@ _EXAMPLES = {
 def _say_result(folder: Path) -> None:
     from regard.families import check_recipe
     from regard.runs.checkpoint import read_recipe
-    from regard.runs.scores import read_scores
+    from regard.runs.scores import read_scores, score_in_words
     from regard.tasks import TASKS
 
     for score in read_scores(folder):
-        print(f"{score['split']} {score['metric']} {score['value']:.2f}  ({score['signature']})")
+        print(score_in_words(score))
     recipe = check_recipe(read_recipe(folder))
     kind, place = TASKS[recipe.task], shlex.quote(str(folder))
     remark(f"The model is in {folder}; try: {_EXAMPLES[kind.reads].format(verb=kind.verb, place=place)}")

@@ -35,15 +35,22 @@ class Score:
     signature: str
     n: int
     split: str | None = None
+    spread: float | None = None  # the standard deviation over the members of a stack, where it is of several
 
     @property
     def digits(self) -> int:
         """Worth showing behind the point: more for scores whose signature says that they do not run from 0 to 100."""
         return 4 if "range:" in self.signature else 2
 
+    @property
+    def shown(self) -> str:
+        """The value as people read it, with its spread."""
+        spread = "" if self.spread is None else f" ± {self.spread:.{self.digits}f}"
+        return f"{self.value:.{self.digits}f}{spread}"
+
     def as_dict(self) -> dict[str, Any]:
-        """As it stands in scores.json; the split of a score of files is null."""
-        return asdict(self)
+        """As it stands in scores.json; the split of a score of files is null, and only a stack has a spread."""
+        return {name: value for name, value in asdict(self).items() if name != "spread" or value is not None}
 
 
 def _chrf(word_order: int) -> Callable[[], Any]:

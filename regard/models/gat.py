@@ -97,7 +97,7 @@ class GAT(nn.Module):
             states = layer(F.elu(states), graph.edges)
         return states
 
-    def cost(self, graph: Graph) -> dict[str, int | float]:
+    def cost(self, graph: Graph) -> dict[str, int]:
         """What one pass of one member over its graph takes: multiplications, and the weights of all heads."""
         first, nodes, edges = graph.features, graph.edges.nodes, len(graph.edges)
         entries = len(first.values) if isinstance(first, SparseTable) else first.numel()
@@ -109,8 +109,11 @@ class GAT(nn.Module):
             looking += (edges + layer.score.products(nodes, edges)) * width
             weights += edges * layer.heads
             entries = nodes * width
-        total = projecting + looking
-        return {"multiplications": total, "attention_share": looking / total, "weights": weights}
+        return {
+            "multiplications": projecting + looking,
+            "of_them_for_looking": looking,
+            "attention_weights": weights,
+        }
 
 
 class GraphAttention(nn.Module):

@@ -35,3 +35,9 @@ def read_scores(folder: Path) -> list[dict]:
     except (KeyError, TypeError, AttributeError):
         pass
     raise Fault(f"{path} does not hold scores.")
+
+
+def score_in_words(kept: dict) -> str:
+    """A score that a model folder keeps, on one line."""
+    score = Score(kept["metric"], kept["value"], kept["signature"], 0, kept["split"], kept.get("spread"))
+    return f"{score.split} {score.metric} {score.shown}  ({score.signature})"

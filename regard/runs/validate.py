@@ -72,4 +72,14 @@ def _halves(batch: Any) -> Any:
 
 def scores_of(measures: dict[str, Measure], split: str) -> list[Score]:
     """Measures as a model folder keeps them; the last sum of a tally is the number of items that it is of."""
-    return [Score(name, measure.value, measure.signature, measure.items, split) for name, measure in measures.items()]
+    return [
+        Score(
+            name,
+            measure.value,
+            measure.signature,
+            measure.items,
+            split,
+            measure.spread if len(measure.members) > 1 else None,
+        )
+        for name, measure in measures.items()
+    ]

@@ -19,6 +19,7 @@ from regard.training.events import Counted, Ended, Event, Hurried, Listener, Rem
 FADING = 0.98  # of a loss shown to people, at each step after its own
 TIMED_SECONDS = 8.0  # of steps, before it is said how long a run will take
 LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
+VALIDATIONS = 100  # of a run that are told, however many there are
 
 
 class Speedometer:
@@ -88,13 +89,22 @@ class Gauge:
 
     def __init__(self) -> None:
         self.speed, self.smoother, self.forecast, self.unit = Speedometer(), Smoother(), Forecast(), ""
+        self._steps, self._next = 0, 0.0  # of the run, and from which on a validation is told
 
     def hear(self, event: Event) -> str | None:
         """Take note of an event; gives a sentence now and then that is to be shown."""
         self.speed.hear(event)
         self.smoother.hear(event)
-        self.unit = event.unit if isinstance(event, Started) else self.unit
+        if isinstance(event, Started):
+            self.unit, self._steps = event.unit, event.steps
         return self.forecast.hear(event)
+
+    def is_worth_telling(self, event: Validated) -> bool:
+        """Whether people are told of a validation: where each step is validated, of every hundredth part of the run."""
+        if event.step < self._next and event.step != self._steps:
+            return False
+        self._next = event.step + self._steps / VALIDATIONS
+        return True
 
     def summary(self, event: Stepped | Counted) -> str:
         values = [f"{name} {value:.3f}" for name, value in self.smoother.values.items()]
@@ -148,7 +158,7 @@ class Lines:
                 if (now := time.monotonic()) - self.printed >= LINE_SECONDS:
                     self.printed = now
                     self._print(f"batch {step}  {self.gauge.summary(event)}")
-            case Validated(step, _, best):
+            case Validated(step, _, best) if self.gauge.is_worth_telling(event):
                 self._print(f"step {step}  validation  {_measures(event)}{'  (best so far)' if best else ''}")
                 for line in _samples(event):
                     self._print(line)
@@ -182,7 +192,7 @@ class Bar:
                 self.progress.update(self.bar, completed=step, total=steps or None)
             case Stepped(step) | Counted(step):
                 self.progress.update(self.bar, completed=step, summary=self.gauge.summary(event))
-            case Validated():
+            case Validated() if self.gauge.is_worth_telling(event):
                 self._validated(event)
             case Remarked(step, text):
                 self.console.print(f"[yellow]step {step}  {escape(text)}[/]", highlight=False)

@@ -35,6 +35,16 @@ def test_lines_tell_everything_on_plain_lines() -> None:
     assert "step 10  finished: done" in told
 
 
+def test_where_every_step_is_validated_a_hundred_of_them_and_the_last_are_told() -> None:
+    file = io.StringIO()
+    lines = Lines(file)
+    lines(Started(0, 1990))
+    for step in range(1, 1991):
+        lines(Validated(step, {"loss": 1.0}, False, 0))
+    told = [int(line.split()[1]) for line in file.getvalue().splitlines() if "validation" in line]
+    assert told == [*range(1, 1990, 20), 1990]
+
+
 def test_the_bar_tells_the_same() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=120, color_system=None)
     bar = Bar(console)

@@ -89,9 +89,11 @@ class NodeLabelling(nn.Module):
         logits, count = self._logits(batch), float(len(batch.nodes))
         nats = self._nats(logits, batch).tolist()
         right = (logits.argmax(-1) == batch.labels).sum(-1).tolist()
+        of = f"mean of {self.members} members|" if self.members > 1 else ""
+        nats_of, right_of = ([Tally((float(each), count), mean) for each in sums] for sums in (nats, right))
         return {
-            "loss": Measure.of_members([Tally((each, count), mean) for each in nats], "lower"),
-            "accuracy": Measure.of_members([Tally((float(each), count), mean) for each in right], "higher"),
+            "loss": Measure.of_members(nats_of, "lower", f"{of}nats per node|range:0-inf"),
+            "accuracy": Measure.of_members(right_of, "higher", f"{of}range:0-1"),
         }
 
     def _logits(self, batch: NodeBatch) -> Float[Tensor, "member node class"]:
@@ -139,7 +141,7 @@ class NodeLabelling(nn.Module):
             "members": self.members,
         }
 
-    def cost(self, size: int) -> dict[str, int | float]:
+    def cost(self, size: int) -> dict[str, int]:
         """What one pass over the graph takes, the same however many nodes are asked about."""
         return self.model.cost(tensors_of(self.graph))
 
