@@ -4,7 +4,8 @@ import json
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -59,14 +60,17 @@ def _sections() -> Iterator[str]:
 
 
 def _nested(path: str, kind: type[Options]) -> Iterator[str]:
-    """The section of some options, then those of the options inside them."""
+    """The section of some options, then those of the options inside them, one for all of the same kind."""
     yield from _section(f"### `[{path}]`", kind, {})
     if kind is PairData:
         yield from _section("#### Each corpus of `train`, `valid` and `test`", Corpus, {})
         yield CORPORA
+    tables: dict[type[Options], list[str]] = {}
     for name, field in kind.model_fields.items():
         if inner := _options_of(field):
-            yield from _nested(f"{path}.{name}", inner)
+            tables.setdefault(inner, []).append(f"{path}.{name}")
+    for inner, paths in tables.items():
+        yield from _nested("]`, `[".join(paths), inner)
 
 
 def _family(name: str) -> Iterator[str]:
@@ -98,8 +102,9 @@ def _section(title: str, kind: type[Options], defaults: dict[str, str]) -> Itera
 
 def _options_of(field: FieldInfo) -> type[Options] | None:
     """The options that a field is a table of, if it is one."""
-    kind = field.annotation
-    return kind if isinstance(kind, type) and issubclass(kind, Options) else None
+    is_union = get_origin(field.annotation) is UnionType  # a table or none
+    kinds = get_args(field.annotation) if is_union else [field.annotation]
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Options)), None)
 
 
 def _default(field: FieldInfo) -> str:
@@ -116,6 +121,8 @@ def _values(schema: dict[str, Any]) -> str:
         return ", ".join(f'`"{value}"`' for value in schema.get("enum", [schema.get("const")]))
     if schema["type"] == "array" and schema["items"].get("type") == "string":
         return "list of texts"
+    if schema["type"] == "array" and schema["items"].get("type") == "integer":
+        return "list of whole numbers"
     bounds = [text.format(schema[name]) for name, text in BOUNDS.items() if name in schema]
     return ", ".join([KINDS[schema["type"]], *bounds])
 

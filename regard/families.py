@@ -60,6 +60,22 @@ FAMILIES: dict[str, Family] = {
         model="GAT",
         options="GATOptions",
     ),
+    "ram": Family(
+        summary="a few glimpses of a picture, each where the ones before it led, then its class",
+        paper="Mnih et al. 2014, Recurrent Models of Visual Attention",
+        tasks=("glimpses",),
+        module="regard.models.ram",
+        model="RAM",
+        options="RAMOptions",
+    ),
+    "convnet": Family(
+        summary="convolutions over a whole picture, then its class: what glimpses are measured against",
+        paper="LeCun et al. 1998, Gradient-Based Learning Applied to Document Recognition",
+        tasks=("glimpses",),
+        module="regard.models.convolution",
+        model="ConvNet",
+        options="ConvNetOptions",
+    ),
 }
 
 

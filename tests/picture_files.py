@@ -33,3 +33,15 @@ def write_listing(folder: Path, pictures: np.ndarray, labels: Sequence[str]) -> 
         lines.append(f"{number}.png\t{label}\n")
     (folder / "listing.tsv").write_text("".join(lines), encoding="utf-8")
     return str(folder / "listing.tsv")
+
+
+def flags(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures whose right end is black (0) or white (1), and so is, by chance, the left; a first glimpse sees neither.
+
+    Only who learns to look to the right can tell them apart.
+    """
+    left, right = np.random.default_rng(7).integers(0, 2, (2, count))
+    pictures = np.zeros((count, 8, 16), np.uint8)
+    pictures[:, :, :4] = 255 * left[:, None, None]
+    pictures[:, :, 12:] = 255 * right[:, None, None]
+    return pictures, right

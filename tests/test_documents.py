@@ -18,9 +18,9 @@ import typer
 
 import regard
 from regard.base.faults import Fault
-from regard.base.recipe import apply_settings, read_table
+from regard.base.recipe import apply_settings, described, read_table
 from regard.cli import _root
-from regard.families import check_recipe
+from regard.families import FAMILIES, check_recipe, recipe_class
 from regard.runs.compare.plan import make_plan
 
 ROOT = Path(__file__).parents[1]
@@ -100,15 +100,10 @@ def command_options() -> dict[str, set[str]]:
 
 @cache
 def recipe_options() -> set[str]:
-    """The options and tables of a recipe by their whole names."""
-
-    def names(table: dict[str, Any], path: str) -> Iterator[str]:
-        for name, value in table.items():
-            yield f"{path}{name}"
-            if isinstance(value, dict):
-                yield from names(value, f"{path}{name}.")
-
-    return set(names(check_recipe(read_table(RECIPES[0])).model_dump(), ""))
+    """The options and tables of all recipes by their whole names."""
+    kinds = [recipe_class(name, task) for name, family in FAMILIES.items() for task in family.tasks]
+    options = {path for kind in kinds for path in described(kind)}
+    return options | {path.rpartition(".")[0] for path in options}
 
 
 @cache

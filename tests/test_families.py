@@ -16,6 +16,8 @@ VERBS = {
     "transformer": "train evaluate translate look heads info compare average serve",
     "seq2seq": "train evaluate translate look heads info compare average serve",
     "gat": "train evaluate answer look info compare average serve",
+    "ram": "train evaluate answer look info compare average serve",
+    "convnet": "train evaluate answer look info compare average serve",
 }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from picture_files import flags, write_set
 from small import write_corpus
 
 from regard.base.progress import silent
@@ -48,9 +49,20 @@ def _translator(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
+def _pictures(**model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        training = TRAINING | {"batch": 16, "optimizer": {"warmup": 2}}
+        data = {"train": write_set(folder, *flags(60)), "hold_out": 12, "scene": {"side": 18, "clutter": 1}}
+        return {"data": data, "model": model, "training": training}
+
+    return table
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
     ),
     "seq2seq": Toy(_translator(embedding=12, width=16, dropout=0.2)),
+    "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
+    "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),
 }

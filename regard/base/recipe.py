@@ -227,8 +227,9 @@ def described(kind: type[Options], section: str = "") -> dict[str, str]:
     for name, field in kind.model_fields.items():
         path = f"{section}.{field.alias or name}".lstrip(".")
         found[path] = field.description or ""
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Options):
-            found |= described(field.annotation, path)
+        if get_origin(field.annotation) is not list:
+            for inner in _options_in(field.annotation):
+                found |= described(inner, path)
     return found
 
 

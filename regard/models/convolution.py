@@ -48,6 +48,10 @@ class ConvNet(nn.Module):
         self.dropout = nn.Dropout(options.dropout)
         self.action = nn.Linear(options.width, classes)
 
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.action.weight.dtype
+
     def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
         """The log-probabilities of the classes."""
         seen = self.convolutions(pictures.unsqueeze(1)).flatten(1)

@@ -83,7 +83,8 @@ class RAM(nn.Module):
 
     looks_from, looks_at = "glimpses", "picture"
 
-    def __init__(self, options: RAMOptions, classes: int) -> None:
+    def __init__(self, options: RAMOptions, classes: int, height: int, width: int) -> None:
+        """For pictures of any size: `height` and `width` are what other networks for pictures are told."""
         super().__init__()
         self.options = options
         self.glimpse = GlimpseNetwork(options)
@@ -92,6 +93,10 @@ class RAM(nn.Module):
         self.location = nn.Linear(options.width, 2)
         self.action = nn.Linear(options.width, classes)
         self.baseline = nn.Linear(options.width, 1)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.action.weight.dtype
 
     def forward(self, pictures: Pictures, start: Places, noise: Float[Tensor, "batch path choice 2"]) -> Glimpsed:
         """Look along paths that begin at `start` and leave the mean place by σ times `noise` at each choice."""

@@ -62,6 +62,19 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "glimpses": Kind(
+        summary="a picture becomes one of some classes, by glimpses of it or by looking at all of it",
+        reads="picture",
+        gives="a class for each picture",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.glimpses.task:Glimpses",
+                recipe="regard.tasks.glimpses.options:GlimpsesRecipe",
+                trains="trains on labelled pictures",
+            )
+        },
+    ),
 }
 
 

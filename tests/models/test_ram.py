@@ -17,7 +17,7 @@ SMALL = RAMOptions(glimpses=3, patch=4, scales=2, glimpse_width=5, width=6, sigm
 
 def small(**changes: object) -> RAM:
     torch.manual_seed(1)
-    return RAM(SMALL.model_copy(update=changes), classes=4)
+    return RAM(SMALL.model_copy(update=changes), 4, 10, 10)
 
 
 def test_it_is_the_equations_of_the_paper() -> None:

@@ -30,9 +30,14 @@ class PictureFiles(Options):
         return self
 
     @property
+    def names(self) -> list[str]:
+        """The names of its files."""
+        return [name for name in (self.pictures, self.labels, self.listing) if name is not None]
+
+    @property
     def name(self) -> str:
         """What they are called in reports and faults."""
-        return self.listing or str(self.pictures)
+        return self.names[0]
 
 
 class Scene(Options):

@@ -33,6 +33,16 @@ class PictureLabels(BaseModel):
     height: int = Field(ge=1, le=LARGEST_SIDE)
     width: int = Field(ge=1, le=LARGEST_SIDE)
 
+    def refuse_others(self, others: "PictureLabels") -> None:
+        """Refuse to go on from a model of these labels with pictures of others."""
+        if others.classes != self.classes:
+            raise Fault(f"The model to start from knows other classes: {', '.join(self.classes[:10])}.")
+        if (others.height, others.width) != (self.height, self.width):
+            raise Fault(
+                f"The model to start from reads pictures of {self.height} × {self.width} pixels; these have"
+                f" {others.height} × {others.width}."
+            )
+
 
 class _Finished(BaseModel):
     """What was prepared, and from what."""
@@ -73,6 +83,16 @@ def open_labels(files: Mapping[str, bytes]) -> PictureLabels:
         raise Fault(f"{LABELS_FILE} of the model folder is missing or damaged.") from None
 
 
+def check_files_there(options: PictureData, folder: Path | None) -> None:
+    """Refuse pictures of which a file is missing, unless they lie prepared in `folder`."""
+    if folder is not None and (folder / FINISHED).is_file():
+        return
+    for files in filter(None, (getattr(options, split) for split in SPLITS)):
+        for name in files.names:
+            if not file_of(name).is_file():
+                raise Fault(f"There is no file {name}.")
+
+
 def prepare_pictures(options: PictureData, folder: Path, progress: Progress) -> PreparedPictures:
     """The pictures that `options` name, from `folder` if they were prepared there before."""
     record = folder / FINISHED
@@ -81,9 +101,9 @@ def prepare_pictures(options: PictureData, folder: Path, progress: Progress) -> 
     finished = read_record(_Finished, record)
     check_files(folder, finished.files)
     splits = {split: _open_split(folder, split) for split in SPLITS if getattr(options, split) is not None}
-    if "valid" not in splits:
+    if options.valid is None:
         splits["train"], splits["valid"] = _hold_out(splits["train"], options)
-    sizes = ", ".join(f"{len(pictures.rows):,} {split}" for split, pictures in splits.items())
+    sizes = ", ".join(f"{len(splits[split].rows):,} {split}" for split in SPLITS if split in splits)
     return PreparedPictures(
         options, finished.labels, splits, [f"{sizes} pictures, {len(finished.labels.classes)} classes"]
     )

@@ -19,23 +19,29 @@ def make_scenes(pictures: np.ndarray, rows: np.ndarray, scene: Scene, key: tuple
     What clutters them is drawn from all `pictures`.
     """
     count, height, width = pictures.shape
-    draws = _Draws(key, rows)
-    canvas = np.zeros((len(rows), scene.side, scene.side), np.uint8)
-    canvas[_squares(draws.below(scene.side - height + 1), draws.below(scene.side - width + 1), (height, width))] = (
-        pictures[rows]
-    )
+    draws, side, piece = _Draws(key, rows), scene.side, (PIECE, PIECE)
+    canvas, places = np.zeros((len(rows), side, side), np.uint8), np.arange(len(rows))
+    pixels, of_pictures = canvas.reshape(-1), pictures.reshape(-1)
+    whole = _squares(canvas, places, draws.below(side - height + 1), draws.below(side - width + 1), (height, width))
+    pixels[whole] = pictures[rows]
     for _ in range(scene.clutter):
-        other, piece = pictures[draws.below(count)], (PIECE, PIECE)
-        source = _squares(draws.below(height - PIECE + 1), draws.below(width - PIECE + 1), piece)
-        target = _squares(draws.below(scene.side - PIECE + 1), draws.below(scene.side - PIECE + 1), piece)
-        canvas[target] = np.maximum(canvas[target], other[source])
+        others = draws.below(count)
+        source = _squares(pictures, others, draws.below(height - PIECE + 1), draws.below(width - PIECE + 1), piece)
+        target = _squares(canvas, places, draws.below(side - PIECE + 1), draws.below(side - PIECE + 1), piece)
+        pixels[target] = np.maximum(pixels[target], of_pictures[source])
     return canvas
 
 
-def _squares(top: np.ndarray, left: np.ndarray, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """An index of one rectangle in each row, by its upper left corner."""
-    rows = np.arange(len(top))[:, None, None]
-    return rows, (top[:, None] + np.arange(size[0]))[:, :, None], (left[:, None] + np.arange(size[1]))[:, None, :]
+def _squares(
+    pictures: np.ndarray, numbers: np.ndarray, top: np.ndarray, left: np.ndarray, size: tuple[int, int]
+) -> np.ndarray:
+    """Where in the flattened pictures one rectangle of each numbered picture lies, by its upper left corner.
+
+    A single flat index is several times as fast as one for each axis.
+    """
+    _, height, width = pictures.shape
+    corners = (numbers * height + top) * width + left
+    return corners[:, None, None] + np.arange(size[0])[:, None] * width + np.arange(size[1])
 
 
 class _Draws:

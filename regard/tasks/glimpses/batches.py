@@ -1,0 +1,79 @@
+"""Batches of labelled pictures, in an order and in scenes that are pure functions of seed, epoch and row."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+
+from regard.data.pictures.prepare import PreparedPictures
+from regard.data.pictures.scenes import make_scenes
+
+MEASURED_ROWS = 500  # of a batch that is only measured
+
+
+@dataclass(frozen=True)
+class PictureBatch:
+    """Some pictures with the numbers of their classes; `numbers` are the rows that they have in their data."""
+
+    pictures: UInt8[Tensor, "batch height width"]
+    labels: Int[Tensor, " batch"]
+    numbers: Int[Tensor, " batch"]
+
+    @property
+    def rows(self) -> int:
+        return self.pictures.shape[0]
+
+    def pixels(self, dtype: torch.dtype) -> Float[Tensor, "batch height width"]:
+        """What a network of this precision is given: 0 is black, 1 is white."""
+        return self.pictures.to(dtype) / 255
+
+    def to(self, device: torch.device) -> "PictureBatch":
+        """The same on another device; the numbers stay on the host, where people are told of them."""
+        if device.type == "cpu":
+            return self
+        pictures, labels = (each.pin_memory().to(device, non_blocking=True) for each in self.tensors)
+        return PictureBatch(pictures, labels, self.numbers)
+
+    def split(self, parts: int) -> list["PictureBatch"]:
+        """The same rows in `parts` smaller batches."""
+        chunks = (each.chunk(parts) for each in (self.pictures, self.labels, self.numbers))
+        return [PictureBatch(*chunk) for chunk in zip(*chunks, strict=True)]
+
+    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
+
+    room: ClassVar[int] = 0
+
+    @property
+    def count(self) -> int:
+        return self.rows
+
+    @property
+    def tensors(self) -> tuple[Tensor, Tensor]:
+        return self.pictures, self.labels
+
+    def holding(self, tensors: tuple[Tensor, Tensor]) -> "PictureBatch":
+        return PictureBatch(*tensors, self.numbers)
+
+
+def picture_batches(
+    prepared: PreparedPictures, split: str, batch: int, seed: int, epoch: int, start: int
+) -> Iterator[PictureBatch]:
+    """The batches of an epoch from number `start` on, on the host.
+
+    To learn from, pictures come in a new order and in new scenes in every epoch; else they are always the same.
+    """
+    source, scene = prepared.splits[split], prepared.options.scene
+    rows: np.ndarray = source.rows
+    key: tuple[int | str, ...] = (split,)
+    if split == "train":
+        rows, key = np.random.default_rng([seed, epoch]).permutation(rows), (split, seed, epoch)
+    for first in range(start * batch, len(rows), batch):
+        chosen = rows[first : first + batch]
+        pictures = source.pictures[chosen]
+        if scene is not None:
+            pictures = make_scenes(source.pictures, chosen, scene, (scene.seed, *key))
+        yield PictureBatch(*map(torch.from_numpy, (pictures, source.labels[chosen], chosen)))

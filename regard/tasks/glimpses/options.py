@@ -1,0 +1,43 @@
+"""What a recipe for a network that looks at pictures says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Recipe
+from regard.data.pictures.options import PictureData
+from regard.training.options import TrainingOptions
+
+REINFORCED = ("samples", "reward")  # options of networks that draw where they look
+
+
+class GlimpsesTraining(TrainingOptions):
+    """What networks that look at pictures are told of their training."""
+
+    batch: int = Field(default=128, ge=1, le=2**16, description="Pictures in a batch.")
+    samples: int = Field(default=1, ge=1, le=1024, description="Paths of glimpses drawn for each picture.")
+    reward: Literal["right", "log-probability"] = Field(
+        default="right",
+        description="What a path is worth: 1 for the right answer and 0 for others, or log p of the right answer.",
+    )
+    best_by: str = Field(default="error", description="The validation measure that says which weights are best.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; in bf16 places lie on a coarse grid."
+    )
+
+
+class GlimpsesRecipe(Recipe):
+    """All that decides a network that looks at pictures: family, data, model and training."""
+
+    data: PictureData = Field(description="The pictures and what is made of them.")
+    model: Any = Field(description="What the model is built like.")
+    training: GlimpsesTraining = Field(default_factory=GlimpsesTraining, description="How it is trained.")
+
+    @model_validator(mode="after")
+    def _check_paths(self) -> "GlimpsesRecipe":
+        if hasattr(self.model, "glimpses"):
+            return self
+        for name in REINFORCED:
+            if getattr(self.training, name) != GlimpsesTraining.model_fields[name].default:
+                raise ValueError(f"training.{name} is for networks that draw where they look; this one sees all")
+        return self

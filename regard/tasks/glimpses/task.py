@@ -1,0 +1,131 @@
+"""Naming what is on a picture: pictures for batches, a class for an answer, windows for what was looked at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.base.progress import Progress, Remark
+from regard.data.pictures.files import read_picture_files
+from regard.data.pictures.prepare import (
+    PictureLabels,
+    PreparedPictures,
+    check_files_there,
+    open_labels,
+    prepare_pictures,
+)
+from regard.families import network_class
+from regard.models.ram import RAM
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.protocols import Answer, Loss, Measure, Tally, mean
+from regard.tasks.glimpses.batches import MEASURED_ROWS, PictureBatch, picture_batches
+from regard.tasks.glimpses.objectives import cross_entropy, reinforced
+from regard.tasks.glimpses.options import GlimpsesRecipe, GlimpsesTraining
+from regard.viewing.sides import Cells, Side, Steps
+
+UNKNOWN = -1  # the class of a picture that people ask about
+
+
+class Glimpses(nn.Module):
+    """A network that looks at pictures, the names of its classes, and how it learns them."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = ("error", "accuracy", "loss")
+
+    def __init__(self, model: Any, labels: PictureLabels, training: GlimpsesTraining) -> None:
+        super().__init__()
+        self.model, self.labels, self.training_options = model, labels, training
+        self._prepared: PreparedPictures | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: GlimpsesRecipe, device: torch.device, folder: Path | None) -> None:
+        check_files_there(recipe.data, folder)
+        with ShapesOnly():  # before the pictures are read, for as small ones as there are
+            refuse_too_large(network_class(recipe)(recipe.model, 2, 1, 1))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: GlimpsesRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedPictures:
+        prepared = prepare_pictures(recipe.data, folder, progress)
+        if start is not None:
+            open_labels(start).refuse_others(prepared.labels)
+        return prepared
+
+    @classmethod
+    def build(cls, recipe: GlimpsesRecipe, files: Mapping[str, bytes]) -> "Glimpses":
+        labels = open_labels(files)
+        network = network_class(recipe)(recipe.model, len(labels.classes), labels.height, labels.width)
+        return cls(network, labels, recipe.training)
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, prepared: PreparedPictures, recipe: GlimpsesRecipe) -> None:
+        self._prepared = prepared
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[PictureBatch]:
+        if self._prepared is None:
+            raise RuntimeError("a task of glimpses has batches only once it learns from pictures")
+        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
+        for batch in picture_batches(self._prepared, split, rows, seed, epoch, start):
+            yield batch.to(self.device)
+
+    def loss(self, batch: PictureBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        if isinstance(self.model, RAM):
+            return reinforced(self.model, batch, self.training_options.samples, self.training_options.reward)
+        return cross_entropy(self.model, batch)
+
+    @torch.no_grad()
+    def measure(self, batch: PictureBatch) -> dict[str, Measure]:
+        log_probabilities = self.model.answer(batch.pixels(self.model.dtype))
+        count = float(batch.rows)
+        right = float((log_probabilities.argmax(dim=-1) == batch.labels).sum())
+        nats = float(F.nll_loss(log_probabilities, batch.labels, reduction="sum"))
+        return {
+            "error": Measure(Tally((100 * (count - right), count), mean), "lower", "percent of the pictures"),
+            "accuracy": Measure(Tally((right, count), mean), "higher"),
+            "loss": Measure(Tally((nats, count), mean), "lower"),
+        }
+
+    # What people see
+
+    def read(self, inputs: Sequence[str | Path]) -> PictureBatch:
+        """The pictures in these files, of the size that it was trained on."""
+        pictures = read_picture_files([Path(each) for each in inputs], (self.labels.height, self.labels.width))
+        unknown, numbers = torch.full((len(inputs),), UNKNOWN), torch.arange(len(inputs))
+        return PictureBatch(torch.from_numpy(pictures), unknown, numbers).to(self.device)
+
+    @torch.no_grad()
+    def answers(self, batch: PictureBatch) -> list[Answer]:
+        rows = self.model.answer(batch.pixels(self.model.dtype)).exp().tolist()
+        named = [dict(zip(self.labels.classes, row, strict=True)) for row in rows]
+        return [Answer(best := max(row, key=row.__getitem__), row[best], row) for row in named]
+
+    def sides(self, batch: PictureBatch, outputs: Sequence[Any]) -> dict[str, Side]:
+        sides: dict[str, Side] = {"picture": Cells(batch.pixels(torch.float32)[0].cpu().numpy())}
+        if isinstance(self.model, RAM):
+            sides["glimpses"] = Steps([f"glimpse {number + 1}" for number in range(self.model.options.glimpses)])
+        return sides
+
+    def quote(self, batch: PictureBatch) -> str:
+        return f"picture {int(batch.numbers[0]) + 1}, labelled '{self.labels.classes[int(batch.labels[0])]}'"
+
+    def facts(self) -> dict[str, Any]:
+        return {"classes": len(self.labels.classes), "height": self.labels.height, "width": self.labels.width}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What an answer costs on a picture of `size` pixels a side."""
+        return {"multiplications": self.model.multiplications(size, size)}
