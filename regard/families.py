@@ -76,6 +76,15 @@ FAMILIES: dict[str, Family] = {
         model="ConvNet",
         options="ConvNetOptions",
     ),
+    "ngram": Family(
+        summary="counts of words in a row, with interpolated modified Kneser–Ney, back-off or add-k",
+        paper="Chen and Goodman 1998; Heafield et al. 2013",
+        tasks=("language",),
+        module="regard.models.ngram",
+        model="Ngrams",
+        options="NgramOptions",
+        learns="counting",
+    ),
 }
 
 

@@ -20,6 +20,7 @@ from regard.verbs.answer import answer_each
 from regard.verbs.table import has, needs, verbs_of
 
 if TYPE_CHECKING:
+    from regard.verbs.generate.continuing import Generated
     from regard.verbs.translate.outputs import Translated
     from regard.verbs.translate.search import Constraints
 
@@ -41,8 +42,13 @@ class Model:
         return verbs_of(self.recipe.family, self.recipe.task)
 
     def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
-        """The parts of the network by name, so that `regard.watching(model)` can say who looks."""
-        return self.task.model.named_modules()
+        """The parts of the network by name, so that `regard.watching(model)` can say who looks.
+
+        A model that counts has none.
+        """
+        if not isinstance(self.task, nn.Module):
+            return iter(())
+        return self.task.get_submodule("model").named_modules()
 
     def translate(
         self,
@@ -62,6 +68,21 @@ class Model:
         """Answer each input, as people have it: the number of a node, the file of a picture."""
         needs(self.recipe, "answer")
         return list(answer_each(self.task, inputs))
+
+    def generate(
+        self,
+        prompts: Sequence[str] = ("",),
+        tokens: int = 100,
+        samples: int | None = None,
+        *,
+        sample: Mapping[str, Any] | None = None,
+        beam: int | None = None,
+        length_penalty: float | None = None,
+        n_best: int | None = None,
+    ) -> "list[list[Generated]]":
+        """Go on with each prompt, if it is a language model."""
+        needs(self.recipe, "generate")
+        raise NotImplementedError
 
 
 def build_task(recipe: Recipe, files: Mapping[str, bytes]) -> Any:

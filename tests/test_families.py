@@ -18,6 +18,7 @@ VERBS = {
     "gat": "train evaluate answer look info compare average serve",
     "ram": "train evaluate answer look info compare average serve",
     "convnet": "train evaluate answer look info compare average serve",
+    "ngram": "train evaluate generate info compare serve",
 }
 
 

@@ -58,6 +58,15 @@ def _pictures(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
+def _counted_text(folder: Path) -> dict[str, Any]:
+    source, target = write_corpus(folder, 60)
+    return {
+        "data": {"train": str(source), "valid": str(target), "tokeniser": {"kind": "words"}},
+        "model": {"order": 3, "discount_fallback": True},
+        "training": {"batch_tokens": 100, "save_every": 2},
+    }
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -65,4 +74,5 @@ TOYS: dict[str, Toy] = {
     "seq2seq": Toy(_translator(embedding=12, width=16, dropout=0.2)),
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
     "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),
+    "ngram": Toy(_counted_text),
 }

@@ -1,5 +1,6 @@
 """`regard evaluate`: score a model on a split of its data, or on files."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +14,16 @@ from regard.cli.console import console_progress, print_json, remark, say_table
 if TYPE_CHECKING:
     from regard.metrics import Score
     from regard.model import Model
+    from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
 
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
     split: Annotated[Literal["test", "valid"] | None, typer.Option(help="A split of the model's own data.")] = None,
-    source: Annotated[Path | None, typer.Option(help="Source sentences to translate instead.")] = None,
+    source: Annotated[
+        Path | None, typer.Option(help="Source sentences to translate instead, or the text for a language model.")
+    ] = None,
     reference: Annotated[
         list[Path] | None, typer.Option(help="References for them; several files are several references.")
     ] = None,
@@ -37,28 +41,38 @@ def command(
     ] = None,
     beam: Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")] = None,
     length_penalty: Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")] = None,
+    sentences: Annotated[
+        bool, typer.Option("--sentences", help="How probable each line of --source is, for a language model.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Score a model; the scores of a split are kept in the model folder with their signatures."""
-    if (source is None) != (not reference):
-        raise Fault("--source and --reference belong together; give both, or a --split.")
     if source is not None and split is not None:
-        raise Fault("Give --split or --source and --reference, not both.")
+        raise Fault("Give --split, or the files of --source and --reference, not both.")
     if test_set is not None and (split or source):
         raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
     from regard.metrics.bleu import check_tokeniser
     from regard.model import load
+    from regard.verbs.generate.model import LanguageModel
     from regard.verbs.table import needs
     from regard.verbs.translate.evaluation import check_metrics
     from regard.verbs.translate.model import TranslationModel
 
     loaded = load(model)
     needs(loaded.recipe, "evaluate")
+    if sentences and (source is None or not isinstance(loaded, LanguageModel)):
+        raise Fault("--sentences is for a language model and the text of a --source.")
     if not isinstance(loaded, TranslationModel):
-        texts = {"--source": source, "--test-set": test_set, "--tokenise": tokenise, "--beam": beam}
-        _refuse_options(loaded, texts | {"--length-penalty": length_penalty})
-        _evaluate_split(loaded, model, split or "test", metric or [], as_json)
+        of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise, "--beam": beam}
+        _refuse_options(loaded, of_translators | {"--length-penalty": length_penalty})
+        if source is not None and isinstance(loaded, LanguageModel):
+            _evaluate_text(loaded, source, sentences, as_json)
+        else:
+            _refuse_options(loaded, {"--source": source})
+            _evaluate_split(loaded, model, split or "test", metric or [], as_json)
         return
+    if (source is None) != (not reference):
+        raise Fault("--source and --reference belong together; give both, or a --split.")
     metrics = metric or ["bleu", "chrf"]
     check_metrics(metrics)
     check_tokeniser(tokenise, metrics)
@@ -124,6 +138,21 @@ def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str
         _say_scores(scores, "items")
     if not keep_scores(folder, scores):
         remark(f"{folder} cannot be written to, so the scores are not kept there.")
+
+
+def _evaluate_text(loaded: "LanguageModel", source: Path, by_sentence: bool, as_json: bool) -> None:
+    from regard.verbs.generate.evaluation import evaluate_file, score_file
+
+    if by_sentence:
+        for each in score_file(loaded, source):
+            line = f"{each.score:.4f}\t{each.perplexity:.2f}\t{each.unknown}\t{each.text}"
+            print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else line)
+        return
+    scores = evaluate_file(loaded, source)
+    if as_json:
+        print_json({"scores": [score.as_dict() for score in scores]})
+    else:
+        _say_scores(scores, "tokens")
 
 
 def _say_scores(scores: "Sequence[Score]", items: str) -> None:

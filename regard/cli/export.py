@@ -11,11 +11,15 @@ from regard.cli.console import console_progress, refuse_existing, remark
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
-    to: Annotated[Literal["ctranslate2", "onnx", "marian"], typer.Option("--to", help="What it is written for.")],
+    to: Annotated[
+        Literal["ctranslate2", "onnx", "marian", "arpa"], typer.Option("--to", help="What it is written for.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", help="Folder to write; for ctranslate2 and onnx it is by default in the model folder."
+            "-o",
+            "--out",
+            help="Folder to write, for arpa a file; for ctranslate2 and onnx it is by default in the model folder.",
         ),
     ] = None,
     quantisation: Annotated[
@@ -31,13 +35,16 @@ def command(
     ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
 ) -> None:
-    """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, or for Marian."""
+    """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, for Marian, or as an ARPA file."""
     from regard.engines.folders import EXPORTS, check_replaceable
 
-    if to == "marian" and (quantisation or shortlist):
+    if to in ("marian", "arpa") and (quantisation or shortlist):
         named = "quantisation" if quantisation else "shortlist"
-        raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for marian.")
+        raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for {to}.")
     place = _place(model, to, out)
+    if to == "arpa":
+        _write_arpa(model, place, overwrite)
+        return
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
     check_replaceable(place, EXPORTS[to])
@@ -66,8 +73,21 @@ def _place(model: Path, to: str, out: Path | None) -> Path:
     from regard.engines.exported import CTRANSLATE2, ONNX
 
     if to not in (CTRANSLATE2, ONNX):
-        raise Fault(f"Name a folder for the {to} model with -o.")
+        raise Fault(f"Name a {'file' if to == 'arpa' else 'folder'} for the {to} model with -o.")
     return model / to
+
+
+def _write_arpa(model: Path, place: Path, overwrite: bool) -> None:
+    from regard.engines.arpa import export_arpa
+    from regard.model import load
+    from regard.tasks.language.counting import CountedLanguage
+
+    refuse_existing(place, overwrite)
+    loaded = load(model)
+    if not isinstance(loaded.task, CountedLanguage):
+        raise Fault(f"An ARPA file holds an n-gram model, and {model} is a {loaded.recipe.family}.")
+    export_arpa(loaded.task, place, remark)
+    remark(f"{place} is {model} as an ARPA file")
 
 
 def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float32"], shortlist: bool) -> None:

@@ -37,3 +37,21 @@ def marian(
     with console_progress() as progress:
         import_marian(folder, out, target_language, remark, progress)
     remark(f"{out} is a model folder; try `regard translate {shlex.quote(str(out))}`")
+
+
+@app.command("arpa")
+def arpa(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An ARPA file, plain or packed (.gz, .xz).")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
+) -> None:
+    """Import an n-gram model, such as those of KenLM and SRILM.
+
+    It can then score text, go on with prompts and be exported. Its words are those that spaces part; <unk>, <s> and
+    </s> are what they are in every such file.
+    """
+    refuse_existing(out, overwrite)
+    from regard.engines.arpa import import_arpa
+
+    import_arpa(file, out)
+    remark(f"{out} is a model folder; try `regard generate {shlex.quote(str(out))}`")

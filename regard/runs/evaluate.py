@@ -32,6 +32,8 @@ def measure_on(
     for metric in metrics:
         if metric not in task.MEASURES:
             raise Fault(f"A {recipe.family} is measured by {', '.join(task.MEASURES)}, and not by '{metric}'.")
+    if getattr(recipe.data, split, None) == []:
+        raise Fault(f"The recipe of {folder} names no {split} data to score it on.")
     listed = [name for name in checkpoint.read_manifest(folder) if name != checkpoint.WEIGHTS]
     own = checkpoint.read_folder(folder, listed)
     place = data_folder(recipe, folder)

@@ -70,7 +70,7 @@ def _halves(batch: Any) -> Any:
     return batch.split(2) if isinstance(batch, Divisible) and batch.rows > 1 else ()
 
 
-def scores_of(measures: dict[str, Measure], split: str) -> list[Score]:
+def scores_of(measures: dict[str, Measure], split: str | None) -> list[Score]:
     """Measures as a model folder keeps them; the last sum of a tally is the number of items that it is of."""
     return [
         Score(

@@ -75,6 +75,20 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "language": Kind(
+        summary="how probable a text is, and how a prompt may go on",
+        reads="prompt",
+        gives="text that goes on with a prompt",
+        verb="generate",
+        ways={
+            "counting": Way(
+                task="regard.tasks.language.counting:CountedLanguage",
+                recipe="regard.tasks.language.options:CountedLanguageRecipe",
+                trains="goes through its text once and counts",
+            )
+        },
+        model="regard.verbs.generate.model:LanguageModel",
+    ),
 }
 
 

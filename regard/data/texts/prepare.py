@@ -112,13 +112,12 @@ def prepare_text(
     A tokeniser that is given cuts it; otherwise one is made of the training text. A folder that holds the preparation
     of something else is refused. Once it is finished, the text need not be there any more.
     """
-    layout, splits = _Layout(folder), [split for split in SPLITS if getattr(options, split)]
-    finished = all(layout.record(split).is_file() for split in splits)
-    purpose = _purpose_of(options, tokeniser, all_there=not finished)
+    layout, splits = _Layout(folder), _splits_of(options)
+    purpose = _purpose_of(options, tokeniser, all_there=not _is_finished(options, layout))
     check_free(folder)
     make_folder(folder)
     with locked(folder, progress):
-        _claim(layout, purpose, remark)
+        _claim(layout, purpose, remark, _is_of(layout, tokeniser))
         made = _tokeniser(options, layout, progress, tokeniser)
         for split in splits:
             if not layout.record(split).is_file():
@@ -134,6 +133,20 @@ def prepare_text(
     )
 
 
+def check_files_of(options: LanguageData, folder: Path | None) -> None:
+    """Refuse text that is not there, unless it lies prepared in `folder`."""
+    if folder is None or not _is_finished(options, _Layout(folder)):
+        _purpose_of(options, None, all_there=True)
+
+
+def _splits_of(options: LanguageData) -> list[str]:
+    return [split for split in SPLITS if getattr(options, split)]
+
+
+def _is_finished(options: LanguageData, layout: _Layout) -> bool:
+    return all(layout.record(split).is_file() for split in _splits_of(options))
+
+
 def _purpose_of(options: LanguageData, tokeniser: Tokeniser | None, all_there: bool) -> Purpose:
     names = dict.fromkeys([*options.train, *options.valid, *options.test])
     inputs = [input_of(name) for name in names if all_there or file_of(name).is_file()]
@@ -145,8 +158,18 @@ def _checksum(tokeniser: Tokeniser) -> str:
     return checksum(b"".join(tokeniser.files(_NAME).values()))
 
 
-def _claim(layout: _Layout, purpose: Purpose, remark: Remark) -> None:
-    """Make the folder one for this purpose; what it holds of another is refused."""
+def _is_of(layout: _Layout, tokeniser: Tokeniser | None) -> bool:
+    """Whether this very tokeniser was made in the folder."""
+    if tokeniser is None or not are_whole(layout.tokeniser_done):
+        return False
+    return all((layout.tokeniser / name).read_bytes() == own for name, own in tokeniser.files(_NAME).items())
+
+
+def _claim(layout: _Layout, purpose: Purpose, remark: Remark, is_own: bool) -> None:
+    """Make the folder one for this purpose; what it holds of another is refused.
+
+    A model that was trained on this text brings the tokeniser that was made of it, which `is_own`.
+    """
     if not layout.purpose.is_file():
         write_record(layout.purpose, purpose.model_copy(update={"inputs": with_checksums(purpose.inputs)}))
         return
@@ -154,7 +177,7 @@ def _claim(layout: _Layout, purpose: Purpose, remark: Remark) -> None:
     before = {each.name: each for each in stored.inputs}
     now = {each.name: each for each in purpose.inputs}
     changes = [f"data.{difference}" for difference in differences(stored.options, purpose.options)]
-    changes += ["it was cut by another tokeniser"] if stored.given != purpose.given else []
+    changes += ["it was cut by another tokeniser"] if purpose.given != stored.given and not is_own else []
     changes += [f"the file {name} has changed" for name, each in now.items() if has_changed(before.get(name), each)]
     if stored.format != _FORMAT:
         raise damage(layout.purpose, layout.folder)

@@ -1,37 +1,17 @@
 """What may be asked when text is translated, and what goes together."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, create_model
+from pydantic import AfterValidator, Field
 from pydantic.json_schema import JsonSchemaValue
 
-from regard.base.faults import Fault
-from regard.base.recipe import Options, check
-from regard.decoding.options import DecodingOptions, DrawOptions
+from regard.decoding.options import DrawOptions
 from regard.engines.fast import CALLED, Choice
 from regard.verbs.requests.fields import Count, LengthPenalty, Phrase, Texts
-from regard.verbs.requests.names import JSON, Names
 from regard.verbs.requests.rules import Clash, ClashInside, Need, NoMore, OfOneText, OneForEach, VerbRequest
+from regard.verbs.requests.searches import OF_BEAMS, SearchTable
 
 SAMPLES = 32  # what minimum Bayes risk chooses among
-
-_NAMED = ("beam", "length_penalty", "n_best", "sampling")  # options of the search with fields of their own
-_SEARCH = create_model(
-    "SearchRequest",
-    __base__=Options,
-    __doc__="Any other option of the search, as in the decoding table of a recipe.",
-    **{  # type: ignore[call-overload]  # which fields it has is known at run time alone
-        name: (field.annotation, field) for name, field in DecodingOptions.model_fields.items() if name not in _NAMED
-    },
-)
-
-
-def _check_search(options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    names: Names = info.context or JSON
-    if clash := [name for name in options if name in _NAMED]:
-        raise Fault(names.fill("'{option}' has a field of its own; give it there, not in {search}.", option=clash[0]))
-    check(_SEARCH, options, "the search")
-    return options
 
 
 def _check_metric(name: str) -> str:
@@ -49,7 +29,6 @@ def _name_metrics(schema: JsonSchemaValue) -> None:
 
 OF_WHOLE_OUTPUTS = ("prefix", "before", "required", "forced")
 _SEARCHING = ("beam", "length_penalty")
-_OF_BEAMS = ("length_penalty_kind", "coverage_penalty", "stop", "nested", "groups", "diversity")  # not of drawing
 _WRITTEN_OTHERWISE = ("sample", "mbr", "prefix", "before", "required", "forbidden", "vocabulary", "with")
 BEYOND_A_PLAIN_BEAM = (*_WRITTEN_OTHERWISE, "channel", "forced")  # what torch alone can do
 _DRAWN = "{other} is of a beam search, but {sample} and {mbr} draw; give one or the other."
@@ -60,7 +39,7 @@ class TranslateRequest(VerbRequest):
 
     rules = (
         *(Clash(draws, _SEARCHING, _DRAWN) for draws in ("sample", "mbr")),
-        *(ClashInside(draws, "search", _OF_BEAMS, _DRAWN) for draws in ("sample", "mbr")),
+        *(ClashInside(draws, "search", OF_BEAMS, _DRAWN) for draws in ("sample", "mbr")),
         *(
             Clash(draws, ("channel",), "{channel} reranks what the beam has found; omit {sample} and {mbr}.")
             for draws in ("sample", "mbr")
@@ -112,8 +91,8 @@ class TranslateRequest(VerbRequest):
     beam: Count | None = Field(default=None, description="Width of the beam; 1 is greedy search.")
     length_penalty: LengthPenalty | None = Field(default=None, description="Its alpha.")
     n_best: Count | None = Field(default=None, description="Candidates for each sentence, best first.")
-    search: Annotated[dict[str, Any], AfterValidator(_check_search), WithJsonSchema(_SEARCH.model_json_schema())] = (
-        Field(default_factory=dict, description="Any other option of the search, as in the decoding table of a recipe.")
+    search: SearchTable = Field(
+        default_factory=dict, description="Any other option of the search, as in the decoding table of a recipe."
     )
     sample: DrawOptions | None = Field(default=None, description="Draw outputs at random, n_best of them.")
     mbr: Annotated[str, AfterValidator(_check_metric)] | None = Field(

@@ -1,0 +1,81 @@
+"""n-gram models to and from ARPA files, which KenLM, SRILM and others read and write."""
+
+import re
+import unicodedata
+from pathlib import Path
+
+import torch
+
+from regard import __version__
+from regard.base.faults import Fault
+from regard.base.files import whole_file
+from regard.base.progress import Remark
+from regard.base.recipe import write
+from regard.data.catalogue.unpack import open_content
+from regard.data.tokenisers.spaces import SpaceTokeniser
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.engines.folders import MODEL_FOLDER, whole_folder
+from regard.families import check_recipe
+from regard.models.ngram.arpa import BEGIN, END, UNKNOWN, arpa_blocks, read_arpa
+from regard.models.ngram.stored import model_as_arrays
+from regard.runs import checkpoint
+from regard.tasks.language.counting import CountedLanguage
+
+_SPACE = re.compile(r"[\0\t-\r ]")
+
+
+def export_arpa(task: CountedLanguage, out: Path, remark: Remark) -> None:
+    """Write the model of a task as an ARPA file."""
+    names = _names(task.tokeniser, remark)
+    with whole_file(out) as file:
+        file.writelines(arpa_blocks(task.model, names))
+
+
+def _names(tokeniser: Tokeniser, remark: Remark) -> list[str | None]:
+    """What each token is called in the file: the special ones as ARPA has them, words that look like them otherwise."""
+    special = {tokeniser.unknown: UNKNOWN, tokeniser.begin: BEGIN, tokeniser.end: END}
+    names: list[str | None] = list(tokeniser.pieces(range(tokeniser.size)))
+    taken = set(names)
+    for token, name in enumerate(names):
+        if name is None or token in special:
+            names[token] = special.get(token)
+        elif token == tokeniser.pad:
+            names[token] = None
+        elif _SPACE.search(name):
+            raise Fault(f"An ARPA file cannot hold the token {name!r}, for white space parts its words.")
+        elif name in (UNKNOWN, BEGIN, END):
+            while name in taken:
+                name = f"<{name}>"
+            remark(f"The word {names[token]} of the text is {name} in the file, where {names[token]} is not a word.")
+            names[token] = name
+            taken.add(name)
+    return names
+
+
+def import_arpa(path: Path, out: Path) -> None:
+    """Make a model folder `out` of an ARPA file, plain or compressed; its words are those that spaces part."""
+    special = {UNKNOWN: SpaceTokeniser.unknown, BEGIN: SpaceTokeniser.begin, END: SpaceTokeniser.end}
+    try:
+        with open_content(path) as stream:
+            words, model = read_arpa(stream, str(path), special)
+    except FileNotFoundError:
+        raise Fault(f"There is no file {path}.") from None
+    except (OSError, EOFError) as error:
+        raise Fault(f"{path} cannot be read: {error}.") from None
+    normal = [unicodedata.normalize("NFC", word) for word in words]
+    if len(set(normal)) < len(normal):
+        twice = next(word for number, word in enumerate(normal) if word in normal[:number])
+        raise Fault(f"{path} has the word '{twice}' in two forms of Unicode that are one in NFC, as all text is here.")
+    recipe = check_recipe(
+        {
+            "family": "ngram",
+            "task": "language",
+            "data": {"train": f"imported from {path.name}; its text is not here", "tokeniser": {"kind": "spaces"}},
+            "model": {"order": model.order, "smoothing": "imported"},
+        }
+    )
+    header = f"Written by regard {__version__}: the recipe of {path.name}, an n-gram model that was imported."
+    weights = {name: torch.from_numpy(array) for name, array in model_as_arrays(model).items()}
+    files = {checkpoint.RECIPE: write(recipe, header).encode(), **SpaceTokeniser(normal).files("tokeniser")}
+    with whole_folder(out, MODEL_FOLDER) as beside:
+        checkpoint.update_folder(beside, files | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})

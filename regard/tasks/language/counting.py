@@ -1,0 +1,189 @@
+"""A language model that learns by counting: n-grams bound to text, to scores and to people."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float64, Int
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
+from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
+from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
+from regard.decoding.options import DecodingOptions
+from regard.models.ngram import NgramOptions, Ngrams
+from regard.models.ngram.counting import Counts, count, no_counts
+from regard.models.ngram.smoothing import estimate
+from regard.models.ngram.stored import counts_as_arrays, counts_of_arrays, model_as_arrays, model_of_arrays
+from regard.models.ngram.trie import NOWHERE
+from regard.protocols import Measure, State
+from regard.tasks.language.batches import Prompts, Sentences, cut_sentences
+from regard.tasks.language.measures import MEASURES, measure_scores
+from regard.tasks.language.options import CountedLanguageRecipe
+
+_ENDLESS = 2**31 - 1
+_LN_10 = math.log(10)
+
+
+class CountedLanguage:
+    """An n-gram model of text: first text is counted, then the model is estimated, and can score and go on with it."""
+
+    MEASURES = MEASURES
+
+    def __init__(self, options: NgramOptions, tokeniser: Tokeniser) -> None:
+        self.options, self.tokeniser = options, tokeniser
+        self.begin, self.end = tokeniser.begin, tokeniser.end
+        self._possible = ~np.isin(np.arange(tokeniser.size), (tokeniser.pad, tokeniser.begin))
+        self._counted: list[Counts] = []  # of pieces of text, the larger ones first
+        self._model: Ngrams | None = None
+        self._text: PreparedText | None = None
+        self._batch_tokens = 0
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: CountedLanguageRecipe, device: torch.device, folder: Path | None) -> None:
+        if recipe.start_from is not None:
+            raise Fault("An n-gram model cannot start from another: its counts are not kept once it is estimated.")
+        if recipe.model.smoothing == "imported":
+            raise Fault("model.smoothing is 'imported', but such a model comes from a file and counts nothing.")
+        check_files_of(recipe.data, folder)
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: CountedLanguageRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedText:
+        return prepare_text(recipe.data, folder, progress, remark, _tokeniser(recipe, start) if start else None)
+
+    @classmethod
+    def build(cls, recipe: CountedLanguageRecipe, files: Mapping[str, bytes]) -> "CountedLanguage":
+        return cls(recipe.model, _tokeniser(recipe, files))
+
+    def learn_from(self, prepared: PreparedText, recipe: CountedLanguageRecipe) -> None:
+        self._text, self._batch_tokens = prepared, recipe.training.batch_tokens
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Sentences]:
+        """The sentences of a split in their order, whatever the seed and the epoch."""
+        if self._text is None:
+            raise RuntimeError("a language model has batches only once it learns from text")
+        tokens = self._text.splits.get(split, np.zeros(0, np.int64))
+        return cut_sentences(tokens, self.begin, self.end, self._batch_tokens, start)
+
+    # Counting
+
+    def count(self, batch: Sentences) -> None:
+        """Count a batch; pieces that have grown alike are put together, so that each is moved a few times only."""
+        self._counted.append(count(batch.tokens, batch.starts, self.options.order, self.tokeniser.size))
+        while len(self._counted) > 1 and _size(self._counted[-2]) < 2 * _size(self._counted[-1]):
+            self._put_together()
+
+    def counts(self) -> dict[str, Tensor]:
+        return _as_tensors(counts_as_arrays(self._all_counts()))
+
+    def resume_counts(self, tensors: Mapping[str, Tensor]) -> None:
+        self._counted = [counts_of_arrays(_as_arrays(tensors), self.options.order, self.tokeniser.size)]
+
+    def estimate(self) -> None:
+        self._model = estimate(self.options, self._all_counts(), self.begin, self._possible)
+
+    def _all_counts(self) -> Counts:
+        if not self._counted:
+            return no_counts(self.options.order, self.tokeniser.size)
+        while len(self._counted) > 1:
+            self._put_together()
+        return self._counted[0]
+
+    def _put_together(self) -> None:
+        """Make one of the two smallest pieces."""
+        last = self._counted.pop()
+        self._counted[-1] = self._counted[-1] + last
+
+    def weights(self) -> dict[str, Tensor]:
+        return _as_tensors(model_as_arrays(self.model))
+
+    def load_weights(self, tensors: Mapping[str, Tensor]) -> None:
+        self._model = model_of_arrays(_as_arrays(tensors), self.options.order, self._possible)
+
+    @property
+    def model(self) -> Ngrams:
+        """The model, once it is estimated or loaded."""
+        if self._model is None:
+            raise RuntimeError("an n-gram model can be used only once it is estimated")
+        return self._model
+
+    # What is measured
+
+    def measure(self, batch: Sentences) -> dict[str, Measure]:
+        return measure_scores(self.token_scores(batch), batch.tokens[~batch.starts] == self.tokeniser.unknown)
+
+    def token_scores(self, batch: Sentences) -> Float64[np.ndarray, " token"]:
+        """The natural logarithms of the probabilities of all tokens but those that begin a sentence."""
+        return self.model.score(batch.tokens, batch.starts)[~batch.starts] * _LN_10
+
+    # Going on with a prompt
+
+    def read(self, inputs: Sequence[str]) -> Prompts:
+        """Prompts as people write them."""
+        return Prompts([self.tokeniser.encode(text) for text in inputs])
+
+    def start(self, batch: Prompts) -> State:
+        """The last words of each prompt, and beside them its very last, with which the first step goes on.
+
+        A search begins by writing the begin token, which here stands before the prompt: what it writes first is
+        replaced by the prompt's last word.
+        """
+        length = self.options.order
+        whole = [[NOWHERE] * length + [self.begin, *tokens] for tokens in batch.tokens]
+        contexts = torch.tensor([row[-length - 1 : -1] for row in whole])
+        return State((), {"context": contexts, "read": torch.tensor([row[-1] for row in whole])})
+
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
+        """The natural logarithms of what may follow."""
+        context, read = state.row["context"], state.row["read"]
+        written = torch.where(read == NOWHERE, tokens, read)
+        context = torch.cat([context, written[:, None]], dim=1)[:, 1:]
+        rows = [self.model.following(row[row != NOWHERE]) for row in context.numpy()]
+        state = State((), {"context": context, "read": torch.full_like(read, NOWHERE)})
+        return torch.from_numpy(np.stack(rows) * _LN_10), state
+
+    def limits(self, batch: Prompts, options: DecodingOptions) -> Int[Tensor, " row"]:
+        """There is no length beyond which it could not go on."""
+        return torch.full((batch.rows,), _ENDLESS)
+
+    def write(self, tokens: Sequence[int]) -> str:
+        return self.tokeniser.decode(tokens)
+
+    # What people are told
+
+    def facts(self) -> dict[str, Any]:
+        counted = {f"{order}-grams": self.model.trie.rows(order) for order in range(2, self.model.order + 1)}
+        return {"order": self.options.order, "vocabulary": int(self._possible.sum()), **counted}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What a text of so many tokens costs: each looks for one n-gram of every order."""
+        return {"lookups": size * self.options.order}
+
+
+def _tokeniser(recipe: CountedLanguageRecipe, files: Mapping[str, bytes]) -> Tokeniser:
+    return tokenisers_in(files, recipe.data.tokeniser.full())[0]
+
+
+def _size(counts: Counts) -> int:
+    return sum(map(len, counts.counts))
+
+
+def _as_tensors(arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def _as_arrays(tensors: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in tensors.items()}

@@ -1,0 +1,44 @@
+"""A language model in the hand: what `regard.load` gives for models that go on with a prompt."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from regard.model import Model
+from regard.tasks.language.options import LanguageRecipe
+from regard.verbs.generate.continuing import Generated, generate
+from regard.verbs.generate.scoring import ScoredText, score_texts
+from regard.verbs.requests.generate import GenerateRequest
+
+
+class LanguageModel(Model):
+    """A language model with its tokeniser and its recipe."""
+
+    recipe: LanguageRecipe
+
+    def generate(
+        self,
+        prompts: Sequence[str] = ("",),
+        tokens: int = 100,
+        samples: int | None = None,
+        *,
+        sample: Mapping[str, Any] | None = None,
+        beam: int | None = None,
+        length_penalty: float | None = None,
+        n_best: int | None = None,
+    ) -> list[list[Generated]]:
+        """The texts that go on with each prompt, best first or in the order drawn.
+
+        They are drawn at random, by options of sampling such as {"temperature": 0.7, "seed": 3}, unless something is
+        said of a beam.
+        """
+        given = {"samples": samples, "sample": sample, "beam": beam, "length_penalty": length_penalty, "n_best": n_best}
+        table = {name: value for name, value in given.items() if value is not None}
+        return list(self.generate_by(GenerateRequest.read({"prompt": list(prompts), "tokens": tokens} | table)))
+
+    def generate_by(self, request: GenerateRequest) -> Iterator[list[Generated]]:
+        """The same for a request, prompt after prompt."""
+        return generate(self.task, self.recipe.decoding, request)
+
+    def score(self, texts: Sequence[str]) -> list[ScoredText]:
+        """How probable each text is, as a sentence from its beginning to its end."""
+        return score_texts(self.task, texts)

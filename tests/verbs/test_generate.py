@@ -1,0 +1,95 @@
+"""Generating: what is asked for, what comes out, and what is refused."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
+from counted_language import counted_in, recipe_in
+
+from regard.base.faults import Fault
+from regard.verbs.generate.model import LanguageModel
+from regard.verbs.requests.generate import GenerateRequest
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> LanguageModel:
+    return LanguageModel(counted_in(tmp_path), recipe_in(tmp_path))
+
+
+def test_the_prompt_is_part_of_the_text_and_stays_as_it_was_written(model: LanguageModel) -> None:
+    for prompt in ("the walrus sat", "  the  cat ", ""):
+        ((found,),) = model.generate([prompt], tokens=5)
+        assert found.prompt == prompt
+        assert found.text == (prompt.rstrip() + " " + " ".join(found.tokens) if prompt else " ".join(found.tokens))
+
+
+def test_it_stops_at_its_end_or_after_so_many_tokens(model: LanguageModel) -> None:
+    lengths = set()
+    for each in model.generate(["the"], tokens=4, samples=50)[0]:
+        lengths.add(len(each.tokens))
+        ended = len(each.tokens) < 4
+        assert len(each.token_scores) == len(each.tokens) + ended
+        assert each.score == pytest.approx(sum(each.token_scores))
+    assert max(lengths) == 4
+    assert len(lengths) > 1
+
+
+def test_the_score_is_that_of_the_text(model: LanguageModel) -> None:
+    ((found,),) = model.generate([""], tokens=50)
+    (scored,) = model.score([found.text])
+    assert scored.token_scores == pytest.approx(found.token_scores, abs=1e-5)
+    assert scored.tokens == [*found.tokens, "</s>"]
+
+
+def test_what_is_drawn_depends_on_the_seed_and_on_the_place_alone(model: LanguageModel) -> None:
+    prompts = ["the", "a", "the"]
+    together = [each[0].text for each in model.generate(prompts, sample={"seed": 3})]
+    assert together == [each[0].text for each in model.generate(prompts, sample={"seed": 3})]
+    assert model.generate(prompts[:1], sample={"seed": 3})[0][0].text == together[0]
+    assert together != [each[0].text for each in model.generate(prompts, sample={"seed": 4})]
+
+
+def test_a_cold_draw_is_greedy_search(model: LanguageModel) -> None:
+    ((drawn,),) = model.generate(["the"], tokens=6, sample={"temperature": 0.0})
+    ((found,),) = model.generate(["the"], tokens=6, beam=1)
+    assert drawn.text == found.text
+
+
+def test_a_beam_gives_its_best(model: LanguageModel) -> None:
+    (found,) = model.generate(["the"], tokens=6, beam=4, n_best=3)
+    assert len({each.text for each in found}) == 3
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+
+
+def test_many_prompts_keep_their_order(model: LanguageModel) -> None:
+    prompts = [f"the {word}" for word in ("cat", "dog", "mat") * 100]
+    assert [each[0].prompt for each in model.generate(prompts, tokens=1)] == prompts
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ({"beam": 4, "samples": 2}, "'beam' is of a beam search, but 'samples' draws at random"),
+        ({"beam": 4, "sample": {}}, "'beam' is of a beam search, but 'sample' draws at random"),
+        ({"samples": 2, "search": {"groups": 2}}, "is of a beam search, but 'samples' draws at random"),
+        ({"samples": 0}, "samples is 0, expected 1 or more"),
+        ({"tokens": 0}, "tokens is 0, expected 1 or more"),
+        ({"sample": {"top_q": 1}}, "sample has no 'top_q'"),
+        ({"search": {"beam": 2}}, "'beam' has a field of its own"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(table: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(Fault, match=sentence):
+        GenerateRequest.read(table)
+
+
+def test_texts_are_scored(model: LanguageModel) -> None:
+    known, unknown = model.score(["the cat sat .", "the walrus"])
+    assert known.unknown == 0
+    assert unknown.unknown == 1
+    assert known.score == pytest.approx(sum(known.token_scores))
+    assert known.perplexity < unknown.perplexity
+    assert model.score([]) == []
