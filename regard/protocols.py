@@ -212,7 +212,7 @@ class Outlines(Protocol):
 
 @runtime_checkable
 class Learns(Protocol):
-    """Learns by gradient."""
+    """Learns by gradient; an attribute `unit`, where it has one, names what its losses count, such as tokens."""
 
     def loss(self, batch: Any, carry: dict[str, Tensor] | None = None) -> Loss: ...
 

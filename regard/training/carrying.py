@@ -20,6 +20,10 @@ def carry_through(pieces: Sequence[Any], carry: Carry, work: Callable[[Any, Carr
     if len(pieces) == 1:
         loss = work(pieces[0], carry)
         return [loss], _detached(loss.carry)
+    rows = sum(piece.rows for piece in pieces)
+    for name, tensor in (carry or {}).items():
+        if tensor.dim() > 0 and len(tensor) != rows:
+            raise ValueError(f"{name} is carried for {len(tensor)} rows to a batch of {rows}")
     losses: list[Loss] = []
     given, first = carry, 0
     for piece in pieces:

@@ -81,7 +81,7 @@ class Splitter:
             except (MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
-                rows = max(batch.rows if isinstance(batch, Divisible) else 1 for _, _, batch in group)
+                rows = max(batch.rows if isinstance(batch, Divisible) else 1 for _, batch in group)
             # Outside the except block, where the traceback no longer holds on to the tensors that did not fit.
             if rows <= self.parts and has_made_room:
                 raise Fault(
@@ -125,8 +125,8 @@ class StandIn(ABC):
             live.copy_(kept)
 
 
-class Others(StandIn):
-    """Weights by name."""
+class OtherWeights(StandIn):
+    """Weights that are given by name."""
 
     def __init__(self, module: nn.Module, weights: dict[str, Tensor]) -> None:
         self.live = named_weights(module)

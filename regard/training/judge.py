@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.training.events import Validated
-from regard.training.guards import Others, StandIn
+from regard.training.guards import OtherWeights, StandIn
 from regard.training.options import TrainingOptions
 from regard.training.snapshot import Facts, Keeper, Validation, named_weights
 
@@ -61,7 +61,7 @@ class Judge:
 
     def publish(self, weights: dict[str, Tensor]) -> None:
         """Validate and publish weights that are not those of the module, which keeps its own."""
-        with Others(self.module, weights).standing_in():
+        with OtherWeights(self.module, weights).standing_in():
             self.keeper.publish(named_weights(self.module), self.validation())
 
     def is_out_of_patience(self, facts: Facts) -> bool:

@@ -26,7 +26,7 @@ from regard.training.passes import Passes
 from regard.training.prefetch import prefetched
 from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validation, key_of, load_weights, named_weights
 from regard.training.suspects import hopeless
-from regard.training.updates import Placed, Update, stepped
+from regard.training.updates import Place, Placed, UnreadUpdate, stepped
 
 CURVE_POINTS = 1000  # of the training loss, over the whole run
 
@@ -60,8 +60,8 @@ class Trainer:
         self.facts, self.watchdog = Facts(), Watchdog()
         self.carry: Carry = None
         self.stop: str | None = None
-        self._unread: list[Update] = []
-        self._read_last: Sequence[Placed] = ()  # the batches of the loss that was read last
+        self._unread: list[UnreadUpdate] = []
+        self._read_last: Sequence[Place] = ()  # the batches of the loss that was read last
         self._rollbacks, self._failed_at = 0, 0
 
     def run(self) -> Facts:
@@ -101,7 +101,7 @@ class Trainer:
         while True:
             number = start
             for number, batch in enumerate(self.task.batches("train", self.seed, epoch, start), start + 1):
-                yield Placed(epoch, number, batch)
+                yield Placed(Place(epoch, number), batch)
             if number == 0:
                 raise Fault("The training data has not a single batch.")
             epoch, start = epoch + 1, 0
@@ -119,8 +119,8 @@ class Trainer:
         self.judge.after_step()
         if self.average:
             self.average.update(facts.step)
-        facts.epoch, facts.batch, _ = group[-1]
-        self._unread.append(Update.of(group, losses, norm, self.members or 1))
+        facts.epoch, facts.batch = group[-1].place
+        self._unread.append(UnreadUpdate.of(group, losses, norm, self.members or 1))
         # On a GPU reading a number waits for all work before it, so that is done now and then only.
         if self.device.type == "cpu" or facts.step % 10 == 0:
             self._read_losses()
@@ -133,7 +133,7 @@ class Trainer:
         torch.manual_seed(key_of(self.seed, self.facts.step))
 
     def _backward(self, placed: Placed, pieces: Sequence[Any]) -> list[Loss]:
-        if placed.number == 1 and isinstance(self.task, Carries) and self.task.carry_ends_with_epoch:
+        if placed.place.number == 1 and isinstance(self.task, Carries) and self.task.carry_ends_with_epoch:
             self.carry = None
         losses, self.carry = carry_through(pieces, self.carry, self.passes)
         return losses
@@ -145,15 +145,15 @@ class Trainer:
 
     def _read_losses(self) -> None:
         """Look at the losses of the updates since the last look; raises Diverged where one is not right."""
-        unread, self._unread = self._unread, []
-        if not unread:
+        updates, self._unread = [update.read() for update in self._unread], []
+        if not updates:
             return
         every = max(1, self.options.steps // CURVE_POINTS)
-        for step, update in enumerate(unread, self.facts.step - len(unread) + 1):
-            self._read_last = update.group
-            self.watchdog.check(update.loss, float(update.norm))
-            self.facts.add_loss(step, float(update.total), int(update.count), update.tallies, every)
-        self._tell(stepped(unread, self.facts, self._learning_rate()))
+        for step, update in enumerate(updates, self.facts.step - len(updates) + 1):
+            self._read_last = update.places
+            self.watchdog.check(update.total / max(update.count, 1), update.norm)
+            self.facts.add_loss(step, update.total, update.count, update.tallies, every)
+        self._tell(stepped(updates, self.facts, self._learning_rate()))
 
     def _pause(self) -> None:
         """Between two updates: validate and save when it is time."""

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -53,6 +54,25 @@ def test_the_bar_tells_the_same() -> None:
     told = console.file.getvalue()
     for words in ("10/10", "loss 2.500", "31.500  best so far", "something [odd] happened", "finished: done"):
         assert words in told
+
+
+def test_tallies_and_the_spread_over_members_are_shown() -> None:
+    events: list[Event] = [
+        Started(0, 10, "glimpses"),
+        Stepped(10, 0, 2.5, 1000, 1e-3, 0.7, {"reward": 0.25}),
+        Validated(10, {"accuracy": 0.83}, True, 0, spreads={"accuracy": 0.007}),
+        Ended(10, "done", True),
+    ]
+    file = io.StringIO()
+    console = Console(file=io.StringIO(), force_terminal=True, width=160, color_system=None)
+    lines, bar = Lines(file), Bar(console)
+    for event in events:
+        lines(event), bar(event)
+    assert "step 10/10  loss 2.500  reward 0.250  rate 1.0e-03" in file.getvalue()
+    assert "glimpses/s" in file.getvalue()
+    assert "validation  accuracy 0.830 ± 0.007" in file.getvalue()
+    assert "loss 2.500  reward 0.250" in console.file.getvalue()
+    assert "0.830 ± 0.007  best so far" in console.file.getvalue()
 
 
 def test_the_loss_people_read_is_of_many_batches_counted_in_items() -> None:
@@ -108,6 +128,15 @@ def test_the_second_interruption_is_not_held_back() -> None:
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_tensorboard_gets_the_tallies_beside_the_loss(tmp_path: Path) -> None:
+    board, logged = TensorBoard(tmp_path), {}
+    board.writer = SimpleNamespace(add_scalar=lambda name, value, step: logged.update({name: value}))
+    board(Stepped(1, 0, 3.0, 100, 1e-3, 0.7, {"reward": 0.5}))
+    board(Stepped(2, 0, 3.0, 100, 1e-3, 0.7, {"reward": 0.25}))
+    assert logged["training/reward"] == pytest.approx((0.98 * 50 + 25) / 198)
+    assert logged["training/reward unsmoothed"] == 0.25
 
 
 def test_tensorboard_gets_its_files(tmp_path: Path) -> None:

@@ -110,3 +110,9 @@ def test_a_finished_plan_of_few_steps_is_warned_of(tmp_path: Path, clock: Clock)
     (tmp_path / "plan.json").write_text("{}")
     assert cautions(26) == "This model has hardly been trained (step 26 of 26), so expect little of it."
     assert cautions(100) is None
+
+
+def test_the_course_of_a_run_that_counts_has_no_steps() -> None:
+    assert Course(step=7, validated=True, ended="done", finished=True).in_words() == (
+        "7 batches counted in 0.0 minutes: done"
+    )

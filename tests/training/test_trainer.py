@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.protocols import Better, Loss, Measure, Tally, mean
 from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
+from regard.training.carrying import carry_through
 from regard.training.events import Ended, Hurried, Remarked, Stepped, Validated
 from regard.training.guards import Splitter
 from regard.training.options import TrainingOptions
 from regard.training.snapshot import Validation, named_weights
 from regard.training.trainer import Trainer
-from regard.training.updates import Placed
+from regard.training.updates import Place, Placed
 
 sys.path.insert(0, str(Path(__file__).parent))
 from toy_task import Line, Log, Memory, Rows
@@ -213,7 +214,7 @@ def test_a_row_is_tried_again_once_there_is_room() -> None:
         return [piece.rows for piece in pieces]
 
     splitter = Splitter(pytest.fail, lambda: freed.append(1))
-    assert splitter.run([Placed(0, 1, batch)], lambda: None, work) == [1]
+    assert splitter.run([Placed(Place(0, 1), batch)], lambda: None, work) == [1]
     assert (tries, freed, splitter.parts) == ([1, 1], [1], 1)
 
 
@@ -325,6 +326,23 @@ def test_what_is_carried_survives_a_stop(room: int) -> None:
         run(keeper, stop_after(stop))
         for one, two in zip(weights(whole), weights(run(keeper)), strict=True):
             assert torch.equal(one, two)
+
+
+def test_rows_that_do_not_fit_the_batch_they_are_carried_to_are_refused() -> None:
+    pieces = Rows(torch.zeros(4, 2), torch.zeros(4)).split(2)
+    with pytest.raises(ValueError, match="state is carried for 3 rows to a batch of 4"):
+        carry_through(pieces, {"state": torch.zeros(3)}, lambda piece, carry: pytest.fail("it was worked on"))
+
+
+def test_a_single_number_goes_from_piece_to_piece() -> None:
+    pieces = Rows(torch.zeros(4, 2), torch.zeros(4)).split(2)
+
+    def work(piece: Rows, carry: dict[str, Tensor] | None) -> Loss:
+        before = carry or {"seen": torch.tensor(0)}
+        return Loss(torch.zeros(()), 1, carry={"seen": before["seen"] + piece.rows})
+
+    _, carry = carry_through(pieces, None, work)
+    assert carry == {"seen": torch.tensor(4)}
 
 
 class Tallying(Line):
@@ -467,6 +485,50 @@ def test_the_moving_average_is_what_is_published() -> None:
     averaged = keeper.snapshots[-1].tensors["average"]["weight.weight"]
     assert torch.equal(keeper.published[-1]["weight.weight"], averaged)
     assert not torch.equal(task.weight.weight, averaged)
+
+
+def test_the_mean_weights_of_asgd_are_what_is_published() -> None:
+    """The mean of all steps, while training goes on from the last."""
+    task, keeper, seen = Line(), Memory(), []
+    watch = lambda event: seen.append(task.weight.weight.detach().clone()) if isinstance(event, Stepped) else None  # noqa: E731
+    chosen = options(steps=10, optimizer=OPTIMIZER | {"kind": "asgd"})
+    trainer(task, keeper, chosen, watch).run()
+    torch.testing.assert_close(keeper.published[-1]["weight.weight"], torch.stack(seen).mean(0))
+    assert torch.equal(task.weight.weight, seen[-1])
+
+
+class Table(Line):
+    """A row of numbers for each of five words, of which a batch has a few: its gradients are sparse."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Embedding(5, 2, sparse=True)
+
+    def loss(self, batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
+        words = torch.arange(batch.rows) % 3
+        return Loss((self.weight(words) - batch.values).square().sum(), batch.rows)
+
+    def measure(self, batch: Rows) -> dict[str, Measure]:
+        return {"loss": lower(self.loss(batch).total.item())}
+
+
+@pytest.mark.parametrize("kind", ["sgd", "adagrad"])
+def test_sparse_gradients_train_and_resume(kind: str) -> None:
+    """Two of the five words never occur, and keep their bits."""
+    chosen = options(steps=12, accumulate=2, optimizer=OPTIMIZER | {"kind": kind})
+    whole, stopped, resumed, keeper = Table(), Table(), Table(), Memory()
+    before = weights(whole)[0]
+    trainer(whole, Memory(), chosen).run()
+    trainer(stopped, keeper, chosen, stop_after(5)).run()
+    trainer(resumed, keeper, chosen).run()
+    assert torch.equal(whole.weight.weight, resumed.weight.weight)
+    assert torch.equal(whole.weight.weight[3:], before[3:])
+    assert (whole.weight.weight[:3] != before[:3]).all()
+
+
+def test_sparse_gradients_are_nothing_for_adam() -> None:
+    with pytest.raises(Fault, match="which cannot use the sparse gradients of this model; choose 'sgd' or 'adagrad'"):
+        trainer(Table(), Memory(), options()).run()
 
 
 def test_clipping_bounds_the_step() -> None:
