@@ -1,5 +1,7 @@
 """`regard heads`: what kind of looks each head of a model gives."""
 
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,6 +12,8 @@ from regard.cli.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
     from regard.attention.reports import HeadReport
+    from regard.model import Model
+    from regard.verbs.translate.model import TranslationModel
 
 MOST = 500  # sentence pairs when nobody says
 
@@ -37,35 +41,88 @@ def command(
         raise Fault("Give --split or --source and --reference, not both.")
     if by == "alignment" and alignments is None:
         raise Fault("--by alignment needs --alignments, a file of links to count errors against.")
+    from regard.model import load
+    from regard.verbs.table import needs
+    from regard.verbs.translate.model import TranslationModel
+
+    loaded = load(model)
+    needs(loaded.recipe, "heads")
+    if isinstance(loaded, TranslationModel):
+        found = _over_pairs(loaded, model, _Pairs(split, source, reference, alignments, most))
+    else:
+        own = {"--source": source, "--alignments": alignments, "--most": None if most == MOST else most}
+        if given := next((name for name, value in own.items() if value is not None), None):
+            raise Fault(f"{given} is for translators; the heads of a {loaded.recipe.family} are watched on a --split.")
+        found = _over_split(loaded, model, split or "valid")
+    _show(loaded, found, by or ("alignment" if alignments else "sharpness"), as_json)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Which pairs of sentences are watched, and what is known of them."""
+
+    split: Literal["valid", "test"] | None
+    source: Path | None
+    reference: Path | None
+    alignments: Path | None
+    most: int
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The reports, and what they were made on: as facts, and in words."""
+
+    reports: "list[HeadReport]"
+    facts: dict[str, object]
+    words: str
+    aligned: bool = False
+
+
+def _over_pairs(model: "TranslationModel", folder: Path, chosen: _Pairs) -> _Found:
     from regard.attention.alignments import read_alignments
+    from regard.data.corpora.text import read_lines
+    from regard.seeing.pair_reports import inspect
+    from regard.verbs.translate import evaluation
+
+    if chosen.source is not None and chosen.reference is not None:
+        data = evaluation.from_files(chosen.source, [chosen.reference])
+    else:
+        data = evaluation.from_split(model, folder, chosen.split or "valid")
+    pairs = [(each, wanted or "") for each, wanted in zip(data.sources, data.references[0], strict=True)]
+    given = None if chosen.alignments is None else read_alignments(read_lines(chosen.alignments))
+    if given is not None and len(given) != len(pairs):
+        raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines in {chosen.alignments}.")
+    watched = pairs[: chosen.most]
+    with console_progress() as progress:
+        reports = inspect(model.task, watched, given and given[: chosen.most], progress)
+    return _Found(reports, {"pairs": len(watched)}, f"{len(watched)} of {len(pairs)} pairs", bool(given))
+
+
+def _over_split(model: "Model", folder: Path, split: str) -> _Found:
+    from regard.runs.evaluate import own_data
+    from regard.seeing.head_reports import inspect_batches
+
+    with console_progress() as progress, own_data(model, folder, progress, remark):
+        reports = inspect_batches(model.task, model.task.batches(split, 0, 0, 0), progress)
+    return _Found(reports, {"split": split}, f"The split {split}")
+
+
+def _show(model: "Model", found: _Found, order: Literal["sharpness", "diagonal", "alignment"], as_json: bool) -> None:
     from regard.attention.reports import ranked
     from regard.attention.watch import numbered_blocks
-    from regard.data.corpora.text import read_lines
-    from regard.seeing.head_reports import inspect
-    from regard.verbs.translate import evaluation
-    from regard.verbs.translate.model import load_translation_model
 
-    loaded = load_translation_model(model)
-    if source is not None and reference is not None:
-        data = evaluation.from_files(source, [reference])
-    else:
-        data = evaluation.from_split(loaded, model, split or "valid")
-    pairs = [(each, wanted or "") for each, wanted in zip(data.sources, data.references[0], strict=True)]
-    given = None if alignments is None else read_alignments(read_lines(alignments))
-    if given is not None and len(given) != len(pairs):
-        raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines in {alignments}.")
-    with console_progress() as progress:
-        reports = inspect(loaded.task, pairs[:most], given and given[:most], progress)
-    order = by or ("alignment" if given else "sharpness")
-    best_first = ranked(reports, order)
-    blocks = numbered_blocks(loaded.task.model)
+    if order == "diagonal" and all(math.isnan(each.diagonal) for each in found.reports):
+        raise Fault("What these heads look at has no order, so none of them is near a diagonal; rank by sharpness.")
+    best_first = ranked(found.reports, order)
+    blocks = numbered_blocks(model.task.model)
     if as_json:
         heads = [_as_dict(each, *blocks[each.where]) for each in best_first]
-        print_json({"pairs": len(pairs[:most]), "by": order, "heads": heads})
+        print_json({**found.facts, "by": order, "heads": heads})
         return
-    columns = ["side", "block", "head", "entropy", "share of most", "diagonal", *(["alignment error"] if given else [])]
-    say_table(columns, [_row(each, *blocks[each.where], bool(given)) for each in best_first])
-    remark(f"{len(pairs[:most])} of {len(pairs)} pairs; the first head has most {order}.")
+    aligned = ["alignment error"] if found.aligned else []
+    columns = ["side", "block", "head", "entropy", "share of most", "diagonal", *aligned]
+    say_table(columns, [_row(each, *blocks[each.where], found.aligned) for each in best_first])
+    remark(f"{found.words}; the first head has most {order}.")
 
 
 def _row(head: "HeadReport", side: str, block: int, aligned: bool) -> list[str]:

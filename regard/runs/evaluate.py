@@ -1,6 +1,7 @@
 """Scoring a loaded model on a split of its own data, by what its task measures."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,21 +25,29 @@ def evaluate_split(
 def measure_on(
     model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
 ) -> dict[str, Measure]:
-    """The same as measures, which know which direction is better.
-
-    The data is that which was prepared for the run; where it lies there no more, it is prepared anew for the while.
-    """
+    """The same as measures, which know which direction is better."""
     task, recipe = model.task, model.recipe
     for metric in metrics:
         if metric not in task.MEASURES:
             raise Fault(f"A {recipe.family} is measured by {', '.join(task.MEASURES)}, and not by '{metric}'.")
     if getattr(recipe.data, split, None) == []:
         raise Fault(f"The recipe of {folder} names no {split} data to score it on.")
+    with own_data(model, folder, progress, remark):
+        found = measure_split(task, split)
+    return {name: found[name] for name in metrics or found}
+
+
+@contextmanager
+def own_data(model: Model, folder: Path, progress: Progress, remark: Remark) -> Iterator[None]:
+    """Let a loaded model's task have batches of the data that its recipe names, inside this block.
+
+    The data is that which was prepared for the run; where it lies there no more, it is prepared anew for the while.
+    """
+    task, recipe = model.task, model.recipe
     listed = [name for name in checkpoint.read_manifest(folder) if name != checkpoint.WEIGHTS]
     own = checkpoint.read_folder(folder, listed)
     place = data_folder(recipe, folder)
     with TemporaryDirectory(prefix="regard-") as elsewhere:
         prepared = task.prepare(recipe, place if place.exists() else Path(elsewhere), progress, remark, own)
         task.learn_from(prepared, recipe)
-        found = measure_split(task, split)
-    return {name: found[name] for name in metrics or found}
+        yield

@@ -1,77 +1,41 @@
-"""What kind of looks the heads of a trained model give, over whole files: how sharp, how straight, how well aligned."""
+"""What kind of looks the heads of a trained model give, over whole splits: how sharp, how straight."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import torch
 
-from regard.attention.alignments import Alignment
-from regard.attention.reports import HeadReport, alignment_report, merged, report
+from regard.attention.reports import HeadReport, merged, report
 from regard.attention.watch import Looks, numbered_blocks, watching
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
-from regard.tasks.translation.lengths import check_length, check_target
-from regard.tasks.translation.task import Translation
-
-TOKENS = 1024  # of the longer side, in pairs that are watched at once
-
-Pair = tuple[str, str]
 
 
 @torch.no_grad()
-def inspect(
-    task: Translation,
-    pairs: Sequence[Pair],
-    given: Sequence[Alignment] | None = None,
-    progress: Progress = silent,
-) -> list[HeadReport]:
-    """A report of every head while the task reads the sources and is made to write their translations.
-
-    With alignments given, one for each pair, a report also says how far the links a head shows are from them.
-    """
-    if not any(isinstance(part, Looks) for part in task.modules()):
-        raise Fault("This model has no attention, so it has no heads to report on.")
-    if given is not None and len(given) != len(pairs):
-        raise Fault(f"There are {len(pairs)} pairs but {len(given)} lines of alignments.")
-    pairs = [(source.strip(), target.strip()) for source, target in pairs]  # as they will be read
-    reports: list[HeadReport] = []
+def inspect_batches(task: Any, batches: Iterable[Any], progress: Progress = silent) -> list[HeadReport]:
+    """A report of every head of a task while it is measured on these batches."""
+    refuse_headless(task)
     task.eval()
-    for portion in _portions(task, pairs):
-        reports = merged([*reports, *_of_batch(task, pairs[portion], given and given[portion])])
-        progress("watching", portion.stop, len(pairs))
+    reports: list[HeadReport] = []
+    for number, batch in enumerate(batches, start=1):
+        with watching(task.model) as gazes:
+            task.measure(batch)
+        if gazes.windows:
+            raise Fault("This model looks through windows, which it moves as a whole: it has no heads to report on.")
+        reports = merged([*reports, *report(gazes, task.extents(batch))])
+        progress("watching", number, None)
     if not reports:
-        raise Fault("There is nothing to watch: no pairs were given.")
+        raise Fault("There is nothing to watch: the split has no batches.")
     return reports
 
 
-def _portions(task: Translation, pairs: Sequence[Pair]) -> Iterator[slice]:
-    """The pairs in order, few enough at once that their weights take little memory; one too long is refused."""
-    first, longest = 0, 0
-    for number, (source, target) in enumerate(pairs):
-        check_length(task, source, number)
-        length = max(check_target(task, target, number), len(task.source.encode(source)) + 1)
-        if number > first and (number + 1 - first) * max(longest, length) > TOKENS:
-            yield slice(first, number)
-            first, longest = number, 0
-        longest = max(longest, length)
-    if pairs:
-        yield slice(first, len(pairs))
+def refuse_headless(task: Any) -> None:
+    """Refuse a model without attention."""
+    if not any(isinstance(part, Looks) for part in task.modules()):
+        raise Fault("This model has no attention, so it has no heads to report on.")
 
 
-def _of_batch(task: Translation, pairs: Sequence[Pair], given: Sequence[Alignment] | None) -> Iterator[HeadReport]:
-    batch = task.pair_up(pairs)
-    with watching(task.model) as gazes:
-        task.measure(batch)
-    target_lengths = (batch.places // batch.target.shape[1]).bincount(minlength=batch.rows)
-    yield from report(gazes, {"source": batch.source_lengths, "target": target_lengths})
-    if given is not None:
-        words = {
-            "source": [task.source.words(task.source.encode(source)) for source, _ in pairs],
-            "target": [task.target.words(task.target.encode(target)) for _, target in pairs],
-        }
-        yield from alignment_report(gazes, words, given)
-
-
-def logged(task: Translation, reports: Sequence[HeadReport]) -> dict[str, float]:
+def logged(task: Any, reports: Sequence[HeadReport]) -> dict[str, float]:
     """Entropy and diagonal of each head under a name, as a training run logs them."""
     blocks = numbered_blocks(task.model)
     return {

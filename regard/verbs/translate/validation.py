@@ -8,7 +8,8 @@ from regard.metrics import METRICS
 from regard.metrics.text import BETTER
 from regard.protocols import Measure
 from regard.runs.validate import Validator, measure_split, scores_of
-from regard.seeing.head_reports import inspect, logged
+from regard.seeing.head_reports import logged
+from regard.seeing.pair_reports import inspect
 from regard.training.snapshot import Validation
 from regard.verbs.translate.evaluation import from_pairs, score_outputs
 from regard.verbs.translate.model import TranslationModel
