@@ -97,9 +97,9 @@ def looks(page: Browser, selector: str = ".look") -> list[tuple[int, int]]:
 
 def test_a_graph_has_a_line_for_every_head_and_every_look(opened: Opened) -> None:
     page = opened("graph")
-    assert page.text("#subject") == "a: X"
+    assert page.text("#subject") == "Node a: class X"
     assert looks(page) == [(0, 0)] * 2 + [(0, 1)] * 2 + [(0, 3)] * 2 + [(0, 2)] * 2
-    assert names(page, "#graph-key li") == ["head 1", "head 2", "X", "Y"]
+    assert names(page, "#graph-key li") == ["head 1", "head 2", "class X", "class Y"]
     page.find("#graph-head input[value='2']").click()
     assert len(looks(page)) == 4
     assert "head=2" in fragment(page)
@@ -110,7 +110,7 @@ def test_a_graph_has_a_line_for_every_head_and_every_look(opened: Opened) -> Non
 def test_pointing_at_a_neighbour_tells_its_weights(opened: Opened) -> None:
     page = opened("graph")
     page.point(page.all("#graph-nodes .node-name")[1])
-    assert page.text("#graph-readout") == "b: Yis looked at by a with 1: 60\u202f%2: 10\u202f%"
+    assert page.text("#graph-readout") == "Node b: class Yis looked at by a with 1: 60\u202f%2: 10\u202f%"
     assert set(looks(page, ".look.on")) == {(0, 1)}
     page.point(page.find("h1"))
     assert "Point at a node" in page.text("#graph-readout")
@@ -118,7 +118,7 @@ def test_pointing_at_a_neighbour_tells_its_weights(opened: Opened) -> None:
 
 def test_a_mistaken_node_is_told_as_one(opened: Opened) -> None:
     page = opened("graph", "#node=3")
-    assert page.text("#graph-readout").startswith("c: X, in truth Y")
+    assert page.text("#graph-readout").startswith("Node c: class X, in truth Y")
     assert len(page.all(".mistaken")) == 1
 
 
@@ -128,7 +128,7 @@ def test_nodes_are_reached_by_keys_and_kept(opened: Opened) -> None:
     page.press("ARROW_RIGHT", "ENTER")
     assert fragment(page) == "#node=1"
     page.point(page.all("#graph-nodes .node-name")[2])
-    assert page.text("#graph-readout").startswith("b: Y")  # what is kept stays
+    assert page.text("#graph-readout").startswith("Node b")  # what is kept stays
     page.press("ESCAPE")
     assert fragment(page) in ("", "#")
 

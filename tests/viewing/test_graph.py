@@ -25,7 +25,7 @@ def test_one_ring_has_the_neighbours_and_their_looks_are_not_shown() -> None:
     assert [(node.name, node.ring) for node in near.nodes] == [("a", 0), ("b", 1), ("d", 1), ("c", 1)]
     assert near.edges.tolist() == [[0, 0], [0, 1], [0, 3], [0, 2]]
     assert near.blocks[0].weights.tolist() == [[0.1, 0.6, 0.2, 0.1], [0.2, 0.1, 0.1, 0.6]]
-    assert (near.title, near.hidden) == ("a: X", 0)
+    assert (near.title, near.hidden) == ("Node a: class X", 0)
 
 
 def test_two_rings_have_the_looks_of_the_first_and_never_strangers() -> None:
@@ -100,7 +100,7 @@ def test_a_block_or_head_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_the_terminal_has_a_line_for_every_look_the_strongest_first() -> None:
     assert neighbourhood_lines(neighbourhood(), 80, colour=False) == [
-        "a: X, block 1 of 2",
+        "Node a: class X, block 1 of 2",
         "          head 1 head 2",
         "b  Y        60\u202f%   10\u202f%",
         "d  X        10\u202f%   60\u202f%",

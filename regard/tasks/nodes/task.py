@@ -130,6 +130,10 @@ class NodeLabelling(nn.Module):
         labels = ["" if label == UNKNOWN else classes[label] for label in self.graph.labels]
         return {"nodes": Nodes(names, batch.nodes.tolist(), [each.answer for each in answers], labels)}
 
+    def extents(self, batch: NodeBatch) -> dict[str, Tensor]:
+        """Every node is real; a graph has no padding."""
+        return {"nodes": torch.full((self.members,), self.graph.nodes)}
+
     def facts(self) -> dict[str, Any]:
         """What the graph holds, and how many members answer."""
         looks = self.graph.looks.shape[1]

@@ -152,11 +152,23 @@ def _write_legend(axes: "Axes", record: Neighbourhood, weights: np.ndarray, head
         )
     if any(node.is_mistaken for node in record.nodes):
         nodes.append(Line2D([], [], linestyle="", marker="x", color=INK, markersize=5, label="mistaken"))
-    style = {"frameon": False, "fontsize": 8.5, "labelcolor": INK, "borderaxespad": 0, "handletextpad": 0.6}
-    first = axes.legend(handles=lines, loc="upper left", bbox_to_anchor=(right, 1.0), **style)
-    axes.add_artist(first)
-    if nodes:
-        axes.legend(handles=nodes, loc="lower left", bbox_to_anchor=(right, 0.0), **style)
+    groups = [(lines, "upper left", 1.0, ""), *([(nodes, "lower left", 0.0, "class")] if nodes else [])]
+    for handles, corner, height, title in groups:
+        legend = axes.figure.legend(
+            handles=handles,
+            title=title or None,
+            loc=corner,
+            bbox_to_anchor=(right, height),
+            bbox_transform=axes.transAxes,
+            frameon=False,
+            fontsize=8.5,
+            title_fontsize=8.5,
+            labelcolor=INK,
+            borderaxespad=0,
+            alignment="left",
+        )
+        for text in legend.get_texts():
+            text.set_parse_math(False)
 
 
 def _write_titles(axes: "Axes", title: str, of_blocks: str, hidden: int) -> None:

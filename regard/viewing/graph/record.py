@@ -102,7 +102,7 @@ def _node(side: Nodes, node: int, ring: int) -> Neighbour:
 def _title(side: Nodes, centre: int) -> str:
     node = _node(side, centre, 0)
     known = f" (in truth {node.label})" if node.is_mistaken else ""
-    return f"{node.name}: {node.answer}{known}" if node.answer else node.name
+    return f"Node {node.name}: class {node.answer}{known}" if node.answer else f"Node {node.name}"
 
 
 def to_json(neighbourhood: Neighbourhood) -> dict[str, Any]:

@@ -158,7 +158,7 @@ function howToPointAtNodes() {
 function toldOfNode(place) {
   const { name, answer, label } = graph.nodes[place];
   const known = isMistaken(graph.nodes[place]) ? `, in truth ${label}` : "";
-  const about = element("p", {}, element("b", {}, name), answer ? `: ${answer}${known}` : "");
+  const about = element("p", {}, element("b", {}, `Node ${name}`), answer ? `: class ${answer}${known}` : "");
   const looks = graph.edges.flatMap(([from, to], edge) => (to === place ? [[from, edge]] : []));
   return [about, ...looks.map(([from, edge]) => toldOfLook(from, place, edge))];
 }
@@ -178,7 +178,7 @@ function showKey() {
   });
   const classes = graph.classes.map((name) => {
     const sample = drawing("svg", { width: 16, height: 16 }, shapeOf({ answer: name }, [8, 8], 6, "node-shape"));
-    return element("li", {}, sample, name);
+    return element("li", {}, sample, `class ${name}`);
   });
   byId("graph-key").replaceChildren(...heads, ...classes);
   const strongest = Math.max(...shownHeads().map((head) => Math.max(...graphBlock().heads[head]))) / WHOLE;
