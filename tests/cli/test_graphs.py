@@ -134,3 +134,59 @@ def test_a_graph_that_was_changed_in_its_folder_is_refused(tmp_path: Path, capsy
     graph.write_bytes(graph.read_bytes()[:-8] + bytes(8))
     assert main(["answer", str(folder), "3"]) == 2
     assert "graph.safetensors" in capsys.readouterr().err
+
+
+# What a node looks at
+
+
+def test_a_node_is_looked_at_in_every_form(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["look", str(run), "0"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Node 0: class blue, block 1 of 2")
+    assert shown.err.startswith("0 → blue (")
+    for suffix in (".png", ".svg", ".html", ".json"):
+        assert main(["look", str(run), "0", "-o", str(tmp_path / f"node{suffix}")]) == 0
+    found = json.loads((tmp_path / "node.json").read_text(encoding="utf-8"))
+    assert (found["text"], found["side"]) == ("0", "nodes to nodes")
+    assert found["nodes"][0] == {"name": "0", "ring": 0, "answer": "blue", "label": "blue"}
+    for block in found["blocks"]:
+        assert [sum(head) for head in block["weights"]] == pytest.approx([1] * len(block["weights"]))
+
+
+def test_two_rings_reach_farther(run: Path, tmp_path: Path) -> None:
+    sizes = []
+    for rings in ("1", "2"):
+        assert main(["look", str(run), "0", "--rings", rings, "-o", str(tmp_path / f"{rings}.json")]) == 0
+        sizes.append(len(json.loads((tmp_path / f"{rings}.json").read_text(encoding="utf-8"))["nodes"]))
+    assert sizes[0] < sizes[1]
+
+
+def test_heads_are_reported_on_a_split(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["heads", str(run), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["split"], found["by"]) == ("valid", "sharpness")
+    assert {(head["block"], head["head"]) for head in found["heads"]} == {(1, 1), (1, 2), (2, 1)}
+    assert all(head["looks"] == 3 * NODES and head["diagonal"] is None for head in found["heads"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["look", "RUN"], "A gat reads a node; give one to look at, not none."),
+        (["look", "RUN", "1", "2"], "A gat reads a node; give one to look at, not 2."),
+        (["look", "RUN", "99"], "There is no node 99"),
+        (["look", "RUN", "--text", "0"], "--text is for translators; a gat reads a node."),
+        (["look", "RUN", "0", "--target", "blue"], "--target is for translators; a gat reads a node."),
+        (["look", "RUN", "0", "--side", "cross"], "--side is for translators; a gat reads a node."),
+        (["look", "RUN", "0", "--next"], "--next is for translators; a gat reads a node."),
+        (["look", "RUN", "0", "--sheet"], "--sheet goes with a matrix; what this model looks at is drawn as a graph."),
+        (["look", "RUN", "0", "--layer", "3"], "This model has 2 blocks of 2, 1 heads on that side."),
+        (["heads", "RUN", "--by", "diagonal"], "What these heads look at has no order"),
+        (["heads", "RUN", "--most", "3"], "--most is for translators; the heads of a gat are watched on a --split."),
+    ],
+)
+def test_what_cannot_be_looked_at_is_refused(
+    run: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(run) if each == "RUN" else each for each in arguments]) == 2
+    assert words in capsys.readouterr().err

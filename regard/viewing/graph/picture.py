@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from regard.viewing.graph.record import Neighbourhood
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 # Heads by colours that people with any colour vision tell apart (Okabe and Ito 2008); classes by shape and light tint.
 HEAD_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#222222")
@@ -152,23 +153,34 @@ def _write_legend(axes: "Axes", record: Neighbourhood, weights: np.ndarray, head
         )
     if any(node.is_mistaken for node in record.nodes):
         nodes.append(Line2D([], [], linestyle="", marker="x", color=INK, markersize=5, label="mistaken"))
-    groups = [(lines, "upper left", 1.0, ""), *([(nodes, "lower left", 0.0, "class")] if nodes else [])]
-    for handles, corner, height, title in groups:
-        legend = axes.figure.legend(
-            handles=handles,
-            title=title or None,
-            loc=corner,
-            bbox_to_anchor=(right, height),
-            bbox_transform=axes.transAxes,
-            frameon=False,
-            fontsize=8.5,
-            title_fontsize=8.5,
-            labelcolor=INK,
-            borderaxespad=0,
-            alignment="left",
-        )
-        for text in legend.get_texts():
-            text.set_parse_math(False)
+    _place_legend(axes, lines, None, (right, 1.0), "upper left")
+    if nodes:
+        _place_legend(axes, nodes, "class", (right, 0.0), "lower left")
+
+
+def _place_legend(
+    axes: "Axes",
+    handles: "Sequence[Line2D]",
+    title: str | None,
+    corner: tuple[float, float],
+    anchor: Literal["upper left", "lower left"],
+) -> None:
+    """A legend beside the drawing, its own corner in that place; of the figure, so that nothing cuts it off."""
+    legend = axes.figure.legend(
+        handles=handles,
+        title=title,
+        loc=anchor,
+        bbox_to_anchor=corner,
+        bbox_transform=axes.transAxes,
+        frameon=False,
+        fontsize=8.5,
+        title_fontsize=8.5,
+        labelcolor=INK,
+        borderaxespad=0,
+        alignment="left",
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def _write_titles(axes: "Axes", title: str, of_blocks: str, hidden: int) -> None:
