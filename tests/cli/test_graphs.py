@@ -95,7 +95,10 @@ def test_a_translator_gives_no_answers(trained: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"training": {"batch_tokens": 100}}, "training.batch_tokens belongs to the task translation; a task of nodes"),
+        (
+            {"training": {"batch_tokens": 100}},
+            "training.batch_tokens belongs to the tasks translation and language; a task of nodes",
+        ),
         ({"decoding": {"beam": 4}}, "decoding belongs to"),
         ({"training": {"best_by": "bleu"}}, "training.best_by is 'bleu', but a validation can measure loss, accuracy"),
         ({"data": {"edges": "nowhere.tsv"}}, "There is no file nowhere.tsv"),
