@@ -1,8 +1,9 @@
 """What looking at a picture costs by its size, with glimpses and with a convolution; and what more paths are worth.
 
 Run it with `python benchmarks/glimpses.py`: networks as the recipes for scenes of 60 × 60 build them, for pictures of
-growing size. Multiplications are counted, times are of one picture, on one thread, the median of several. With model
-folders behind it, it prints the error on the test of each, for answers along one path and averaged over several.
+growing size. Multiplications are counted; milliseconds are of processor time for one picture alone, on one thread, the
+median of several. With model folders behind it, it prints the error on the test of each, for answers along one path and
+averaged over several.
 """
 
 import argparse
@@ -28,14 +29,14 @@ PATHS = (1, 10)
 
 
 def median_milliseconds(network: Any, side: int) -> float:
-    """How long one answer takes."""
+    """The processor time of one answer."""
     picture = torch.rand(1, side, side)
     durations = []
     with torch.no_grad():
         for _ in range(TIMES):
-            start = time.perf_counter()
+            start = time.process_time()
             network.answer(picture)
-            durations.append(time.perf_counter() - start)
+            durations.append(time.process_time() - start)
     return 1000 * statistics.median(durations)
 
 

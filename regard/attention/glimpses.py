@@ -5,8 +5,7 @@ are pairs (across, down) from -1, the left or upper edge of the picture, to 1, t
 """
 
 import torch
-import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 Pictures = Float[Tensor, "batch height width"]
@@ -50,8 +49,11 @@ def _cut_out(
     batch, height, width = pictures.shape
     offsets = torch.arange(side, device=pictures.device) - side // 2
     across, down = (centres.unsqueeze(-1) + offsets).unbind(dim=2)  # each (batch, path, side)
-    # Whatever lies outside is read from one more row or column, which is zero.
-    across = across.where((across >= 0) & (across < width), width)
-    down = down.where((down >= 0) & (down < height), height)
+    inside = _within(down, height).unsqueeze(-1) & _within(across, width).unsqueeze(-2)
     rows = torch.arange(batch, device=pictures.device)[:, None, None, None]
-    return F.pad(pictures, (0, 1, 0, 1))[rows, down.unsqueeze(-1), across.unsqueeze(-2)]
+    nearest = rows, down.clamp(0, height - 1).unsqueeze(-1), across.clamp(0, width - 1).unsqueeze(-2)
+    return pictures[nearest] * inside
+
+
+def _within(places: Int[Tensor, "batch path side"], end: int) -> Bool[Tensor, "batch path side"]:
+    return (places >= 0) & (places < end)
