@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +21,7 @@ from regard.verbs.translate.plan import Piece, Plan
 if TYPE_CHECKING:
     from regard.protocols import Answer
 
-_ASKED = ("answer",)  # the verbs that the server has doors for
+_ASKED = ("answer", "look")  # the verbs that the server has doors for
 Reads = Literal["text", "prompt", "nodes", "picture"]  # what an input of a model is
 
 
@@ -51,6 +52,10 @@ class Served(ABC):
         """An answer for each input, which is a text, the number of a node, or the file of a picture."""
         raise self.refuse("answer")
 
+    def look(self, given: Any) -> tuple[str, dict[str, Any]]:
+        """What it looks at when it reads an input: the name of a view, and what that takes."""
+        raise self.refuse("look")
+
 
 class ServedModel(Served):
     """A model folder of any kind."""
@@ -79,7 +84,17 @@ class ServedModel(Served):
         )
 
     def answer(self, inputs: Sequence[Any]) -> "list[Answer]":
-        return self.model.task.answers(self.model.task.read(inputs))
+        from regard.verbs.answer import answer_each
+
+        return list(answer_each(self.model.task, inputs))
+
+    def look(self, given: Any) -> tuple[str, dict[str, Any]]:
+        from regard.seeing.gazes import see_answer
+        from regard.viewing.drawers import page_view
+
+        sight = see_answer(self.model.task, given)
+        name = "The picture" if isinstance(given, Path) else str(given)
+        return page_view(replace(sight, text=name).between())
 
 
 class ServedTranslator(FolderTranslator, Served):

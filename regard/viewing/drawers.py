@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from regard.base.faults import Fault
 from regard.viewing.graph import record as graph
-from regard.viewing.graph.page import write_graph_page
+from regard.viewing.graph.page import graph_data, write_graph_page
 from regard.viewing.graph.picture import draw_neighbourhood
 from regard.viewing.graph.terminal import neighbourhood_lines
 from regard.viewing.lines import draw_lines
@@ -15,7 +15,7 @@ from regard.viewing.looks import LooksBetween, Manner, places_along, seen_betwee
 from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet
 from regard.viewing.matrix import to_json as matrices_to_json
 from regard.viewing.overlay import record as overlay
-from regard.viewing.overlay.page import write_overlay_page
+from regard.viewing.overlay.page import overlay_data, write_overlay_page
 from regard.viewing.overlay.picture import draw_overlay
 from regard.viewing.overlay.terminal import overlay_lines
 from regard.viewing.page import Scene, Start, write_page
@@ -23,7 +23,7 @@ from regard.viewing.seen import Block, Joining, Seen
 from regard.viewing.sides import Cells, Nodes, Side, Steps, Words
 from regard.viewing.terminal import matrix_lines
 from regard.viewing.windows import record as windows
-from regard.viewing.windows.page import write_glimpse_page
+from regard.viewing.windows.page import glimpse_data, write_glimpse_page
 from regard.viewing.windows.picture import draw_glimpses
 from regard.viewing.windows.terminal import glimpse_lines
 
@@ -213,3 +213,15 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("edges", Nodes, Nodes): _GRAPH,
     ("windows", Steps, Cells): _WINDOWS,
 }
+
+
+def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
+    """The view on the page of a server that shows looks, by its name, and what it takes."""
+    match drawing_of(looks, Wanted()):
+        case _Graph(record):
+            return "graph", graph_data(record)
+        case _Overlay(record):
+            return "overlay", overlay_data(record)
+        case _Windows(record):
+            return "windows", glimpse_data(record)
+    raise Fault("What this model looks at has no view on this page yet; `regard look` draws it.")

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +19,7 @@ from regard.serving.static import page_files
 
 WORDS = {"I": "Eu", "see": "vejo", "the": "a", "house": "casa", "cat": "gata", "sleeps": "dorme"}
 INSTEAD, END = "▁talvez", "</s>"
-LIMITS = {"characters": 200, "beam": 8, "n_best": 8, "weights": 10_000, "nodes": 500, "seconds": 10}
+LIMITS = {"characters": 200, "beam": 8, "n_best": 8, "weights": 10_000, "nodes": 500, "seconds": 10, "picture": 100}
 
 
 def _described(name: str, source: str, target: str) -> dict[str, Any]:
@@ -80,13 +81,15 @@ class Pretending:
         self.refusals: list[tuple[int, str, dict[str, str]]] = []  # given once each, in turn, to questions of a path
         self.refused_path = "/v1/translate"
         self.key: str | None = None  # that questions must know
+        self.models = MODELS
         self.held: dict[str, threading.Event] = {}  # texts that wait for a sign before they are answered
 
     def questions(self, path: str) -> list[dict[str, Any]]:
         return [question for name, question in self.asked if name == path]
 
     def answer(self, path: str, question: dict[str, Any]) -> Any:
-        return {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}[path](question)
+        answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}
+        return (answers | {"/v1/answer": _answer, "/v1/look": _look})[path](question)
 
 
 def translation(question: dict[str, Any]) -> dict[str, Any]:
@@ -186,6 +189,36 @@ def _beam(question: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _answer(question: dict[str, Any]) -> dict[str, Any]:
+    """Whether a number, or that of a text's letters or of a picture's bytes, is even, odd or zero."""
+    (given,) = question["inputs"]
+    number = len(b64decode(given["picture"])) if isinstance(given, dict) else int(given)
+    names = {0: "zero", 1: "odd"} if not number else {0: "even", 1: "odd"}
+    shares = {"even": 0.05, "odd": 0.05, "zero": 0.05} | {names[number % 2]: 0.9}
+    best = {"answer": names[number % 2], "probability": 0.9, "probabilities": shares}
+    return {"model": question["model"], "seconds": 0.003, "answers": [best]}
+
+
+def _look(question: dict[str, Any]) -> dict[str, Any]:
+    """A path of two glimpses on a picture of four pixels, or a node and its two neighbours."""
+    if isinstance(question["input"], dict):
+        picture = {"width": 2, "height": 2, "bytes": [0, 80, 160, 240]}
+        patch = {"width": 1, "height": 1, "bytes": [80]}
+        steps = [
+            {"name": f"glimpse {number}", "centre": [1, 1], "squares": [[0, 0, number]], "patches": [patch]}
+            for number in (1, 2)
+        ]
+        return {"view": "windows", "looks": {"title": "The picture", "picture": picture, "steps": steps}}
+    nodes = [
+        {"name": name, "ring": ring, "answer": "odd", "label": "", "place": place}
+        for name, ring, place in ((str(question["input"]), 0, [0, 0]), ("7", 1, [1, 0]), ("9", 1, [-1, 0]))
+    ]
+    block = {"where": "layers.0", "heads": [[5000, 3000, 2000]]}
+    looks = {"title": "node", "classes": ["odd"], "nodes": nodes, "itself": [0.3, 0.3], "room": 1.2, "hidden": 0}
+    edges = {"edges": [[0, 0], [1, 0], [2, 0]], "blocks": [block], "start": {"layer": 1, "head": "all"}}
+    return {"view": "graph", "looks": looks | edges}
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     pretending: Pretending
@@ -197,9 +230,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         name = {"/": "index.html"}.get(self.path, self.path.removeprefix("/page/"))
         if self.path == "/v1/models":
-            self._send({"version": "0", "limits": LIMITS, "models": MODELS})
-        elif self.path == "/frontend/settings":
-            self._send({"keyRequired": self.pretending.key is not None})
+            needs_key = self.pretending.key is not None
+            models = self.pretending.models
+            self._send({"version": "0", "limits": LIMITS, "needs_key": needs_key, "models": models})
         elif file := self.files.get(name):
             self._write(200, file.content, file.kind, {"Cache-Control": "max-age=600"})  # saves the tests some seconds
         else:

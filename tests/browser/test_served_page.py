@@ -182,7 +182,7 @@ def test_tabs_are_walked_by_arrow_keys(opened: Opened) -> None:
     page = opened(anew=False, text="the cat")
     page.run("document.getElementById('attention-tab').focus()")
     page.press("ARROW_RIGHT")
-    assert page.find("[aria-selected=true]").text == "Next word"
+    assert page.find("#tabs [aria-selected=true]").text == "Next word"
     page.wait("return document.querySelector('#before .place')?.textContent", wanted="▁a")
     assert page.find("#next-panel").is_displayed()
     assert not page.find("#attention-panel").is_displayed()
@@ -198,7 +198,7 @@ def test_the_address_leads_to_the_same_view_and_no_text_to_the_server_s_log(open
     assert all("cat" not in address for address in page.requests())
     page.run("location.hash = '#models=plain&text=the+house&view=attention'")
     wait_for_outputs(page, "a casa")
-    assert page.find("[aria-selected=true]").text == "Attention"
+    assert page.find("#tabs [aria-selected=true]").text == "Attention"
 
 
 def test_what_is_shown_can_be_saved(opened: Opened) -> None:

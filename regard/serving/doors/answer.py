@@ -1,8 +1,9 @@
-"""The door of answering: an answer for each input, which is a text, the number of a node, or a picture."""
+"""The doors of answering and of looking at it; an input is a text, the number of a node, or a picture."""
 
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -12,15 +13,16 @@ from starlette.responses import Response
 
 from regard.base.faults import Fault
 from regard.serving.catalogue import Catalogue
-from regard.serving.doors.bodies import AnswerBody, Input, PictureInput
+from regard.serving.doors.bodies import AnswerBody, LookBody
 from regard.serving.doors.door import Door, Service
 from regard.serving.doors.limits import check_amount
-from regard.serving.doors.records import AnswersAnswer, OneAnswer
+from regard.serving.doors.records import AnswersAnswer, LookAnswer, OneAnswer
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.options import Limits
 from regard.serving.served import Served
+from regard.verbs.requests.answer import Input, PictureInput
 
 T = TypeVar("T")
 _READS = {
@@ -39,6 +41,16 @@ async def answer(service: Service, request: Request) -> Response:
     service.note(request, texts, model=model.name)
     found = await service.answer(request, _all_answers(service.catalogue, model, body.inputs))
     return json_response(AnswersAnswer(model=model.name, seconds=time.monotonic() - began, answers=found))
+
+
+async def look(service: Service, request: Request) -> Response:
+    body, began = read_request(LookBody, await service.read(request, read_json)), time.monotonic()
+    model = service.catalogue.able("look", body.model)
+    check_inputs(model, [body.input], service.limits)
+    service.note(request, [], model=model.name)
+    work = partial(with_files, [body.input], lambda inputs: model.look(inputs[0]))
+    view, looks = await service.answer(request, service.catalogue.workers[model.name].one(work))
+    return json_response(LookAnswer(model=model.name, seconds=time.monotonic() - began, view=view, looks=looks))
 
 
 def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None:
@@ -90,4 +102,7 @@ def _on_disk(given: Input, folder: Path) -> str | int | Path:
     return path
 
 
-DOORS = (Door("POST", "/v1/answer", answer, "answer", "An answer for each input.", AnswersAnswer, body=AnswerBody),)
+DOORS = (
+    Door("POST", "/v1/answer", answer, "answer", "An answer for each input.", AnswersAnswer, body=AnswerBody),
+    Door("POST", "/v1/look", look, "look", "What a model looks at when it answers.", LookAnswer, body=LookBody),
+)

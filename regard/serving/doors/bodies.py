@@ -1,22 +1,11 @@
 """What requests to /v1 hold: what is asked of a verb, and of which model; the description is made from these."""
 
-from base64 import b64decode
-from typing import Annotated
+from pydantic import Field
 
-from pydantic import AfterValidator, Field
-
-from regard.base.recipe import Options
+from regard.verbs.requests.answer import AnswerRequest, Input
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
 from regard.verbs.requests.rules import VerbRequest
 from regard.verbs.requests.translate import TranslateRequest
-
-
-def _check_base64(text: str) -> str:
-    try:
-        b64decode(text, validate=True)
-    except ValueError:
-        raise ValueError("it is not in base64") from None
-    return text
 
 
 class ModelBody(VerbRequest):
@@ -26,25 +15,14 @@ class ModelBody(VerbRequest):
     api_key: str | None = Field(default=None, description="The key, where one is needed.")
 
 
-class PictureInput(Options):
-    """A picture."""
-
-    picture: Annotated[str, AfterValidator(_check_base64)] = Field(
-        description="Its file, as PNG or JPEG, in base64.", json_schema_extra={"contentEncoding": "base64"}
-    )
-
-    @property
-    def content(self) -> bytes:
-        return b64decode(self.picture)
+class AnswerBody(AnswerRequest, ModelBody):
+    """What is to be answered, one answer for each, and by which model."""
 
 
-Input = str | int | PictureInput
+class LookBody(ModelBody):
+    """The input whose reading is looked at."""
 
-
-class AnswerBody(ModelBody):
-    """What is to be answered, one answer for each."""
-
-    inputs: list[Input] = Field(min_length=1, description="What the model reads: texts, numbers of nodes, pictures.")
+    input: Input = Field(description="What the model reads: a text, the number of a node, a picture.")
 
 
 class LanguagesBody(ModelBody):

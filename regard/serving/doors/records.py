@@ -212,6 +212,15 @@ class AnswersAnswer(DoorAnswer):
     answers: list[OneAnswer]
 
 
+class LookAnswer(DoorAnswer):
+    """What a model looked at, as the view of that name takes it."""
+
+    model: str
+    seconds: float
+    view: Literal["graph", "overlay", "windows"]
+    looks: dict[str, Any]
+
+
 class ModelAnswer(DoorAnswer):
     """A model that is served, whatever it does."""
 

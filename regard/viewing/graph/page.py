@@ -16,15 +16,14 @@ def write_graph_page(
     neighbourhood: Neighbourhood, path: Path, layer: int | None = None, head: int | None = None
 ) -> None:
     """Write the page to a file; it begins with this block and head."""
-    number, _ = neighbourhood.weights_of(layer, head)
-    start = {"layer": number, "head": head or "all"}
-    write_sealed(path, SCRIPT, STYLES, {**graph_data(neighbourhood), "start": start})
+    write_sealed(path, SCRIPT, STYLES, graph_data(neighbourhood, layer, head))
 
 
-def graph_data(neighbourhood: Neighbourhood) -> dict[str, Any]:
+def graph_data(neighbourhood: Neighbourhood, layer: int | None = None, head: int | None = None) -> dict[str, Any]:
     """A neighbourhood as its view takes it: places in a circle of radius 1, weights as whole ten-thousandths."""
-    layout = lay_out(neighbourhood)
+    layout, (number, _) = lay_out(neighbourhood), neighbourhood.weights_of(layer, head)
     return {
+        "start": {"layer": number, "head": head or "all"},
         "title": shown(neighbourhood.title),
         "classes": [shown(name) for name in neighbourhood.classes],
         "nodes": [

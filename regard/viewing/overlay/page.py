@@ -25,13 +25,15 @@ def write_overlay_page(
             f"A page of this picture would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block "
             "as a .png."
         )
-    start = {"layer": block_named(overlay.blocks, layer, head), "head": head or heads}
-    write_sealed(path, SCRIPT, STYLES, {**overlay_data(overlay), "start": start})
+    write_sealed(path, SCRIPT, STYLES, overlay_data(overlay, layer, head, heads))
 
 
-def overlay_data(overlay: Overlay) -> dict[str, Any]:
+def overlay_data(
+    overlay: Overlay, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> dict[str, Any]:
     """What was looked at as its view takes it: weights as whole ten-thousandths, step after step."""
     return {
+        "start": {"layer": block_named(overlay.blocks, layer, head), "head": head or heads},
         "title": shown(overlay.title),
         "picture": page_picture(overlay.picture),
         "grid": list(overlay.grid),

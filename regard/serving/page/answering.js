@@ -1,0 +1,140 @@
+// Answering: an input, the answers with their probabilities, and beneath them what the model looked at.
+
+import { remember, wished } from "./address.js";
+import { byId, element, percent, section } from "./common.js";
+import { mountLooking, showLooking } from "./looking.js";
+import { savable } from "./saving.js";
+import { ask, Refusal } from "./server.js";
+
+const SHOWN = 10; // answers, the most probable first
+// What a model reads -> what the field is called and how it is filled.
+const FIELDS = {
+  nodes: { title: "Number of a node", attributes: { type: "number", min: 0, step: 1, inputmode: "numeric" } },
+  picture: { title: "Picture", attributes: { type: "file", accept: "image/*" } },
+  text: { title: "Text", attributes: { type: "text", autocomplete: "off", dir: "auto" } },
+};
+
+let models = [];
+let limits = {};
+let controller = null;
+let shown = null; // the answer that is shown
+
+const model = () => models.find(({ name }) => name === byId("answerer").value) ?? models[0];
+const fieldOf = ({ reads }) => FIELDS[reads] ?? FIELDS.text;
+
+/** Show what the address asks for. */
+export function followAnswering() {
+  const { answerer, input } = wished();
+  if (models.some(({ name }) => name === answerer)) byId("answerer").value = answerer;
+  makeField();
+  if (model().reads === "picture" || input === undefined) return;
+  byId("input").value = input;
+  answerAgain();
+}
+
+/** The field for an input of the model that is chosen. */
+function makeField() {
+  const { title, attributes } = fieldOf(model());
+  byId("input-title").textContent = title;
+  if (byId("input").dataset.reads === model().reads) return;
+  const made = element("input", { id: "input", required: "", "data-reads": model().reads, ...attributes });
+  byId("input").replaceWith(made);
+  made.addEventListener("change", () => made.type === "file" && answerAgain());
+  showPreview(null);
+}
+
+function showPreview(file) {
+  URL.revokeObjectURL(byId("preview").src);
+  byId("preview").hidden = !file;
+  if (file) byId("preview").src = URL.createObjectURL(file);
+  else byId("preview").removeAttribute("src");
+}
+
+/** What is in the field, as the server takes it; nothing where it is empty. */
+async function given() {
+  const field = byId("input");
+  if (field.type !== "file") return field.type === "number" && field.value ? Number(field.value) : field.value;
+  const [file] = field.files;
+  showPreview(file ?? null);
+  if (!file) return "";
+  if (file.size > limits.picture) {
+    const most = limits.picture.toLocaleString("en");
+    throw new Refusal(`The picture has ${file.size.toLocaleString("en")} bytes, and ${most} are the most.`);
+  }
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  return { picture: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
+}
+
+/** Ask for the answer to what is in the field; what was asked for before and did not come yet is forgotten. */
+export async function answerAgain() {
+  controller?.abort();
+  controller = new AbortController();
+  const { signal } = controller;
+  const asked = model();
+  byId("answer-trouble").hidden = true;
+  try {
+    const input = await given();
+    if (input === "" || signal.aborted) return;
+    if (typeof input !== "object") remember({ input });
+    byId("answer-part").setAttribute("aria-busy", true);
+    const found = await ask("v1/answer", { model: asked.name, inputs: [input] }, signal);
+    if (signal.aborted) return;
+    showAnswer(found, input);
+    if (asked.can.includes("look")) await showLooking(asked.name, input, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Refusal)) throw error;
+    byId("answer-trouble").textContent = error.message;
+    byId("answer-trouble").hidden = false;
+  } finally {
+    if (!signal.aborted) byId("answer-part").removeAttribute("aria-busy");
+  }
+}
+
+function showAnswer(found, input) {
+  const [{ answer, probability, probabilities }] = found.answers;
+  shown = { ...found, input };
+  const ranked = Object.entries(probabilities).sort(([, one], [, other]) => other - one);
+  byId("answer").replaceChildren(element("b", {}, answer), ` ${percent(probability)}`);
+  const lines = ranked.slice(0, SHOWN).map(([name, share]) => answerLine(name, share, name === answer));
+  const rest = ranked.slice(SHOWN).reduce((total, [, share]) => total + share, 0);
+  if (ranked.length > SHOWN) lines.push(answerLine(`${ranked.length - SHOWN} others`, rest, false));
+  byId("answers").tBodies[0].replaceChildren(...lines);
+  byId("answer-facts").textContent = `${Math.round(found.seconds * 1000)}\u202fms · ${found.model}`;
+  byId("answer-part").hidden = false;
+}
+
+function answerLine(name, share, isBest) {
+  const bar = element("div", { class: "bar" }, element("i"), element("span", {}, percent(share)));
+  bar.style.setProperty("--share", share.toFixed(5));
+  return element("tr", isBest ? { class: "taken" } : {}, element("th", { scope: "row" }, name), element("td", {}, bar));
+}
+
+/** Make room for the desk, and offer the models that answer. */
+export function mountAnswering(served, granted) {
+  [models, limits] = [served, granted];
+  const choice = element("select", { id: "answerer", "aria-label": "Model to ask" });
+  choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
+  choice.hidden = models.length < 2;
+  const label = element("label", { for: "input", id: "input-title" });
+  const ready = element("button", { class: "plain" }, "Answer");
+  const preview = element("img", { id: "preview", class: "preview", alt: "The picture that is asked about", hidden: "" });
+  const form = element("form", { id: "asking", class: "asking" }, choice, label, element("input", { id: "input" }), ready);
+  const table = element("table", { id: "answers" }, element("tbody"));
+  const best = element("p", { id: "answer", class: "answer", role: "status" });
+  const part = section("answer", "Answer", best, table, element("p", { id: "answer-facts", class: "foot" }));
+  part.hidden = true;
+  const trouble = element("p", { id: "answer-trouble", class: "trouble", role: "alert", hidden: "" });
+  const looking = element("div", { id: "looking", hidden: "" });
+  byId("answer-desk").append(form, preview, trouble, part, looking);
+  savable(part, "answer", () => shown);
+  mountLooking(looking);
+  choice.addEventListener("change", () => {
+    remember({ answerer: choice.value, input: null });
+    makeField();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    answerAgain();
+  });
+}

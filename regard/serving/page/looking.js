@@ -1,0 +1,56 @@
+// What a model looked at while it answered: as a graph, as windows on a picture or as weights over one.
+
+import { wished } from "./address.js";
+import { byId, element } from "./common.js";
+import { layOutGraph, mountGraph, showGraph } from "./graph.js";
+import { followWidth } from "./opening.js";
+import { mountOverlay, showOverlay } from "./overlay.js";
+import { ask, Refusal } from "./server.js";
+import { layOutWindows, mountWindows, showWindows } from "./windows.js";
+
+// Each view with what makes room for it, shows something in it and lays it out anew.
+const VIEWS = {
+  graph: { mount: mountGraph, show: showGraph, layOut: layOutGraph },
+  windows: { mount: mountWindows, show: showWindows, layOut: layOutWindows },
+  overlay: { mount: mountOverlay, show: showOverlay, layOut: () => {} },
+};
+
+let view = null; // the one that is shown
+const mounted = new Set();
+
+/** Ask what a model looked at when it read an input, and show that. */
+export async function showLooking(model, input, signal) {
+  byId("looking-trouble").hidden = true;
+  try {
+    const found = await ask("v1/look", { model, input }, signal);
+    if (signal.aborted) return;
+    show(found);
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Refusal)) throw error;
+    byId("looking").hidden = false;
+    byId("looking-views").hidden = true;
+    byId("looking-trouble").textContent = error.message;
+    byId("looking-trouble").hidden = false;
+  }
+}
+
+function show(found) {
+  view = found.view;
+  byId("looking").hidden = false;
+  byId("looking-views").hidden = false;
+  for (const name of Object.keys(VIEWS)) byId(`looking-${name}`).hidden = name !== view;
+  if (!mounted.has(view)) VIEWS[view].mount(byId(`looking-${view}`));
+  mounted.add(view);
+  VIEWS[view].show(found.looks, wished());
+}
+
+/** Make room for every view. */
+export function mountLooking(holder) {
+  const rooms = Object.keys(VIEWS).map((name) => element("div", { id: `looking-${name}`, class: "view", hidden: "" }));
+  holder.append(
+    element("h2", { class: "view-title" }, "What it looked at"),
+    element("p", { id: "looking-trouble", class: "trouble", role: "alert", hidden: "" }),
+    element("div", { id: "looking-views" }, ...rooms),
+  );
+  followWidth(() => view && !holder.hidden && VIEWS[view].layOut());
+}

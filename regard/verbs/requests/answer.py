@@ -1,0 +1,38 @@
+"""What may be asked when a model answers: which inputs, as people have them."""
+
+from base64 import b64decode
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from regard.base.recipe import Options
+from regard.verbs.requests.rules import VerbRequest
+
+
+def _check_base64(text: str) -> str:
+    try:
+        b64decode(text, validate=True)
+    except ValueError:
+        raise ValueError("it is not in base64") from None
+    return text
+
+
+class PictureInput(Options):
+    """A picture."""
+
+    picture: Annotated[str, AfterValidator(_check_base64)] = Field(
+        description="Its file, as PNG or JPEG, in base64.", json_schema_extra={"contentEncoding": "base64"}
+    )
+
+    @property
+    def content(self) -> bytes:
+        return b64decode(self.picture)
+
+
+Input = str | int | PictureInput
+
+
+class AnswerRequest(VerbRequest):
+    """What is to be answered, one answer for each."""
+
+    inputs: list[Input] = Field(min_length=1, description="What the model reads: texts, numbers of nodes, pictures.")

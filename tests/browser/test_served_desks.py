@@ -1,0 +1,112 @@
+"""The page of the server in a real browser where models answer: the desks that they have, and what is done there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromium import Browser
+from desk import settle, wished
+from pretend import MODELS, Pretending
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(autouse=True)
+def _leave(browser: Browser) -> Iterator[None]:
+    """Leave the page, which has other models than those of other tests."""
+    yield
+    browser.driver.get("about:blank")
+
+
+def answering(reads: str, can: tuple[str, ...] = ("answer", "look")) -> dict[str, Any]:
+    return {"name": f"parity of {reads}", "task": "parity", "reads": reads, "family": "oracle", "can": [*can]}
+
+
+def show(browser: Browser, server: Pretending, models: list[dict[str, Any]], fragment: str = "") -> Browser:
+    server.models = models
+    browser.open(server.address, fragment)
+    browser.wait("return document.getElementById('motto').textContent.length > 0")
+    return browser
+
+
+def bars(page: Browser) -> list[list[str]]:
+    """The answers and their shares, as the table has them."""
+    return page.run(
+        "return [...document.querySelectorAll('#answers tr')].map((row) => [...row.children].map((c) => c.textContent))"
+    )
+
+
+def test_where_models_only_translate_there_is_nothing_to_choose(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, MODELS)
+    assert page.find("#desk").is_displayed()
+    assert not page.find("#verbs").is_displayed()
+    assert page.text("#motto") == "Translate, and see why."
+
+
+def test_where_none_translates_the_page_answers(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [answering("nodes")])
+    assert page.text("#motto") == "Answer, and see why."
+    assert not page.find("#desk").is_displayed()
+    assert not page.find("#verbs").is_displayed()
+    page.find("#input").send_keys("12")
+    page.press("ENTER")
+    page.wait("return document.getElementById('answer').textContent", wanted="even 90\u202f%")
+    settle(page)
+    assert server.questions("/v1/answer") == [{"model": "parity of nodes", "inputs": [12]}]
+    assert bars(page) == [["even", "90\u202f%"], ["odd", "5.0\u202f%"], ["zero", "5.0\u202f%"]]
+    widths = [each.rect["width"] for each in page.all("#answers .bar i")]
+    assert widths[0] == pytest.approx(18 * widths[1], rel=0.02)
+    assert page.find("#graph-nodes .middle").get_attribute("aria-label") == "12"
+    assert [each.text for each in page.all("#graph-nodes .node-name")] == ["", "7", "9"]
+    assert wished(page)["input"] == "12"
+    assert page.said() == []
+
+
+def test_an_address_leads_to_an_answer(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [*MODELS, answering("nodes")], "#tab=answer&input=3")
+    page.wait("return document.getElementById('answer').textContent", wanted="odd 90\u202f%")
+    assert page.find("#answer-desk").is_displayed()
+    assert not page.find("#desk").is_displayed()
+
+
+def test_tabs_lead_from_desk_to_desk_by_pointer_and_by_key(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [*MODELS, answering("nodes", ("answer",))])
+    assert page.text("#motto") == "Translate, answer, and see why."
+    assert [each.text for each in page.all("#verbs .tab")] == ["Translate", "Answer"]
+    page.find("#answer-verb").click()
+    assert page.find("#answer-desk").is_displayed()
+    assert wished(page) == {"tab": "answer"}
+    page.press("ARROW_LEFT")
+    assert page.find("#desk").is_displayed()
+    assert not page.find("#answer-desk").is_displayed()
+    assert page.find("#translate-verb").get_attribute("aria-selected") == "true"
+
+
+def test_a_picture_is_shown_sent_and_what_was_looked_at_beneath(
+    browser: Browser, server: Pretending, tmp_path: Path
+) -> None:
+    picture = tmp_path / "dot.png"
+    picture.write_bytes(b"123")
+    page = show(browser, server, [answering("picture")])
+    page.find("#input").send_keys(str(picture))
+    page.wait("return document.getElementById('answer').textContent", wanted="odd 90\u202f%")
+    settle(page)
+    assert server.questions("/v1/answer") == [{"model": "parity of picture", "inputs": [{"picture": "MTIz"}]}]
+    assert page.run("return document.getElementById('preview').src").startswith("blob:")
+    assert [each.text for each in page.all("#patches .glimpse span")] == ["glimpse 1", "glimpse 2"]
+    larger = tmp_path / "larger.png"
+    larger.write_bytes(b"1" * 101)
+    page.find("#input").send_keys(str(larger))
+    page.wait("return document.getElementById('answer-trouble').hidden", wanted=False)
+    assert page.text("#answer-trouble") == "The picture has 101 bytes, and 100 are the most."
+
+
+def test_a_refusal_is_told_and_the_next_answer_takes_its_place(browser: Browser, server: Pretending) -> None:
+    server.refusals, server.refused_path = [(400, "There is no node 5.", {})], "/v1/answer"
+    page = show(browser, server, [answering("nodes", ("answer",))], "#input=5")
+    page.wait("return document.getElementById('answer-trouble').textContent", wanted="There is no node 5.")
+    page.find("#asking button").click()
+    page.wait("return document.getElementById('answer').textContent", wanted="odd 90\u202f%")
+    assert not page.find("#answer-trouble").is_displayed()
+    assert not page.find("#looking").is_displayed()
