@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from purity import GlobalChance
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
@@ -95,6 +96,20 @@ def test_resumed_is_never_stopped(extra: dict[str, Any]) -> None:
         for one, two in zip(keeper.published[-1].values(), pieces.published[-1].values(), strict=True):
             assert torch.equal(one, two)
         assert facts == keeper.snapshots[-1].facts
+
+
+def test_batches_drawn_from_global_random_numbers_are_an_error_in_tests() -> None:
+    """They are made in another thread, which `conftest.py` has watched for it."""
+    task = Line()
+    plain = task.batches
+
+    def batches(split: str, seed: int, epoch: int, start: int) -> Iterator[Rows]:
+        for batch in plain(split, seed, epoch, start):
+            yield Rows(batch.points + torch.randn(4), batch.values)
+
+    task.batches = batches
+    with pytest.raises(GlobalChance, match="batches drew from the global random numbers of torch"):
+        trainer(task, Memory(), options()).run()
 
 
 def test_a_finished_run_does_nothing_and_a_longer_one_goes_on() -> None:

@@ -8,7 +8,7 @@ from regard.base.files import finite, write_file
 from regard.runs.checkpoint import RunFolder
 from regard.runs.compare.page import page
 from regard.runs.compare.plan import PlannedRun
-from regard.runs.compare.report import Comparison, Measure
+from regard.runs.compare.report import Comparison, SeedScores
 from regard.viewing.comparison import draw_by_length, draw_comparison
 from regard.viewing.curves import draw_curves
 
@@ -44,5 +44,5 @@ def keep_losses(runs: Sequence[PlannedRun], folder: Path, title: str) -> set[str
     return draw_curves(curves, folder / "losses.png", title) if curves else set()
 
 
-def _label(measure: Measure) -> str:
+def _label(measure: SeedScores) -> str:
     return f"{measure.metric} (lower is better)" if measure.better == "lower" else measure.metric

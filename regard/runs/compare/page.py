@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
 from regard.metrics.significance import CONFIDENCE, RESAMPLES, TRIALS
-from regard.runs.compare.report import Comparison, Found, Measure, spread
+from regard.runs.compare.report import Comparison, Found, SeedScores, spread
 
 Table = tuple[list[str], list[list[str]]]  # its columns and its rows
 
@@ -40,7 +40,7 @@ def shown(values: Sequence[float]) -> str:
     return f"{mean} ± {spread(values):.2f}" if len(values) > 1 else mean
 
 
-def _shown_difference(measure: Measure) -> str:
+def _shown_difference(measure: SeedScores) -> str:
     if measure.difference is None:
         return "–"
     aside = " (within spread)" if measure.within_spread else ""

@@ -19,7 +19,7 @@ def spread(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Measure:
+class SeedScores:
     """One metric of one variant: a value for each seed, the same by length, and how it differs from the first's."""
 
     metric: str
@@ -63,7 +63,7 @@ class Found:
     variant: str
     changes: dict[str, Any]
     outcomes: list[Outcome]
-    measures: list[Measure]
+    measures: list[SeedScores]
 
     @property
     def parameters(self) -> int:
@@ -158,12 +158,12 @@ def find(plan: Plan, outcomes: Sequence[Outcome], buckets: list[Bucket]) -> list
 
 def _measure(
     place: int, metric: str, first: Sequence[Outcome], own: Sequence[Outcome], buckets: Sequence[Bucket]
-) -> Measure:
+) -> SeedScores:
     values, of_first = ([outcome.scores[place].value for outcome in each] for each in (own, first))
     against = _against(metric, first, own) if own is not first and own[0].sums else None
     apart = None if own is first or not first else statistics.fmean(values) - statistics.fmean(of_first)
     apart = against.value if against else apart
-    return Measure(
+    return SeedScores(
         metric,
         own[0].scores[place].signature,
         values,
