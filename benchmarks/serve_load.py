@@ -25,7 +25,7 @@ from urllib.request import urlopen
 
 from translate_cpu import VOCABULARY, random_model
 
-from regard.decoding.options import DecodingOptions, changed
+from regard.decoding.options import DecodingOptions, change_options
 from regard.engines.ctranslate2.engine import CTranslate2Engine, load_engine
 
 CLIENTS, ROUNDS, SECONDS, TEXTS = 64, 5, 10.0, 256
@@ -145,7 +145,7 @@ class Offline:
 
 
 def offline(engine: CTranslate2Engine, texts: list[str], beam: int | None) -> Offline:
-    options: DecodingOptions = changed(engine.decoding, {"beam": beam}, None)
+    options: DecodingOptions = change_options(engine.decoding, {"beam": beam}, None)
     began, began_core = time.perf_counter(), time.process_time()
     found = engine.translate(texts, options, scored=False)
     written = [engine.target.decode(each[0].tokens) for each in found]

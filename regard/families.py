@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from pydantic import Field, create_model
 
 from regard.base.faults import Fault
-from regard.base.recipe import Elsewhere, Options, Recipe, apply_settings, check, check_alone, described
+from regard.base.recipe import Elsewhere, Options, Recipe, apply_settings, check, check_alone, describe_options
 from regard.tasks import TASKS, Learning, Way, find_place
 
 
@@ -114,7 +114,7 @@ def check_settings(table: dict[str, Any]) -> None:
 
 def described_options(family: str = "transformer") -> dict[str, str]:
     """Every option of a family's recipe by its path, with its sentence."""
-    return described(recipe_class(family, FAMILIES[family].tasks[0]))
+    return describe_options(recipe_class(family, FAMILIES[family].tasks[0]))
 
 
 @cache
@@ -157,7 +157,7 @@ def _belonging(family: str, task: str) -> Elsewhere:
         owners = [
             name
             for name, kind in TASKS.items()
-            if any(way != own and path in described(find_place(way.recipe)) for way in kind.ways.values())
+            if any(way != own and path in describe_options(find_place(way.recipe)) for way in kind.ways.values())
         ]
         if not owners:
             return None

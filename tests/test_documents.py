@@ -18,7 +18,7 @@ import typer
 
 import regard
 from regard.base.faults import Fault
-from regard.base.recipe import apply_settings, described, read_table
+from regard.base.recipe import apply_settings, describe_options, read_table
 from regard.cli import _root
 from regard.families import FAMILIES, check_recipe, recipe_class
 from regard.runs.compare.plan import make_plan
@@ -102,7 +102,7 @@ def command_options() -> dict[str, set[str]]:
 def recipe_options() -> set[str]:
     """The options and tables of all recipes by their whole names."""
     kinds = [recipe_class(name, task) for name, family in FAMILIES.items() for task in family.tasks]
-    options = {path for kind in kinds for path in described(kind)}
+    options = {path for kind in kinds for path in describe_options(kind)}
     return options | {path.rpartition(".")[0] for path in options}
 
 

@@ -87,7 +87,7 @@ class Attention(nn.Module):
             return self._look(query, prepared, value, mask, bias=bias, places=places).context
         if watched(self):
             self._note_beside(query, prepared.keys, mask, bias)
-        return self._fused(query, prepared.keys, value, mask, bias, scale)
+        return self._fuse(query, prepared.keys, value, mask, bias, scale)
 
     def full(
         self,
@@ -128,7 +128,7 @@ class Attention(nn.Module):
         allowed = None if mask is None else as_tensor(mask, queries, keys, query.device)
         scores = compare(self.score, query, prepared, previous)
         if bias is not None:
-            scores, allowed = scores + bias, _unbarred(bias, allowed)
+            scores, allowed = scores + bias, _allowed_after_bias(bias, allowed)
         weights = self._weigh(query, scores, allowed, places) if keys else scores
         if self.choice is None or not keys:
             log_probability = _zero(weights.dtype, weights.device).expand(weights.shape[:-1])
@@ -150,7 +150,7 @@ class Attention(nn.Module):
         focused = self.focus(query, places, allowed)
         return self.normaliser(scores, focused.allowed) * focused.factor
 
-    def _fused(
+    def _fuse(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Mask | None, bias: Tensor | None, scale: float
     ) -> Tensor:
         """softmax(scale · Q Kᵀ + bias) V in one kernel, which never has the weights in memory."""
@@ -166,7 +166,7 @@ class Attention(nn.Module):
             )
         key, value = _spread(key, query.shape[1]), _spread(value, query.shape[1])
         allowed = as_tensor(Every(()) if mask is None else mask, queries, keys, query.device)
-        allowed = allowed if bias is None else _unbarred(bias, allowed)
+        allowed = allowed if bias is None else _allowed_after_bias(bias, allowed)
         # A row without any key would give NaN in some kernels: a lost query sees all of them and is emptied afterwards.
         lost = ~allowed.any(dim=-1, keepdim=True)
         added = allowed | lost if bias is None else bias.masked_fill(~allowed, float("-inf")).masked_fill(lost, 0.0)
@@ -185,7 +185,7 @@ class Attention(nn.Module):
                 allowed = _of_rows(as_tensor(mask, queries, keys, query.device, chosen), chosen_rows)
             if bias is not None:
                 added = _of_rows(bias if bias.shape[2] == 1 else bias[:, :, chosen], chosen_rows)
-                scores, allowed = scores + added, _unbarred(added, allowed)
+                scores, allowed = scores + added, _allowed_after_bias(added, allowed)
             return softmax(scores, allowed)
 
         shape = query.shape[0], heads, queries, keys
@@ -221,7 +221,7 @@ def _check_axes(query: Tensor, key: Tensor, value: Tensor) -> None:
         raise ValueError(f"{query.shape[1]} heads of queries cannot share {key.shape[1]} heads of keys evenly")
 
 
-def _unbarred(bias: Tensor, allowed: Tensor | None) -> Tensor:
+def _allowed_after_bias(bias: Tensor, allowed: Tensor | None) -> Tensor:
     """Where a query may look once -inf is added to some of its scores."""
     unbarred = bias > float("-inf")
     return unbarred if allowed is None else unbarred & allowed

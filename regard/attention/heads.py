@@ -79,15 +79,15 @@ class MultiHead(nn.Module):
         """The keys and values of `memory`, whose first token stands at place `first`."""
         parts = self.to_key_value(memory).split(self.sizes, dim=-1)
         keys, values = (_split(part, self.key_value_heads) for part in (parts[0], parts[-1]))
-        return Cache(self.look.prepare(self._turned(keys, first)).keys, values)
+        return Cache(self.look.prepare(self._rotate(keys, first)).keys, values)
 
     def forward(
         self, states: Float[Tensor, "batch query width"], cache: Cache, mask: Mask | None = None, first: int = 0
     ) -> Float[Tensor, "batch query width"]:
         """Look from `states`, whose first token stands at place `first`, at what the cache remembers."""
-        query = self._turned(_split(self.to_query(states), self.heads), first)
+        query = self._rotate(_split(self.to_query(states), self.heads), first)
         bias = self._bias(query, cache.keys, first) if self.options.positions == "alibi" else None
-        return self._joined(self.look(query, Prepared(cache.keys), cache.values, mask, bias))
+        return self._join(self.look(query, Prepared(cache.keys), cache.values, mask, bias))
 
     def look_with(
         self,
@@ -97,10 +97,10 @@ class MultiHead(nn.Module):
         places: Int[Tensor, " query"],
     ) -> Float[Tensor, "batch query width"]:
         """The same from any places, with what is added to the scores instead of a mask: -inf where none may look."""
-        query = self._turned(_split(self.to_query(states), self.heads), places)
-        return self._joined(self.look(query, Prepared(cache.keys), cache.values, None, bias))
+        query = self._rotate(_split(self.to_query(states), self.heads), places)
+        return self._join(self.look(query, Prepared(cache.keys), cache.values, None, bias))
 
-    def _joined(self, context: Float[Tensor, "batch head query depth"]) -> Float[Tensor, "batch query width"]:
+    def _join(self, context: Float[Tensor, "batch head query depth"]) -> Float[Tensor, "batch query width"]:
         if self.options.join == "averaged":
             return context.mean(dim=1)
         return self.out(context.transpose(1, 2).flatten(2))
@@ -113,7 +113,7 @@ class MultiHead(nn.Module):
         shared = {"bilinear": groups, "additive": self.heads + groups}.get(self.options.score, 0)
         return pairs + length * shared * depth**2
 
-    def _turned(self, states: Tensor, first: First) -> Tensor:
+    def _rotate(self, states: Tensor, first: First) -> Tensor:
         return rotate(states, first) if self.options.positions == "rotary" else states
 
     def _bias(self, query: Tensor, key: Tensor, first: int) -> Tensor:
@@ -144,7 +144,7 @@ def _split(states: Float[Tensor, "batch time width"], heads: int) -> Float[Tenso
     return states.unflatten(-1, (heads, -1)).transpose(1, 2)
 
 
-def extended(cache: Cache | None, new: Cache) -> Cache:
+def extend_cache(cache: Cache | None, new: Cache) -> Cache:
     """The cache with later keys and values behind the earlier ones."""
     if cache is None:
         return new

@@ -34,7 +34,7 @@ class LocalMonotonic(nn.Module):
 
     def __init__(self, reach: int) -> None:
         super().__init__()
-        self.reach = _checked(reach)
+        self.reach = _check_reach(reach)
 
     def forward(self, query: Queries, places: Places, allowed: Allowed) -> Focused:
         centre = torch.minimum(places, _lengths(allowed) - 1)
@@ -50,7 +50,7 @@ class LocalPredictive(nn.Module):
 
     def __init__(self, query_depth: int, hidden: int, reach: int) -> None:
         super().__init__()
-        self.reach = _checked(reach)
+        self.reach = _check_reach(reach)
         self.of_query = nn.Linear(query_depth, hidden, bias=False)
         self.centre = nn.Linear(hidden, 1, bias=False)
 
@@ -63,7 +63,7 @@ class LocalPredictive(nn.Module):
         return Focused(allowed & (offsets.abs() <= self.reach), factor)
 
 
-def _checked(reach: int) -> int:
+def _check_reach(reach: int) -> int:
     if reach < 1:
         raise ValueError(f"a window reaches at least 1 key to either side, got {reach}")
     return reach

@@ -62,7 +62,7 @@ def report(gazes: Iterable[Gaze], lengths: Mapping[str, Lengths], band: float = 
     further apart than `band`, or than half a place of the side that has fewer. Looks along the edges of a graph are all
     real, and none is on a diagonal: nodes have no order.
     """
-    return merged(
+    return merge_reports(
         head
         for gaze in gazes
         for head in (
@@ -91,10 +91,10 @@ def alignment_report(
                 for head, own in enumerate(weights):
                     errors = alignment_errors(links(own, target, source), alignment)
                     reports.append(HeadReport(gaze.where, head, alignment=errors))
-    return merged(reports)
+    return merge_reports(reports)
 
 
-def merged(reports: Iterable[HeadReport]) -> list[HeadReport]:
+def merge_reports(reports: Iterable[HeadReport]) -> list[HeadReport]:
     """One report for each head, in the order in which the heads first occur."""
     heads: dict[tuple[str, int], HeadReport] = {}
     for each in reports:
@@ -103,7 +103,7 @@ def merged(reports: Iterable[HeadReport]) -> list[HeadReport]:
     return list(heads.values())
 
 
-def ranked(
+def rank_heads(
     reports: Iterable[HeadReport], by: Literal["sharpness", "diagonal", "alignment"] = "sharpness"
 ) -> list[HeadReport]:
     """The heads in order: the sharpest, the straightest or the best aligned first; those not measured come last."""
@@ -123,16 +123,16 @@ def _head_reports(gaze: Gaze, queries: Lengths, keys: Lengths, band: float) -> l
     share = nats / most.masked_fill(most == 0, 1.0)
     straight = (weights * _diagonal(weights, queries, keys, band)).sum(dim=-1)
 
-    def summed(values: Tensor, where: Tensor) -> list[float]:
+    def sum_rows(values: Tensor, where: Tensor) -> list[float]:
         return (values.double() * where).sum(dim=(0, 2)).tolist()
 
     ones = torch.ones_like(nats)
     columns = zip(
-        summed(ones, counted),
-        summed(nats, counted),
-        summed(straight, counted),
-        summed(ones, free),
-        summed(share, free),
+        sum_rows(ones, counted),
+        sum_rows(nats, counted),
+        sum_rows(straight, counted),
+        sum_rows(ones, free),
+        sum_rows(share, free),
         strict=True,
     )
     return [

@@ -44,9 +44,9 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers:
         for item in items:
             under_way.append(executor.submit(_do, item))
             if len(under_way) >= workers + _WAITING:
-                yield _awaited(under_way.popleft(), executor)
+                yield _await_result(under_way.popleft(), executor)
         while under_way:
-            yield _awaited(under_way.popleft(), executor)
+            yield _await_result(under_way.popleft(), executor)
     except BrokenProcessPool:
         raise Fault(
             "A worker process has ended early: for want of memory, or because a script calls regard outside of "
@@ -59,7 +59,7 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], workers:
         executor.shutdown(cancel_futures=True)
 
 
-def _awaited(asked: Future[Result], executor: ProcessPoolExecutor) -> Result:
+def _await_result(asked: Future[Result], executor: ProcessPoolExecutor) -> Result:
     """The result of a worker that may take its time; one that was stopped would be waited for without end."""
     stopped: set[int] = set()
     while True:

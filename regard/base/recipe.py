@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from regard.base.faults import Fault
 from regard.base.parsing import parse_toml
-from regard.base.suggestions import meant
+from regard.base.suggestions import paths_meant
 
 Place = tuple[int | str, ...]
 
@@ -30,7 +30,7 @@ class Options(BaseModel):
     @classmethod
     def _check_bits(cls, value: Any) -> Any:
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise ValueError(f"{_shown(value)} has more than 64 bits")
+            raise ValueError(f"{_show(value)} has more than 64 bits")
         return value
 
 
@@ -78,7 +78,7 @@ def parse(text: str, name: str) -> dict[str, Any]:
 
 def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
     """A copy of `table` changed by settings such as `training.steps=200`; a value that is no TOML is a string."""
-    changed = _copied(table)
+    changed = _copy(table)
     for setting in settings:
         path, equals, text = setting.partition("=")
         *parents, name = [part.strip() for part in path.split(".")]
@@ -96,17 +96,17 @@ def apply_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, 
     return changed
 
 
-def merged(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def merge_tables(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """A copy of `table` with `changes` laid over it, tables inside tables alike."""
     both = dict(table)
     for name, value in changes.items():
         inner = both.get(name)
-        both[name] = merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
+        both[name] = merge_tables(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
     return both
 
 
-def _copied(table: dict[str, Any]) -> dict[str, Any]:
-    return {name: _copied(value) if isinstance(value, dict) else value for name, value in table.items()}
+def _copy(table: dict[str, Any]) -> dict[str, Any]:
+    return {name: _copy(value) if isinstance(value, dict) else value for name, value in table.items()}
 
 
 def path_of(place: Place) -> str:
@@ -169,7 +169,7 @@ def _sentence(
     kind: type[Options], fault: ErrorDetails, whole: str, elsewhere: Elsewhere, name_place: Callable[[Place], str]
 ) -> str:
     place: Place = fault["loc"]
-    path, value, about = name_place(place), _shown(fault["input"]), fault.get("ctx", {})
+    path, value, about = name_place(place), _show(fault["input"]), fault.get("ctx", {})
     match fault["type"]:
         case "extra_forbidden":
             return elsewhere(path) or _no_such_name(kind, place, whole)
@@ -202,7 +202,7 @@ _EXPECTED = {
 }
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return _short(repr(value))
 
 
@@ -213,15 +213,15 @@ def _short(text: str) -> str:
 def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:
     *parents, name = place
     own, section = _kind_at(kind, tuple(parents)), path_of(tuple(parents))
-    inside = {f"{section}.{path}".lstrip("."): path for path in described(own)}
-    near = meant(str(name), section, list(described(kind) | inside))
+    inside = {f"{section}.{path}".lstrip("."): path for path in describe_options(own)}
+    near = paths_meant(str(name), section, list(describe_options(kind) | inside))
     # A name of the same section stands alone, one from elsewhere with its path.
     named = " or ".join(f"'{path if '.' in inside.get(path, '.') else inside[path]}'" for path in near)
     hint = f"did you mean {named}?" if near else f"it has {', '.join(own.model_fields)}"
     return f"{section or whole} has no '{_short(str(name))}'; {hint}"
 
 
-def described(kind: type[Options], section: str = "") -> dict[str, str]:
+def describe_options(kind: type[Options], section: str = "") -> dict[str, str]:
     """All options at any depth by their dotted paths, with their sentences; those of the members of lists are not."""
     found: dict[str, str] = {}
     for name, field in kind.model_fields.items():
@@ -229,7 +229,7 @@ def described(kind: type[Options], section: str = "") -> dict[str, str]:
         found[path] = field.description or ""
         if get_origin(field.annotation) is not list:
             for inner in _options_in(field.annotation):
-                found |= described(inner, path)
+                found |= describe_options(inner, path)
     return found
 
 
@@ -259,15 +259,15 @@ def _differences(old: Any, new: Any, path: str) -> Iterator[str]:
         for name in type(old).model_fields | type(new).model_fields:
             yield from _differences(getattr(old, name, None), getattr(new, name, None), f"{path}.{name}".lstrip("."))
     elif old != new:
-        yield f"{path} was {_said(old)} and is now {_said(new)}"
+        yield f"{path} was {_write_value(old)} and is now {_write_value(new)}"
 
 
-def _said(value: Any) -> str:
+def _write_value(value: Any) -> str:
     """A value as one would write it into a recipe, defaults left out."""
     if value is None:
         return "not given"
     if isinstance(value, list):
-        return f"[{', '.join(map(_said, value))}]" if value else "empty"
+        return f"[{', '.join(map(_write_value, value))}]" if value else "empty"
     return _inline(value.model_dump(exclude_defaults=True) if isinstance(value, Options) else value)
 
 

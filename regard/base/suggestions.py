@@ -68,16 +68,16 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 }
 
 
-def called(name: str, paths: Sequence[str]) -> list[str]:
+def paths_called(name: str, paths: Sequence[str]) -> list[str]:
     """Those of these dotted paths whose last part is `name`, or what other tools call so."""
     plain = _plain(name)
     endings = tuple(f".{each}" for each in ELSEWHERE.get(plain, (plain,)))
     return [path for path in paths if f".{path}".endswith(endings)][:MOST]
 
 
-def meant(name: str, section: str, paths: Sequence[str]) -> list[str]:
+def paths_meant(name: str, section: str, paths: Sequence[str]) -> list[str]:
     """Which of these dotted paths someone may mean who wrote `name` in a section of them."""
-    if found := called(name, paths):
+    if found := paths_called(name, paths):
         return found
     plain = _plain(name)
     beside = {name: path for path in paths for parent, _, name in (path.rpartition("."),) if parent == section}

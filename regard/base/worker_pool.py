@@ -154,12 +154,12 @@ def serve(descriptor: int) -> None:
     try:
         work = connection.recv()
         while True:
-            connection.send(_tried(work, connection.recv()))
+            connection.send(_try_work(work, connection.recv()))
     except (EOFError, ConnectionError):
         return
 
 
-def _tried(work: Callable[[Any], Any], item: Any) -> tuple[Any, Exception | None]:
+def _try_work(work: Callable[[Any], Any], item: Any) -> tuple[Any, Exception | None]:
     try:
         return work(item), None
     except Exception as error:

@@ -24,7 +24,7 @@ from typer.main import get_command
 
 from regard import __version__
 from regard.base.faults import Fault
-from regard.cli.refused import refused
+from regard.cli.refused import refusal_sentence
 from regard.hardware.memory import is_out_of_memory
 
 # What people type -> the module that does it, the name in that module (a function, or an app with commands of its
@@ -199,7 +199,7 @@ def _explain(error: BaseException) -> int:
             return 141
         case UnicodeEncodeError():
             return _tell(_unwritable(error.object[error.start], error.encoding))
-        case Exception() if sentence := refused(error):
+        case Exception() if sentence := refusal_sentence(error):
             return _tell(sentence)
         case ModuleNotFoundError() if error.name and error.name.partition(".")[0] != "regard":
             return _tell(f"{error.name} is not installed; `regard doctor` says what is missing.")
@@ -237,17 +237,20 @@ def _usage(error: typer.TyperException) -> list[str]:
 
 def _hint(context: Any, option: str) -> str | None:
     """What to type for an option that has another name in other tools: one of the command's own, or a recipe's key."""
-    from regard.base.suggestions import called
+    from regard.base.suggestions import paths_called
 
     own = {name.strip("-").replace("-", "_"): name for parameter in context.command.params for name in parameter.opts}
-    if known := called(option, list(own)):
+    if known := paths_called(option, list(own)):
         return f"Did you mean '{own[known[0]]}'?"
     if context.info_name not in ("train", "compare"):
         return None
     from regard.families import described_options
 
     keys = described_options()
-    return " ".join(f"Give --set {key}=VALUE ({keys[key].rstrip('.')})." for key in called(option, list(keys))) or None
+    return (
+        " ".join(f"Give --set {key}=VALUE ({keys[key].rstrip('.')})." for key in paths_called(option, list(keys)))
+        or None
+    )
 
 
 def _own_fault(error: BaseException) -> int:

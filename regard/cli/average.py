@@ -37,13 +37,13 @@ def command(
     with whole_folder(out, MODEL_FOLDER) as beside:
         checkpoint.update_folder(beside, kept | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
     fewer = f", of which there are no more than {len(steps)}" if len(steps) < last else ""
-    remark(f"{out} is the mean of the checkpoints at {_listed(steps)}{fewer}")
+    remark(f"{out} is the mean of the checkpoints at {_list_steps(steps)}{fewer}")
     regular, usual = folder.regular_steps(), f"by itself it saves every {every} steps"
     if stops := [step for step in steps if step not in regular]:
-        remark(f"at {_listed(stops)} the run stopped; {usual}")
+        remark(f"at {_list_steps(stops)} the run stopped; {usual}")
     if later := [step for step in folder.steps() if step > steps[-1]]:
-        remark(f"{_listed(later)}, where the run stopped, {'are' if len(later) > 1 else 'is'} left out; {usual}")
+        remark(f"{_list_steps(later)}, where the run stopped, {'are' if len(later) > 1 else 'is'} left out; {usual}")
 
 
-def _listed(steps: list[int]) -> str:
+def _list_steps(steps: list[int]) -> str:
     return f"step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}"

@@ -80,14 +80,14 @@ def _clock(minutes: float | None) -> Callable[[], float | None]:
 
 def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> None:
     """Check everything, prepare the text, train the runs, judge them, and tell."""
-    from regard.runs.compare.folder import opened, prepare_text
+    from regard.runs.compare.folder import open_comparison, prepare_text
 
     planned = plan.runs(folder)
     split = split or ("test" if all(_has_test(run) for run in planned) else "valid")
     _check(plan, planned, split, fresh=manner.overwrite)
     seeds = plan.options.seeds
     remark(f"{len(plan.variants)} variants with {seeds} seed{'s' * (seeds > 1)} each: {len(planned)} runs.")
-    with opened(plan, folder, manner.resume, manner.overwrite):
+    with open_comparison(plan, folder, manner.resume, manner.overwrite):
         with console_progress() as progress:
             prepare_text(planned, folder, split, progress)
         failures = _train(planned, manner)
@@ -175,7 +175,7 @@ def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failur
             remark(f"{run.title} failed: {fault}")
             continue
         if interrupted:
-            raise _interrupted(len(left) - number + 1)
+            raise _interruption(len(left) - number + 1)
     return failures
 
 
@@ -194,11 +194,11 @@ def _train_side_by_side(left: Sequence["PlannedRun"], manner: Manner) -> "list[F
                 failures.append(Failure(run, complaint))
                 remark(f"{run.title} failed: {' '.join(complaint)}")
     if interrupted.asked:
-        raise _interrupted(sum(not _is_finished(run) for run in left))
+        raise _interruption(sum(not _is_finished(run) for run in left))
     return failures
 
 
-def _interrupted(left: int) -> typer.Exit:
+def _interruption(left: int) -> typer.Exit:
     remark(f"{left} runs are not finished; --resume goes on with them.")
     return typer.Exit(130)
 

@@ -155,11 +155,11 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[s
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     right = [_holds_numbers(rows, place) for place in range(len(columns))]
 
-    def padded(text: str, place: int) -> str:
+    def pad(text: str, place: int) -> str:
         gap = " " * (widths[place] - cell_len(text))
         return gap + text if right[place] else text + gap
 
-    return ["  ".join(padded(text, place) for place, text in enumerate(line)).rstrip() for line in lines]
+    return ["  ".join(pad(text, place) for place, text in enumerate(line)).rstrip() for line in lines]
 
 
 def _holds_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:

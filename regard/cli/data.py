@@ -26,7 +26,7 @@ def list_sets(as_json: _AsJson = False) -> None:
     Sizes are of the unpacked content. The sets lie in the folder that REGARD_DATA names, otherwise in your cache.
     """
     if as_json:
-        print_json({"folder": str(data_folder()), "sets": [_described(entry) for entry in entries().values()]})
+        print_json({"folder": str(data_folder()), "sets": [_description(entry) for entry in entries().values()]})
         return
     rows = [
         (entry.name, presence(entry), f"{entry.size / 1e6:.1f} MB", entry.licence, entry.what)
@@ -35,7 +35,7 @@ def list_sets(as_json: _AsJson = False) -> None:
     say_table(["set", "here", "size", "licence", "what it is"], rows)
 
 
-def _described(entry: Entry) -> dict[str, Any]:
+def _description(entry: Entry) -> dict[str, Any]:
     return {**entry.model_dump(), "size": entry.size, "folder": str(entry.folder), "presence": presence(entry)}
 
 
@@ -64,6 +64,6 @@ def get_sets(
                 get_set(entry.name, source, progress)
         if not as_json:
             print(f"  {'complete already' if complete else 'now'} in {entry.folder}", flush=True)
-        results.append(_described(entry))
+        results.append(_description(entry))
     if as_json:
         print_json({"sets": results})

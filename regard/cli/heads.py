@@ -108,12 +108,12 @@ def _over_split(model: "Model", folder: Path, split: str) -> _Found:
 
 
 def _show(model: "Model", found: _Found, order: Literal["sharpness", "diagonal", "alignment"], as_json: bool) -> None:
-    from regard.attention.reports import ranked
+    from regard.attention.reports import rank_heads
     from regard.attention.watch import numbered_blocks
 
     if order == "diagonal" and all(math.isnan(each.diagonal) for each in found.reports):
         raise Fault("What these heads look at has no order, so none of them is near a diagonal; rank by sharpness.")
-    best_first = ranked(found.reports, order)
+    best_first = rank_heads(found.reports, order)
     blocks = numbered_blocks(model.task.model)
     if as_json:
         heads = [_as_dict(each, *blocks[each.where]) for each in best_first]

@@ -59,7 +59,7 @@ def command(
         value = facts[name]
         print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(str(value))}")
     print(f"{'can':15}{', '.join(facts['verbs'])}")
-    built = [f"{name} {_shown(value)}" for name, value in facts["sizes"].items() if value is not None]
+    built = [f"{name} {_show(value)}" for name, value in facts["sizes"].items() if value is not None]
     for number, line in enumerate(textwrap.wrap(", ".join(built), WIDTH)):
         print(f"{'' if number else 'built':15}{line}")
     for number, line in enumerate(_cost_lines(facts["cost"], length)):
@@ -84,5 +84,5 @@ def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:
     ]
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -31,7 +31,7 @@ _WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NUMBERED = re.compile(r"\(os error (\d+)\)")
 
 
-def refused(error: BaseException) -> str | None:
+def refusal_sentence(error: BaseException) -> str | None:
     """The sentence for an error of the system; None where it is none, or says nothing of files."""
     name, number = None, None
     if isinstance(error, OSError):

@@ -133,12 +133,12 @@ def _say_scores(scores: Sequence["Scored"]) -> None:
     if any(each.versus for each in scores):
         print()
         columns = ["metric", "against", "difference", bounds, "p (bootstrap)", "p (randomisation)", "tested on"]
-        say_table(columns, [_compared(each) for each in scores])
+        say_table(columns, [_comparison_lines(each) for each in scores])
     if any(each.by != "sums" for each in scores):
         remark("Bounds and tests found on sentence scores are about their mean, not about the value itself.")
 
 
-def _compared(scored: "Scored") -> list[str]:
+def _comparison_lines(scored: "Scored") -> list[str]:
     assert scored.versus is not None
     digits, found = scored.score.digits, scored.versus.difference
     return [
@@ -163,8 +163,8 @@ def _say_explanation(explained: "Explanation", ngrams: Sequence[Sequence["Match"
     for order, own in zip(explained.orders, ngrams, strict=False):
         print()
         counting, others = [each for each in own if each.clipped], [each for each in own if not each.clipped]
-        print(f"{order.order}-grams that count: {_listed(counting)}")
-        print(f"{order.order}-grams that do not: {_listed(others)}")
+        print(f"{order.order}-grams that count: {_list_ngrams(counting)}")
+        print(f"{order.order}-grams that do not: {_list_ngrams(others)}")
 
 
 def _order_row(order: "Order") -> list[str]:
@@ -186,7 +186,7 @@ def _steps(explained: "Explanation") -> list[list[str]]:
     ]
 
 
-def _listed(ngrams: Sequence["Match"]) -> str:
+def _list_ngrams(ngrams: Sequence["Match"]) -> str:
     """N-grams in words; one that counts less often than it stands there with both numbers."""
     return " | ".join(" ".join(each.words) + _clipping(each) for each in ngrams) or "none"
 

@@ -79,7 +79,7 @@ def beam_search(
 
     The search happens where `limits` lies, which is where the model is. A `trace` hears of all that is kept.
     """
-    search = _prepared(task, limits, options, demands or Demands(), trace)
+    search = _prepare(task, limits, options, demands or Demands(), trace)
     size, count = options.beam, len(limits)
     results: list[list[Hypothesis]] = [[] for _ in range(count)]
     living = _begin(search, limits)
@@ -91,7 +91,7 @@ def beam_search(
         rows = _advance(search, living, log_probabilities, coverage)
         done = _done(search, living)
         for place in done:
-            results[int(living.numbers[place])] = _gathered(living.finished[place])
+            results[int(living.numbers[place])] = _gather(living.finished[place])
         state, last = _move_on(living, state, rows, done)
     if search.phrases is not None:
         _check_found(results)
@@ -99,7 +99,7 @@ def beam_search(
     return [hypotheses[: options.n_best] for hypotheses in results]
 
 
-def _prepared(
+def _prepare(
     task: Stepwise, limits: Tensor, options: DecodingOptions, demands: Demands, trace: Trace | None
 ) -> _Search:
     rules = Rules(options, demands, task.end, limits)
@@ -136,8 +136,8 @@ def _advance(search: _Search, living: _Living, log_probabilities: Tensor, covera
     origin, token, sums, own = (
         table.gather(1, choice.survivors) for table in (choice.origin, choice.token, choice.sums, own)
     )
-    living.tokens = torch.cat([_taken(living.tokens, origin), token[:, :, None]], dim=2)
-    living.scores = torch.cat([_taken(living.scores, origin), own[:, :, None]], dim=2)
+    living.tokens = torch.cat([_take(living.tokens, origin), token[:, :, None]], dim=2)
+    living.scores = torch.cat([_take(living.scores, origin), own[:, :, None]], dim=2)
     living.sums = sums.masked_fill(~choice.alive, NOTHING)
     if search.phrases is not None:
         living.met, living.begun = search.phrases.after(living.numbers, living.tokens)
@@ -160,7 +160,7 @@ def _choose(search: _Search, living: _Living, values: Tensor) -> Choice:
     )
 
 
-def _taken(table: Tensor, origin: Tensor) -> Tensor:
+def _take(table: Tensor, origin: Tensor) -> Tensor:
     """The rows (sentence, beam, …) that the survivors came from."""
     return table.gather(1, origin[:, :, None].expand(-1, -1, table.shape[2]))
 
@@ -209,7 +209,7 @@ def _over(stop: str, hope: float, kept: list[Hypothesis], width: int) -> bool:
     return len(kept) == width and (stop == "first" or hope <= kept[-1].score)
 
 
-def _gathered(groups: list[list[Hypothesis]]) -> list[Hypothesis]:
+def _gather(groups: list[list[Hypothesis]]) -> list[Hypothesis]:
     """The finished ones of all groups, best first, those found by several once."""
     best = sorted((each for kept in groups for each in kept), key=lambda each: -each.score)
     distinct: dict[tuple[int, ...], Hypothesis] = {}

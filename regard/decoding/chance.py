@@ -16,24 +16,24 @@ def uniform(seed: int, *keys: Tensor) -> Tensor:
     SplitMix64 (Steele, Lea and Flood 2014) starts at the seed; each key in turn says which number of the stream at hand
     starts the next stream.
     """
-    state = torch.full_like(keys[0], _signed(seed))
+    state = torch.full_like(keys[0], _to_signed(seed))
     for key in keys:
-        state = _mixed(state + (key + 1) * _signed(GOLDEN))
-    return _shifted(state, 11).double() * 2.0**-53
+        state = _mix(state + (key + 1) * _to_signed(GOLDEN))
+    return _shift(state, 11).double() * 2.0**-53
 
 
-def _mixed(word: Tensor) -> Tensor:
+def _mix(word: Tensor) -> Tensor:
     """SplitMix64's output function; 64-bit products wrap around, as they do in C."""
-    word = (word ^ _shifted(word, 30)) * _signed(FIRST)
-    word = (word ^ _shifted(word, 27)) * _signed(SECOND)
-    return word ^ _shifted(word, 31)
+    word = (word ^ _shift(word, 30)) * _to_signed(FIRST)
+    word = (word ^ _shift(word, 27)) * _to_signed(SECOND)
+    return word ^ _shift(word, 31)
 
 
-def _shifted(word: Tensor, bits: int) -> Tensor:
+def _shift(word: Tensor, bits: int) -> Tensor:
     """A shift to the right that fills with zeros; torch's own copies the sign."""
     return (word >> bits) & ((1 << (64 - bits)) - 1)
 
 
-def _signed(word: int) -> int:
+def _to_signed(word: int) -> int:
     """The same 64 bits as a signed number, which is what tensors hold."""
     return (word + 2**63) % 2**64 - 2**63

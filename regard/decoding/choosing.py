@@ -41,12 +41,12 @@ def choose_in_groups(sums: Tensor, end: int, groups: int, diversity: float) -> C
     choices: list[Choice] = []
     for group, own in enumerate(sums.split(width, dim=1)):
         values = own - diversity * counts[:, None] if group else own
-        _, index = ranked(values.flatten(1), 2 * width)
+        _, index = largest_first(values.flatten(1), 2 * width)
         best, token = own.flatten(1).gather(1, index), index % vocabulary
         choice = settle(index // vocabulary + group * width, token, best, end, width)
         counts = counts.scatter_add(1, token.gather(1, choice.survivors), choice.alive.to(counts.dtype))
         choices.append(replace(choice, survivors=choice.survivors + group * index.shape[1]))
-    return choices[0] if groups == 1 else _joined(choices)
+    return choices[0] if groups == 1 else _join(choices)
 
 
 def settle(origin: Tensor, token: Tensor, sums: Tensor, end: int, width: int) -> Choice:
@@ -58,7 +58,7 @@ def settle(origin: Tensor, token: Tensor, sums: Tensor, end: int, width: int) ->
     return Choice(origin, token, sums, ends & possible & first, survivors, (possible & ~ends).gather(1, survivors))
 
 
-def _joined(choices: list[Choice]) -> Choice:
+def _join(choices: list[Choice]) -> Choice:
     fields = ("origin", "token", "sums", "finishes", "survivors", "alive")
     return Choice(*(torch.cat([getattr(choice, name) for choice in choices], dim=1) for name in fields))
 
@@ -72,9 +72,9 @@ def choose_nested(sums: Tensor, end: int) -> Choice:
     """
     sentences, beam, vocabulary = sums.shape
     # No place can want more than beam continuations of one hypothesis, and one more may end.
-    _, own = ranked(sums.flatten(0, 1), beam + 1)
+    _, own = largest_first(sums.flatten(0, 1), beam + 1)
     kept = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, own.view(sentences, beam, -1), True)
-    best, index = ranked(sums.masked_fill(~kept, NOTHING).flatten(1), beam * own.shape[1])
+    best, index = largest_first(sums.masked_fill(~kept, NOTHING).flatten(1), beam * own.shape[1])
     origin, token = index // vocabulary, index % vocabulary
     free, ends = best.isfinite(), token == end
     finishes, places = torch.zeros_like(free), torch.arange(index.shape[1], device=index.device)
@@ -137,9 +137,9 @@ def _bank_candidates(sums: Tensor, end: int, time: int, standing: Begun) -> tupl
     last = torch.where(standing.met.all(dim=2, keepdim=True), end, best)
     own = torch.cat([best, torch.where(wanted >= 0, wanted, best), last], dim=2)
     kept = torch.zeros_like(sums, dtype=torch.bool).scatter_(2, own, True).flatten(1)
-    _, top = ranked(sums.flatten(1), 2 * size)
+    _, top = largest_first(sums.flatten(1), 2 * size)
     kept = kept.scatter(1, top, True)
-    return ranked(sums.flatten(1).masked_fill(~kept, NOTHING), 2 * size + own[0].numel())
+    return largest_first(sums.flatten(1).masked_fill(~kept, NOTHING), 2 * size + own[0].numel())
 
 
 def _turns(bank: Tensor, taking_part: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ def _of(table: Tensor, origin: Tensor) -> Tensor:
     return table.gather(1, origin[:, :, None].expand(-1, -1, table.shape[2]))
 
 
-def ranked(sums: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def largest_first(sums: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The `count` largest of each row, largest first, equal ones by place: topk alone leaves that order open."""
     # One more is looked at: the last place too may be claimed by equals.
     best, index = sums.topk(min(count + 1, sums.shape[1]), dim=1)

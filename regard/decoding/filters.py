@@ -17,7 +17,7 @@ def distribution(log_probabilities: Tensor, options: SamplingOptions) -> Tensor:
     """What is drawn from: temperature, top-k, top-p, min-p and typical, one after the other in this order."""
     kept = log_probabilities.double().log_softmax(dim=-1)
     if options.temperature != 1:
-        kept = tempered(kept, options.temperature)
+        kept = temper(kept, options.temperature)
     if options.top_k:
         kept = top_k(kept, options.top_k)
     if options.top_p < 1:
@@ -29,7 +29,7 @@ def distribution(log_probabilities: Tensor, options: SamplingOptions) -> Tensor:
     return kept
 
 
-def tempered(log_probabilities: Tensor, temperature: float) -> Tensor:
+def temper(log_probabilities: Tensor, temperature: float) -> Tensor:
     """p^(1/temperature), normalised; at 0 its limit, where the best token has everything."""
     if temperature == 0:
         return top_k(log_probabilities, 1)

@@ -119,13 +119,13 @@ def fixed_beam_search(
                 outputs = records.outputs(options.n_best)
                 check_numbers(outputs)
                 return outputs
-            numbers, tree = [numbers[place] for place in alive], _carried(captured.held, alive, options.beam)
+            numbers, tree = [numbers[place] for place in alive], _carry_over(captured.held, alive, options.beam)
             if time == room:
                 room *= 2
                 tree = _with_room(search, tree, room)
 
 
-def rounded(count: int, least: int) -> int:
+def round_up(count: int, least: int) -> int:
     """The least of `least` · 1, 2, 3, 4, 6, 8, 12, 16, … that is not below the count."""
     size = least
     while size < count:
@@ -136,7 +136,7 @@ def rounded(count: int, least: int) -> int:
 
 def _begin(search: _Search, batch: Any, limits: list[int], device: torch.device) -> _Tree:
     """Nothing is written yet; the last sentence stands in the places that are too many, and does not live there."""
-    size, beam = rounded(len(limits), FEWEST), search.options.beam
+    size, beam = round_up(len(limits), FEWEST), search.options.beam
     places = list(range(len(limits))) + [len(limits) - 1] * (size - len(limits))
     index = torch.tensor(places, device=device)
     # All but the first row start dead, so that the first step does not find everything many times.
@@ -173,9 +173,9 @@ def _stretch(captured: CapturedStep, steps: int) -> list[Tensor]:
     return records
 
 
-def _carried(tree: _Tree, alive: list[int], beam: int) -> _Tree:
+def _carry_over(tree: _Tree, alive: list[int], beam: int) -> _Tree:
     """The sentences that live, in a tree that is no larger than they need."""
-    size, device = rounded(len(alive), FEWEST), tree.standing.sums.device
+    size, device = round_up(len(alive), FEWEST), tree.standing.sums.device
     index = torch.tensor(alive + [alive[-1]] * (size - len(alive)), device=device)
     rows = (index[:, None] * beam + torch.arange(beam, device=device)).flatten()
     state = State(tree.sentence, tree.row).keep(index, rows)

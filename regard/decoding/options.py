@@ -106,7 +106,9 @@ class DecodingOptions(Options):
         return max(self.beam, -(-outputs // self.groups) * self.groups)
 
 
-def changed(options: DecodingOptions, given: Mapping[str, Any], sample: Mapping[str, Any] | None) -> DecodingOptions:
+def change_options(
+    options: DecodingOptions, given: Mapping[str, Any], sample: Mapping[str, Any] | None
+) -> DecodingOptions:
     """The options with those given changed in them; None changes nothing.
 
     With `sample`, options of sampling, outputs are drawn, and `n_best` says how many.

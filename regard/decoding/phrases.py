@@ -16,7 +16,7 @@ from torch import Tensor
 from regard.base.faults import Fault, TextFault
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Phrase, Wanted, occurs
-from regard.decoding.rules import padded
+from regard.decoding.rules import pad_rows
 
 
 class Phrases:
@@ -27,15 +27,15 @@ class Phrases:
         _check_lengths(self.wanted, demands, limits.tolist())
         device = limits.device
         sizes = [[max(map(len, (*each.spellings, *each.opening))) for each in own] for own in self.wanted]
-        self.sizes = padded(sizes, device).clamp(min=0)  # (sentence, phrase)
-        spelled = [list(_spelled(phrases)) for phrases in self.wanted]
+        self.sizes = pad_rows(sizes, device).clamp(min=0)  # (sentence, phrase)
+        spelled = [list(_spellings(phrases)) for phrases in self.wanted]
         most = max(len(several) for several in spelled)
         tokens = [[each for each, _, _ in several] for several in spelled]
         flat = [each for several in tokens for each in [*several, *[()] * (most - len(several))]]
-        self.table = padded(flat, device).view(len(spelled), most, -1)  # (sentence, spelling, place), -1 after it
+        self.table = pad_rows(flat, device).view(len(spelled), most, -1)  # (sentence, spelling, place), -1 after it
         self.lengths = (self.table >= 0).sum(dim=2)  # (sentence, spelling)
-        self.owners = padded([[owner for _, owner, _ in several] for several in spelled], device).clamp(min=0)
-        self.opens = padded([[int(opens) for _, _, opens in several] for several in spelled], device) == 1
+        self.owners = pad_rows([[owner for _, owner, _ in several] for several in spelled], device).clamp(min=0)
+        self.opens = pad_rows([[int(opens) for _, _, opens in several] for several in spelled], device) == 1
 
     def met_by_nothing(self, numbers: Tensor, size: int) -> tuple[Tensor, Tensor]:
         """What empty hypotheses have met (sentence, beam, phrase) and begun (sentence, beam, spelling)."""
@@ -76,7 +76,7 @@ class Phrases:
         return met.gather(2, self.owners[numbers][:, None].expand(-1, met.shape[1], -1))
 
 
-def _spelled(phrases: Sequence[Wanted]) -> Iterator[tuple[Phrase, int, bool]]:
+def _spellings(phrases: Sequence[Wanted]) -> Iterator[tuple[Phrase, int, bool]]:
     """Every spelling of some phrases, with the number of its phrase and whether it can only begin an output."""
     for number, phrase in enumerate(phrases):
         yield from ((tokens, number, False) for tokens in phrase.spellings)

@@ -37,11 +37,11 @@ def minimum_bayes_risk(
         raise ValueError(f"the utility gave {len(values)} values for {len(pairs)} pairs")
     worth = dict(zip(pairs, values, strict=True))
     places = {text: place for place, text in reversed(list(enumerate(samples if candidates is None else candidates)))}
-    found = [Ranked(text, places[text], _expected(text, draws, worth, own)) for text in texts]
+    found = [Ranked(text, places[text], _expected_worth(text, draws, worth, own)) for text in texts]
     return sorted(found, key=lambda each: -each.value)  # stable: of equals the earlier candidate stays first
 
 
-def _expected(text: str, draws: Counter[str], worth: dict[tuple[str, str], float], own: bool) -> float:
+def _expected_worth(text: str, draws: Counter[str], worth: dict[tuple[str, str], float], own: bool) -> float:
     weights = draws - Counter([text]) if own else draws
     total = sum(weights.values())
     # A single sample has no others to be compared with; it is chosen whatever it is worth.

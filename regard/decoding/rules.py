@@ -32,7 +32,7 @@ def penalise_repeats(log_probabilities: Tensor, tokens: Tensor, penalty: float) 
     return torch.where(written, log_probabilities * penalty, log_probabilities)
 
 
-def unrepeated(tokens: Tensor, size: int, vocabulary: int) -> Tensor:
+def unrepeated_mask(tokens: Tensor, size: int, vocabulary: int) -> Tensor:
     """Mask (row, token) of what repeats no sequence of `size` tokens of its row (Paulus et al. 2018, section 2.5)."""
     rows, time = tokens.shape
     if time < size:
@@ -71,7 +71,7 @@ class Rules:
         self.forbidden = [torch.tensor([list(phrase) for phrase in group], device=device) for _, group in by_length]
         allowed = None if demands.allowed is None else [*demands.allowed, end]
         self.allowed = None if allowed is None else torch.tensor(allowed, device=device)
-        self.prefixes = padded(demands.prefixes, device) if demands.prefixes else None
+        self.prefixes = pad_rows(demands.prefixes, device) if demands.prefixes else None
 
     def __call__(self, log_probabilities: Tensor, tokens: Tensor, sentences: Tensor) -> Tensor:
         """What a search ranks by, float64 (row, token): -inf for what may not follow `tokens` (row, time).
@@ -104,10 +104,10 @@ class Rules:
         for phrases in self.forbidden:
             yield unforbidden(tokens, phrases, vocabulary)
         if self.options.unrepeated:
-            yield unrepeated(tokens, self.options.unrepeated, vocabulary)
+            yield unrepeated_mask(tokens, self.options.unrepeated, vocabulary)
 
 
-def padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
+def pad_rows(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
     """The rows as one tensor, -1 after the shorter ones."""
     width = max((len(row) for row in rows), default=0)
     table = [[*row, *[-1] * (width - len(row))] for row in rows]

@@ -66,7 +66,7 @@ def whole_folder(out: Path, kind: Kind) -> Iterator[Path]:
     check_replaceable(out, kind)
     place = out.resolve()
     beside = place.with_name(f".{place.name}.partial")
-    with _held(beside, out):
+    with _hold(beside, out):
         _clear_up(place)
         check_replaceable(out, kind)
         yield beside
@@ -78,7 +78,7 @@ def whole_folder(out: Path, kind: Kind) -> Iterator[Path]:
 
 
 @contextmanager
-def _held(beside: Path, out: Path) -> Iterator[None]:
+def _hold(beside: Path, out: Path) -> Iterator[None]:
     """An empty folder that no other process writes into, and that is gone behind the block unless it was renamed."""
     busy = Fault(f"Another process is writing {out}; wait for it, or choose another folder.")
     beside.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from regard.decoding.options import DecodingOptions
 from regard.decoding.pauses import between_steps
 
 
-def unsupported(options: DecodingOptions) -> str | None:
+def first_unsupported(options: DecodingOptions) -> str | None:
     """The first option that asks for more than a plain beam, or nothing."""
     impossible = {
         "coverage_penalty": options.coverage_penalty > 0,
@@ -80,7 +80,7 @@ def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOp
         best = step(last, [each.row for each in living], wanted)
         length = len(living[0].tokens) + 1
         if length < limit:
-            ended, living = _continued(living, best, end, beam)
+            ended, living = _continue(living, best, end, beam)
         else:
             ended, living = _broken_off(living, best, beam), []
         kept = sorted([*kept, *ended], key=lambda each: -each.score(options))[
@@ -95,7 +95,7 @@ def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOp
     return kept[: options.n_best]
 
 
-def _continued(living: list[Hypothesis], best: Best, end: int, beam: int) -> tuple[list[Hypothesis], list[Hypothesis]]:
+def _continue(living: list[Hypothesis], best: Best, end: int, beam: int) -> tuple[list[Hypothesis], list[Hypothesis]]:
     """Of the 2·beam best continuations those among the first `beam` that end, and the first `beam` that do not."""
     sums = np.array([each.total for each in living])[:, None] + best.values
     ended, alive, ranks = list[Hypothesis](), list[Hypothesis](), best.values.shape[1]

@@ -123,7 +123,7 @@ def learn_shortlist(
 
     A name, a number or a foreign word is often written as it was read, so the same piece is a candidate too.
     """
-    links = _linked(pairs, none=len(source_pieces))
+    links = _link_words(pairs, none=len(source_pieces))
     frequent = np.bincount(links.target[links.source == len(source_pieces)], minlength=len(target_pieces))
     common = np.argsort(-frequent, kind="stable")[:COMMON]
     translations = _translations(links, len(target_pieces), progress)
@@ -135,7 +135,7 @@ def learn_shortlist(
     return Shortlist(common[frequent[common] > 0].tolist(), dict(sorted(translations.items())))
 
 
-def _linked(pairs: Pairs, none: int) -> _Links:
+def _link_words(pairs: Pairs, none: int) -> _Links:
     total = int(((pairs.source_lengths + 1).astype(np.int64) * pairs.target_lengths).sum())
     step = max(1, -(-total // MOST_LINKS))
     columns: list[list[np.ndarray]] = [[], [], []]

@@ -51,7 +51,7 @@ def rows_of(texts: Sequence[str], source: Tokeniser, longest: int, options: Deco
     return rows
 
 
-def told(outputs: Sequence[Written], target: Tokeniser) -> Translated:
+def translation_of(outputs: Sequence[Written], target: Tokeniser) -> Translated:
     """The best output of a text, and its other candidates, as any engine tells them."""
     best = outputs[0]
     return Translated(

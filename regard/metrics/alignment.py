@@ -109,11 +109,11 @@ class _Search:
         beginnings: list[_Beginning] = [(0, 0, 0, 0.0, 0, ())]
         is_all = True
         for step in range(len(self.group) - 1):
-            beginnings = self._best(self._grown(beginnings, step), step, most, goal)
+            beginnings = self._best(self._grow(beginnings, step), step, most, goal)
             is_all = is_all and len(beginnings) < most
-        return min(self._grown(beginnings, len(self.group) - 1)), is_all
+        return min(self._grow(beginnings, len(self.group) - 1)), is_all
 
-    def _grown(self, beginnings: Sequence[_Beginning], step: int) -> list[_Beginning]:
+    def _grow(self, beginnings: Sequence[_Beginning], step: int) -> list[_Beginning]:
         """Every beginning with the next word paired in every way."""
         grown: list[_Beginning] = []
         written = self.group[step]

@@ -47,7 +47,7 @@ def cider(clipped: bool = True) -> Summed:
         wanted = [[words(text) for text in own] for own in sentences]
         rarity = _rarity(wanted)
         return [
-            (_agreement(_weighted(words(text), rarity), [_weighted(each, rarity) for each in own], clipped), 1.0)
+            (_agreement(_weight(words(text), rarity), [_weight(each, rarity) for each in own], clipped), 1.0)
             for text, own in zip(hypotheses, wanted, strict=True)
         ]
 
@@ -72,7 +72,7 @@ def _rarity(sentences: Sequence[Sequence[Sequence[str]]]) -> _Rarity:
     return _Rarity(len(sentences), having)
 
 
-def _weighted(text: Sequence[str], rarity: _Rarity) -> _Text:
+def _weight(text: Sequence[str], rarity: _Rarity) -> _Text:
     vectors = [{ngram: count * rarity.of(ngram) for ngram, count in counts(text, order).items()} for order in ORDERS]
     return _Text(len(text), vectors)
 

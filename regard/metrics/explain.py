@@ -81,7 +81,7 @@ def explain_corpus(
     tokenise: str | None = None,
 ) -> Explanation:
     """BLEU of a corpus, worked out; weights are relative, and equal if none are given."""
-    return _explained(hypotheses, references, _metric(orders, tokenise, for_one=False), weights)
+    return _explain(hypotheses, references, _metric(orders, tokenise, for_one=False), weights)
 
 
 def explain_sentence(
@@ -92,7 +92,7 @@ def explain_sentence(
     tokenise: str | None = None,
 ) -> Explanation:
     """BLEU of one sentence, worked out, as sacreBLEU gives it for one sentence."""
-    return _explained([hypothesis], [[text] for text in references], _metric(orders, tokenise, for_one=True), weights)
+    return _explain([hypothesis], [[text] for text in references], _metric(orders, tokenise, for_one=True), weights)
 
 
 def matches(hypothesis: str, references: Sequence[str], order: int, tokenise: str | None = None) -> list[Match]:
@@ -114,7 +114,7 @@ def parse_weights(text: str) -> list[float]:
         raise Fault(f"'{text}' is no list of weights; write numbers with commas between, as .4,.3,.2,.1") from None
 
 
-def _explained(
+def _explain(
     hypotheses: Sequence[str], references: References, metric: Any, weights: Sequence[float] | None
 ) -> Explanation:
     by_sentence(references)  # each has one at least
@@ -128,7 +128,7 @@ def _explained(
         hypothesis_length=found.sys_len,
         reference_length=found.ref_len,
         brevity_penalty=found.bp,
-        value=found.bp * math.exp(_weighted(found.precisions[:used], relative[:used])),
+        value=found.bp * math.exp(_weighted_mean(found.precisions[:used], relative[:used])),
         signature=_signature(metric, weights),
         n=len(hypotheses),
     )
@@ -139,7 +139,7 @@ def _order(found: Any, place: int, weight: float) -> Order:
     return Order(place + 1, count, total, precision, smoothed=not count and precision > 0, weight=weight)
 
 
-def _weighted(precisions: Sequence[float], weights: Sequence[float]) -> float:
+def _weighted_mean(precisions: Sequence[float], weights: Sequence[float]) -> float:
     """Σ w ln p / Σ w; divided once and at the end, so that equal weights give sacreBLEU's very digits."""
     logarithms = [math.log(each) if each else _LOGARITHM_OF_NOTHING for each in precisions]
     total = sum(weights)

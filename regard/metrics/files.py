@@ -68,19 +68,19 @@ def read_texts(hypothesis: Path, references: Sequence[Path], origin: str = "") -
         if list(references).count(path) > 1:
             raise Fault(f"{path} is given twice; each --reference is another whole reference.")
     texts = Texts(str(hypothesis), _lines(hypothesis), {str(path): _lines(path) for path in references}, origin)
-    return _checked(texts)
+    return _check(texts)
 
 
 def read_others(texts: Texts, path: Path) -> Texts:
     """The outputs of another system beside the same references."""
-    return _checked(replace(texts, name=str(path), hypotheses=_lines(path)))
+    return _check(replace(texts, name=str(path), hypotheses=_lines(path)))
 
 
-def _checked(texts: Texts) -> Texts:
+def _check(texts: Texts) -> Texts:
     for name, lines in texts.references.items():
         if len(lines) != len(texts.hypotheses):
             raise Fault(
-                f"{texts.name} has {_counted(texts.hypotheses)} but {name} has {_counted(lines)}; "
+                f"{texts.name} has {_lines_in_words(texts.hypotheses)} but {name} has {_lines_in_words(lines)}; "
                 "each line of one is scored by the same line of the other."
             )
     return texts
@@ -99,7 +99,7 @@ def _lines(path: Path) -> list[str]:
     return lines
 
 
-def _counted(lines: Sequence[str]) -> str:
+def _lines_in_words(lines: Sequence[str]) -> str:
     return "1 line" if len(lines) == 1 else f"{len(lines)} lines"
 
 
@@ -140,12 +140,12 @@ def score_texts(
     found = []
     for number, metric in enumerate(metrics):
         progress("scoring", number, len(metrics))
-        found.append(_scored(texts, metric, against, tokenise))
+        found.append(_score(texts, metric, against, tokenise))
     progress("scoring", len(metrics), len(metrics))
     return found
 
 
-def _scored(texts: Texts, metric: str, against: Texts | None, tokenise: str | None) -> Scored:
+def _score(texts: Texts, metric: str, against: Texts | None, tokenise: str | None) -> Scored:
     own, sums = _with_sums(texts, metric, tokenise)
     low, high = interval(sums)
     versus = None
@@ -179,16 +179,16 @@ def explain(texts: Texts, asked: Asked) -> tuple[Explanation, list[list[Match]]]
     """BLEU worked out; for one line also its n-grams, a list for each order."""
     if asked.line is None:
         explained = explain_corpus(texts.hypotheses, texts.lists, asked.orders, asked.weights, asked.tokenise)
-        return _signed(texts, explained), []
+        return _sign(texts, explained), []
     if not 1 <= asked.line <= len(texts.hypotheses):
-        raise Fault(f"There is no line {asked.line} in {texts.name}, which has {_counted(texts.hypotheses)}.")
+        raise Fault(f"There is no line {asked.line} in {texts.name}, which has {_lines_in_words(texts.hypotheses)}.")
     written, own = texts.hypotheses[asked.line - 1], [lines[asked.line - 1] for lines in texts.lists]
     explained = explain_sentence(written, own, asked.orders, asked.weights, asked.tokenise)
     ngrams = [matches(written, own, order.order, asked.tokenise) for order in explained.orders]
-    return _signed(texts, explained), ngrams
+    return _sign(texts, explained), ngrams
 
 
-def _signed(texts: Texts, explained: Explanation) -> Explanation:
+def _sign(texts: Texts, explained: Explanation) -> Explanation:
     return replace(explained, signature=texts.sign(explained.signature))
 
 

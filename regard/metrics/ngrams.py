@@ -87,7 +87,7 @@ def counts(tokens: Sequence[str], order: int) -> Counter[Ngram]:
     return Counter(windows(tokens, order))
 
 
-def shared(first: Sequence[Unit], other: Sequence[Unit]) -> int:
+def count_shared(first: Sequence[Unit], other: Sequence[Unit]) -> int:
     """How many words or n-grams two texts have in common, each as often as in the text that has it less often.
 
     Once both are sorted, that is the length of their longest common subsequence, which is found faster than counts are.

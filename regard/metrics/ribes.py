@@ -70,8 +70,8 @@ def _partner(written: Sequence[str], place: int, wanted: Sequence[str], sides: _
         return sides.wanted[0]
     right = left = sides
     for reach in range(1, len(written)):
-        right = _continued(right, written, wanted, place, reach)
-        left = _continued(left, written, wanted, place, -reach)
+        right = _continue(right, written, wanted, place, reach)
+        left = _continue(left, written, wanted, place, -reach)
         for run in (right, left):
             if run.are_unique:
                 return run.wanted[0]
@@ -80,7 +80,7 @@ def _partner(written: Sequence[str], place: int, wanted: Sequence[str], sides: _
     return None
 
 
-def _continued(run: _Sides, written: Sequence[str], wanted: Sequence[str], place: int, step: int) -> _Sides:
+def _continue(run: _Sides, written: Sequence[str], wanted: Sequence[str], place: int, step: int) -> _Sides:
     """Those places at which one more word, a step away, is the one that stands there from `place`."""
     if not run.wanted or not 0 <= place + step < len(written):
         return _Sides([], [])

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from regard.metrics.ngrams import shared, windows, words
+from regard.metrics.ngrams import count_shared, windows, words
 from regard.metrics.stems import stem
 from regard.metrics.summed import Summed, mean_of_best
 
@@ -53,9 +53,9 @@ def overlap_of_ngrams(order: int, cut: Cut, hypothesis: str, reference: str) -> 
     """ROUGE-N of one text."""
     written, wanted = cut(hypothesis), cut(reference)
     if order == 1:
-        return Overlap(shared(written, wanted), len(written), len(wanted))
+        return Overlap(count_shared(written, wanted), len(written), len(wanted))
     ours, theirs = list(windows(written, order)), list(windows(wanted, order))
-    return Overlap(shared(ours, theirs), len(ours), len(theirs))
+    return Overlap(count_shared(ours, theirs), len(ours), len(theirs))
 
 
 def overlap_in_order(cut: Cut, hypothesis: str, reference: str) -> Overlap:

@@ -76,7 +76,7 @@ class Difference:
 def interval(sums: Sums, resamples: int = RESAMPLES, seed: int = SEED) -> tuple[float, float]:
     """Between what bounds the metric is likely to be on other sentences of the kind, by bootstrap (Efron 1979)."""
     draws = np.random.default_rng(seed)
-    found = [sums.values(weights) for weights in _resampled(len(sums.rows), resamples, draws)]
+    found = [sums.values(weights) for weights in _resample(len(sums.rows), resamples, draws)]
     low, high = _bounds(np.concatenate(found))
     return low, high
 
@@ -90,7 +90,7 @@ def difference(
     found = float(np.mean([run.value() for run in other]) - np.mean([run.value() for run in first]))
     resampled = _bootstrap(first, other, resamples, np.random.default_rng(seed))
     low, high = _bounds(resampled)
-    exchanged = _randomised(first, other, trials, np.random.default_rng(seed))
+    exchanged = _randomise(first, other, trials, np.random.default_rng(seed))
     return Difference(found, low, high, _p_value(resampled - found, found), _p_value(exchanged, found))
 
 
@@ -105,18 +105,18 @@ def _bootstrap(first: Sequence[Sums], other: Sequence[Sums], count: int, draws: 
     They scatter around the real one as the real one does around that of all sentences there are. So, less the real
     one, they show what luck alone can do (the shift of Noreen 1989; see Riezler and Maxwell 2005).
     """
-    drawn = _resampled(len(first[0].rows), count, draws)
+    drawn = _resample(len(first[0].rows), count, draws)
     return np.concatenate([_mean_values(other, weights) - _mean_values(first, weights) for weights in drawn])
 
 
-def _resampled(sentences: int, count: int, draws: np.random.Generator) -> Iterator[np.ndarray]:
+def _resample(sentences: int, count: int, draws: np.random.Generator) -> Iterator[np.ndarray]:
     """How often each sentence stands in each of so many test sets, some sets at a time (set, sentence)."""
     for portion in _portions(count, sentences):
         places = draws.integers(sentences, size=(portion, sentences))
         yield np.stack([np.bincount(row, minlength=sentences) for row in places]).astype(float)
 
 
-def _randomised(first: Sequence[Sums], other: Sequence[Sums], count: int, draws: np.random.Generator) -> np.ndarray:
+def _randomise(first: Sequence[Sums], other: Sequence[Sums], count: int, draws: np.random.Generator) -> np.ndarray:
     """The difference when each sentence's outputs change sides with probability one half (Noreen 1989).
 
     Were the systems equally good, it would not matter which of them wrote what.
@@ -124,13 +124,13 @@ def _randomised(first: Sequence[Sums], other: Sequence[Sums], count: int, draws:
     sentences, found = len(first[0].rows), []
     for portion in _portions(count, sentences):
         stay = draws.integers(2, size=(portion, sentences), dtype=bool).astype(float)
-        crossed = [_crossed(one, two, stay) for one, two in zip(first, other, strict=True)]
+        crossed = [_cross(one, two, stay) for one, two in zip(first, other, strict=True)]
         here, there = np.mean(crossed, axis=0)
         found.append(there - here)
     return np.concatenate(found)
 
 
-def _crossed(first: Sums, other: Sums, stay: np.ndarray) -> tuple[list[float], list[float]]:
+def _cross(first: Sums, other: Sums, stay: np.ndarray) -> tuple[list[float], list[float]]:
     """The metric of both sides, when the first keeps the sentences that stay and has the other's for the rest."""
     kept = stay @ (first.rows - other.rows)
     here, there = other.rows.sum(axis=0) + kept, first.rows.sum(axis=0) - kept

@@ -65,8 +65,8 @@ class _Projected(torch.autograd.Function):
     def forward(
         ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, bias: Tensor | None, smoothing: float, rows: int
     ) -> Tensor:
-        learn = _learn_fused if _fused(states) else _learn
-        inputs, layer = _multiplied(states, weight, bias)
+        learn = _learn_fused if _can_fuse(states) else _learn
+        inputs, layer = _multiply(states, weight, bias)
         sums = _Sums(weight.dtype)
         for first in range(0, max(1, len(states)), rows):
             some = slice(first, first + rows)
@@ -76,7 +76,7 @@ class _Projected(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        return *_scaled(ctx.saved_tensors, upstream[0]), None, None, None, None
+        return *_scale(ctx.saved_tensors, upstream[0]), None, None, None, None
 
 
 class _Consistent(torch.autograd.Function):
@@ -91,8 +91,8 @@ class _Consistent(torch.autograd.Function):
         consistency: float,
         rows: int,
     ) -> Tensor:
-        score = _score_both_fused if _fused(states) else _score_both
-        inputs, layer = _multiplied(states, weight, bias)
+        score = _score_both_fused if _can_fuse(states) else _score_both
+        inputs, layer = _multiply(states, weight, bias)
         sums = _Sums(weight.dtype)
         for first in range(0, max(1, len(wanted)), rows):
             portion, right = inputs[:, first : first + rows], wanted[first : first + rows]
@@ -103,10 +103,10 @@ class _Consistent(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        return *_scaled(ctx.saved_tensors, upstream[0]), None, None, None, None, None
+        return *_scale(ctx.saved_tensors, upstream[0]), None, None, None, None, None
 
 
-def _scaled(gradients: Sequence[Tensor], factor: Tensor) -> Iterable[Tensor]:
+def _scale(gradients: Sequence[Tensor], factor: Tensor) -> Iterable[Tensor]:
     """The gradients times the factor, which is one in training; on the CPU it costs nothing to look."""
     if factor.device.type == "cpu" and factor == 1:
         return gradients
@@ -123,7 +123,7 @@ class _Layer(NamedTuple):
         return F.linear(states, self.matrix, self.bias)
 
 
-def _multiplied(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, _Layer]:
+def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, _Layer]:
     """All in the precision of the product: that of autocast, which would lower the matrix anew for every portion."""
     kind = states.device.type
     dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else states.dtype
@@ -166,7 +166,7 @@ class _Sums:
         return whole.to(states.dtype), self._of_weight
 
 
-def _fused(states: Tensor) -> bool:
+def _can_fuse(states: Tensor) -> bool:
     return states.is_cuda and states.dtype != torch.float64 and available()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.base.recipe import Options, Recipe, check, merged
+from regard.base.recipe import Options, Recipe, check, merge_tables
 from regard.families import check_recipe
 from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
 
@@ -26,7 +26,7 @@ def resolve(table: dict[str, Any]) -> Recipe:
             f"The recipe does not fit {parent}, from which it starts: {'; '.join(misfits)}; "
             "leave these out to take over what is there."
         )
-    return check_recipe(merged(_inheritance(recipe), table))
+    return check_recipe(merge_tables(_inheritance(recipe), table))
 
 
 def resolve_in(folder: Path, table: dict[str, Any], resume: bool) -> Recipe:
@@ -35,7 +35,7 @@ def resolve_in(folder: Path, table: dict[str, Any], resume: bool) -> Recipe:
     if isinstance(start, str) and Path(start).expanduser().resolve().is_relative_to(folder.resolve()):
         raise Fault(f"A run in {folder} cannot start from {start}, which lies there itself; name another --out.")
     if isinstance(start, str) and resume and (folder / RECIPE).exists():
-        return check_recipe(merged(_inheritance(check_recipe(read_recipe(folder))), table))
+        return check_recipe(merge_tables(_inheritance(check_recipe(read_recipe(folder))), table))
     return resolve(table)
 
 

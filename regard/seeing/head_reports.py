@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from regard.attention.reports import HeadReport, merged, report
+from regard.attention.reports import HeadReport, merge_reports, report
 from regard.attention.watch import Looks, numbered_blocks, watching
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
@@ -22,7 +22,7 @@ def inspect_batches(task: Any, batches: Iterable[Any], progress: Progress = sile
             task.measure(batch)
         if gazes.windows:
             raise Fault("This model looks through windows, which it moves as a whole: it has no heads to report on.")
-        reports = merged([*reports, *report(gazes, task.extents(batch))])
+        reports = merge_reports([*reports, *report(gazes, task.extents(batch))])
         progress("watching", number, None)
     if not reports:
         raise Fault("There is nothing to watch: the split has no batches.")

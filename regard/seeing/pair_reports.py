@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from regard.attention.alignments import Alignment
-from regard.attention.reports import HeadReport, alignment_report, merged, report
+from regard.attention.reports import HeadReport, alignment_report, merge_reports, report
 from regard.attention.watch import watching
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
@@ -36,7 +36,7 @@ def inspect(
     reports: list[HeadReport] = []
     task.eval()
     for portion in _portions(task, pairs):
-        reports = merged([*reports, *_of_batch(task, pairs[portion], given and given[portion])])
+        reports = merge_reports([*reports, *_of_batch(task, pairs[portion], given and given[portion])])
         progress("watching", portion.stop, len(pairs))
     if not reports:
         raise Fault("There is nothing to watch: no pairs were given.")

@@ -8,7 +8,7 @@ from attention_cases import MASKS, SIDES, draw
 from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths, Mask, watching
-from regard.attention.heads import HeadOptions, MultiHead, extended
+from regard.attention.heads import HeadOptions, MultiHead, extend_cache
 from regard.attention.masks import as_tensor
 
 BUILDS = {
@@ -83,7 +83,7 @@ def test_cached_is_uncached(options: HeadOptions) -> None:
     whole = looked(heads, states, Causal())
     cache, found = None, []
     for first, last in ((0, 1), (1, 2), (2, 5), (5, 6)):
-        cache = extended(cache, heads.remember(states[:, first:last], first))
+        cache = extend_cache(cache, heads.remember(states[:, first:last], first))
         found.append(heads(states[:, first:last], cache, Causal(), first))
     torch.testing.assert_close(torch.cat(found, 1), whole)
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.attention import Gaze
 from regard.attention.alignments import AlignmentErrors, read_alignments
-from regard.attention.reports import HeadReport, alignment_report, merged, ranked, report
+from regard.attention.reports import HeadReport, alignment_report, merge_reports, rank_heads, report
 from regard.base.faults import Fault
 
 
@@ -91,7 +91,7 @@ def test_batches_add_up_however_they_are_cut() -> None:
         for part in (slice(0, 1), slice(1, 4))
         for head in report([gaze(weights[part])], lengths(targets[part], sources[part]))
     ]
-    for one, other in zip(whole, merged(parts), strict=True):
+    for one, other in zip(whole, merge_reports(parts), strict=True):
         assert (one.looks, one.choices) == (other.looks, other.choices)
         assert one.entropy == pytest.approx(other.entropy)
         assert one.entropy_share == pytest.approx(other.entropy_share)
@@ -106,7 +106,7 @@ def test_heads_against_given_alignments() -> None:
     heads = alignment_report([gaze(weights), gaze(weights, looks_from="source")], words, given)
     assert [head.alignment for head in heads] == [AlignmentErrors(2, 2, 2, 2), AlignmentErrors(1, 2, 1, 1)]
     assert [head.alignment.rate for head in heads] == pytest.approx([0, 1 - 2 / 3])
-    both = merged([*report([gaze(weights)], lengths([3], [3])), *heads])
+    both = merge_reports([*report([gaze(weights)], lengths([3], [3])), *heads])
     assert (both[0].looks, both[0].alignment.rate) == (3, 0)
 
 
@@ -125,9 +125,9 @@ def test_ranks() -> None:
         HeadReport("c", 0, 1, 0.5, 0.5, 1, 0.5, AlignmentErrors(1, 1, 1, 1)),
     )
     heads = [straight, HeadReport("unmeasured", 0), aligned, sharp]
-    assert [head.where for head in ranked(heads)] == ["a", "c", "b", "unmeasured"]
-    assert [head.where for head in ranked(heads, by="diagonal")] == ["b", "c", "a", "unmeasured"]
-    assert ranked(heads, by="alignment")[0].where == "c"
+    assert [head.where for head in rank_heads(heads)] == ["a", "c", "b", "unmeasured"]
+    assert [head.where for head in rank_heads(heads, by="diagonal")] == ["b", "c", "a", "unmeasured"]
+    assert rank_heads(heads, by="alignment")[0].where == "c"
 
 
 def test_only_the_same_head_adds() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.base.suggestions import ELSEWHERE, called, meant
+from regard.base.suggestions import ELSEWHERE, paths_called, paths_meant
 from regard.families import described_options
 
 PATHS = ["seed", "model.width", "model.heads", "training.steps", "training.optimizer.learning_rate", "training.seed"]
@@ -26,14 +26,14 @@ PATHS = ["seed", "model.width", "model.heads", "training.steps", "training.optim
     ],
 )
 def test_what_is_meant(name: str, section: str, paths: list[str]) -> None:
-    assert meant(name, section, PATHS) == paths
+    assert paths_meant(name, section, PATHS) == paths
 
 
 def test_a_slip_of_the_keys_is_not_what_an_option_is_called() -> None:
-    assert called("widht", PATHS) == []
-    assert called("--Width", PATHS) == ["model.width"]
+    assert paths_called("widht", PATHS) == []
+    assert paths_called("--Width", PATHS) == ["model.width"]
 
 
 def test_every_name_of_another_tool_leads_to_an_option() -> None:
     paths = list(described_options())
-    assert [name for name in ELSEWHERE if not called(name, paths)] == []
+    assert [name for name in ELSEWHERE if not paths_called(name, paths)] == []

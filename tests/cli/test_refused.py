@@ -16,7 +16,7 @@ from small import train_arguments
 from regard import cli
 from regard.base.files import naming
 from regard.cli import main
-from regard.cli.refused import refused
+from regard.cli.refused import refusal_sentence
 from regard.data.corpora.prepared import open_prepared
 from regard.runs.checkpoint import WEIGHTS, RunFolder
 
@@ -72,7 +72,7 @@ def test_whoever_tells_of_it(
     ],
 )
 def test_other_errors_are_not_the_disks(error: Exception) -> None:
-    assert refused(error) is None
+    assert refusal_sentence(error) is None
 
 
 def test_errors_of_an_open_file_get_its_name() -> None:

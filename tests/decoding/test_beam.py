@@ -9,7 +9,7 @@ import torch
 
 from regard.base.faults import Fault
 from regard.decoding.beam import Hypothesis, beam_search
-from regard.decoding.choosing import ranked
+from regard.decoding.choosing import largest_first
 from regard.decoding.options import DecodingOptions
 from regard.decoding.sampling import sample
 from regard.protocols import Stepwise
@@ -41,7 +41,7 @@ def test_agrees_with_the_definition(ties: bool) -> None:
 def test_equals_at_the_edge_of_what_is_looked_at() -> None:
     """The end first, then sixty equals for one place: the smallest token has it."""
     row = fixed(0.0, 0.4, *[0.01] * 60).table[0, 0, :1].contiguous()
-    assert ranked(row, 2)[1].tolist() == [[1, 2]]
+    assert largest_first(row, 2)[1].tolist() == [[1, 2]]
 
 
 def test_beam_of_one_is_greedy() -> None:

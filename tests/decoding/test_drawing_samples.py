@@ -9,7 +9,7 @@ import torch
 
 from regard.base.faults import Fault
 from regard.decoding.beam import beam_search
-from regard.decoding.chance import _mixed, _signed, uniform
+from regard.decoding.chance import _mix, _to_signed, uniform
 from regard.decoding.options import DecodingOptions, SamplingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.sampling import draw, sample
@@ -32,8 +32,8 @@ def chi_squared(counts: list[int], expected: list[float]) -> float:
 
 def test_splitmix_gives_its_published_numbers() -> None:
     """The first of the stream seeded 1234567, as every implementation gives them."""
-    state = torch.tensor([1234567]) + torch.arange(1, 4) * _signed(0x9E3779B97F4A7C15)
-    found = [word % 2**64 for word in _mixed(state).tolist()]
+    state = torch.tensor([1234567]) + torch.arange(1, 4) * _to_signed(0x9E3779B97F4A7C15)
+    found = [word % 2**64 for word in _mix(state).tolist()]
     assert found == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 

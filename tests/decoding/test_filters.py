@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.decoding.filters import distribution, min_p, tempered, top_k, top_p, typical
+from regard.decoding.filters import distribution, min_p, temper, top_k, top_p, typical
 from regard.decoding.options import SamplingOptions
 
 
@@ -22,14 +22,14 @@ FOUR = logs(0.1, 0.4, 0.2, 0.3)
 
 
 def test_temperature_is_a_power() -> None:
-    assert left(tempered(FOUR, 0.5)) == [0.01 / 0.3, 0.16 / 0.3, 0.04 / 0.3, 0.09 / 0.3]
+    assert left(temper(FOUR, 0.5)) == [0.01 / 0.3, 0.16 / 0.3, 0.04 / 0.3, 0.09 / 0.3]
     roots = [math.sqrt(0.1), math.sqrt(0.4), math.sqrt(0.2), math.sqrt(0.3)]
-    assert [root / sum(roots) for root in roots] == left(tempered(FOUR, 2.0))
+    assert [root / sum(roots) for root in roots] == left(temper(FOUR, 2.0))
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-9])
 def test_temperature_towards_nothing_leaves_the_best(temperature: float) -> None:
-    assert left(tempered(FOUR, temperature)) == [0, 1, 0, 0]
+    assert left(temper(FOUR, temperature)) == [0, 1, 0, 0]
 
 
 def test_top_k() -> None:
@@ -63,7 +63,7 @@ def test_typical_may_leave_out_the_most_probable() -> None:
 
 def test_what_is_impossible_stays_so() -> None:
     given = logs(0.0, 0.5, 0.5)
-    for kept in (tempered(given, 0.7), top_k(given, 3), top_p(given, 0.99), min_p(given, 0.01), typical(given, 0.99)):
+    for kept in (temper(given, 0.7), top_k(given, 3), top_p(given, 0.99), min_p(given, 0.01), typical(given, 0.99)):
         assert left(kept) == [0, 0.5, 0.5]
 
 

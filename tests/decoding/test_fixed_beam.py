@@ -13,8 +13,8 @@ from regard.base.faults import TextFault
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding import fixed_beam
 from regard.decoding.beam import beam_search
-from regard.decoding.choosing import ranked, ranked_in_parts
-from regard.decoding.fixed_beam import FEWEST, FIRST_ROOM, fits, fixed_beam_search, rounded
+from regard.decoding.choosing import largest_first, ranked_in_parts
+from regard.decoding.fixed_beam import FEWEST, FIRST_ROOM, fits, fixed_beam_search, round_up
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.step_graphs import CapturedSteps
@@ -177,9 +177,9 @@ def test_demands_do_not_fit() -> None:
 
 
 def test_few_counts() -> None:
-    assert [rounded(count, 4) for count in (1, 4, 5, 9, 13, 17, 25, 33, 64)] == [4, 4, 8, 12, 16, 24, 32, 48, 64]
-    assert [rounded(count, 16) for count in (1, 17, 33, 49, 65, 200)] == [16, 32, 48, 64, 96, 256]
-    assert all(count <= rounded(count, FEWEST) <= max(FEWEST, 2 * count) for count in range(1, 300))
+    assert [round_up(count, 4) for count in (1, 4, 5, 9, 13, 17, 25, 33, 64)] == [4, 4, 8, 12, 16, 24, 32, 48, 64]
+    assert [round_up(count, 16) for count in (1, 17, 33, 49, 65, 200)] == [16, 32, 48, 64, 96, 256]
+    assert all(count <= round_up(count, FEWEST) <= max(FEWEST, 2 * count) for count in range(1, 300))
 
 
 def test_ranked_in_parts_is_ranked() -> None:
@@ -193,5 +193,5 @@ def test_ranked_in_parts_is_ranked() -> None:
         found, places = ranked_in_parts(values, count)
         assert torch.equal(found, best[:, :count])
         assert torch.equal(places, index[:, :count])
-        finite = ranked(values, count)[0].isfinite()
-        assert torch.equal(ranked(values, count)[1][finite], places[finite])
+        finite = largest_first(values, count)[0].isfinite()
+        assert torch.equal(largest_first(values, count)[1][finite], places[finite])

@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, occurs
-from regard.decoding.rules import Rules, penalise_repeats, unforbidden, unrepeated
+from regard.decoding.rules import Rules, penalise_repeats, unforbidden, unrepeated_mask
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tables import END
@@ -58,7 +58,7 @@ def test_repetition_penalty_multiplies_the_logarithm_of_what_was_written() -> No
     ],
 )
 def test_unrepeated(written: list[int], size: int, blocked: set[int]) -> None:
-    mask = unrepeated(torch.tensor([written], dtype=torch.long), size, VOCABULARY)
+    mask = unrepeated_mask(torch.tensor([written], dtype=torch.long), size, VOCABULARY)
     assert set((~mask[0]).nonzero().flatten().tolist()) == blocked
     assert may_follow(written, unrepeated=size) == set(range(VOCABULARY)) - blocked
 

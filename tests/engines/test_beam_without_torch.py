@@ -10,7 +10,7 @@ from decoding.tables import Table, random_table
 
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
-from regard.engines.plain_beam import Best, Step, divisor, plain_beam, unsupported
+from regard.engines.plain_beam import Best, Step, divisor, first_unsupported, plain_beam
 
 OPTIONS: list[dict[str, Any]] = [
     {"beam": 1},
@@ -79,9 +79,9 @@ def test_a_hypothesis_carries_what_its_own_rows_looked_at() -> None:
 
 
 def test_only_plain_beams_are_supported() -> None:
-    assert unsupported(DecodingOptions(beam=3, stop="exhaustive", length_penalty=2.0)) is None
-    assert unsupported(DecodingOptions(beam=4, groups=2)) == "groups"
-    assert unsupported(DecodingOptions(coverage_penalty=0.2)) == "coverage_penalty"
+    assert first_unsupported(DecodingOptions(beam=3, stop="exhaustive", length_penalty=2.0)) is None
+    assert first_unsupported(DecodingOptions(beam=4, groups=2)) == "groups"
+    assert first_unsupported(DecodingOptions(coverage_penalty=0.2)) == "coverage_penalty"
 
 
 def test_penalties_by_hand() -> None:

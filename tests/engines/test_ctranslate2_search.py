@@ -15,11 +15,11 @@ from regard.engines.ctranslate2.search import (
     exponent,
     only_best_looks,
     patience,
-    ranked,
+    rank_finished,
     read_result,
     score_of,
 )
-from regard.engines.plain_beam import divisor, unsupported
+from regard.engines.plain_beam import divisor, first_unsupported
 
 
 def finished(length: int, total: float) -> Finished:
@@ -97,21 +97,21 @@ def test_the_end_counts_in_the_length() -> None:
 
 def test_the_best_come_first() -> None:
     several = [finished(0, -3.0), finished(6, -4.0), finished(12, -5.0)]  # −3, −2 and −5/3 with alpha 1
-    assert ranked(several, DecodingOptions(beam=3, n_best=2, length_penalty=1.0)) == [several[2], several[1]]
-    assert ranked(several, DecodingOptions(beam=3, n_best=2, length_penalty=0.0)) == [several[0], several[1]]
+    assert rank_finished(several, DecodingOptions(beam=3, n_best=2, length_penalty=1.0)) == [several[2], several[1]]
+    assert rank_finished(several, DecodingOptions(beam=3, n_best=2, length_penalty=0.0)) == [several[0], several[1]]
 
 
 def test_with_stop_first_nothing_counts_that_ended_after_enough_others() -> None:
     several = [finished(2, -5.0), finished(3, -4.0), finished(3, -6.0), finished(4, -0.1)]
     first = DecodingOptions(beam=2, n_best=2, stop="first")
-    assert ranked(several, first) == [several[1], several[0]]
-    assert ranked(several, first.model_copy(update={"stop": "settled"}))[0] == several[3]
-    assert ranked(several, first.model_copy(update={"beam": 3, "n_best": 3}))[2] == several[2]
+    assert rank_finished(several, first) == [several[1], several[0]]
+    assert rank_finished(several, first.model_copy(update={"stop": "settled"}))[0] == several[3]
+    assert rank_finished(several, first.model_copy(update={"beam": 3, "n_best": 3}))[2] == several[2]
 
 
 def test_what_is_unsupported_is_named() -> None:
-    assert unsupported(DecodingOptions()) is None
-    assert unsupported(DecodingOptions(beam=4, groups=2)) == "groups"
+    assert first_unsupported(DecodingOptions()) is None
+    assert first_unsupported(DecodingOptions(beam=4, groups=2)) == "groups"
     assert math.isfinite(exponent(DecodingOptions(), 0))
 
 

@@ -10,7 +10,7 @@ from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2.engine import CTranslate2Engine
-from regard.engines.ctranslate2.export import described
+from regard.engines.ctranslate2.export import describe_network
 from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.tasks.translation.task import Translation
 
@@ -38,7 +38,7 @@ def translation(**options: Any) -> Translation:
 def opened(task: Translation, folder: Path, quantisation: str = "float32") -> ctranslate2.Translator:
     """The same translator by CTranslate2, written to a folder on the way."""
     assert isinstance(task.model, Transformer)
-    spec = described(task.model, task.source, task.target)
+    spec = describe_network(task.model, task.source, task.target)
     spec.optimize(quantisation)
     spec.save(str(folder))
     return ctranslate2.Translator(str(folder), intra_threads=1)

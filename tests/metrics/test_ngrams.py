@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from regard.metrics import ngrams
-from regard.metrics.ngrams import counts, shared, tokens, windows, words
+from regard.metrics.ngrams import count_shared, counts, tokens, windows, words
 
 # What the tokeniser 13a treats in a way of its own, white space of many kinds, and letters in two code points.
 BITS = ["a", "b.", "1,2", "3-4", "x.,y", ".", ",", "...", "5.", "6,", "-", "-\n", "\n", "<skipped>", "&quot;", "&amp;",
@@ -48,8 +48,8 @@ def test_ngrams_are_counted() -> None:
 
 
 def test_what_is_shared_counts_as_often_as_in_the_text_that_has_it_less_often() -> None:
-    assert shared("aab", "babb") == shared("babb", "aab") == 2
-    assert shared([*windows("abab", 2)], [*windows("babab", 2)]) == 3
+    assert count_shared("aab", "babb") == count_shared("babb", "aab") == 2
+    assert count_shared([*windows("abab", 2)], [*windows("babab", 2)]) == 3
 
 
 @given(texts)
@@ -68,4 +68,4 @@ def test_what_is_remembered_of_pieces_stays_small(monkeypatch: pytest.MonkeyPatc
 
 @given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
 def test_what_is_shared_is_what_both_counts_have(first: list[str], other: list[str]) -> None:
-    assert shared(first, other) == (Counter(first) & Counter(other)).total()
+    assert count_shared(first, other) == (Counter(first) & Counter(other)).total()

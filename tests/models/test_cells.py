@@ -15,7 +15,7 @@ from regard.models.recurrent.cells import (
     gru_step,
     lstm_step,
     step_of,
-    unrolled,
+    unroll,
     vanilla_step,
     weights_of,
     zero_state,
@@ -66,7 +66,7 @@ def test_a_whole_sequence_is_torchs(kind: str, depth: int, width: int, batch: in
     module = built(kind, depth, width, bidirectional=True)
     inputs = drawn(batch, time, depth)
     outputs, _ = module(inputs)
-    states, _ = unrolled(module, inputs, backward=backward)
+    states, _ = unroll(module, inputs, backward=backward)
     torch.testing.assert_close(states.hidden, by_direction(outputs, width, backward))
 
 
@@ -76,7 +76,7 @@ def test_rows_of_different_lengths_are_torchs_packed_ones(kind: str, backward: b
     inputs, lengths = drawn(3, 6, 3), torch.tensor([4, 6, 1])
     packed, _ = module(pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False))
     outputs, _ = pad_packed_sequence(packed, batch_first=True)
-    states, gates = unrolled(module, inputs, lengths, backward=backward)
+    states, gates = unroll(module, inputs, lengths, backward=backward)
     torch.testing.assert_close(states.hidden, by_direction(outputs, 4, backward))
     assert all(part[2, 1:].eq(0).all() for part in (*states, *gates))
 
@@ -84,9 +84,9 @@ def test_rows_of_different_lengths_are_torchs_packed_ones(kind: str, backward: b
 def test_a_sequence_can_begin_from_any_state(kind: str) -> None:
     module = built(kind, 3, 4)
     inputs = drawn(2, 5, 3)
-    whole, _ = unrolled(module, inputs)
+    whole, _ = unroll(module, inputs)
     middle = type(whole)(*(part[:, 1] for part in whole))
-    rest, _ = unrolled(module, inputs[:, 2:], start=middle)
+    rest, _ = unroll(module, inputs[:, 2:], start=middle)
     torch.testing.assert_close(rest.hidden, whole.hidden[:, 2:])
 
 
@@ -94,7 +94,7 @@ def test_the_memory_of_an_lstm_is_torchs() -> None:
     module = built("lstm", 3, 4)
     inputs = drawn(2, 5, 3)
     _, (hidden, cell) = module(inputs)
-    states, _ = unrolled(module, inputs)
+    states, _ = unroll(module, inputs)
     torch.testing.assert_close(states.hidden[:, -1], hidden[0])
     torch.testing.assert_close(states.cell[:, -1], cell[0])
 
@@ -102,7 +102,7 @@ def test_the_memory_of_an_lstm_is_torchs() -> None:
 def test_gates_make_the_states(kind: str) -> None:
     """c' = f c + i g and h' = (1 − z) n + z h, with the gates that were given out."""
     module = built(kind, 3, 4)
-    states, gates = unrolled(module, drawn(2, 5, 3))
+    states, gates = unroll(module, drawn(2, 5, 3))
     before, after = states.hidden[:, :-1], states.hidden[:, 1:]
     late = type(gates)(*(part[:, 1:] for part in gates))
     match kind:
@@ -138,7 +138,7 @@ def test_cells_of_one_unit_on_paper() -> None:
 def test_a_module_without_biases(kind: str) -> None:
     module = built(kind, 3, 4, bias=False)
     inputs = drawn(2, 5, 3)
-    torch.testing.assert_close(unrolled(module, inputs)[0].hidden, module(inputs)[0])
+    torch.testing.assert_close(unroll(module, inputs)[0].hidden, module(inputs)[0])
 
 
 def test_nothing_is_remembered_at_the_start(kind: str) -> None:

@@ -93,19 +93,19 @@ def _fetch(entry: Entry, file: File, incoming: Path, progress: Progress) -> Path
 def _make(entry: Entry, file: File, incoming: Path, progress: Progress) -> Path:
     """Make a derived file of its public parts."""
 
-    def fetched(part: Part) -> Path:
+    def fetch_part(part: Part) -> Path:
         return _fetch_verified(entry, part, incoming / "parts" / part.address.rpartition("/")[2], progress)
 
     place = incoming / bare(file.path)
-    parts = [fetched(part) for part in file.parts]
-    join_pairs(parts, fetched(file.unseen_in) if file.unseen_in else None, place)
-    return _verified(entry, file, place, "What was made of the public parts")
+    parts = [fetch_part(part) for part in file.parts]
+    join_pairs(parts, fetch_part(file.unseen_in) if file.unseen_in else None, place)
+    return _verify_arrival(entry, file, place, "What was made of the public parts")
 
 
 def _fetch_verified(entry: Entry, file: File | Part, place: Path, progress: Progress) -> Path:
     if not _arrived_before(file, place):
         _download(entry, file, place, progress)
-    return _verified(entry, file, place, str(file.address))
+    return _verify_arrival(entry, file, place, str(file.address))
 
 
 def _arrived_before(file: File | Part, place: Path) -> bool:
@@ -140,7 +140,7 @@ def _copy(entry: Entry, origins: dict[str, Path], file: File, incoming: Path, pr
         while piece := old.read(_CHUNK):
             done += new.write(piece)
             progress(_label(entry, place), done, whole)
-    return _verified(entry, file, place, str(origin))
+    return _verify_arrival(entry, file, place, str(origin))
 
 
 def _unpack(entry: Entry, file: File, archive: Path, place: Path, origin: str) -> Path:
@@ -152,10 +152,10 @@ def _unpack(entry: Entry, file: File, archive: Path, place: Path, origin: str) -
     except Unusable as reason:
         remove(place)
         raise Fault(f"{origin} cannot be used for {entry.name}: it {reason}; {entry.wanting()}") from None
-    return _verified(entry, file, place, origin)
+    return _verify_arrival(entry, file, place, origin)
 
 
-def _verified(entry: Entry, file: File | Part, place: Path, origin: str) -> Path:
+def _verify_arrival(entry: Entry, file: File | Part, place: Path, origin: str) -> Path:
     """The place itself, if what arrived there is what the catalogue promises; otherwise nothing stays there."""
     try:
         _verify(entry, file, place, origin)

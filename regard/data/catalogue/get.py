@@ -46,7 +46,7 @@ def lacking(entry: Entry) -> list[File]:
 def _is_here(entry: Entry, file: File) -> bool:
     """Whether a file is here with the right content; another content is refused unless we wrote it ourselves."""
     places = _places(entry, file)
-    if any(_found(place, file) == file.sha256 for place in places):
+    if any(_checksum_at(place, file) == file.sha256 for place in places):
         return True
     for place in places:
         _refuse_foreign(entry, file, place)
@@ -59,7 +59,7 @@ def _places(entry: Entry, file: File) -> list[Path]:
     return [place for place in places if place.is_symlink() or place.exists()]
 
 
-def _found(place: Path, file: File) -> str | None:
+def _checksum_at(place: Path, file: File) -> str | None:
     """The checksum of what lies there; of what cannot be read, none."""
     try:
         return content_checksum(place, file, limit=sys.maxsize)
@@ -69,7 +69,7 @@ def _found(place: Path, file: File) -> str | None:
 
 def _refuse_foreign(entry: Entry, file: File, place: Path) -> None:
     ours = _record(entry).get(_inside(entry, place))
-    if ours is None or _found(place, file) != ours:
+    if ours is None or _checksum_at(place, file) != ours:
         raise Fault(
             f"{place} is not what the data catalogue describes, and `regard data get` did not write it as it is; "
             f"it is left untouched. Move it away and run `regard data get {entry.name}` again."

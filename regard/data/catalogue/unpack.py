@@ -180,7 +180,7 @@ def _archive(path: Path) -> Iterator[_Member]:
 
 
 def _tar(path: Path) -> Iterator[_Member]:
-    with _unpacked(path) as plain:
+    with _open_unpacked(path) as plain:
         frugal = _Frugal(plain, _MOST_HEADERS)
         with tarfile.open(fileobj=cast("IO[bytes]", frugal), mode="r:") as archive:
             while member := archive.next():
@@ -193,7 +193,7 @@ def _tar(path: Path) -> Iterator[_Member]:
                 frugal.allowed = _MOST_HEADERS
 
 
-def _unpacked(path: Path) -> BufferedIOBase:
+def _open_unpacked(path: Path) -> BufferedIOBase:
     """What a file holds, by its first bytes: an archive may have lost its name on its way."""
     with path.open("rb") as file:
         start = file.read(6)

@@ -43,7 +43,7 @@ class Plan:
         for number, rows in enumerate(self._windows(seed, epoch)):
             batches = _cut(rows, *self._lengths(rows), self.budget)
             if start < len(batches):
-                order = _shuffled(len(batches), seed, epoch, _BATCHES, number)
+                order = _shuffle(len(batches), seed, epoch, _BATCHES, number)
                 yield from (batches[place] for place in order[start:])
             start = max(0, start - len(batches))
 
@@ -92,9 +92,9 @@ class Plan:
             rounds, rest = divmod(quota, count)
             drawn.append(first + np.tile(np.arange(count), rounds))
             if rest:
-                drawn.append(first + _shuffled(count, seed, epoch, _DRAWS, number)[:rest])
+                drawn.append(first + _shuffle(count, seed, epoch, _DRAWS, number)[:rest])
         rows = np.concatenate(drawn)
-        return rows[_shuffled(len(rows), seed, epoch, _ROWS, 0)]
+        return rows[_shuffle(len(rows), seed, epoch, _ROWS, 0)]
 
 
 def _quotas(corpora: Sequence[tuple[int, int, float]]) -> list[int]:
@@ -105,7 +105,7 @@ def _quotas(corpora: Sequence[tuple[int, int, float]]) -> list[int]:
     return [after - before for before, after in pairwise([0, *bounds])]
 
 
-def _shuffled(count: int, seed: int, epoch: int, purpose: int, number: int) -> np.ndarray:
+def _shuffle(count: int, seed: int, epoch: int, purpose: int, number: int) -> np.ndarray:
     """The numbers below `count` in random order.
 
     They are sorted by raw random bits, which numpy promises to keep the same; it does not promise that of its shuffle.

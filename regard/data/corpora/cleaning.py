@@ -68,7 +68,7 @@ def hash_folded(texts: Iterable[str]) -> np.ndarray:
     return np.frombuffer(b"".join(_hash(fold(text)) for text in texts), "<u8")
 
 
-def learnt(fates: np.ndarray) -> np.ndarray:
+def learnt_mask(fates: np.ndarray) -> np.ndarray:
     """Which training pairs are kept to learn from."""
     return np.isin(fates, (Fate.KEPT, Fate.SAMPLED))
 
@@ -86,21 +86,21 @@ def judge(
     validation data that must not leak.
     """
     fates = np.full(len(hashes), Fate.KEPT, np.uint8)
-    _mark(fates, _shared(hashes, np.frombuffer(_hash(""), "<u8")), Fate.EMPTY)
+    _mark(fates, _is_shared(hashes, np.frombuffer(_hash(""), "<u8")), Fate.EMPTY)
     if cleaning.duplicates:
         repeated = np.ones(len(hashes), bool)
         repeated[np.unique(hashes["pair"], return_index=True)[1]] = False
         _mark(fates, repeated, Fate.DUPLICATE)
     if cleaning.leakage:
-        _mark(fates, _shared(hashes, elsewhere), Fate.LEAKED)
+        _mark(fates, _is_shared(hashes, elsewhere), Fate.LEAKED)
     if hold_out and (fates == Fate.KEPT).any():
         free = (fates == Fate.KEPT) & (True if may_validate is None else may_validate)
         held_out = _held_out(hashes, free, hold_out)
         fates[held_out] = Fate.HELD_OUT
         if cleaning.leakage:
             sentences = np.unique([hashes["source"][held_out], hashes["target"][held_out]])
-            _mark(fates, _shared(hashes, sentences), Fate.LEAKED)
-    _mark(fates, _sampled(hashes["pair"], fates == Fate.KEPT), Fate.SAMPLED)
+            _mark(fates, _is_shared(hashes, sentences), Fate.LEAKED)
+    _mark(fates, _sample_mask(hashes["pair"], fates == Fate.KEPT), Fate.SAMPLED)
     return fates
 
 
@@ -108,7 +108,7 @@ def _mark(fates: np.ndarray, where: np.ndarray, fate: Fate) -> None:
     fates[where & (fates == Fate.KEPT)] = fate
 
 
-def _shared(hashes: np.ndarray, sentences: np.ndarray) -> np.ndarray:
+def _is_shared(hashes: np.ndarray, sentences: np.ndarray) -> np.ndarray:
     return np.isin(hashes["source"], sentences) | np.isin(hashes["target"], sentences)
 
 
@@ -133,7 +133,7 @@ def _held_out(hashes: np.ndarray, kept: np.ndarray, wanted: int) -> np.ndarray:
     return kept & np.isin(hashes["source"], chosen)
 
 
-def _sampled(pairs: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _sample_mask(pairs: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """The pairs the tokeniser learns from: all, or those with the smallest hashes."""
     if kept.sum() <= _SAMPLE:
         return kept
@@ -158,13 +158,13 @@ class Drop(BaseModel):
 
     @classmethod
     def first(cls, place: str, pair: tuple[str, str]) -> "Drop":
-        return cls(count=1, example=f"{place}: {shortened(' | '.join(pair))}")
+        return cls(count=1, example=f"{place}: {shorten(' | '.join(pair))}")
 
     def __add__(self, later: "Drop") -> "Drop":
         return Drop(count=self.count + later.count, example=self.example)
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """The beginning of a text, enough of it to find it by."""
     return text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"
 

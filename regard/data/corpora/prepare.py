@@ -34,7 +34,7 @@ from regard.data.corpora.cleaning import (
     hash_sentences,
     judge,
     judge_lengths,
-    learnt,
+    learnt_mask,
 )
 from regard.data.corpora.options import Cleaning, Corpus, PairData
 from regard.data.corpora.prepared import (
@@ -44,7 +44,7 @@ from regard.data.corpora.prepared import (
     check_purpose,
     claim,
     is_prepared,
-    locked,
+    lock_folder,
     make_folder,
     open_prepared,
     purpose_of,
@@ -89,7 +89,7 @@ def prepare(
     if not is_prepared(folder):
         check_free(folder)
         make_folder(folder)
-        with locked(folder, progress):
+        with lock_folder(folder, progress):
             if not is_prepared(folder):
                 claim(folder, purpose)
                 _prepare(options, layout, progress, tokenisers)
@@ -99,11 +99,11 @@ def prepare(
 
 def _prepare(options: PairData, layout: Layout, progress: Progress, given: tuple[Tokeniser, Tokeniser] | None) -> None:
     valid, test = _read_split("valid", options.valid), _read_split("test", options.test)
-    fates = _judged(options, layout, hash_sentences(chain(valid, test)), progress)
+    fates = _judge_pairs(options, layout, hash_sentences(chain(valid, test)), progress)
     spellings = _spellings(options.train, fates, given, progress) if given else {}
     source, target = _tokenisers(options, layout, fates, progress, given)
     maker = ShardMaker(layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0)
-    made = _sharded(options.train, fates, maker, progress)
+    made = _make_shards(options.train, fates, maker, progress)
     report = _report(made).model_copy(update={"spellings": spellings})
     if not report.kept:
         raise Fault(f"No training pair is left: {report.lines()[0]}.", *report.lines()[1:])
@@ -128,7 +128,7 @@ def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _judged(options: PairData, layout: Layout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
+def _judge_pairs(options: PairData, layout: Layout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
     """The fate of every line of the training corpora, one corpus after the other."""
     if are_whole(layout.judged):
         return np.asarray(np.load(layout.fates))
@@ -161,7 +161,7 @@ def _array_file(array: np.ndarray) -> bytes:
 
 
 def _check_some_are_left(fates: np.ndarray) -> None:
-    if not learnt(fates).any():
+    if not learnt_mask(fates).any():
         counts = {reason: np.count_nonzero(fates == fate) for fate, reason in REASONS.items()}
         dropped = ", ".join(f"{count:,} {reason}" for reason, count in counts.items() if count) or "none"
         raise Fault(f"No training pair is left: read {len(fates):,} pairs, dropped {dropped}.")
@@ -183,10 +183,10 @@ def _first_lines(corpora: Sequence[Corpus]) -> int:
 
 
 def _hash_chunk(chunk: Chunk) -> np.ndarray:
-    return hash_pairs(_stripped(chunk))
+    return hash_pairs(_strip_pairs(chunk))
 
 
-def _stripped(chunk: Chunk) -> list[tuple[str, str]]:
+def _strip_pairs(chunk: Chunk) -> list[tuple[str, str]]:
     """The pairs of some training lines without the spaces at their ends, as they are compared and learnt."""
     return [(source.strip(), target.strip()) for source, target in chunk.pairs()]
 
@@ -216,10 +216,10 @@ def _tokenisers(
 
 def _sample(corpora: Sequence[Corpus], fates: np.ndarray, sides: Sequence[int], progress: Progress) -> Iterator[str]:
     """The text a tokeniser learns from."""
-    return (pair[side] for pair in _sampled(corpora, fates, progress) for side in sides)
+    return (pair[side] for pair in _sample_pairs(corpora, fates, progress) for side in sides)
 
 
-def _sampled(corpora: Sequence[Corpus], fates: np.ndarray, progress: Progress) -> Iterator[tuple[str, str]]:
+def _sample_pairs(corpora: Sequence[Corpus], fates: np.ndarray, progress: Progress) -> Iterator[tuple[str, str]]:
     pieces = _pieces(corpora, fates, _CHUNK)
     with closing(map_in_order(_sampled_pairs, pieces, _workers(len(fates)))) as parts:
         for number, pairs in enumerate(parts, 1):
@@ -232,7 +232,7 @@ def _spellings(
 ) -> dict[str, Spelling]:
     """How tokenisers that were trained on other text spell both sides of this one; refused where they hardly can."""
     every = max(1, int(np.count_nonzero(fates == Fate.SAMPLED)) // MEASURED)
-    sides = zip(*islice(_sampled(corpora, fates, progress), 0, None, every), strict=True)
+    sides = zip(*islice(_sample_pairs(corpora, fates, progress), 0, None, every), strict=True)
     named = zip(("source", "target"), given, sides, strict=True)
     found = {side: spelling(tokeniser, texts) for side, tokeniser, texts in named}
     for side, own in found.items():
@@ -273,7 +273,7 @@ def _pieces(corpora: Sequence[Corpus], fates: np.ndarray, size: int) -> Iterator
 
 
 def _sampled_pairs(piece: Piece) -> list[tuple[str, str]]:
-    pairs = _stripped(piece.chunk)
+    pairs = _strip_pairs(piece.chunk)
     return [pairs[position] for position in np.flatnonzero(piece.fates == Fate.SAMPLED)]
 
 
@@ -334,7 +334,7 @@ class ShardMaker:
         self, piece: Piece, drops: Drops
     ) -> Iterator[tuple[tuple[str, str], Fate, tuple[list[int], list[int]]]]:
         """The pairs that are not dropped, their fates and their tokens; the others are counted into `drops`."""
-        pairs, fates = _stripped(piece.chunk), [Fate(fate) for fate in piece.fates.tolist()]
+        pairs, fates = _strip_pairs(piece.chunk), [Fate(fate) for fate in piece.fates.tolist()]
 
         def drop(position: int, reason: str) -> None:
             add_drops(drops, {reason: Drop.first(piece.chunk.place(position), pairs[position])})
@@ -356,19 +356,19 @@ class ShardMaker:
                     yield pairs[position], fates[position], (source, target)
 
 
-def _sharded(corpora: Sequence[Corpus], fates: np.ndarray, maker: ShardMaker, progress: Progress) -> list[Made]:
+def _make_shards(corpora: Sequence[Corpus], fates: np.ndarray, maker: ShardMaker, progress: Progress) -> list[Made]:
     """The records of all shards, those made before and those made now."""
     make_folder(maker.folder)
     size = max(_SMALLEST_SHARD, -(-len(fates) // _MOST_SHARDS))
     records = []
 
-    def unfinished() -> Iterator[Piece]:
+    def unfinished_pieces() -> Iterator[Piece]:
         for piece in _pieces(corpora, fates, size):
             records.append(maker.record(piece))
             if not maker.has_made(piece):
                 yield piece
 
-    with closing(map_in_order(maker, unfinished(), _workers(len(fates)))) as ends:
+    with closing(map_in_order(maker, unfinished_pieces(), _workers(len(fates)))) as ends:
         for end in ends:
             progress("preparing the corpus", end, len(fates))
     return [read_record(Made, record) for record in records]

@@ -262,7 +262,7 @@ def _difference(old: Purpose, new: Purpose) -> str:
 
 
 @contextmanager
-def locked(folder: Path, progress: Progress) -> Iterator[None]:
+def lock_folder(folder: Path, progress: Progress) -> Iterator[None]:
     """Be the only process that works in the folder; others wait. The lock ends with its process."""
     with Layout(folder).lock.open("wb") as stream:
         try:

@@ -58,7 +58,7 @@ def split_sentences(text: str, language: str) -> list[Sentence]:
     The language is named by its code; of pt-BR the first half counts. A text without any is one empty sentence.
     """
     clusters = _CLUSTER.findall(text)
-    return _assembled(clusters, _sentence_starts(clusters, language))
+    return _assemble(clusters, _sentence_starts(clusters, language))
 
 
 def rejoin(sentences: Sequence[Sentence], texts: Iterable[str]) -> str:
@@ -67,10 +67,10 @@ def rejoin(sentences: Sequence[Sentence], texts: Iterable[str]) -> str:
     Chinese has none between two sentences and English has a space; where the texts are of the other kind than the
     sentences were, a space is added or left out.
     """
-    return "".join(before + text + after for before, text, after in replaced(sentences, texts))
+    return "".join(before + text + after for before, text, after in replace_texts(sentences, texts))
 
 
-def replaced(sentences: Sequence[Sentence], texts: Iterable[str]) -> list[Sentence]:
+def replace_texts(sentences: Sequence[Sentence], texts: Iterable[str]) -> list[Sentence]:
     """The sentences with other texts in them, and the white space that these have between them."""
     both = list(zip(sentences, texts, strict=True))
     gaps = [_gap(one.after, (one.text, two.text), (above, below)) for (one, above), (two, below) in pairwise(both)]
@@ -98,7 +98,7 @@ def split_long(text: str, measure: Callable[[str], int], longest: int, language:
             to_do += [(middle, end), (start, middle)]
         else:
             raise Fault(f"A text cannot be cut into parts of at most {longest} tokens: {part[:20]!r} alone has {size}.")
-    return _assembled(clusters, starts)
+    return _assemble(clusters, starts)
 
 
 # Where sentences begin
@@ -192,7 +192,7 @@ def _middle(kinds: Sequence[int], start: int, end: int, parts: int) -> int | Non
 # Putting together
 
 
-def _assembled(clusters: Sequence[str], starts: Sequence[int]) -> list[Sentence]:
+def _assemble(clusters: Sequence[str], starts: Sequence[int]) -> list[Sentence]:
     """Sentences, from the places they begin at."""
     first = _first(clusters)
     found = []

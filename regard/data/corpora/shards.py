@@ -110,13 +110,13 @@ class ShardBuilder:
 
 def source_hashes(folder: Path, shards: Sequence[Shard]) -> np.ndarray:
     """The hashes of the source sentences of all rows, each once."""
-    return np.unique(np.concatenate([_mapped(folder, shard)[_HASHES] for shard in shards]))
+    return np.unique(np.concatenate([_map_sections(folder, shard)[_HASHES] for shard in shards]))
 
 
 def write_lengths(folder: Path, shards: Sequence[Shard]) -> None:
     """Gather the lengths of all rows in a file for each side, so that reading them takes no look into every shard."""
     for side in SIDES:
-        lengths = [np.diff(_mapped(folder, shard)[f"{side}.tokens.offsets"]).astype(_LENGTH) for shard in shards]
+        lengths = [np.diff(_map_sections(folder, shard)[f"{side}.tokens.offsets"]).astype(_LENGTH) for shard in shards]
         write_file(_lengths_file(folder, side), b"".join(part.tobytes() for part in lengths))
 
 
@@ -124,7 +124,7 @@ def _lengths_file(folder: Path, side: Side) -> Path:
     return folder / f"{side}.lengths"
 
 
-def _mapped(folder: Path, shard: Shard) -> dict[str, np.ndarray]:
+def _map_sections(folder: Path, shard: Shard) -> dict[str, np.ndarray]:
     """The sections of a shard."""
     contents = np.asarray(np.memmap(folder / shard.file, np.uint8, "r"))
     return {name: _view(contents, section) for name, section in shard.sections.items()}
@@ -214,5 +214,5 @@ class Pairs:
     def _sections(self, number: int) -> dict[str, np.ndarray]:
         """The sections of a shard, mapped when first needed."""
         if number not in self._open:
-            self._open[number] = _mapped(self._folder, self._shards[number])
+            self._open[number] = _map_sections(self._folder, self._shards[number])
         return self._open[number]

@@ -39,10 +39,10 @@ class Chunk:
 
     def pairs(self) -> list[tuple[str, str]]:
         """The lines as pairs of sentences; what is not UTF-8 or has no separator is a fault naming the line."""
-        sides = [_decoded(*place, self.first) for place in zip(self.blocks, self.names, strict=True)]
+        sides = [_decode_block(*place, self.first) for place in zip(self.blocks, self.names, strict=True)]
         if len(sides) == 2:
             return list(zip(*sides, strict=True))
-        return [self._parted(line, number) for number, line in enumerate(sides[0], self.first)]
+        return [self._part(line, number) for number, line in enumerate(sides[0], self.first)]
 
     def place(self, position: int) -> str:
         """Where the line at this position of the chunk stands, for people."""
@@ -52,10 +52,10 @@ class Chunk:
         """How many lines of a file of pairs have more than a sentence and its translation."""
         if len(self.blocks) == 2:
             return 0
-        lines = _decoded(self.blocks[0], self.names[0], self.first)
+        lines = _decode_block(self.blocks[0], self.names[0], self.first)
         return sum(line.count(self.separator) > 1 for line in lines)
 
-    def _parted(self, line: str, number: int) -> tuple[str, str]:
+    def _part(self, line: str, number: int) -> tuple[str, str]:
         columns = line.split(self.separator, 2)
         if len(columns) < 2:
             between = "tab" if self.separator == TAB else f"separator {self.separator!r}"
@@ -80,7 +80,7 @@ def read_lines(path: Path, normal: bool = True) -> Iterator[str]:
     while lines := list(islice(raw, _CHUNK)):
         if first == 1:
             _tell_of_mark(lines, str(path))
-        yield from _decoded(b"".join(lines), str(path), first, normal)
+        yield from _decode_block(b"".join(lines), str(path), first, normal)
         first += len(lines)
 
 
@@ -89,7 +89,7 @@ def read_stream(stream: Iterable[bytes], name: str, normal: bool = True) -> Iter
     for number, line in enumerate(stream, 1):
         if number == 1:
             _tell_of_mark([line], name)
-        yield from _decoded(line, name, number, normal)
+        yield from _decode_block(line, name, number, normal)
 
 
 def read_pairs(corpus: Corpus) -> Iterator[tuple[str, str]]:
@@ -98,7 +98,7 @@ def read_pairs(corpus: Corpus) -> Iterator[tuple[str, str]]:
         yield from chunk.pairs()
 
 
-def counted(lines: int) -> str:
+def lines_in_words(lines: int) -> str:
     return "1 line" if lines == 1 else f"{lines:,} lines"
 
 
@@ -113,7 +113,7 @@ def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
         if counts[0] != counts[-1]:
             totals = [first - 1 + count + sum(1 for _ in lines) for count, lines in zip(counts, raw, strict=True)]
             raise Fault(
-                f"{corpus.names[0]} has {counted(totals[0])} and {corpus.names[1]} has {totals[1]:,}; "
+                f"{corpus.names[0]} has {lines_in_words(totals[0])} and {corpus.names[1]} has {totals[1]:,}; "
                 "each line of one must be the translation of the same line of the other."
             )
         if not counts[0]:
@@ -157,7 +157,7 @@ def _tell_of_mark(lines: list[bytes], name: str) -> None:
         _LOG.warning(f"{name} begins with a byte order mark, which is no part of its text and is left out")
 
 
-def _decoded(block: bytes, name: str, first: int, normal: bool = True) -> list[str]:
+def _decode_block(block: bytes, name: str, first: int, normal: bool = True) -> list[str]:
     """The lines of a block whose first line has the number `first`."""
     try:
         text = block.decode("utf-8")

@@ -83,11 +83,11 @@ def _check_combinations(combinations: list[Combination], words: Lexicon) -> None
 def _corpus() -> dict[str, list[Pair]]:
     plan = _plan()
     always = list(plan.always.items())
-    learned, tested = _drawn(plan, plan.train + plan.valid - len(always))
+    learned, tested = _draw_pairs(plan, plan.train + plan.valid - len(always))
     return {"train": always + learned[plan.valid :], "valid": learned[: plan.valid], "test": tested}
 
 
-def _drawn(plan: Plan, wanted: int) -> tuple[list[Pair], list[Pair]]:
+def _draw_pairs(plan: Plan, wanted: int) -> tuple[list[Pair], list[Pair]]:
     """Distinct pairs to learn from and to test on, told apart by the combinations they hold.
 
     Pairs differ from one another on both sides, so that no test translation was ever read in training.

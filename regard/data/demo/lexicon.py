@@ -204,11 +204,11 @@ def lexicon() -> Lexicon:
     kinds = read_grammar("nouns.toml")
     nouns = {name: _noun(name, entry) for kind in kinds.values() for name, entry in kind.items()}
     words = read_grammar("words.toml")
-    words |= {table: _named(words[table]) for table in ("determiners", "prepositions")}
+    words |= {table: _name_entries(words[table]) for table in ("determiners", "prepositions")}
     verbs = {name: verb for file in VERB_FILES for name, verb in read_grammar(file).items()}
     entries = check(
         Entries,
-        {"adjectives": _named(read_grammar("adjectives.toml")), "verbs": _named(verbs), "words": words},
+        {"adjectives": _name_entries(read_grammar("adjectives.toml")), "verbs": _name_entries(verbs), "words": words},
         "the grammar",
     )
     groups = _groups(nouns, kinds, read_grammar("groups.toml"))
@@ -224,7 +224,7 @@ def read_grammar(file: str) -> dict[str, Any]:
         raise Fault(f"The grammar file {file} is not valid TOML: {error}.") from None
 
 
-def _named(table: dict[str, Any]) -> dict[str, Any]:
+def _name_entries(table: dict[str, Any]) -> dict[str, Any]:
     """Every entry with its own name inside; an underscore in a name is a space in English."""
     return {name: {"name": name, "english": name.replace("_", " "), **entry} for name, entry in table.items()}
 

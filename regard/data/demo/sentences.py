@@ -64,9 +64,9 @@ class Sentences:
             pattern, fill = self.dice.draw(self.rules)
             scene = Scene(pattern, self.dice.pick(pattern.tenses))
             fill(scene)
-            english = _written(pattern.english, scene.english)
+            english = _fill_template(pattern.english, scene.english)
             if len(english.split()) <= self.longest:
-                yield Sentence(english, _written(pattern.portuguese, scene.portuguese), frozenset(scene.facts))
+                yield Sentence(english, _fill_template(pattern.portuguese, scene.portuguese), frozenset(scene.facts))
 
     def _filler(self, pattern: Pattern) -> Callable[[Scene], None]:
         """What fills the slots of the pattern."""
@@ -181,7 +181,7 @@ class Sentences:
         scene.put("number", name, masculine)
 
 
-def _written(template: str, slots: dict[str, str]) -> str:
+def _fill_template(template: str, slots: dict[str, str]) -> str:
     """The template with its slots filled, single spaces and a capital; an empty slot leaves no trace."""
     text = " ".join(template.format_map(slots).split()).replace(" .", ".").replace(" ?", "?")
     return text[0].upper() + text[1:]

@@ -26,7 +26,7 @@ from regard.base.files import checksum, whole_file
 from regard.base.progress import Progress, silent
 from regard.base.recipe import differences
 from regard.data.corpora.inputs import Input, has_changed, input_of, with_checksums
-from regard.data.corpora.prepared import check_free, locked, make_folder, remove_leftovers
+from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.texts.options import LanguageData
 from regard.data.tokenisers.symbols import NAMES
@@ -116,7 +116,7 @@ def prepare_text(
     purpose = _purpose_of(options, tokeniser, all_there=not _is_finished(options, layout))
     check_free(folder)
     make_folder(folder)
-    with locked(folder, progress):
+    with lock_folder(folder, progress):
         _claim(layout, purpose, remark, _is_of(layout, tokeniser))
         made = _tokeniser(options, layout, progress, tokeniser)
         for split in splits:

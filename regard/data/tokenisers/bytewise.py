@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from regard.data.tokenisers.symbols import BEGIN, END, NAMES, PAD, UNKNOWN, UNKNOWN_TEXT, clean, joined, word_numbers
+from regard.data.tokenisers.symbols import (
+    BEGIN,
+    END,
+    NAMES,
+    PAD,
+    UNKNOWN,
+    UNKNOWN_TEXT,
+    clean,
+    join_fragments,
+    word_numbers,
+)
 
 _FIRST = len(NAMES)
 _FRAGMENTS = [b"", UNKNOWN_TEXT.encode(), b"", b"", *(bytes([value]) for value in range(256))]
@@ -31,7 +41,7 @@ class ByteTokeniser:
         return [self.encode(text) for text in texts]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        return joined(_FRAGMENTS[token] for token in tokens)
+        return join_fragments(_FRAGMENTS[token] for token in tokens)
 
     def pieces(self, tokens: Sequence[int]) -> list[str]:
         """Printable ASCII as it is, a space as '▁', any other byte as <0xC3>."""

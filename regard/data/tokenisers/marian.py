@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any, Self
 
-from regard.data.tokenisers.symbols import UNKNOWN_TEXT, clean, joined
+from regard.data.tokenisers.symbols import UNKNOWN_TEXT, clean, join_fragments
 
 _SPACE = "▁"
 _OPENING, _CLOSING = ">>", "<<"
@@ -86,7 +86,7 @@ class MarianTokeniser:
     def __init__(self, model: bytes, vocabulary: MarianVocabulary) -> None:
         """`model` as SentencePiece serialises it; a ValueError says what is wrong with it."""
         self.model, self.vocabulary = model, vocabulary
-        self._processor = _opened(model)
+        self._processor = _open_model(model)
         self.size = len(vocabulary.pieces)
         self.pad, self.unknown = vocabulary.pad, vocabulary.unknown
         self.begin, self.end = vocabulary.begin, vocabulary.end
@@ -126,14 +126,14 @@ class MarianTokeniser:
         return ([codes[given]] if given else []), text
 
     def decode(self, tokens: Sequence[int]) -> str:
-        return joined(self._written(tokens))
+        return join_fragments(self._token_texts(tokens))
 
     def pieces(self, tokens: Sequence[int]) -> list[str]:
         return [self.vocabulary.pieces[token] for token in tokens]
 
     def words(self, tokens: Sequence[int]) -> list[int]:
         numbers, spaces = [], 0
-        for token, fragment in zip(tokens, self._written(tokens), strict=True):
+        for token, fragment in zip(tokens, self._token_texts(tokens), strict=True):
             spaces += fragment.count(b" ")
             numbers.append(-1 if token in self.vocabulary.silent else spaces)
         return numbers
@@ -145,7 +145,7 @@ class MarianTokeniser:
     def files(self, name: str) -> dict[str, bytes]:
         return {f"{name}.model": self.model, f"{name}.json": self.vocabulary.to_json()}
 
-    def _written(self, tokens: Sequence[int]) -> list[bytes]:
+    def _token_texts(self, tokens: Sequence[int]) -> list[bytes]:
         """The text of each token, without the spaces before the first word and behind the last."""
         fragments = [self._fragments[token] for token in tokens]
         for place, fragment in enumerate(fragments):
@@ -159,7 +159,7 @@ class MarianTokeniser:
         return fragments
 
 
-def _opened(model: bytes) -> Any:
+def _open_model(model: bytes) -> Any:
     from sentencepiece import SentencePieceProcessor
 
     processor = SentencePieceProcessor()

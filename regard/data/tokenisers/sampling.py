@@ -130,23 +130,23 @@ class DropoutSampler:
 
     def _cut(self, word: str, draws: "_Draws", start: int) -> tuple[Sequence[str], int]:
         """The pieces of a word whose merges are drawn from `start` on, and where the draws of the next word start."""
-        place, way = start, self._ways.get(word) or self._grown(self._ways, word, word, ())
+        place, way = start, self._ways.get(word) or self._grow(self._ways, word, word, ())
         while way is not None:
             end = place + way.draws
             left_out = draws.find_left_out(place, end)
             if left_out < 0:
                 return way.pieces, end
             kept, place = left_out - place, left_out + 1
-            way = way.branches.get(kept) or self._grown(way.branches, kept, word, draws.fates[start:place])
-        pieces, drawn = merged(word, self._ranks, draws.following(start))
+            way = way.branches.get(kept) or self._grow(way.branches, kept, word, draws.fates[start:place])
+        pieces, drawn = merge_word(word, self._ranks, draws.following(start))
         return pieces, start + drawn
 
-    def _grown(self, branches: dict[Key, _Way], key: Key, word: str, fates: Sequence[int]) -> _Way | None:
+    def _grow(self, branches: dict[Key, _Way], key: Key, word: str, fates: Sequence[int]) -> _Way | None:
         """The way of a word after merges of these fates, remembered as a branch; None where there is no room."""
         if not self._room or len(word) > _LONGEST_REMEMBERED:
             return None
         self._room -= 1
-        pieces, drawn = merged(word, self._ranks, chain(fates, repeat(1)))
+        pieces, drawn = merge_word(word, self._ranks, chain(fates, repeat(1)))
         way = branches[key] = _Way(drawn - len(fates), tuple(map(intern, pieces)))
         return way
 
@@ -179,7 +179,7 @@ class _Draws:
 Merge = tuple[float, int, str]  # its rank, the place of its left piece, the piece it makes
 
 
-def merged(word: str, ranks: Mapping[str, float], fates: Iterator[int]) -> tuple[list[str], int]:
+def merge_word(word: str, ranks: Mapping[str, float], fates: Iterator[int]) -> tuple[list[str], int]:
     """The pieces that merges of these fates make of a word, and how many fates that took.
 
     The time grows little faster than the word, which may be a whole text where people write without spaces.

@@ -16,7 +16,7 @@ from regard.data.tokenisers.symbols import (
     UNKNOWN,
     UNKNOWN_TEXT,
     clean,
-    joined,
+    join_fragments,
     word_numbers,
 )
 
@@ -43,7 +43,7 @@ class SubwordTokeniser:
         """`model` as SentencePiece serialises it; a ValueError says what is wrong with it."""
         self._model, self._kind, self._sampling = model, kind, sampling
         self.spells = kind == "characters"
-        self._processor = processor = _opened(model)
+        self._processor = processor = _open_model(model)
         self.size: int = processor.get_piece_size()
         everything = list(range(self.size))
         self._names: list[str] = processor.id_to_piece(everything)
@@ -64,15 +64,15 @@ class SubwordTokeniser:
         return SubwordTokeniser, (self._model, self._kind, self._sampling)
 
     def encode(self, text: str) -> list[int]:
-        tokens: list[int] = self._processor.encode(self._prepared(text))
+        tokens: list[int] = self._processor.encode(self._prepare_text(text))
         return tokens
 
     def encode_all(self, texts: list[str]) -> list[list[int]]:
-        tokens: list[list[int]] = self._processor.encode([self._prepared(text) for text in texts], num_threads=1)
+        tokens: list[list[int]] = self._processor.encode([self._prepare_text(text) for text in texts], num_threads=1)
         return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
-        text = joined(self._written(tokens))
+        text = join_fragments(self._token_texts(tokens))
         if _ESCAPE in text:
             text = text.replace(_ESCAPED_SPACE, _SPACE).replace(_ESCAPED_ESCAPE, _ESCAPE)
         return text
@@ -81,19 +81,19 @@ class SubwordTokeniser:
         return [self._names[token] for token in tokens]
 
     def words(self, tokens: Sequence[int]) -> list[int]:
-        return word_numbers(tokens, self._written(tokens))
+        return word_numbers(tokens, self._token_texts(tokens))
 
     def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
         if self._sampler is None:
             return self.encode(text)
-        prepared, chance = self._prepared(text), chances(key)
+        prepared, chance = self._prepare_text(text), chances(key)
         words = [_SPACE + word for word in prepared.split(" ")] if prepared else []
         return self._looked_up(self._sampler.cut(words, chance))
 
     def files(self, name: str) -> dict[str, bytes]:
         return {f"{name}.model": self._model}
 
-    def _prepared(self, text: str) -> str:
+    def _prepare_text(self, text: str) -> str:
         text = clean(text)
         if _SPACE in text or _ESCAPE in text:
             if not self._bytes:
@@ -101,7 +101,7 @@ class SubwordTokeniser:
             text = text.replace(_ESCAPE, _ESCAPED_ESCAPE).replace(_SPACE, _ESCAPED_SPACE)
         return text
 
-    def _written(self, tokens: Sequence[int]) -> Iterator[bytes]:
+    def _token_texts(self, tokens: Sequence[int]) -> Iterator[bytes]:
         """The text of each token, without the space that SentencePiece puts before the first word."""
         started = False
         for token in tokens:
@@ -136,7 +136,7 @@ class SubwordTokeniser:
         return UnigramSampler(known, self._sampling)
 
 
-def _opened(model: bytes) -> Any:
+def _open_model(model: bytes) -> Any:
     """The SentencePiece processor of a model that is one of ours."""
     from sentencepiece import SentencePieceProcessor
 

@@ -19,7 +19,7 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", _LONE_SURROGATE.sub("\ufffd", text))
 
 
-def joined(fragments: Iterable[bytes]) -> str:
+def join_fragments(fragments: Iterable[bytes]) -> str:
     """The text whose UTF-8 these fragments are; bytes that make no character become U+FFFD."""
     return b"".join(fragments).decode("utf-8", errors="replace")
 

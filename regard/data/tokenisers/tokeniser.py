@@ -165,11 +165,11 @@ class CaselessTokeniser:
 def train_tokeniser(options: TokeniserOptions, texts: Iterable[str], progress: Progress = silent) -> Tokeniser:
     """A tokeniser of one side, learned from a sample of raw texts, all of which subwords hold in memory meanwhile."""
     if options.ignore_case:
-        return CaselessTokeniser(_trained(options, (text.lower() for text in texts), progress))
-    return _trained(options, texts, progress)
+        return CaselessTokeniser(_train(options, (text.lower() for text in texts), progress))
+    return _train(options, texts, progress)
 
 
-def _trained(options: TokeniserOptions, texts: Iterable[str], progress: Progress) -> Tokeniser:
+def _train(options: TokeniserOptions, texts: Iterable[str], progress: Progress) -> Tokeniser:
     if options.kind == "bytes":
         return ByteTokeniser()
     if options.kind == "marian":

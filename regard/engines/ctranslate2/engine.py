@@ -27,14 +27,14 @@ from regard.engines.ctranslate2.search import (
     exponent,
     only_best_looks,
     patience,
-    ranked,
+    rank_finished,
     read_result,
     score_of,
 )
 from regard.engines.exported import CTRANSLATE2, SHORTLIST, is_export, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
-from regard.engines.plain_beam import unsupported
-from regard.engines.texts import NOTHING, Row, Written, rows_of, told
+from regard.engines.plain_beam import first_unsupported
+from regard.engines.texts import NOTHING, Row, Written, rows_of, translation_of
 from regard.verbs.translate.outputs import Translated
 
 ROWS = 32  # texts in a batch
@@ -64,14 +64,14 @@ def load_engine(folder: str | Path, workers: int | None = None, rows: int = ROWS
     files = read_export(folder / CTRANSLATE2)
     around = read_surroundings(folder / CTRANSLATE2)
     check_files(folder / CTRANSLATE2, files, *around.tokenisers)
-    translator = _opened(folder / CTRANSLATE2, files, workers or len(os.sched_getaffinity(0)))
+    translator = _open(folder / CTRANSLATE2, files, workers or len(os.sched_getaffinity(0)))
     engine = CTranslate2Engine(translator, files, around.tokenisers, around.decoding, around.longest, rows)
     engine.learnt, engine.language = around.learnt, around.language
     try_out(engine, folder / CTRANSLATE2)
     return engine
 
 
-def _opened(folder: Path, files: dict[str, bytes], workers: int) -> Any:
+def _open(folder: Path, files: dict[str, bytes], workers: int) -> Any:
     try:
         import ctranslate2
     except ModuleNotFoundError:
@@ -115,18 +115,18 @@ class CTranslate2Engine:
 
         Greedy search needs no scores and is quicker without: where nobody wants them (`scored`), they are nan.
         """
-        if name := unsupported(options):
+        if name := first_unsupported(options):
             value = getattr(options, name)
             raise Fault(f"CTranslate2 cannot follow decoding.{name} = {value!r}; translate with torch.")
         rows = rows_of(texts, self.source, self.longest, options)
         asked = _Asked(options, scored or explained or options.beam > 1, explained)
         found = self._search(rows, asked)
-        best = [ranked(found[row.number], options) for row in rows]
+        best = [rank_finished(found[row.number], options) for row in rows]
         outputs: list[list[Written]] = [[NOTHING] for _ in texts]
         for row, hypotheses in zip(rows, best, strict=True):
             if asked.scored and math.isnan(hypotheses[0].total):
                 raise TextFault(row.number, NO_NUMBERS)
-            outputs[row.number] = [self._written(each, options) for each in hypotheses]
+            outputs[row.number] = [self._write(each, options) for each in hypotheses]
         if explained:
             self._explain(rows, [hypotheses[0] for hypotheses in best], outputs)
         return outputs
@@ -135,9 +135,9 @@ class CTranslate2Engine:
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
     ) -> list[Translated]:
         """The same as any engine tells it: the best output of each text, and its other candidates."""
-        return [told(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
+        return [translation_of(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
 
-    def _written(self, found: Finished, options: DecodingOptions) -> Written:
+    def _write(self, found: Finished, options: DecodingOptions) -> Written:
         return Written([self._target_tokens[name] for name in found.tokens], score_of(found, options), [], [])
 
     # Searching
@@ -177,7 +177,7 @@ class CTranslate2Engine:
         for batch in batches:
             power = exponent(asked.options, len(batch[0].tokens))
             results = self._translator.translate_batch(
-                [self._named(row) for row in batch],
+                [self._names_of(row) for row in batch],
                 asynchronous=True,
                 max_decoding_length=max(row.limit for row in batch) - 1,
                 use_vmap=self.shares_shortlist,
@@ -190,9 +190,9 @@ class CTranslate2Engine:
         while running:
             batch, power, results = running.popleft()  # so that it is gone when its rows are read
             for row, result in zip(batch, results, strict=True):
-                yield row, read_result(_awaited(result), end, power)
+                yield row, read_result(_await(result), end, power)
 
-    def _named(self, row: Row) -> list[str]:
+    def _names_of(self, row: Row) -> list[str]:
         return [self._source_names[token] for token in row.tokens]
 
     # What the search leaves open
@@ -224,7 +224,7 @@ class CTranslate2Engine:
 
         CTranslate2's beam search mixes these up among the rows of a batch (4.8.4), so one greedy step finds them anew.
         """
-        sources = [self._named(row) for row in rows]
+        sources = [self._names_of(row) for row in rows]
         step = {"beam_size": 1, "max_decoding_length": 1, "min_decoding_length": 0, "return_end_token": True}
         found = self._translator.translate_batch(
             sources, max_batch_size=self._rows, max_input_length=0, return_attention=True, **step
@@ -233,12 +233,12 @@ class CTranslate2Engine:
 
     def _forced(self, pairs: list[tuple[Row, list[str]]]) -> list[list[float]]:
         """The log-probability of each token, and of the end, where just these are written."""
-        sources, targets = [self._named(row) for row, _ in pairs], [tokens for _, tokens in pairs]
+        sources, targets = [self._names_of(row) for row, _ in pairs], [tokens for _, tokens in pairs]
         found = self._translator.score_batch(sources, targets, max_batch_size=self._rows, max_input_length=0)
         return [result.log_probs for result in found]
 
 
-def _awaited(result: Any) -> Any:
+def _await(result: Any) -> Any:
     """What a batch gives. CTranslate2 cannot be interrupted, but whoever runs it may do something else meanwhile."""
     began = time.monotonic()
     while has_pauses():

@@ -38,7 +38,7 @@ def export_ctranslate2(
     network, task = model.task.model, model.task
     if not isinstance(network, Transformer):
         raise Fault(f"CTranslate2 computes Transformers, and {folder} is of the family {model.recipe.family}.")
-    spec = described(network, task.source, task.target)
+    spec = describe_network(network, task.source, task.target)
     names = token_names(task.source, task.target)
     listed = None
     if shortlist:
@@ -51,7 +51,7 @@ def export_ctranslate2(
         write_record(beside, quantisation, origins(files))
 
 
-def described(network: Transformer, source: Tokeniser, target: Tokeniser) -> Any:
+def describe_network(network: Transformer, source: Tokeniser, target: Tokeniser) -> Any:
     """CTranslate2's description of a translator: its network, and its tokens by name."""
     spec = transformer_spec(network)
     source_names, target_names = token_names(source, target)
@@ -78,10 +78,10 @@ def token_names(source: Tokeniser, target: Tokeniser) -> tuple[list[str], list[s
     special = [[own[token] for token in (side.unknown, side.end)] for own, side in zip(names, sides, strict=True)]
     if special[0] == special[1] and all(_are_suitable(own) for own in names):
         return names[0], names[1]
-    return _numbered(source), _numbered(target)
+    return _token_names(source), _token_names(target)
 
 
-def _numbered(side: Tokeniser) -> list[str]:
+def _token_names(side: Tokeniser) -> list[str]:
     special = {side.unknown: NAMES[1], side.end: NAMES[3]}
     return [special.get(token, str(token)) for token in range(side.size)]
 

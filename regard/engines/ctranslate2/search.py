@@ -88,7 +88,7 @@ def read_result(result: Any, end: str, power: float) -> list[Finished]:
 
 def only_best_looks(found: list[Finished], options: DecodingOptions) -> list[Finished]:
     """The same without the attention of all but the best, which fills the memory and which nobody asks for."""
-    best = ranked(found, options)[0]
+    best = rank_finished(found, options)[0]
     return [each if each is best else replace(each, attention=[]) for each in found]
 
 
@@ -96,7 +96,7 @@ def score_of(found: Finished, options: DecodingOptions) -> float:
     return found.total / divisor(options, len(found.tokens) + 1)
 
 
-def ranked(found: list[Finished], options: DecodingOptions) -> list[Finished]:
+def rank_finished(found: list[Finished], options: DecodingOptions) -> list[Finished]:
     """The best few, best first; with `stop = "first"` nothing counts that ended later than enough others."""
     if options.stop == "first" and len(found) > options.beam:
         last = sorted(len(each.tokens) for each in found)[options.beam - 1]

@@ -15,7 +15,7 @@ from regard.engines.folders import EXPORTS, MARIAN, whole_folder
 from regard.engines.marian.config import CONFIG, GENERATION, STOPS
 from regard.engines.marian.tokenisers import tokeniser_files
 from regard.engines.marian.unpickling import SAFETENSORS
-from regard.engines.marian.weights import THEIR_BIAS, Part, Shape, arranged, block_parts, order, write_tensors
+from regard.engines.marian.weights import THEIR_BIAS, Part, Shape, arrange, block_parts, order, write_tensors
 from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
@@ -58,7 +58,7 @@ def export_marian(model: TranslationModel, out: Path, remark: Callable[[str], No
 def _check(options: TransformerOptions) -> None:
     for name, asked in _ASKED.items():
         if (value := getattr(options, name)) != asked:
-            said = f"Marian cannot express model.{name} = {_shown(value)}; it is always {_shown(asked)}"
+            said = f"Marian cannot express model.{name} = {_show(value)}; it is always {_show(asked)}"
             raise Fault(f"{said}, so train one with --set model.{name}={str(asked).lower()}.")
     heads = {options.heads, options.decoder_heads or options.heads}
     if options.key_value_heads is not None and {options.key_value_heads} != heads:
@@ -66,7 +66,7 @@ def _check(options: TransformerOptions) -> None:
         raise Fault(f"Marian cannot express model.key_value_heads = {given}; each of its heads has its own.")
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return json.dumps(value)
 
 
@@ -162,7 +162,7 @@ class _Tensors:
             return self.embeddings[name].index_select(1, self.back.to(self.embeddings[name].device))
         part, place = self.made[name]
         tensor = self.own[part.ours].chunk(len(part.theirs))[place]
-        return arranged(tensor, part, self.back.to(tensor.device))
+        return arrange(tensor, part, self.back.to(tensor.device))
 
 
 def _embeddings(network: Transformer) -> dict[str, Tensor]:

@@ -39,7 +39,7 @@ from regard.engines.marian.weights import (
     THEIR_BIAS,
     Part,
     Shape,
-    arranged,
+    arrange,
     block_parts,
     order,
     write_tensors,
@@ -196,7 +196,7 @@ class _Marian:
                 return self._bias()
             part = self.parts[name]
             stacked = [self.stored[each] for each in part.theirs]
-            made = arranged(torch.cat(stacked) if len(stacked) > 1 else stacked[0], part, places)
+            made = arrange(torch.cat(stacked) if len(stacked) > 1 else stacked[0], part, places)
             return made * factors[name] if name in factors else made
 
         buffer = io.BytesIO()

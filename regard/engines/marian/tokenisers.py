@@ -31,7 +31,7 @@ def read_tokenisers(
     pad = vocabulary.get(names["pad"], config.pad_token_id)
     end = vocabulary.get(names["eos"], config.end)
     source = _vocabulary(folder / VOCABULARY, vocabulary, config.vocab_size, (pad, unknown, pad, end))
-    source = _coded(source, code, folder, remark)
+    source = _choose_code(source, code, folder, remark)
     place = folder / (TARGET_VOCABULARY if about.get("separate_vocabs") is True else VOCABULARY)
     if place.name != VOCABULARY:
         vocabulary = _numbers(place, config.target_tokens)
@@ -84,7 +84,7 @@ def _vocabulary(path: Path, numbers: dict[str, int], size: int, special: tuple[i
         raise Fault(f"{path} does not fit the model: {error}.") from None
 
 
-def _coded(
+def _choose_code(
     vocabulary: MarianVocabulary, code: str | None, folder: Path, remark: Callable[[str], None]
 ) -> MarianVocabulary:
     codes = list(vocabulary.codes)
@@ -109,7 +109,7 @@ def _tokeniser(path: Path, vocabulary: MarianVocabulary) -> MarianTokeniser:
 
 def tokeniser_files(source: Tokeniser, target: Tokeniser, data: PairData, longest: int) -> dict[str, bytes]:
     """The same of a model of ours; tokens that SentencePiece did not cut are refused."""
-    models, numbers = zip(*(_described(side, data) for side in (source, target)), strict=True)
+    models, numbers = zip(*(_describe(side, data) for side in (source, target)), strict=True)
     names = target.pieces([target.pad, target.unknown, target.begin, target.end])
     about = {
         "tokenizer_class": "MarianTokenizer",
@@ -127,7 +127,7 @@ def tokeniser_files(source: Tokeniser, target: Tokeniser, data: PairData, longes
     return {SOURCE_PIECES: models[0], TARGET_PIECES: models[1]} | written
 
 
-def _described(tokeniser: Tokeniser, data: PairData) -> tuple[bytes, dict[str, int]]:
+def _describe(tokeniser: Tokeniser, data: PairData) -> tuple[bytes, dict[str, int]]:
     """The SentencePiece model of a tokeniser and the numbers of its pieces."""
     if isinstance(tokeniser, CaselessTokeniser):
         raise Fault("Marian reads text in the case it is written in, so data.tokeniser.ignore_case stands in the way.")

@@ -59,7 +59,7 @@ def open_weights(folder: Path) -> Iterator[StoredWeights]:
         with _open_safetensors(folder / SAFETENSORS) as weights:
             yield weights
     elif (folder / PICKLED).is_file():
-        yield _unpickled(folder / PICKLED)
+        yield _unpickle(folder / PICKLED)
     else:
         split = next(folder.glob("*.index.json"), None)
         reason = "; its weights are in several files, and regard reads one" if split else ""
@@ -78,7 +78,7 @@ def _open_safetensors(path: Path) -> Iterator[StoredWeights]:
         yield StoredWeights(path, shapes, opened.get_tensor)
 
 
-def _unpickled(path: Path) -> StoredWeights:
+def _unpickle(path: Path) -> StoredWeights:
     try:
         # A file of torch 1.5 or older is no archive and cannot be mapped into memory.
         is_archive = _start(path, len(_ARCHIVE)) == _ARCHIVE

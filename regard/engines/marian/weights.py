@@ -61,7 +61,7 @@ def order(width: int) -> Tensor:
     return torch.arange(width).view(2, -1).T.flatten()
 
 
-def arranged(tensor: Tensor, part: Part, places: Tensor) -> Tensor:
+def arrange(tensor: Tensor, part: Part, places: Tensor) -> Tensor:
     """The tensor with its coordinates of states in the order of `places`."""
     if part.writes:
         tensor = tensor.index_select(0, places)

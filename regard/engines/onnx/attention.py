@@ -46,7 +46,7 @@ class Heads:
         else:
             parts = self.graph.split(projected, self.heads.sizes)
             keys, values = (self._split(part, self.heads.key_value_heads) for part in parts)
-        keys, score = self._turned(keys, places), self.heads.look.score
+        keys, score = self._rotate(keys, places), self.heads.look.score
         if isinstance(score, Bilinear):
             weight = self.graph.weight(f"{self.name}.score.weight", score.weight.weight)
             keys = self.graph.op("MatMul", keys, weight)
@@ -64,7 +64,7 @@ class Heads:
         """Look from `states`; `mask` is True where a query may look, and without it that is everywhere."""
         graph, heads = self.graph, self.heads
         projected = linear(graph, f"{self.name}.to_query", heads.to_query, states)
-        query = self._turned(self._split(projected, heads.heads), places)
+        query = self._rotate(self._split(projected, heads.heads), places)
         scores = self._scores(query, self._spread(seen.keys))
         if heads.options.positions == "alibi":
             scores = graph.op("Add", scores, self._distances(seen.keys, places))
@@ -107,7 +107,7 @@ class Heads:
         shape = self.graph.op("Concat", self.graph.whole([0, heads, -1]), depth, axis=0)
         return self.graph.op("Reshape", tiled, shape)
 
-    def _turned(self, states: str, places: str) -> str:
+    def _rotate(self, states: str, places: str) -> str:
         """Rotary positions: every pair of coordinates (a, b) becomes a · (cos, sin) + b · (−sin, cos)."""
         if self.heads.options.positions != "rotary":
             return states
@@ -117,9 +117,9 @@ class Heads:
             graph.op("Gather", graph.weight(f"rotary.{depth}.{name}", rotate(unit)[0, 0]), places, axis=0)
             for name, unit in (("first", first), ("second", second))
         ]
-        return graph.op("Add", *(graph.op("Mul", self._doubled(states, n), turn) for n, turn in enumerate(turned)))
+        return graph.op("Add", *(graph.op("Mul", self._double(states, n), turn) for n, turn in enumerate(turned)))
 
-    def _doubled(self, states: str, start: int) -> str:
+    def _double(self, states: str, start: int) -> str:
         """Every other coordinate, each twice: a a c c … or b b d d … of a b c d …."""
         graph = self.graph
         bounds = (graph.whole([start]), graph.whole([_FAR]), graph.whole([3]), graph.whole([2]))

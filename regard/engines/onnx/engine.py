@@ -22,9 +22,9 @@ from regard.decoding.output import NO_NUMBERS
 from regard.decoding.pauses import between_steps, has_pauses
 from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
-from regard.engines.plain_beam import Best, Hypothesis, plain_beam, unsupported
+from regard.engines.plain_beam import Best, Hypothesis, first_unsupported, plain_beam
 from regard.engines.shortlist import Shortlist
-from regard.engines.texts import NOTHING, Row, Written, rows_of, told
+from regard.engines.texts import NOTHING, Row, Written, rows_of, translation_of
 from regard.verbs.translate.outputs import Translated
 
 ENCODER, STEP, CANDIDATES = "encoder.onnx", "step.onnx", "candidates.onnx"
@@ -60,11 +60,11 @@ def load_graphs(folder: Path, target: Tokeniser) -> "Graphs":
             shortlist = Shortlist.from_bytes((folder / LISTED).read_bytes(), target.size)
         except ValueError as error:
             raise Fault(f"{folder / LISTED} is damaged: {error}.") from None
-        listing = _Listing(_opened(folder / CANDIDATES), shortlist, target.end)
-    return Graphs(_opened(folder / ENCODER), _opened(folder / STEP), target.size, listing)
+        listing = _Listing(_open(folder / CANDIDATES), shortlist, target.end)
+    return Graphs(_open(folder / ENCODER), _open(folder / STEP), target.size, listing)
 
 
-def _opened(path: Path) -> Any:
+def _open(path: Path) -> Any:
     try:
         import onnxruntime
     except ModuleNotFoundError:
@@ -140,7 +140,7 @@ class _Sentence:
         return Best(best, ranked if self._candidates is None else self._candidates[ranked], end, attention)
 
 
-def _awaited(future: "Future[list[Hypothesis]]") -> list[Hypothesis]:
+def _await(future: "Future[list[Hypothesis]]") -> list[Hypothesis]:
     """What a search in another thread finds; whoever runs it may do something else meanwhile."""
     while has_pauses() and not wait([future], timeout=_NAP).done:
         between_steps()
@@ -174,7 +174,7 @@ class OnnxEngine:
 
         They have scores whether or not these are wanted (`scored`), for here they cost nothing.
         """
-        if name := unsupported(options):
+        if name := first_unsupported(options):
             value = getattr(options, name)
             raise Fault(f"onnxruntime cannot follow decoding.{name} = {value!r}; translate with torch.")
         # The longest come first, so that no core is left waiting at the end.
@@ -183,11 +183,11 @@ class OnnxEngine:
         workers = ThreadPoolExecutor(self._workers)
         try:
             # In a copy of this context each, so that a search in another thread knows too when to give up.
-            found = [workers.submit(copy_context().run, self._found, row, options) for row in rows]
+            found = [workers.submit(copy_context().run, self._search, row, options) for row in rows]
             for row, future in zip(rows, found, strict=True):
                 outputs[row.number] = [
-                    self._written(row, each, options, explained and not place)
-                    for place, each in enumerate(_awaited(future))
+                    self._write(row, each, options, explained and not place)
+                    for place, each in enumerate(_await(future))
                 ]
         finally:
             workers.shutdown(cancel_futures=True)  # who interrupts does not wait for all that is left
@@ -197,16 +197,16 @@ class OnnxEngine:
         self, texts: Sequence[str], options: DecodingOptions, scored: bool = True, explained: bool = False
     ) -> list[Translated]:
         """The same as any engine tells it: the best output of each text, and its other candidates."""
-        return [told(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
+        return [translation_of(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
 
-    def _found(self, row: Row, options: DecodingOptions) -> list[Hypothesis]:
+    def _search(self, row: Row, options: DecodingOptions) -> list[Hypothesis]:
         sentence = self._graphs.read([*row.tokens, self.source.end])
         found = plain_beam(sentence.step, row.limit, self.target.begin, self.target.end, options)
         if not found or math.isnan(found[0].total):
             raise TextFault(row.number, NO_NUMBERS)
         return found
 
-    def _written(self, row: Row, found: Hypothesis, options: DecodingOptions, explained: bool) -> Written:
+    def _write(self, row: Row, found: Hypothesis, options: DecodingOptions, explained: bool) -> Written:
         if not explained:
             return Written(found.tokens, found.score(options), [], [])
         words = self.target.words(found.tokens), self.source.words(row.tokens)

@@ -85,11 +85,11 @@ class _Builder:
 
         def inside(states: str) -> str:
             inner = linear(self.graph, f"{name}.feed_forward.inner", net.inner, states)
-            return linear(self.graph, f"{name}.feed_forward.outer", net.outer, self._activated(inner))
+            return linear(self.graph, f"{name}.feed_forward.outer", net.outer, self._activate(inner))
 
         return self.around(f"{name}.around_feed_forward", block.around_feed_forward, states, inside)
 
-    def _activated(self, states: str) -> str:
+    def _activate(self, states: str) -> str:
         graph = self.graph
         match self.options.activation:
             case "gelu":  # x · (1 + erf(x / √2)) / 2
@@ -141,7 +141,7 @@ def encoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> 
     places, real = graph.range(graph.whole(0), time), build.real(lengths, time)
     states = build.embed("source", source, places)
     for number, block in enumerate(encoder_blocks(network)):
-        states = _encoded(build, f"encoder.{number}", block, states, real, places)
+        states = _encode(build, f"encoder.{number}", block, states, real, places)
     states = build.norm("encoder_norm", network.encoder_norm, states)
     slots = build.slots("memory", "batch", "source")
     for number, writer in enumerate(decoder_blocks(network)):
@@ -150,7 +150,7 @@ def encoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> 
     return graph.model("encoder", facts)
 
 
-def _encoded(build: _Builder, name: str, block: EncoderBlock, states: str, real: str, places: str) -> str:
+def _encode(build: _Builder, name: str, block: EncoderBlock, states: str, real: str, places: str) -> str:
     look = build.heads(f"{name}.self_look", block.self_look)
     states = build.around(
         f"{name}.around_self", block.around_self, states, lambda s: look(s, look.remember(s, places), real, places)
@@ -161,7 +161,7 @@ def _encoded(build: _Builder, name: str, block: EncoderBlock, states: str, real:
 def decoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
     """target (row, target), the memory and what was written before to logits and what is written by then."""
     build = _Builder(network, graph)
-    states, _ = _written(build)
+    states, _ = _write_states(build)
     graph.output(build.logits(states), "logits", ["row", "target", network.out.out_features])
     return graph.model("decoder", facts)
 
@@ -190,7 +190,7 @@ def step_graph(network: Transformer, graph: Graph, facts: dict[str, str], end: i
     """
     build = _Builder(network, graph)
     count = graph.input("count", TensorProto.INT64, [1])
-    states, looks = _written(build, alone=True)
+    states, looks = _write_states(build, alone=True)
     states = graph.op("Squeeze", states, graph.whole([1]))
     if listed:
         matrix = graph.input("matrix", TensorProto.FLOAT, ["candidate", network.options.width])
@@ -209,7 +209,7 @@ def step_graph(network: Transformer, graph: Graph, facts: dict[str, str], end: i
     return graph.model("step", facts)
 
 
-def _written(build: _Builder, alone: bool = False) -> tuple[str, list[str]]:
+def _write_states(build: _Builder, alone: bool = False) -> tuple[str, list[str]]:
     """The states behind new target tokens, and how each block looked at the source.
 
     Keys and values of all that is written by then are handed out. What is `alone`, one token of one sentence in each

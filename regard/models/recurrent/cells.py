@@ -139,7 +139,7 @@ def zero_state(module: nn.RNNBase, inputs: Inputs) -> HiddenState | LstmState:
 
 
 @overload
-def unrolled(
+def unroll(
     module: nn.LSTM,
     inputs: Tensor,
     lengths: Tensor | None = None,
@@ -148,7 +148,7 @@ def unrolled(
     backward: bool = False,
 ) -> tuple[LstmState, LstmGates]: ...
 @overload
-def unrolled(
+def unroll(
     module: nn.GRU,
     inputs: Tensor,
     lengths: Tensor | None = None,
@@ -157,7 +157,7 @@ def unrolled(
     backward: bool = False,
 ) -> tuple[HiddenState, GruGates]: ...
 @overload
-def unrolled(
+def unroll(
     module: nn.RNN,
     inputs: Tensor,
     lengths: Tensor | None = None,
@@ -166,7 +166,7 @@ def unrolled(
     backward: bool = False,
 ) -> tuple[HiddenState, NoGates]: ...
 @overload
-def unrolled(
+def unroll(
     module: nn.RNNBase,
     inputs: Tensor,
     lengths: Tensor | None = None,
@@ -174,7 +174,7 @@ def unrolled(
     *,
     backward: bool = False,
 ) -> tuple[HiddenState | LstmState, NoGates | LstmGates | GruGates]: ...
-def unrolled(
+def unroll(
     module: nn.RNNBase,
     inputs: Float[Tensor, "batch time depth"],
     lengths: Int[Tensor, " batch"] | None = None,

@@ -62,16 +62,16 @@ class Stack(nn.Module):
         self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
     ) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch width"]]:
         """The outputs for rows of different lengths, their padding not read, and the uppermost layer's last h."""
-        outputs, last = self._packed(inputs, lengths)
+        outputs, last = self._pack(inputs, lengths)
         return pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])[0], last
 
     def last(
         self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch width"]:
         """The second that `read` gives, without the first."""
-        return self._packed(inputs, lengths)[1]
+        return self._pack(inputs, lengths)[1]
 
-    def _packed(self, inputs: Tensor, lengths: Tensor) -> tuple[PackedSequence, Tensor]:
+    def _pack(self, inputs: Tensor, lengths: Tensor) -> tuple[PackedSequence, Tensor]:
         # torch wants the lengths of packed rows on the host
         packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
         for number, layer in enumerate(self.layers):

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths
-from regard.attention.heads import Cache, HeadOptions, MultiHead, extended
+from regard.attention.heads import Cache, HeadOptions, MultiHead, extend_cache
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.base.faults import Fault
 from regard.base.recipe import Options
@@ -169,7 +169,7 @@ class DecoderBlock(nn.Module):
         caches: list[Cache] = []
 
         def look_back(states: Tensor) -> Tensor:
-            caches.append(extended(past, self.self_look.remember(states, first)))
+            caches.append(extend_cache(past, self.self_look.remember(states, first)))
             return self.self_look(states, caches[0], Causal(), first)
 
         def look_at_source(states: Tensor) -> Tensor:

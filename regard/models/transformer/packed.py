@@ -52,7 +52,7 @@ class _Pass:
         self.share, self.look_share = options.dropout * active, options.attention_dropout * active
         self.feed_share = options.feed_forward_dropout * active
         self.chances = Chances(network.out.weight.device)
-        self.matrices = _lowered(_groups(network), dtype)
+        self.matrices = _lower(_groups(network), dtype)
 
     def encode(self, source: Sentences) -> Rows:
         network = self.network
@@ -61,7 +61,7 @@ class _Pass:
             assert isinstance(block, EncoderBlock)
             sublayers.append((self._self_look(block.self_look, source, causal=False), block.around_self))
             sublayers.append((self._feed(block.feed_forward), block.around_feed_forward))
-        states = self._embedded(network.source_embedding, network.source_places, source)
+        states = self._embed(network.source_embedding, network.source_places, source)
         return self._through(states, sublayers, network.encoder_norm)
 
     def decode(self, target: Sentences, memory: Memory, source: Sentences) -> Rows:
@@ -72,10 +72,10 @@ class _Pass:
             sublayers.append((self._self_look(block.self_look, target, causal=True), block.around_self))
             sublayers.append((self._cross_look(block.cross, target, memory, source), block.around_cross))
             sublayers.append((self._feed(block.feed_forward), block.around_feed_forward))
-        states = self._embedded(network.target_embedding, network.target_places, target)
+        states = self._embed(network.target_embedding, network.target_places, target)
         return self._through(states, sublayers, network.decoder_norm)
 
-    def _embedded(self, embedding: Embedding, places: nn.Module, sentences: Sentences) -> Rows:
+    def _embed(self, embedding: Embedding, places: nn.Module, sentences: Sentences) -> Rows:
         weight, table = embedding.weight, None
         if isinstance(places, Learned):
             table = places.places.weight
@@ -156,7 +156,7 @@ def _groups(network: Transformer) -> dict[nn.Module, list[Group]]:
     return groups
 
 
-def _lowered(groups: dict[nn.Module, list[Group]], dtype: torch.dtype) -> dict[nn.Module, list[Tensor]]:
+def _lower(groups: dict[nn.Module, list[Group]], dtype: torch.dtype) -> dict[nn.Module, list[Tensor]]:
     """The matrices of all sublayers in another precision, by one copy for all that learn and one for the frozen."""
     flat = [group for module in groups.values() for group in module]
     made: dict[bool, Iterator[Tensor]] = {}
@@ -169,7 +169,7 @@ def _lowered(groups: dict[nn.Module, list[Group]], dtype: torch.dtype) -> dict[n
 class _Lowered(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dtype: torch.dtype, sizes: list[int], *parts: Tensor) -> tuple[Tensor, ...]:
-        groups = list(_grouped(parts, sizes))
+        groups = list(_group(parts, sizes))
         made = tuple(
             group[0].new_empty(sum(len(part) for part in group), *group[0].shape[1:], dtype=dtype) for group in groups
         )
@@ -186,7 +186,7 @@ class _Lowered(torch.autograd.Function):
         return None, None, *made
 
 
-def _grouped(parts: Sequence[Tensor], sizes: Iterable[int]) -> Iterable[Sequence[Tensor]]:
+def _group(parts: Sequence[Tensor], sizes: Iterable[int]) -> Iterable[Sequence[Tensor]]:
     first = 0
     for size in sizes:
         yield parts[first : first + size]

@@ -65,7 +65,7 @@ def write(
     own = torch.arange(copies, device=tokens.device).repeat(sentences)
     writers = writers.index_copy(1, place, own[:, None])
     embedded = network.target_embedding(tokens.view(sentences, copies))
-    states = _placed(network.target_places, embedded, place, length)
+    states = _add_place(network.target_places, embedded, place, length)
     mine = _mine(writers.view(sentences, copies, length), states.dtype)
     if network.options.positions == "alibi":
         distance = place - torch.arange(length, device=place.device).repeat_interleave(copies)
@@ -107,7 +107,7 @@ def _mine(writers: Int[Tensor, "sentence copy length"], dtype: torch.dtype) -> F
     return torch.zeros(allowed.shape, dtype=dtype, device=writers.device).masked_fill(~allowed, NOWHERE)
 
 
-def _placed(
+def _add_place(
     places: nn.Module, embedded: Float[Tensor, "sentence copy width"], place: Int[Tensor, "1"], length: int
 ) -> Float[Tensor, "sentence copy width"]:
     """With the position of one place added, which is counted on the device."""

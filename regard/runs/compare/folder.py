@@ -26,7 +26,7 @@ CORPORA = "corpora"
 
 
 @contextmanager
-def opened(plan: Plan, folder: Path, resume: bool, overwrite: bool) -> Iterator[None]:
+def open_comparison(plan: Plan, folder: Path, resume: bool, overwrite: bool) -> Iterator[None]:
     """Inside this block the folder holds this comparison, and no other process works in it."""
     _check_free(folder, resume, overwrite)
     if resume and (folder / MARK).is_file():

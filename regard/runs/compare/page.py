@@ -29,12 +29,12 @@ def _pace_column(comparison: Comparison) -> str:
 def _row(found: Found) -> list[str]:
     cells = [found.variant]
     for measure in found.measures:
-        cells += [shown(measure.values), _shown_difference(measure)]
+        cells += [show_values(measure.values), _shown_difference(measure)]
     pace = found.tokens_per_second
     return [*cells, f"{found.parameters:,}", "–" if pace is None else f"{pace:,.0f}"]
 
 
-def shown(values: Sequence[float]) -> str:
+def show_values(values: Sequence[float]) -> str:
     """The mean of the seeds' values, ± the largest minus the smallest."""
     mean = f"{statistics.fmean(values):.2f}"
     return f"{mean} ± {spread(values):.2f}" if len(values) > 1 else mean
@@ -57,7 +57,7 @@ def length_table(comparison: Comparison, place: int) -> Table:
     columns = ["source words", "sentences", *(found.variant for found in comparison.variants)]
     rows = [
         [bucket.label, str(len(bucket.sentences))]
-        + [shown(found.measures[place].by_length[number]) for found in comparison.variants]
+        + [show_values(found.measures[place].by_length[number]) for found in comparison.variants]
         for number, bucket in enumerate(comparison.buckets)
     ]
     return columns, rows
@@ -87,20 +87,20 @@ def notes(comparison: Comparison) -> list[str]:
 
 def page(comparison: Comparison) -> str:
     """The comparison as a page of Markdown."""
-    parts = [f"# {comparison.name}", _markdown(*table(comparison)), _listed(notes(comparison))]
+    parts = [f"# {comparison.name}", _markdown(*table(comparison)), _bullets(notes(comparison))]
     if comparison.failures:
-        parts += ["## Runs that failed", _listed(_failed(comparison))]
+        parts += ["## Runs that failed", _bullets(_failure_lines(comparison))]
     for place, measure in enumerate(comparison.variants[0].measures if comparison.buckets else []):
         parts += [f"## {measure.metric} by length of the source", _markdown(*length_table(comparison, place))]
     if bounds := [line for found in comparison.variants for line in _bounds(found)]:
-        parts += ["## Against the first", _listed(bounds)]
+        parts += ["## Against the first", _bullets(bounds)]
     signatures = dict.fromkeys(
         f"{measure.metric}: `{measure.signature}`" for found in comparison.variants for measure in found.measures
     )
-    return "\n\n".join([*parts, "## Signatures", _listed(signatures)]) + "\n"
+    return "\n\n".join([*parts, "## Signatures", _bullets(signatures)]) + "\n"
 
 
-def _failed(comparison: Comparison) -> Iterator[str]:
+def _failure_lines(comparison: Comparison) -> Iterator[str]:
     """Each run that failed with its reason, and the variants of which none is left."""
     shown_variants = {found.variant for found in comparison.variants}
     yield from map(str, comparison.failures)
@@ -120,7 +120,7 @@ def _bounds(found: Found) -> Iterator[str]:
             )
 
 
-def _listed(lines: Iterable[str]) -> str:
+def _bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from regard.base.faults import Fault
-from regard.base.recipe import Options, Recipe, check, merged
+from regard.base.recipe import Options, Recipe, check, merge_tables
 from regard.families import task_class
 from regard.runs.parents import resolve
 
@@ -119,7 +119,7 @@ def make_plan(table: dict[str, Any], name: str) -> Plan:
         )
     if any("seed" in changes for _, changes in named):
         raise Fault("The seed is not an option to vary: --seeds N trains every variant with N seeds.")
-    recipes = _checked(base, named, options.seeds)
+    recipes = _check_recipes(base, named, options.seeds)
     places = _places([variant for variant, _ in named])
     variants = [
         Variant(variant, place, changes, of_variant)
@@ -147,31 +147,31 @@ def _flat(vary: dict[str, Any], path: str) -> Iterator[tuple[str, list[Any]]]:
 def _variants(bundles: dict[str, dict[str, Any]], varied: dict[str, list[Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every combination of the named variants and the values, by its name."""
     first = list(bundles.items()) or [("", {})]
-    rest = [[(_shown(value), _nested(name, value)) for value in values] for name, values in varied.items()]
+    rest = [[(_show(value), _nest(name, value)) for value in values] for name, values in varied.items()]
     for choice in product(first, *rest):
         changes: dict[str, Any] = {}
         for _, more in choice:
-            changes = merged(changes, more)
+            changes = merge_tables(changes, more)
         yield ", ".join(name for name, _ in choice if name), changes
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
 
 
-def _nested(name: str, value: Any) -> dict[str, Any]:
+def _nest(name: str, value: Any) -> dict[str, Any]:
     for part in reversed(name.split(".")):
         value = {part.strip(): value}
     return dict(value)
 
 
-def _checked(base: dict[str, Any], named: Sequence[tuple[str, dict[str, Any]]], seeds: int) -> list[list[Recipe]]:
+def _check_recipes(base: dict[str, Any], named: Sequence[tuple[str, dict[str, Any]]], seeds: int) -> list[list[Recipe]]:
     """The recipes of each variant, or one fault with all that is wrong; what all share is told once."""
     recipes: list[list[Recipe]] = []
     wrong: dict[str, list[str]] = {}
     for name, changes in named:
         try:
-            table = merged(base, changes)
+            table = merge_tables(base, changes)
             first = resolve(table)
             recipes.append([resolve(table | {"seed": first.seed + more}) for more in range(seeds)])
         except Fault as fault:

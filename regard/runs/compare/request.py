@@ -22,7 +22,7 @@ def asked_for(
     """
     compare = dict(_as_table(table.get(COMPARE, {})))
     if vary or variants:
-        compare["vary"] = _unique("--vary", [_varied(text) for text in vary])
+        compare["vary"] = _unique("--vary", [_read_varied(text) for text in vary])
         compare["variants"] = _unique("--variant", [_bundle(text) for text in variants])
     return table | {COMPARE: compare | {name: value for name, value in others.items() if value is not None}}
 
@@ -40,7 +40,7 @@ def _unique(option: str, named: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return dict(named)
 
 
-def _varied(text: str) -> tuple[str, list[Any]]:
+def _read_varied(text: str) -> tuple[str, list[Any]]:
     """The option and its values in `NAME=a,b,c`."""
     name, equals, values = text.partition("=")
     parts = [part.strip() for part in cut(values, ",")]

@@ -131,13 +131,13 @@ def recipe_for(files: TextFiles, gpu: bool) -> tuple[dict[str, Any], list[str]]:
     files.check()
     source, target = files.pair_of_languages()
     corpora = files.corpora()
-    amount = measured(read_pairs(check(Corpus, corpora["train"])))
+    amount = measure(read_pairs(check(Corpus, corpora["train"])))
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
     table, choices = (_for_symbols if amount.is_spelled else _for_language)(amount, gpu)
     table["family"] = "transformer"
     table["data"] = {"source_language": source, "target_language": target, **table["data"], **corpora}
-    heading = f"{counted(amount)} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}."
+    heading = f"{pairs_in_words(amount)} of {source} and {target}; training on {'a GPU' if gpu else 'the CPU'}."
     seen = (heading, _spelling(amount) if amount.is_spelled else "", expectation(amount.pairs, amount.is_spelled))
     return table, ["\n".join(filter(None, seen)), *choices]
 
@@ -156,7 +156,7 @@ def _for_language(amount: Amount, gpu: bool) -> tuple[dict[str, Any], list[str]]
     return table, [
         f"So, where --set says nothing else: preset {preset}, dropout {scale.dropout},",
         f"up to {scale.vocabulary:,} tokens shared by both languages,",
-        _said(training),
+        _describe_training(training),
     ]
 
 
@@ -216,12 +216,12 @@ def _batch_tokens(preset: str, gpu: bool) -> int:
     return check(TransformerOptions, {"preset": preset}).ample_tokens if gpu else CPU_TOKENS
 
 
-def counted(amount: Amount) -> str:
+def pairs_in_words(amount: Amount) -> str:
     """How many pairs there are, in words."""
     return "1 pair" if amount.pairs == 1 else f"{amount.pairs:,} pairs"
 
 
-def measured(pairs: Iterable[tuple[str, str]]) -> Amount:
+def measure(pairs: Iterable[tuple[str, str]]) -> Amount:
     """How much there is in these pairs."""
     count, looked_at, tokens, alphabets = 0, 0, 0.0, (Alphabet(), Alphabet())
     for pair in pairs:
@@ -263,7 +263,7 @@ def _averaging(steps: int) -> dict[str, Any]:
     }
 
 
-def _said(training: dict[str, Any]) -> str:
+def _describe_training(training: dict[str, Any]) -> str:
     if "consistency" in training:
         return (
             f"{training['steps']:,} steps in which every batch goes through twice with other dropout, "

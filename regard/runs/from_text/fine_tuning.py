@@ -9,7 +9,7 @@ from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import file_of, read_pairs
 from regard.families import check_recipe
 from regard.runs.folder import read_recipe
-from regard.runs.from_text.defaults import Amount, TextFiles, counted, measured
+from regard.runs.from_text.defaults import Amount, TextFiles, measure, pairs_in_words
 from regard.tasks.translation.budget import CPU_TOKENS
 
 # Up to so many pairs, so often over the text: the model knows its languages already, and forgets as it learns.
@@ -26,7 +26,7 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
     With `old_share` above zero that part of the pairs comes from the text the model was trained on.
     """
     start, corpora = check_recipe(read_recipe(parent)), files.corpora()
-    amount = measured(read_pairs(check(Corpus, corpora["train"])))
+    amount = measure(read_pairs(check(Corpus, corpora["train"])))
     if amount.pairs == 0:
         raise Fault(f"{files.train[0]} is empty; there is nothing to learn from.")
     training = _training(start, amount, old_share, gpu)
@@ -35,9 +35,9 @@ def recipe_from(parent: Path, files: TextFiles, old_share: float, gpu: bool) -> 
         source, target = start.data.source_language, start.data.target_language
     data: dict[str, Any] = {"source_language": source, "target_language": target, **corpora}
     if old_share:
-        data |= _mixed(corpora["train"], parent, start, old_share)
+        data |= _mix(corpora["train"], parent, start, old_share)
     sentences = [
-        f"{counted(amount)} of {source} and {target}, starting from {parent}; "
+        f"{pairs_in_words(amount)} of {source} and {target}, starting from {parent}; "
         f"training on {'a GPU' if gpu else 'the CPU'}.",
         "So, where --set says nothing else: the sizes, the tokenisers and the dropout of that model,",
         f"{training['steps']:,} steps of at most {training['batch_tokens']:,} tokens,",
@@ -73,7 +73,7 @@ def _training(start: Recipe, amount: Amount, old_share: float, gpu: bool) -> dic
     }
 
 
-def _mixed(new: dict[str, str], parent: Path, start: Recipe, old_share: float) -> dict[str, Any]:
+def _mix(new: dict[str, str], parent: Path, start: Recipe, old_share: float) -> dict[str, Any]:
     """New and old corpora by their shares, and the old test, no sentence of which is to be learnt.
 
     Validation looks at the new text alone.

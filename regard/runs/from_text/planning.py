@@ -82,7 +82,7 @@ class Planner:
         if "training.steps" in self.given:
             return []
         if recipe.training.batch_tokens is None:
-            recipe = changed(recipe, {"training.batch_tokens": _found_batch(recipe, corpus, self.remark)})
+            recipe = change_recipe(recipe, {"training.batch_tokens": _found_batch(recipe, corpus, self.remark)})
         share = min(max(TIMED_SHARE * 60 * self.allowance.minutes, TIMED_SECONDS[0]), TIMED_SECONDS[1])
         tokens = int(corpus.train.target_lengths.sum()) + len(corpus.train.target_lengths)
         settings = self.plan(recipe, Timer(corpus, folder, share), tokens)
@@ -97,7 +97,7 @@ class Planner:
         """The same from what gives the timing of a recipe, and the target tokens of the text, ends counted."""
         on_cpu = pick_device(recipe.training.device).type == "cpu"
         if self.is_free and on_cpu and recipe.family == "transformer":
-            settings, timing = self._sized(recipe, timed, tokens)
+            settings, timing = self._choose_size(recipe, timed, tokens)
         else:
             settings, timing = {}, timed(recipe)
         self.reserve = timing.validation
@@ -111,25 +111,25 @@ class Planner:
         most = recipe.training.steps * own // settings.get("training.batch_tokens", own)  # to learn from no more text
         settings |= self._schedule(recipe, timing, most)
         settings = {name: value for name, value in settings.items() if name not in self.given}
-        for sentence in self._sentences(changed(recipe, settings), timing, tokens):
+        for sentence in self._sentences(change_recipe(recipe, settings), timing, tokens):
             self.remark(sentence)
         return [f"{name}={value}" for name, value in settings.items()]
 
-    def _sized(
+    def _choose_size(
         self, recipe: TranslationRecipe, timed: Callable[[TranslationRecipe], Timing], tokens: int
     ) -> tuple[dict[str, Any], Timing]:
         """Settings for model, batches and dropout, none where the time is enough as it is; and the timing."""
         own = recipe.training.batch_tokens or budget.CPU_TOKENS
         batch = own if "training.batch_tokens" in self.given else min(own, BATCHES[0])
         settings: dict[str, Any] = {"training.batch_tokens": batch}
-        timing = timed(changed(recipe, settings))
+        timing = timed(change_recipe(recipe, settings))
         if self._fits(recipe, timing.with_batches(own / batch)):
             return {}, timing.with_batches(own / batch)
         for size in self._smaller(recipe):
             if self._updates(timing) >= ENOUGH_UPDATES:
                 break
             settings |= {f"model.{name}": value for name, value in size.items()}
-            timing = timed(changed(recipe, settings))
+            timing = timed(change_recipe(recipe, settings))
         if "training.batch_tokens" not in self.given:
             ample = [size for size in BATCHES if size <= own and self._updates(timing) * batch >= MANY_UPDATES * size]
             settings |= {"training.batch_tokens": max([batch, *ample])}
@@ -198,7 +198,7 @@ class Planner:
         return said
 
 
-def changed(recipe: TranslationRecipe, settings: Mapping[str, Any]) -> TranslationRecipe:
+def change_recipe(recipe: TranslationRecipe, settings: Mapping[str, Any]) -> TranslationRecipe:
     """A recipe with options of it set anew."""
     return with_settings(recipe, [f"{name}={value}" for name, value in settings.items()])
 

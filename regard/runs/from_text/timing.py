@@ -62,7 +62,7 @@ class Timer:
         watch, keeper = Stopwatch(self.seconds), _TimedKeeper(RunFolder(self.folder))
         try:
             training = recipe.training.model_copy(update=endless)
-            Trainer(task, training, recipe.seed, keeper, _unvalidated, [watch]).run()
+            Trainer(task, training, recipe.seed, keeper, _refuse_validation, [watch]).run()
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
         return Timing(watch.seconds_of_step, watch.items, keeper.seconds, *_validation(task, recipe, self.corpus))
@@ -115,7 +115,7 @@ class _TimedKeeper:
         raise RuntimeError("a run that is only timed averages nothing")
 
 
-def _unvalidated() -> Validation:
+def _refuse_validation() -> Validation:
     raise RuntimeError("a run that is only timed is not validated")
 
 

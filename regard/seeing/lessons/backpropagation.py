@@ -19,7 +19,7 @@ class VanillaGradients(NamedTuple):
     start: Tensor  # ∂L/∂h_0 (batch, width)
 
 
-def backpropagated(
+def backpropagate(
     inputs: Tensor, start: Tensor, hidden: Tensor, upstream: Tensor, weights: Weights
 ) -> VanillaGradients:
     """All gradients of a loss L over h_k = tanh(a_k), a_k = W x_k + U h_{k−1} + b (Werbos 1990).
@@ -53,7 +53,7 @@ def norm_of(gradients: Sequence[Tensor]) -> Tensor:
     return torch.stack([gradient.norm() for gradient in gradients]).norm()
 
 
-def clipped(gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
+def clip(gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
     """g ← min(1, max_norm/‖g‖) · g: a shorter step in the same direction (Pascanu et al. 2013, algorithm 1).
 
     It bounds what explodes. What has vanished it cannot bring back.

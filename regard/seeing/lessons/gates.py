@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
-from regard.models.recurrent.cells import unrolled
+from regard.models.recurrent.cells import unroll
 from regard.seeing.lessons.reading import Reading, read
 from regard.verbs.translate.model import TranslationModel
 from regard.viewing.gates import Gates
@@ -22,9 +22,7 @@ def gates_of(
     """
     reading = read(model, text, NEEDED)
     chosen = reading.layer(layer, backward)
-    traces = {
-        name: _grouped(trace, reading, by_word) for name, trace in _traces(chosen.module, chosen.inputs, backward)
-    }
+    traces = {name: _group(trace, reading, by_word) for name, trace in _traces(chosen.module, chosen.inputs, backward)}
     kept = next(iter(traces.values()))
     order = np.argsort(-kept.mean(axis=0), kind="stable")
     words = reading.words if by_word else reading.tokens
@@ -37,17 +35,17 @@ def gates_of(
 def _traces(module: nn.RNNBase, inputs: Tensor, backward: bool) -> list[tuple[str, Tensor]]:
     """Each gate and the memory (time, width) by name, the gate that keeps first."""
     if isinstance(module, nn.LSTM):
-        states, gates = unrolled(module, inputs, backward=backward)
+        states, gates = unroll(module, inputs, backward=backward)
         shown = {"forget": gates.forget, "input": gates.input, "output": gates.output, "cell": states.cell}
     elif isinstance(module, nn.GRU):
-        memory, passed = unrolled(module, inputs, backward=backward)
+        memory, passed = unroll(module, inputs, backward=backward)
         shown = {"update": passed.update, "reset": passed.reset, "state": memory.hidden}
     else:
         raise Fault(f"The cells of this model are vanilla and have no gates; {NEEDED}.")
     return [(name, trace[0]) for name, trace in shown.items()]
 
 
-def _grouped(trace: Tensor, reading: Reading, by_word: bool) -> np.ndarray:
+def _group(trace: Tensor, reading: Reading, by_word: bool) -> np.ndarray:
     """(token, unit) to (word, unit), by the mean over the tokens of a word."""
     values = trace.numpy()
     if not by_word:

@@ -7,9 +7,9 @@ from math import inf
 import torch
 from torch import Tensor, nn
 
-from regard.models.recurrent.cells import Weights, unrolled, weights_of
+from regard.models.recurrent.cells import Weights, unroll, weights_of
 from regard.models.recurrent.layers import CELLS, GATES
-from regard.seeing.lessons.backpropagation import backpropagated, clipped, norm_of
+from regard.seeing.lessons.backpropagation import backpropagate, clip, norm_of
 from regard.seeing.lessons.jacobians import bounds_by_distance, norms_by_distance, step_jacobians
 from regard.seeing.lessons.reading import read
 from regard.verbs.translate.model import TranslationModel
@@ -97,10 +97,10 @@ def by_cell(kinds: Sequence[str], experiment: Experiment) -> Panel:
         for line in fading(build_cell(kind, experiment), inputs, NAMES[kind], list(NAMES).index(kind))
     ]
     drawn = "orthogonal U" if experiment.orthogonal else "U drawn evenly"
-    return Panel(f"By cell: {drawn}, gain {experiment.gain:g}", DISTANCE, NORM, lines, faded(lines))
+    return Panel(f"By cell: {drawn}, gain {experiment.gain:g}", DISTANCE, NORM, lines, describe_fading(lines))
 
 
-def faded(lines: Sequence[Line]) -> str:
+def describe_fading(lines: Sequence[Line]) -> str:
     """What is left at the end of each line, in a sentence, and what the bound says, if there is one."""
     left = ", ".join(f"{in_tens(line.points[-1][1])} ({line.name})" for line in lines if line.style == "solid")
     steps = len(lines[0].points) - 1
@@ -149,12 +149,12 @@ def by_length(gains: Sequence[float], max_norm: float, experiment: Experiment) -
     wanted = torch.rand(experiment.width, dtype=torch.float64, generator=generator) * 2 - 1
     for colour, gain in enumerate(gains):
         cell = build_cell("vanilla", replace(experiment, orthogonal=True, gain=gain))
-        states, _ = unrolled(cell, inputs)
+        states, _ = unroll(cell, inputs)
         whole, short = [], []
         for length in range(1, experiment.length + 1):
             found = last_step_gradients(inputs[:, :length], states.hidden[:, :length], wanted, weights_of(cell))
             whole.append((length, float(norm_of(found))))
-            short.append((length, float(norm_of(clipped(found, max_norm)))))
+            short.append((length, float(norm_of(clip(found, max_norm)))))
         name = "clipped" if gain == max(gains) else ""
         lines += [Line(f"gain {gain:g}", whole, colour), Line(name, short, colour, "dotted")]
     caption = (
@@ -169,7 +169,7 @@ def last_step_gradients(inputs: Tensor, hidden: Tensor, wanted: Tensor, weights:
     """The gradients of ½ mean((h_T − wanted)²) by W, U and b, by backpropagation written out."""
     upstream = torch.zeros_like(hidden)
     upstream[:, -1] = (hidden[:, -1] - wanted) / hidden[:, -1].numel()
-    found = backpropagated(inputs, torch.zeros_like(hidden[:, 0]), hidden, upstream, weights)
+    found = backpropagate(inputs, torch.zeros_like(hidden[:, 0]), hidden, upstream, weights)
     return [found.of_input, found.of_state, found.bias]
 
 
@@ -190,5 +190,5 @@ def trained_lesson(model: TranslationModel, text: str) -> Lesson:
             lines += fading(layer.module, layer.inputs[0], name, len({line.colour for line in lines}), backward)
     encoder = {nn.RNN: "A vanilla encoder", nn.LSTM: "An LSTM encoder", nn.GRU: "A GRU encoder"}
     name = encoder[type(reading.layers[0].module)]
-    panel = Panel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, faded(lines))
+    panel = Panel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, describe_fading(lines))
     return Lesson(f"How far a gradient reaches in “{shown(text)}”", [panel])

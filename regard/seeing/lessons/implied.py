@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from regard.attention.watch import Gaze, Gazes
 from regard.base.faults import Fault
-from regard.models.recurrent.cells import unrolled
+from regard.models.recurrent.cells import unroll
 from regard.seeing.lessons.reading import read
 from regard.seeing.sentences import see
 from regard.verbs.translate.model import TranslationModel
@@ -64,7 +64,7 @@ def _rows(update: Tensor) -> Iterator[Tensor]:
         yield row
 
 
-def recombined(weights: Tensor, candidates: Tensor, start: Tensor, backward: bool = False) -> Tensor:
+def recombine(weights: Tensor, candidates: Tensor, start: Tensor, backward: bool = False) -> Tensor:
     """Σ_k w_tk ⊙ n_k with the start among them: the states (batch, time, width) that the GRU itself had."""
     mixed = [candidates, start[:, None]] if backward else [start[:, None], candidates]
     return torch.einsum("bskw,bkw->bsw", weights, torch.cat(mixed, dim=1))
@@ -86,7 +86,7 @@ def implied_matrices(
     sight = see(model, text, target)
     matrices = []
     for backward in (False, True)[: 1 + module.bidirectional]:
-        _, gates = unrolled(module, chosen.inputs, backward=backward)
+        _, gates = unroll(module, chosen.inputs, backward=backward)
         weights = mean_weights(gates.update, backward)
         places = weights[:, :, :-1] if backward else weights[:, :, 1:]
         gaze = Gaze(f"encoder.{layer or 1}", "source", "source", places[:, None])

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import jacrev, vmap
 
-from regard.models.recurrent.cells import Weights, step_of, unrolled, weights_of, zero_state
+from regard.models.recurrent.cells import Weights, step_of, unroll, weights_of, zero_state
 
 STEEPEST_TANH = 1.0  # the largest value of tanh′, which it has at zero
 
@@ -30,7 +30,7 @@ def step_jacobians(module: nn.RNNBase, inputs: Tensor, backward: bool = False) -
     The state of an LSTM is h and c end to end. A vanilla cell's Jacobians are written out, the others are autograd's.
     With `backward` the first step is at the last place.
     """
-    states, _ = unrolled(module, inputs[None], backward=backward)
+    states, _ = unroll(module, inputs[None], backward=backward)
     weights = weights_of(module, backward)
     if backward:
         inputs, states = inputs.flip(0), type(states)(*(part.flip(1) for part in states))

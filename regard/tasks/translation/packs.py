@@ -69,36 +69,36 @@ class PackedBatch:
 
     def split(self, parts: int) -> list["PackedBatch"]:
         """The same rows in `parts` smaller batches."""
-        return [_packed(part, self.capacity, self.packed.wanted.device) for part in self.pairs.split(parts)]
+        return [_pack_pairs(part, self.capacity, self.packed.wanted.device) for part in self.pairs.split(parts)]
 
 
 def pack(pairs: PairBatch, capacity: int, device: torch.device) -> PackedBatch | None:
     """These pairs, which are on the host, packed on a device; None where a side is far beyond the capacity."""
     if max(len(pairs.source_places), pairs.tokens) > MOST * capacity:
         return None
-    return _packed(pairs, capacity, device)
+    return _pack_pairs(pairs, capacity, device)
 
 
-def _packed(pairs: PairBatch, capacity: int, device: torch.device) -> PackedBatch:
+def _pack_pairs(pairs: PairBatch, capacity: int, device: torch.device) -> PackedBatch:
     counts = len(pairs.source_places), pairs.tokens
     room = max(SMALLEST_ROOM, _power_of_two(max(pairs.source.shape[1], pairs.target.shape[1])))
-    sizes = [_rounded(count, capacity) for count in counts]
+    sizes = [_round_up(count, capacity) for count in counts]
     spare = [size - count for size, count in zip(sizes, counts, strict=True)]
     sentences = _power_of_two(pairs.rows + -(-max(spare) // room))
     source = _sentences(pairs.source, pairs.source_lengths, pairs.source_places, (sizes[0], sentences, room))
     target = _sentences(pairs.inputs, pairs.target_lengths, pairs.places, (sizes[1], sentences, room))
     wanted = torch.full((sizes[1],), NOTHING)
     wanted[: pairs.tokens] = pairs.target.flatten()[pairs.places]
-    return PackedBatch(pairs, _moved(PackedPairs(source, target, wanted), device), room, capacity)
+    return PackedBatch(pairs, _move(PackedPairs(source, target, wanted), device), room, capacity)
 
 
-def _rounded(count: int, capacity: int) -> int:
+def _round_up(count: int, capacity: int) -> int:
     """One of few sizes that is no smaller: fewer would be more padding, more of them more passes to capture."""
     step = -(-capacity // SIZES)
     return max(1, -(-count // step)) * step
 
 
-def _filled(lengths: Tensor, spare: int, room: int, sentences: int) -> Tensor:
+def _fill(lengths: Tensor, spare: int, room: int, sentences: int) -> Tensor:
     """The lengths of as many sentences as asked for, which take up all the spare tokens too."""
     filled = torch.zeros(sentences, dtype=torch.long)
     filled[: len(lengths)] = lengths
@@ -112,7 +112,7 @@ def _filled(lengths: Tensor, spare: int, room: int, sentences: int) -> Tensor:
 def _sentences(table: Tensor, lengths: Tensor, places: Tensor, sizes: tuple[int, int, int]) -> Sentences:
     """The rows of a padded table end to end, and padding behind them up to a size and a number of sentences."""
     size, sentences, room = sizes
-    filled = _filled(lengths, size - len(places), room, sentences)
+    filled = _fill(lengths, size - len(places), room, sentences)
     offsets = torch.zeros(sentences + 1, dtype=torch.long)
     torch.cumsum(filled, 0, out=offsets[1:])
     tokens = torch.zeros(size, dtype=torch.long)
@@ -128,7 +128,7 @@ def _twice(sentences: Sentences) -> Sentences:
     return Sentences(torch.cat([tokens, tokens]), torch.cat([places, places]), torch.cat([offsets, again]))
 
 
-def _moved(packed: PackedPairs, device: torch.device) -> PackedPairs:
+def _move(packed: PackedPairs, device: torch.device) -> PackedPairs:
     """All of it by one copy."""
     if device.type == "cpu":
         return packed

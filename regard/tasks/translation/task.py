@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
-from regard.data.corpora.cleaning import shortened
+from regard.data.corpora.cleaning import shorten
 from regard.data.corpora.prepare import prepare
 from regard.data.corpora.prepared import PreparedPairs, is_prepared, purpose_of
 from regard.data.corpora.resampling import PairCutter
@@ -181,8 +181,8 @@ class Translation(nn.Module):
         return self._host_batch(sources, targets).to(self.device)
 
     def _host_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch:
-        source, source_lengths = _padded(sources, self.source.pad, last=self.source.end)
-        target, target_lengths = _padded(targets, self.target.pad, last=self.end)
+        source, source_lengths = _pad(sources, self.source.pad, last=self.source.end)
+        target, target_lengths = _pad(targets, self.target.pad, last=self.end)
         return PairBatch.of(source, source_lengths, target, target_lengths, self.begin)
 
     def loss(self, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None = None) -> Loss:
@@ -236,7 +236,7 @@ class Translation(nn.Module):
         pairs = batch.pairs if isinstance(batch, PackedBatch) else batch
         source = self.source.decode(pairs.source[0, : int(pairs.source_lengths[0]) - 1].tolist())
         target = self.target.decode(pairs.target[0, : int(pairs.target_lengths[0]) - 1].tolist())
-        return f"'{shortened(source)}' | '{shortened(target)}'"
+        return f"'{shorten(source)}' | '{shorten(target)}'"
 
     def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]]) -> dict[str, Side]:
         (written,) = outputs
@@ -284,7 +284,7 @@ def _check_validation(corpus: PreparedPairs, longest: int) -> None:
         raise Fault(f"The longest validation sentence has {most} tokens, but model.longest is {longest}.")
 
 
-def _padded(rows: list[np.ndarray], pad: int, last: int) -> tuple[Tensor, Tensor]:
+def _pad(rows: list[np.ndarray], pad: int, last: int) -> tuple[Tensor, Tensor]:
     """Rows of different lengths as one tensor, each closed by `last` and filled up with `pad`."""
     lengths = torch.tensor([len(row) + 1 for row in rows])
     table = np.full((len(rows), int(lengths.max())), pad, dtype=np.int64)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
-from regard.decoding.options import DecodingOptions, changed
+from regard.decoding.options import DecodingOptions, change_options
 from regard.decoding.output import Hypothesis
 from regard.decoding.sampling import sample
 from regard.protocols import Stepwise
@@ -72,9 +72,9 @@ def generate(task: Continues, options: DecodingOptions, request: GenerateRequest
 def _search(options: DecodingOptions, request: GenerateRequest) -> DecodingOptions:
     given = {name: getattr(request, name) for name in ("beam", "length_penalty", "n_best")} | request.search
     if not request.draws:
-        return changed(options, given, None)
+        return change_options(options, given, None)
     drawn = request.sample.model_dump(exclude_unset=True) if request.sample else {}
-    return changed(options, given, drawn | ({"samples": request.samples} if request.samples else {}))
+    return change_options(options, given, drawn | ({"samples": request.samples} if request.samples else {}))
 
 
 def _generated(

@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.attention.alignments import links
 from regard.attention.watch import unwatched, watched, watching
 from regard.base.faults import Fault
-from regard.decoding.options import changed
+from regard.decoding.options import change_options
 from regard.decoding.output import Hypothesis
 from regard.model import Model, load
 from regard.tasks.translation.covering import crossing
@@ -103,7 +103,9 @@ class TranslationModel(Model):
         """The search of the model's recipe with what is given changed in it; `given` takes any option by its name."""
         named = {"beam": beam, "length_penalty": length_penalty, "n_best": n_best}
         every = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
-        return Search(changed(self.recipe.decoding, every, sample), sample is not None, constraints or Constraints())
+        return Search(
+            change_options(self.recipe.decoding, every, sample), sample is not None, constraints or Constraints()
+        )
 
     def _translated(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[Translated]:
         # All at once, when the first is asked for.

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from regard.base.faults import Fault
-from regard.data.corpora.sentences import Sentence, rejoin, replaced, split_long, split_sentences
+from regard.data.corpora.sentences import Sentence, rejoin, replace_texts, split_long, split_sentences
 
 Alignment = list[tuple[int, int]]
 _WORD = re.compile("[^ ]+")
@@ -112,7 +112,7 @@ def linked(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Linked
     Links to words that a sentence does not have, of which a model without spaces may speak, are left out.
     """
     sources, targets, links = list[tuple[int, int]](), list[tuple[int, int]](), Alignment()
-    translations = replaced(sentences, [part.text for part in parts])
+    translations = replace_texts(sentences, [part.text for part in parts])
     for source, target, part in zip(_placed(sentences), _placed(translations), parts, strict=True):
         links += [
             (read + len(sources), written + len(targets))

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from regard.base.faults import Fault
 from regard.data.corpora.sentences import Sentence
-from regard.decoding.options import DecodingOptions, changed
+from regard.decoding.options import DecodingOptions, change_options
 from regard.engines.fast import CALLED
-from regard.engines.plain_beam import unsupported
+from regard.engines.plain_beam import first_unsupported
 from regard.verbs.requests.translate import BEYOND_A_PLAIN_BEAM, SAMPLES, TranslateRequest
 from regard.verbs.translate.outputs import Cutting, Translated, joined, line_key
 
@@ -87,7 +87,7 @@ def _options(request: TranslateRequest, decoding: DecodingOptions) -> DecodingOp
     given = {**request.search, "beam": request.beam, "length_penalty": request.length_penalty}
     count: int | None = number_of_outputs(request, decoding)
     if request.channel is not None:  # which chooses from all that the beam has found
-        beam = changed(decoding, given | {"n_best": 1}, None).beam
+        beam = change_options(decoding, given | {"n_best": 1}, None).beam
         if number_of_outputs(request, decoding) > beam:
             raise Fault(f"A beam of {beam} cannot give the {count} best; widen it.")
         count = beam
@@ -98,14 +98,14 @@ def _options(request: TranslateRequest, decoding: DecodingOptions) -> DecodingOp
     sample = None
     if request.draws:
         sample = request.sample.model_dump(exclude_unset=True) if request.sample else {}
-    return changed(decoding, given | {"n_best": count}, sample)
+    return change_options(decoding, given | {"n_best": count}, sample)
 
 
 def _engine(
     request: TranslateRequest, options: DecodingOptions, fast: Callable[[], Literal["ctranslate2", "onnx"] | None]
 ) -> Engine:
     """The engine of the export where it is there and can do all that is asked, else torch."""
-    beyond = unsupported(options)
+    beyond = first_unsupported(options)
     if beyond and request.engine not in ("auto", "torch"):
         raise Fault(f"{CALLED[request.engine]} cannot do '{beyond}'; omit it, or translate with torch.")
     if request.engine == "torch" or beyond or request.has_any(*BEYOND_A_PLAIN_BEAM):

@@ -202,4 +202,4 @@ def test_a_plan_for_more_than_the_grammar_can_say_is_refused(monkeypatch: pytest
     monkeypatch.setattr(generated, "DRAWS", 1)
     plan = generated._plan().model_copy(update={"test": 100})
     with pytest.raises(Fault, match=r"The grammar gave only .* of 100 to test on"):
-        generated._drawn(plan, 50)
+        generated._draw_pairs(plan, 50)

@@ -22,43 +22,46 @@ def test_a_folder_with_something_else_is_refused_and_kept(small: Plan, tmp_path:
     for resume, overwrite in ((False, False), (True, False), (False, True)):
         with (
             pytest.raises(Fault, match="exists and is not a comparison of regard"),
-            comparison_folder.opened(small, tmp_path / "mine", resume, overwrite),
+            comparison_folder.open_comparison(small, tmp_path / "mine", resume, overwrite),
         ):
             pass
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
     with (
         pytest.raises(Fault, match="is a file; name a folder"),
-        comparison_folder.opened(small, tmp_path / "few.en", False, False),
+        comparison_folder.open_comparison(small, tmp_path / "few.en", False, False),
     ):
         pass
 
 
 def test_a_comparison_is_resumed_with_its_own_variants_or_more(small: Plan, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with comparison_folder.opened(small, out, False, False):
+    with comparison_folder.open_comparison(small, out, False, False):
         assert make_plan(read_table(out / "comparison.toml"), "small").variants == small.variants
-    with pytest.raises(Fault, match="holds a comparison already"), comparison_folder.opened(small, out, False, False):
+    with (
+        pytest.raises(Fault, match="holds a comparison already"),
+        comparison_folder.open_comparison(small, out, False, False),
+    ):
         pass
     base = {name: value for name, value in small.table.items() if name != "compare"}
     more = make_plan(asked_for(base, ["model.norm=before,after", "model.width=128,64"], [], {}), "small")
     with (
         pytest.raises(Fault, match="compares before, after, and cannot be resumed without before, after"),
-        comparison_folder.opened(more, out, True, False),
+        comparison_folder.open_comparison(more, out, True, False),
     ):
         pass
     grown = make_plan(asked_for(base, [], ["before: model.norm=before", "after:", "x: model.width=64"], {}), "small")
-    with comparison_folder.opened(grown, out, True, False):
+    with comparison_folder.open_comparison(grown, out, True, False):
         pass
 
 
 def test_two_processes_do_not_compare_in_one_folder(small: Plan, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with comparison_folder.opened(small, out, False, False), (out / ".lock").open("ab") as lock:
+    with comparison_folder.open_comparison(small, out, False, False), (out / ".lock").open("ab") as lock:
         with pytest.raises(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with (
             pytest.raises(Fault, match="Another process is comparing in"),
-            comparison_folder.opened(small, out, True, False),
+            comparison_folder.open_comparison(small, out, True, False),
         ):
             pass
 
@@ -66,16 +69,16 @@ def test_two_processes_do_not_compare_in_one_folder(small: Plan, tmp_path: Path)
 def test_overwriting_removes_the_runs_but_none_that_is_being_trained(small: Plan, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run = RunFolder(small.runs(out)[0].folder)
-    with comparison_folder.opened(small, out, False, False):
+    with comparison_folder.open_comparison(small, out, False, False):
         run.begin()
     with (
         runs.locked_run(run),
         pytest.raises(Fault, match="Another process is training"),
-        comparison_folder.opened(small, out, False, True),
+        comparison_folder.open_comparison(small, out, False, True),
     ):
         pass
     assert run.is_ours()
-    with comparison_folder.opened(small, out, False, True):
+    with comparison_folder.open_comparison(small, out, False, True):
         assert sorted(path.name for path in out.iterdir()) == [".lock", "comparison.toml"]
 
 

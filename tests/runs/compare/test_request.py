@@ -8,7 +8,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.base.recipe import apply_settings
-from regard.runs.compare.plan import Plan, make_plan, merged
+from regard.runs.compare.plan import Plan, make_plan, merge_tables
 from regard.runs.compare.request import asked_for, cut
 
 BASE: dict[str, Any] = {"data": {"train": "demo:train", "test": "demo:test"}, "model": {"width": 32, "heads": 2}}
@@ -126,7 +126,7 @@ def test_a_metric_given_twice_counts_once() -> None:
 
 def test_changes_are_laid_over_the_recipe_without_touching_it() -> None:
     base = {"a": {"b": 1, "c": 2}, "d": 3}
-    assert merged(base, {"a": {"b": 9}, "d": {"e": 4}}) == {"a": {"b": 9, "c": 2}, "d": {"e": 4}}
+    assert merge_tables(base, {"a": {"b": 9}, "d": {"e": 4}}) == {"a": {"b": 9, "c": 2}, "d": {"e": 4}}
     assert base == {"a": {"b": 1, "c": 2}, "d": 3}
 
 

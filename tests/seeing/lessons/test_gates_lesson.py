@@ -7,7 +7,7 @@ import pytest
 from untrained import untrained
 
 from regard.base.faults import Fault
-from regard.models.recurrent.cells import unrolled
+from regard.models.recurrent.cells import unroll
 from regard.seeing.lessons import reading
 from regard.seeing.lessons.gates import gates_of
 
@@ -18,7 +18,7 @@ def test_the_gates_of_an_lstm_are_its_own(tmp_path: Path) -> None:
     model = untrained(tmp_path, cell="lstm")
     found = gates_of(model, TEXT, by_word=False)
     (layer,) = reading.read(model, TEXT, "").layers
-    states, gates = unrolled(layer.module, layer.inputs)
+    states, gates = unroll(layer.module, layer.inputs)
     assert list(found.traces) == ["forget", "input", "output", "cell"]
     for name, own in (*gates._asdict().items(), ("cell", states.cell)):
         if name in found.traces:

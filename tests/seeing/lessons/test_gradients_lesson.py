@@ -9,7 +9,7 @@ import torch
 from untrained import untrained
 
 from regard.base.faults import Fault
-from regard.models.recurrent.cells import unrolled, weights_of
+from regard.models.recurrent.cells import unroll, weights_of
 from regard.seeing.lessons.gradients import (
     Experiment,
     build_cell,
@@ -71,8 +71,8 @@ def test_the_gates_that_keep_begin_as_told() -> None:
     """σ(log 3) = 3/4: of a cell whose inputs are nothing, 3/4 is kept at the first step."""
     experiment = replace(SMALL, keep=float(torch.log(torch.tensor(3.0))), input_scale=0.0)
     inputs = draw_inputs(experiment)[None]
-    _, lstm = unrolled(build_cell("lstm", experiment), inputs)
-    _, gru = unrolled(build_cell("gru", experiment), inputs)
+    _, lstm = unroll(build_cell("lstm", experiment), inputs)
+    _, gru = unroll(build_cell("gru", experiment), inputs)
     assert lstm.forget[0, 0].tolist() == pytest.approx([0.75] * 5)
     assert gru.update[0, 0].tolist() == pytest.approx([0.75] * 5)
     assert lstm.input[0, 0].tolist() == pytest.approx([0.5] * 5)

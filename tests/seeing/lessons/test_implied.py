@@ -11,8 +11,8 @@ from torch.overrides import TorchFunctionMode
 from untrained import untrained
 
 from regard.base.faults import Fault
-from regard.models.recurrent.cells import HiddenState, unrolled
-from regard.seeing.lessons.implied import START, implied_matrices, implied_weights, mean_weights, recombined
+from regard.models.recurrent.cells import HiddenState, unroll
+from regard.seeing.lessons.implied import START, implied_matrices, implied_weights, mean_weights, recombine
 
 TEXT = "Ana reads a green book."
 
@@ -33,9 +33,9 @@ def test_recombined_they_are_the_states_of_torchs_gru(batch: int, time: int, wid
     starts = torch.randn(2, batch, width, dtype=torch.float64)
     outputs, _ = gru(inputs, starts)
     start = starts[int(backward)]
-    _, gates = unrolled(gru, inputs, start=HiddenState(start), backward=backward)
+    _, gates = unroll(gru, inputs, start=HiddenState(start), backward=backward)
     weights = implied_weights(gates.update, backward)
-    found = recombined(weights, gates.candidate, start, backward)
+    found = recombine(weights, gates.candidate, start, backward)
     torch.testing.assert_close(found, outputs[..., width:] if backward else outputs[..., :width])
     torch.testing.assert_close(weights.sum(dim=2), torch.ones_like(weights[:, :, 0]))
     assert weights.ge(0).all()
@@ -84,7 +84,7 @@ def test_a_matrix_is_the_mean_over_the_units(tmp_path: Path) -> None:
     model = untrained(tmp_path, cell="gru", bidirectional=False)
     network = model.task.model
     embedded = network.source_embedding(model.task.read([TEXT]).source).double()
-    _, gates = unrolled(network.encoder.layers[0].double(), embedded)
+    _, gates = unroll(network.encoder.layers[0].double(), embedded)
     forward, learnt = implied_matrices(untrained(tmp_path, cell="gru", bidirectional=False), TEXT, "Ana")
     assert forward.weights[0, 1] == pytest.approx(1 - gates.update[0, 0].mean().item())
     assert learnt.title == "learnt by the decoder"

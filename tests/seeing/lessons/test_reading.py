@@ -8,7 +8,7 @@ from untrained import untrained
 
 from regard.base.faults import Fault
 from regard.data.tokenisers.tokeniser import Kind
-from regard.models.recurrent.cells import unrolled
+from regard.models.recurrent.cells import unroll
 from regard.seeing.lessons.reading import read
 from regard.seeing.sentences import see
 
@@ -23,7 +23,7 @@ def test_the_cells_written_out_give_the_encoders_own_states(tmp_path: Path, cell
     assert reading.words == ["Ana", "reads", "a", "green", "book", ".", "</s>"]
     assert reading.of_token == [0, 1, 2, 3, 4, 5, 6]
     last = reading.layers[1]
-    both = [unrolled(last.module, last.inputs, backward=backward)[0].hidden for backward in (False, True)]
+    both = [unroll(last.module, last.inputs, backward=backward)[0].hidden for backward in (False, True)]
     network, batch = model.task.model.double(), model.task.read([TEXT])
     torch.testing.assert_close(torch.cat(both, dim=-1), network.read(batch.source, batch.source_lengths).states)
 
