@@ -47,9 +47,10 @@ def _torchs_own(options: OptimizerOptions) -> tuple[Callable[..., torch.optim.Op
             return torch.optim.ASGD, {"t0": options.average_from - 2, "lambd": 0.0}
 
 
-def check_sparse(module: nn.Module, options: OptimizerOptions) -> None:
+def check_sparse(optimizer: torch.optim.Optimizer, options: OptimizerOptions) -> None:
     """Refuse sparse gradients where the optimiser would fail on them, or would need a dense memory for them."""
-    if any(parameter.grad is not None and parameter.grad.is_sparse for parameter in module.parameters()):
+    gradients = (parameter.grad for group in optimizer.param_groups for parameter in group["params"])
+    if any(gradient is not None and gradient.is_sparse for gradient in gradients):
         if options.kind not in SPARSE:
             kinds = " or ".join(f"'{kind}'" for kind in SPARSE)
             raise Fault(

@@ -112,7 +112,7 @@ class Trainer:
         facts.step += 1
         begin = partial(self._begin_update, self.carry)
         losses = self.splitter.run(group, begin, self._backward)
-        optimizers.check_sparse(self.module, options.optimizer)
+        optimizers.check_sparse(self.optimizer, options.optimizer)
         count = sum(loss.count for loss in losses)
         norm = optimizers.scale_gradients(self.module, count, options.optimizer.clip, self.members is not None)
         optimizers.step(self.optimizer, self._learning_rate())

@@ -121,7 +121,7 @@ def test_sparse_gradients_do_what_dense_ones_do(kind: str) -> None:
         for _ in range(2):
             optimizer.zero_grad()
             (table(torch.tensor([1, 3, 3, 1, 0])) * torch.arange(1.0, 6.0)[:, None]).sum().backward()
-            optimizers.check_sparse(table, options)
+            optimizers.check_sparse(optimizer, options)
             norms.append(optimizers.scale_gradients(table, 2, options.clip).item())
             optimizers.step(optimizer, 0.1)
         tables.append(table.weight.detach())
@@ -140,8 +140,9 @@ def test_sparse_gradients_do_what_dense_ones_do(kind: str) -> None:
 def test_sparse_gradients_are_refused_where_they_would_fail(table: dict[str, Any], words: str) -> None:
     embedding = nn.Embedding(5, 3, sparse=True)
     embedding(torch.tensor([1])).sum().backward()
+    options = check(OptimizerOptions, table)
     with pytest.raises(Fault, match=words):
-        optimizers.check_sparse(embedding, check(OptimizerOptions, table))
+        optimizers.check_sparse(optimizers.build(embedding, options), options)
 
 
 def test_the_memory_survives_as_tensors() -> None:
