@@ -15,7 +15,7 @@ from regard.viewing.graph.record import from_json, to_json
 from regard.viewing.graph.terminal import neighbourhood_lines
 
 sys.path.insert(0, str(Path(__file__).parent))
-from drawn import neighbourhood, star
+from drawn import EDGES, neighbourhood, star
 
 PNG = b"\x89PNG"
 
@@ -54,6 +54,8 @@ def test_the_middle_is_in_the_middle_and_the_rings_are_circles() -> None:
     assert np.hypot(*layout.places.T).tolist() == pytest.approx([0, 0.5, 0.5, 0.5, 1])
     assert layout.itself == pytest.approx((0, 0.5))  # at the top
     assert np.arctan2(*layout.places[1]) == pytest.approx(np.arctan2(*layout.places[4]))  # e stands behind b
+    straight = [edge for edge, is_outward in zip(EDGES.T.tolist(), layout.outward, strict=True) if is_outward]
+    assert straight == [[0, 0], [0, 1], [0, 2], [0, 3], [1, 4]]
 
 
 @pytest.mark.parametrize("neighbours", [1, 2, 7, 60])

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
+from regard.attention.glimpses import centre_pixels, take_glimpses, window_sides
 from regard.viewing.windows.page import glimpse_data
 from regard.viewing.windows.picture import draw_glimpses
-from regard.viewing.windows.record import from_json, to_json
+from regard.viewing.windows.record import GlimpsePath, from_json, to_json
 from regard.viewing.windows.terminal import glimpse_lines
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -33,6 +35,19 @@ def test_beyond_the_picture_it_is_black() -> None:
     small, large = glimpses().patches(2)
     assert small == pytest.approx(np.array([[1.0, 0.0]] * 2))
     assert large == pytest.approx(np.array([[0.9, 0.0], [0.45, 0.0]]))  # the last of its four rows lies below
+
+
+def test_what_is_seen_is_what_the_model_saw() -> None:
+    """Whole windows or half outside the picture: the same numbers as the patches that a network is given."""
+    chance = torch.Generator().manual_seed(3)
+    picture = torch.rand(1, 9, 14, generator=chance, dtype=torch.float64)
+    places = torch.rand(1, 20, 2, generator=chance, dtype=torch.float64) * 2 - 1
+    centres = centre_pixels(places, picture.shape)[0].numpy()
+    extents = np.tile(window_sides(4, 3), (20, 1))
+    path = GlimpsePath("", picture[0].numpy(), ["look"] * 20, centres, extents)
+    given = take_glimpses(picture, places, 4, 3)[0]
+    for step in range(20):
+        assert np.stack(path.patches(step)) == pytest.approx(given[step].numpy())
 
 
 def test_colours_are_seen_as_colours() -> None:

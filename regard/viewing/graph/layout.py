@@ -12,11 +12,13 @@ from regard.viewing.graph.record import Neighbourhood
 class Layout:
     """Places (node, 2) in a circle of radius 1, across and up; the middle's look at itself ends at `itself`.
 
-    `room` is how wide a bundle of lines may be halfway out to the first ring before it touches its neighbours'.
+    `outward` (edge) tells the looks that lead straight out, which are drawn head by head, from those that would cross
+    others. `room` is how wide a bundle of lines may be halfway out to the first ring before it touches its neighbours'.
     """
 
     places: np.ndarray
     itself: tuple[float, float] | None
+    outward: list[bool]
     room: float
 
 
@@ -43,7 +45,8 @@ def lay_out(neighbourhood: Neighbourhood) -> Layout:
             for number, child in enumerate(behind[place]):
                 places[child] = _on_circle((turn + number + 0.5) / sum(shares), 1.0)
         turn += share
-    return Layout(places, itself, math.pi / rings / max(1, len(shares)))
+    outward = [looks_from == 0 or looks_at in behind.get(looks_from, []) for looks_from, looks_at in edges]
+    return Layout(places, itself, outward, math.pi / rings / max(1, len(shares)))
 
 
 def _parents(neighbourhood: Neighbourhood) -> dict[int, list[int]]:

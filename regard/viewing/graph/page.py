@@ -37,6 +37,7 @@ def graph_data(neighbourhood: Neighbourhood, layer: int | None = None, head: int
             for node, place in zip(neighbourhood.nodes, layout.places.round(4).tolist(), strict=True)
         ],
         "itself": layout.itself and [round(value, 4) for value in layout.itself],
+        "outward": layout.outward,
         "room": round(layout.room, 4),
         "edges": neighbourhood.edges.tolist(),
         "hidden": neighbourhood.hidden,

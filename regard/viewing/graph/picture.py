@@ -62,10 +62,9 @@ def _draw_looks(
     widest = float(np.clip(72 * room / len(heads) * 1.2, 2.2, 4.0))  # points
     codes = [Curve.MOVETO, Curve.CURVE3, Curve.CURVE3]
     for edge, (looks_from, looks_at) in enumerate(record.edges.tolist()):
-        outward = record.nodes[looks_at].ring > record.nodes[looks_from].ring or (looks_from, looks_at) == (0, 0)
         end = layout.itself if (looks_from, looks_at) == (0, 0) else layout.places[looks_at]
         start = layout.places[looks_from]
-        if not outward:
+        if not layout.outward[edge]:
             if looks_from != looks_at:  # farther nodes' looks at themselves would hide them
                 share = float(weights[heads, edge].mean()) / strongest
                 bow = strand(start, np.asarray(end), 1, 2, 0.3) * radius

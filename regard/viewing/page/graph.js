@@ -22,7 +22,6 @@ const weightOf = (head, edge) => graphBlock().heads[head][edge] / WHOLE;
 const headName = (head) => `head ${head + 1}`;
 const hue = (head) => `hue-${(head % COLOURS) + 1}`;
 const looksAtItself = ([from, to]) => from === 0 && to === 0;
-const isOutward = ([from, to]) => graph.nodes[to].ring > graph.nodes[from].ring;
 
 /** Show a neighbourhood, and of it what is wished for: a block, a head or all, and a node to point at. */
 export function showGraph(found, wish) {
@@ -87,7 +86,7 @@ function looksAlong(ends, edge, spot, radius) {
   const start = spot(graph.nodes[from].place);
   const end = spot(looksAtItself(ends) ? graph.itself : graph.nodes[to].place);
   const about = { "data-from": from, "data-to": to };
-  if (!looksAtItself(ends) && !isOutward(ends)) {
+  if (!graph.outward[edge]) {
     if (from === to) return [];
     const share = heads.reduce((sum, head) => sum + weightOf(head, edge), 0) / heads.length / strongest;
     const line = { d: bow(start, end, 0.15 * radius), "stroke-opacity": (0.6 * share).toFixed(3) };
