@@ -69,8 +69,10 @@ class OptimizerOptions(Options):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_in_own(cls, table: dict[str, Any]) -> dict[str, Any]:
+    def _fill_in_own(cls, table: Any) -> Any:
         """Every option of the chosen optimiser has a value, and so is written out; those of others have none."""
+        if not isinstance(table, dict):
+            return table
         kind = table.get("kind", cls.model_fields["kind"].default)
         return OWN_OPTIONS.get(kind, {}) | table if isinstance(kind, str) else table
 

@@ -1,5 +1,7 @@
 """Which training options belong to which tasks."""
 
+from typing import Any
+
 import pytest
 
 from regard.base.faults import Fault
@@ -27,6 +29,12 @@ def test_counting_has_no_steps() -> None:
     with pytest.raises(Fault, match="has no 'steps'; it has save_every"):
         check(CountingOptions, {"steps": 100, "save_every": 10})
     assert check(CountingOptions, {"save_every": 10}).save_every == 10
+
+
+@pytest.mark.parametrize("optimizer", [3, [1], "sgd"])
+def test_an_optimiser_is_a_table(optimizer: Any) -> None:
+    with pytest.raises(Fault, match=r"optimizer is .+, expected a table"):
+        check(TrainingOptions, {"optimizer": optimizer})
 
 
 def test_a_mean_of_checkpoints_needs_checkpoints() -> None:
