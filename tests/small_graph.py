@@ -36,6 +36,6 @@ def small_recipe(folder: Path, members: int = 1, seed: int = 1, **training: Any)
         "task": "nodes",
         "seed": seed,
         "data": {**write_small_graph(folder, seed), "normalise": False},
-        "model": {"heads": 2, "width": 4, "dropout": 0.2, "weight_dropout": 0.2},
+        "model": {"heads": 2, "width": 4, "dropout": 0.2, "weight_dropout": 0.2, "value_dropout": 0.2},
         "training": {"steps": 60, "members": members, **training},
     }

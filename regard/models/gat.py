@@ -27,7 +27,7 @@ States = Float[Tensor, "member node depth"]
 
 
 class GATOptions(Options):
-    """How a graph attention network is built; the defaults are the paper's for Cora and Citeseer."""
+    """How a graph attention network is built; the defaults are those of the paper's text for Cora and Citeseer."""
 
     version: Version = Field("gat", description="How an edge is scored: 'gat', or 'gatv2' of Brody et al. 2022.")
     layers: int = Field(2, ge=1, description="How many layers; a node sees as many edges far.")
@@ -36,6 +36,9 @@ class GATOptions(Options):
     last_heads: int = Field(1, ge=1, description="Heads of the last layer; what they find is averaged.")
     dropout: float = Field(0.6, ge=0, lt=1, description="Dropout of the features that enter a layer.")
     weight_dropout: float = Field(0.6, ge=0, lt=1, description="Dropout of the attention weights.")
+    value_dropout: float = Field(
+        0.0, ge=0, lt=1, description="Dropout of the W h that are mixed; the authors' code has it, their text not."
+    )
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class GAT(nn.Module):
                 version=options.version,
                 dropout=options.dropout,
                 weight_dropout=options.weight_dropout,
+                value_dropout=options.value_dropout,
                 join="mean" if is_last else "concat",
             )
             for depth, is_last in zip(depths, [*[False] * (options.layers - 1), True], strict=True)
@@ -131,11 +135,12 @@ class GraphAttention(nn.Module):
         version: Version = "gat",
         dropout: float = 0.0,
         weight_dropout: float = 0.0,
+        value_dropout: float = 0.0,
         join: Literal["concat", "mean"] = "concat",
     ) -> None:
         super().__init__()
         self.members, self.heads, self.width, self.join = members, heads, width, join
-        self.dropout, self.weight_dropout = dropout, weight_dropout
+        self.dropout, self.weight_dropout, self.value_dropout = dropout, weight_dropout, value_dropout
         self.weight = nn.Parameter(torch.empty(members, depth, heads * width))
         self.score = SCORES[version](members, depth, heads, width)
         self.bias = nn.Parameter(torch.zeros(members, heads * width if join == "concat" else width))
@@ -154,6 +159,7 @@ class GraphAttention(nn.Module):
         weights = edge_softmax(self.score(inputs, values, edges), edges)
         self._note(weights, edges)
         weights = F.dropout(weights, self.weight_dropout, self.training)
+        values = F.dropout(values, self.value_dropout, self.training)
         found = mix_along_edges(weights, values.flatten(0, 1), edges).unflatten(0, (self.members, -1))
         joined = found.flatten(-2) if self.join == "concat" else found.mean(-2)
         return joined + self.bias[:, None]

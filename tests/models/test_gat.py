@@ -149,7 +149,7 @@ def test_batch_mates_and_watchers_change_nothing() -> None:
 @pytest.mark.parametrize(
     "change",
     [{"version": "gatv2"}, {"layers": 3}, {"heads": 2}, {"width": 3}, {"last_heads": 4}, {"dropout": 0.1},
-     {"weight_dropout": 0.1}],
+     {"weight_dropout": 0.1}, {"value_dropout": 0.1}],
 )  # fmt: skip
 def test_every_option_changes_something(change: dict[str, object]) -> None:
     def outputs(options: GATOptions) -> torch.Tensor:
