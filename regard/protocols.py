@@ -81,7 +81,7 @@ class Measure:
         return fmean(self.members)
 
     @property
-    def spread(self) -> float:
+    def deviation(self) -> float:
         """The standard deviation over the members; nothing where there is one."""
         return pstdev(self.members)
 

@@ -10,7 +10,7 @@ from regard.protocols import Better, Measure, Tally, mean
 def test_measures_add_as_their_tallies_do() -> None:
     """Two right of four and one of one are three of five, which is no mean of means."""
     found = Measure(Tally((2, 4), mean), "higher", "per word") + Measure(Tally((1, 1), mean), "higher", "per word")
-    assert (found.value, found.members, found.spread) == (0.6, (0.6,), 0.0)
+    assert (found.value, found.members, found.deviation) == (0.6, (0.6,), 0.0)
     assert (found.better, found.signature) == ("higher", "per word")
 
 
@@ -20,7 +20,7 @@ def test_members_are_added_each_to_its_own_and_their_mean_is_the_value() -> None
         Measure.of_members([Tally((right, 4), mean) for right in members], "higher") for members in ((1, 4), (3, 4))
     ]
     found = batches[0] + batches[1]
-    assert (found.members, found.value, found.spread) == ((0.5, 1.0), 0.75, 0.25)
+    assert (found.members, found.value, found.deviation) == ((0.5, 1.0), 0.75, 0.25)
 
 
 @pytest.mark.parametrize(

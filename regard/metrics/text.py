@@ -35,7 +35,7 @@ class Score:
     signature: str
     n: int
     split: str | None = None
-    spread: float | None = None  # the standard deviation over the members of a stack, where it is of several
+    deviation: float | None = None  # the standard deviation over the members of a stack, where it is of several
 
     @property
     def digits(self) -> int:
@@ -44,13 +44,13 @@ class Score:
 
     @property
     def shown(self) -> str:
-        """The value as people read it, with its spread."""
-        spread = "" if self.spread is None else f" ± {self.spread:.{self.digits}f}"
-        return f"{self.value:.{self.digits}f}{spread}"
+        """The value as people read it, with its standard deviation."""
+        deviation = "" if self.deviation is None else f" ± {self.deviation:.{self.digits}f}"
+        return f"{self.value:.{self.digits}f}{deviation}"
 
     def as_dict(self) -> dict[str, Any]:
-        """As it stands in scores.json; the split of a score of files is null, and only a stack has a spread."""
-        return {name: value for name, value in asdict(self).items() if name != "spread" or value is not None}
+        """As it stands in scores.json; the split of a score of files is null, and only a stack has a deviation."""
+        return {name: value for name, value in asdict(self).items() if name != "deviation" or value is not None}
 
 
 def _chrf(word_order: int) -> Callable[[], Any]:

@@ -39,5 +39,5 @@ def read_scores(folder: Path) -> list[dict]:
 
 def score_in_words(kept: dict) -> str:
     """A score that a model folder keeps, on one line."""
-    score = Score(kept["metric"], kept["value"], kept["signature"], 0, kept["split"], kept.get("spread"))
+    score = Score(kept["metric"], kept["value"], kept["signature"], 0, kept["split"], kept.get("deviation"))
     return f"{score.split} {score.metric} {score.shown}  ({score.signature})"

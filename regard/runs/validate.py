@@ -79,7 +79,7 @@ def scores_of(measures: dict[str, Measure], split: str | None) -> list[Score]:
             measure.signature,
             measure.items,
             split,
-            measure.spread if len(measure.members) > 1 else None,
+            measure.deviation if len(measure.members) > 1 else None,
         )
         for name, measure in measures.items()
     ]

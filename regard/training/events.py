@@ -46,7 +46,9 @@ class Validated:
     since_best: int
     samples: list[tuple[str, str, str]] = field(default_factory=list)  # input, output, reference
     details: dict[str, float] = field(default_factory=dict)  # many numbers, for a log rather than for people
-    spreads: dict[str, float] = field(default_factory=dict)  # of the measures over the members, where there are several
+    deviations: dict[str, float] = field(
+        default_factory=dict
+    )  # of the measures over the members, where there are several
 
 
 @dataclass(frozen=True)

@@ -90,5 +90,5 @@ class Judge:
 
 def _validated(facts: Facts, validation: Validation, best: bool) -> Validated:
     """What listeners hear of a validation."""
-    samples, details, spreads = validation.samples, validation.details, validation.spreads
-    return Validated(facts.step, validation.values, best, facts.since_best, samples, details, spreads)
+    samples, details, deviations = validation.samples, validation.details, validation.deviations
+    return Validated(facts.step, validation.values, best, facts.since_best, samples, details, deviations)

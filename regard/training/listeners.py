@@ -117,9 +117,9 @@ def _measures(event: Validated) -> str:
 
 
 def _values(event: Validated) -> dict[str, str]:
-    """Each measure in figures, with its spread where there are several members."""
-    spreads = {name: f" ± {spread:.3f}" for name, spread in event.spreads.items()}
-    return {name: f"{value:.3f}{spreads.get(name, '')}" for name, value in event.measures.items()}
+    """Each measure in figures, with its standard deviation where there are several members."""
+    deviations = {name: f" ± {deviation:.3f}" for name, deviation in event.deviations.items()}
+    return {name: f"{value:.3f}{deviations.get(name, '')}" for name, value in event.measures.items()}
 
 
 def _samples(event: Validated) -> Iterator[str]:
@@ -203,7 +203,7 @@ class Bar:
     def _validated(self, event: Validated) -> None:
         if not self.headed:
             self.headed = True
-            self.width = 16 if event.spreads else 11
+            self.width = 16 if event.deviations else 11
             names = [f"{name:>{self.width}}" for name in event.measures]
             self.console.print("[bold]" + " ".join(["    step", *names]) + "[/]")
         cells = " ".join([f"{event.step:8d}", *(f"{value:>{self.width}}" for value in _values(event).values())])

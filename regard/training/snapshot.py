@@ -85,9 +85,9 @@ class Validation:
         return {name: measure.value for name, measure in self.measures.items()}
 
     @property
-    def spreads(self) -> dict[str, float]:
-        """The spread of each measure over the members, where there are several."""
-        return {name: measure.spread for name, measure in self.measures.items() if len(measure.members) > 1}
+    def deviations(self) -> dict[str, float]:
+        """The standard deviation of each measure over the members, where there are several."""
+        return {name: measure.deviation for name, measure in self.measures.items() if len(measure.members) > 1}
 
 
 class Trainable(Task, Learns, Protocol):

@@ -39,10 +39,10 @@ def test_who_belongs_to_which_group_is_learnt(tmp_path: Path, seed: int, capsys:
     assert scores["accuracy"]["n"] == NODES // 2
     assert scores["accuracy"]["split"] == "test"
     assert scores["accuracy"]["signature"] == "mean of 3 members|range:0-1"
-    assert 0 <= scores["accuracy"]["spread"] < 0.1
+    assert 0 <= scores["accuracy"]["deviation"] < 0.1
     assert main(["info", str(folder)]) == 0
-    value, spread = scores["loss"]["value"], scores["loss"]["spread"]
-    assert f"test loss {value:.4f} ± {spread:.4f}  (mean of 3 members|" in capsys.readouterr().out
+    value, deviation = scores["loss"]["value"], scores["loss"]["deviation"]
+    assert f"test loss {value:.4f} ± {deviation:.4f}  (mean of 3 members|" in capsys.readouterr().out
 
 
 def test_nodes_are_answered_in_their_order(

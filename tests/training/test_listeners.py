@@ -60,7 +60,7 @@ def test_tallies_and_the_spread_over_members_are_shown() -> None:
     events: list[Event] = [
         Started(0, 10, "glimpses"),
         Stepped(10, 0, 2.5, 1000, 1e-3, 0.7, {"reward": 0.25}),
-        Validated(10, {"accuracy": 0.83}, True, 0, spreads={"accuracy": 0.007}),
+        Validated(10, {"accuracy": 0.83}, True, 0, deviations={"accuracy": 0.007}),
         Ended(10, "done", True),
     ]
     file = io.StringIO()

@@ -100,7 +100,7 @@ def test_the_loss_that_is_told_is_the_mean_over_members() -> None:
     errors = task.errors(batch).detach() / batch.rows
     validated = log.of(Validated)[0]
     assert validated.measures["error"] == pytest.approx(float(errors.mean()))
-    assert validated.spreads["error"] == pytest.approx(float(errors.std(correction=0)))
+    assert validated.deviations["error"] == pytest.approx(float(errors.std(correction=0)))
 
 
 @pytest.mark.parametrize("stop", [3, 5, 12, 27])
