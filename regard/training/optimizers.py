@@ -69,7 +69,9 @@ def scale_gradients(module: nn.Module, count: Tensor | int, clip: float, is_stac
     """
     gradients = [_numbers(parameter) for parameter in module.parameters() if parameter.grad is not None]
     if is_stacked:
-        norms = torch.stack([gradient.flatten(1).norm(dim=1) for gradient in gradients]).norm(dim=0) / count
+        norms = (
+            torch.stack([gradient.reshape(len(gradient), -1).norm(dim=1) for gradient in gradients]).norm(dim=0) / count
+        )
         for gradient in gradients:
             gradient.mul_(_factor(norms, count, clip).view(-1, *[1] * (gradient.dim() - 1)))
         return norms.mean()

@@ -174,3 +174,12 @@ def test_the_mean_gradient_is_the_sum_over_the_count() -> None:
     assert norm.item() == pytest.approx(2 * 6**0.5)
     optimizers.scale_gradients(linear, 1, clip=1.0)
     assert linear.weight.grad.norm().item() == pytest.approx(1.0, abs=1e-5)
+
+
+def test_in_a_stack_each_member_is_clipped_by_itself() -> None:
+    """The gradients (3, 4) and (0.3, 0.4) have the norms 5 and 0.5: clipped to 1, the second stays as it is."""
+    stack = nn.ParameterList([torch.zeros(2), torch.zeros(2, 1, 1)])
+    stack[0].grad, stack[1].grad = torch.tensor([3.0, 0.3]), torch.tensor([4.0, 0.4]).view(2, 1, 1)
+    assert optimizers.scale_gradients(stack, 1, clip=1.0, is_stacked=True).item() == pytest.approx(2.75)
+    assert stack[0].grad.tolist() == pytest.approx([0.6, 0.3], abs=1e-5)
+    assert stack[1].grad.flatten().tolist() == pytest.approx([0.8, 0.4], abs=1e-5)
