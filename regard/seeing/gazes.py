@@ -43,7 +43,7 @@ class Sight:
         return seen_between(self.between(name), by_word)
 
     def between(self, name: str | None = None) -> LooksBetween:
-        """What one attention looked at, by its name, or the only one there is."""
+        """What one attention looked at, by its name, or the first there is."""
         if not self.looks:
             raise Fault(_NOTHING)
         name = name or self.looks[0]

@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from regard.base.faults import Fault
+
+MOST_BYTES = 4_000_000  # of a picture on a page
 # Ink of a pixel in a terminal, from dark to bright.
 _INK = " ░▒▓█"
 
@@ -15,6 +18,10 @@ def grey(picture: np.ndarray) -> np.ndarray:
 
 def page_picture(picture: np.ndarray) -> dict[str, Any]:
     """A picture as a page takes it: bytes of red, green and blue, or of grey alone, row after row."""
+    if picture.size > MOST_BYTES:
+        raise Fault(
+            f"A page of this picture would hold {picture.size:,} bytes, and {MOST_BYTES:,} are the most; draw a .png."
+        )
     values = np.rint(np.clip(picture, 0, 1) * 255).astype(int)
     return {"height": picture.shape[0], "width": picture.shape[1], "bytes": values.ravel().tolist()}
 

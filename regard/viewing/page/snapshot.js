@@ -85,7 +85,7 @@ const isSeen = (colour) => Boolean(colour) && !/^(transparent|rgba\(.*, 0\))$/.t
 
 function picture(canvas, box, extent) {
   const place = { x: box.left - extent.left, y: box.top - extent.top, width: box.width, height: box.height };
-  const how = { preserveAspectRatio: "none", "image-rendering": "pixelated" };
+  const how = { preserveAspectRatio: "none", "image-rendering": getComputedStyle(canvas).imageRendering };
   return drawing("image", { ...place, ...how, href: canvas.toDataURL() });
 }
 
