@@ -15,7 +15,13 @@ class Limits(Options):
     picture: int = Field(default=2**20, ge=1, description="Bytes of the file of a picture.")
     beam: int = Field(default=16, ge=1, le=64, description="Width of a beam.")
     n_best: int = Field(default=16, ge=1, le=64, description="Candidates of a sentence.")
-    samples: int = Field(default=64, ge=2, le=1024, description="Samples that minimum Bayes risk chooses among.")
+    samples: int = Field(
+        default=64,
+        ge=2,
+        le=1024,
+        description="Samples that minimum Bayes risk chooses among, or for a prompt.",
+    )
+    tokens: int = Field(default=1000, ge=1, description="Tokens that are written after a prompt.")
     weights: int = Field(default=2_000_000, ge=1, description="Weights of attention in one answer.")
     nodes: int = Field(default=5000, ge=1, description="Hypotheses of a beam in one answer.")
     seconds: float = Field(default=60.0, gt=0, le=3600, description="Time for a request, waiting included.")

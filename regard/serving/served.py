@@ -14,14 +14,16 @@ from regard.runs.folder import SCORES, read_folder
 from regard.serving.doors.records import Language, ModelAnswer, TranslatorAnswer
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
+from regard.verbs.requests.generate import GenerateRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
 
 if TYPE_CHECKING:
     from regard.protocols import Answer
+    from regard.verbs.generate.continuing import Generated
 
-_ASKED = ("answer", "look")  # the verbs that the server has doors for
+_ASKED = ("answer", "generate", "look")  # the verbs that the server has doors for
 Reads = Literal["text", "prompt", "nodes", "picture"]  # what an input of a model is
 
 
@@ -51,6 +53,10 @@ class Served(ABC):
     def answer(self, inputs: Sequence[Any]) -> "list[Answer]":
         """An answer for each input, which is a text, the number of a node, or the file of a picture."""
         raise self.refuse("answer")
+
+    def generate(self, request: GenerateRequest) -> "list[list[Generated]]":
+        """The texts that go on with each prompt."""
+        raise self.refuse("generate")
 
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
         """What it looks at when it reads an input: the name of a view, and what that takes."""
@@ -87,6 +93,12 @@ class ServedModel(Served):
         from regard.verbs.answer import answer_each
 
         return list(answer_each(self.model.task, inputs))
+
+    def generate(self, request: GenerateRequest) -> "list[list[Generated]]":
+        from regard.verbs.generate.model import LanguageModel
+
+        assert isinstance(self.model, LanguageModel)
+        return list(self.model.generate_by(request))
 
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
         from regard.seeing.gazes import see_answer

@@ -14,12 +14,28 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import numpy as np
+
 from regard.serving.http.guard import HEADERS
 from regard.serving.static import page_files
+from regard.viewing.graph.page import graph_data
+from regard.viewing.graph.record import Neighbour, Neighbourhood
+from regard.viewing.seen import Block
+from regard.viewing.windows.page import glimpse_data
+from regard.viewing.windows.record import GlimpsePath
 
 WORDS = {"I": "Eu", "see": "vejo", "the": "a", "house": "casa", "cat": "gata", "sleeps": "dorme"}
 INSTEAD, END = "▁talvez", "</s>"
-LIMITS = {"characters": 200, "beam": 8, "n_best": 8, "weights": 10_000, "nodes": 500, "seconds": 10, "picture": 100}
+LIMITS = {
+    "characters": 200,
+    "beam": 8,
+    "n_best": 8,
+    "weights": 10_000,
+    "nodes": 500,
+    "seconds": 10,
+    "picture": 100,
+    "tokens": 9,
+}
 
 
 def _described(name: str, source: str, target: str) -> dict[str, Any]:
@@ -89,7 +105,8 @@ class Pretending:
 
     def answer(self, path: str, question: dict[str, Any]) -> Any:
         answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}
-        return (answers | {"/v1/answer": _answer, "/v1/look": _look})[path](question)
+        answers |= {"/v1/answer": _answer, "/v1/look": _look, "/v1/generate": _generate}
+        return answers[path](question)
 
 
 def translation(question: dict[str, Any]) -> dict[str, Any]:
@@ -199,24 +216,25 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
     return {"model": question["model"], "seconds": 0.003, "answers": [best]}
 
 
+def _generate(question: dict[str, Any]) -> dict[str, Any]:
+    """The prompt and as many numbers as tokens are wanted."""
+    tokens = [str(number) for number in range(1, question["tokens"] + 1)]
+    text = {"prompt": question["prompt"], "text": " ".join([question["prompt"], *tokens]), "score": -0.5}
+    drawn = [text | {"tokens": tokens, "token_scores": [-0.1] * len(tokens)}] * question["samples"]
+    return {"model": question["model"], "seconds": 0.002, "texts": [drawn]}
+
+
 def _look(question: dict[str, Any]) -> dict[str, Any]:
     """A path of two glimpses on a picture of four pixels, or a node and its two neighbours."""
     if isinstance(question["input"], dict):
-        picture = {"width": 2, "height": 2, "bytes": [0, 80, 160, 240]}
-        patch = {"width": 1, "height": 1, "bytes": [80]}
-        steps = [
-            {"name": f"glimpse {number}", "centre": [1, 1], "squares": [[0, 0, number]], "patches": [patch]}
-            for number in (1, 2)
-        ]
-        return {"view": "windows", "looks": {"title": "The picture", "picture": picture, "steps": steps}}
-    nodes = [
-        {"name": name, "ring": ring, "answer": "odd", "label": "", "place": place}
-        for name, ring, place in ((str(question["input"]), 0, [0, 0]), ("7", 1, [1, 0]), ("9", 1, [-1, 0]))
-    ]
-    block = {"where": "layers.0", "heads": [[5000, 3000, 2000]]}
-    looks = {"title": "node", "classes": ["odd"], "nodes": nodes, "itself": [0.3, 0.3], "room": 1.2, "hidden": 0}
-    edges = {"edges": [[0, 0], [1, 0], [2, 0]], "blocks": [block], "start": {"layer": 1, "head": "all"}}
-    return {"view": "graph", "looks": looks | edges}
+        picture, centres = np.array([[0, 80], [160, 240]], dtype=np.uint8), np.array([[0.5, 0.5], [1.5, 1.5]])
+        path = GlimpsePath("The picture", picture, ["glimpse 1", "glimpse 2"], centres, np.ones((2, 1)))
+        return {"view": "windows", "looks": glimpse_data(path)}
+    names = (str(question["input"]), "7", "9")
+    nodes = [Neighbour(name, ring=min(place, 1), answer="odd") for place, name in enumerate(names)]
+    block = Block("layers.0", np.array([[0.5, 0.3, 0.2]]))
+    neighbourhood = Neighbourhood("node", nodes, np.array([[0, 0], [1, 0], [2, 0]]), [block])
+    return {"view": "graph", "looks": graph_data(neighbourhood)}
 
 
 class _Handler(BaseHTTPRequestHandler):

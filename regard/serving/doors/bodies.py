@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from regard.verbs.requests.answer import AnswerRequest, Input
+from regard.verbs.requests.generate import GenerateRequest
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
 from regard.verbs.requests.rules import VerbRequest
 from regard.verbs.requests.translate import TranslateRequest
@@ -17,6 +18,10 @@ class ModelBody(VerbRequest):
 
 class AnswerBody(AnswerRequest, ModelBody):
     """What is to be answered, one answer for each, and by which model."""
+
+
+class GenerateBody(GenerateRequest, ModelBody):
+    """What is to be gone on with, how, and by which model."""
 
 
 class LookBody(ModelBody):

@@ -6,6 +6,7 @@ from regard.base.faults import Fault
 from regard.engines.fast import CALLED
 from regard.serving.options import Limits
 from regard.serving.served import ServedTranslator
+from regard.verbs.requests.rules import VerbRequest
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.plan import Plan
 
@@ -26,15 +27,20 @@ def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslat
 
 
 def _check_limits(request: TranslateRequest, limits: Limits) -> None:
-    for name, most in (("beam", limits.beam), ("n_best", limits.n_best), ("samples", limits.samples)):
-        value = getattr(request, name)
-        if value is not None and value > most:
-            raise Fault(f"'{name}' is {value}; here {most} is the most.")
+    check_numbers(request, ("beam", "n_best", "samples"), limits)
     more = [*request.forbidden, *(request.vocabulary or []), *(request.prefix or []), *(request.forced or [])]
     phrases = request.required or []
     more += [each for phrase in phrases for each in ([phrase] if isinstance(phrase, str) else phrase)]
     if len(more) > limits.texts or sum(map(len, more)) > limits.characters:
         raise Fault("Prefixes, phrases and outputs are more than is allowed here; give fewer.")
+
+
+def check_numbers(request: VerbRequest, names: Sequence[str], limits: Limits) -> None:
+    """Refuse numbers of a request that are above the limits of the same names."""
+    for name in names:
+        value, most = getattr(request, name), getattr(limits, name)
+        if value is not None and value > most:
+            raise Fault(f"'{name}' is {value}; here {most} is the most.")
 
 
 def check_amount(texts: Sequence[str], limits: Limits) -> None:

@@ -212,6 +212,24 @@ class AnswersAnswer(DoorAnswer):
     answers: list[OneAnswer]
 
 
+class GeneratedText(DoorAnswer):
+    """A prompt and what was written after it, as `regard generate --json` has it; `text` is both."""
+
+    prompt: str
+    text: str
+    score: float | None
+    tokens: list[str]
+    token_scores: list[float | None]
+
+
+class GenerateAnswer(DoorAnswer):
+    """For each prompt its texts, best first or in the order drawn."""
+
+    model: str
+    seconds: float
+    texts: list[list[GeneratedText]]
+
+
 class LookAnswer(DoorAnswer):
     """What a model looked at, as the view of that name takes it."""
 

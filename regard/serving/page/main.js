@@ -3,6 +3,7 @@
 import { remember, wished } from "./address.js";
 import { answerAgain, followAnswering, mountAnswering } from "./answering.js";
 import { button, byId, element, reachable, walkable } from "./common.js";
+import { followGenerating, generateAgain, mountGenerating } from "./generating.js";
 import { get, keepKey, Refusal } from "./server.js";
 import { followTranslating, mountTranslating, translateAll } from "./translating.js";
 
@@ -21,6 +22,13 @@ const DESKS = {
     mount: mountAnswering,
     follow: followAnswering,
     again: answerAgain,
+  },
+  generate: {
+    title: "Generate",
+    holder: "generate-desk",
+    mount: mountGenerating,
+    follow: followGenerating,
+    again: generateAgain,
   },
 };
 

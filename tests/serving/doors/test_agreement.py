@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from regard.base.recipe import Options
 from regard.serving.app import every_door
-from regard.serving.doors.bodies import AnswerBody, AttentionBody, BeamBody, NextBody, TranslateBody
+from regard.serving.doors.bodies import AnswerBody, AttentionBody, BeamBody, GenerateBody, NextBody, TranslateBody
 from regard.serving.http.bodies import parse_json
 from regard.serving.http.refusals import Refusal, read_request
 from regard.serving.openapi import document
@@ -46,6 +46,7 @@ BODIES = {
     NextBody: {"text": "Ana reads."},
     BeamBody: {"text": "Ana reads."},
     AnswerBody: {"inputs": [3]},
+    GenerateBody: {"prompt": "Ana"},
 }
 NAMES = {kind: [field.alias or name for name, field in kind.model_fields.items()] for kind in BODIES}
 VALUES = st.sampled_from(

@@ -1,0 +1,85 @@
+"""Models that answer, served from their folders: what the server gives is what Python and `regard look` give."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import numpy as np
+import pytest
+import tomli_w
+from loopback import on_loopback
+from picture_files import flags, write_set
+from PIL import Image
+from small import undrawn
+from small_graph import small_recipe
+
+import regard
+from regard.cli import main
+from regard.serving.app import make_app
+
+
+def train(folder: Path, table: dict[str, Any]) -> Path:
+    recipe = folder / "recipe.toml"
+    recipe.write_text(tomli_w.dumps(table), encoding="utf-8")
+    with undrawn():
+        assert main(["train", str(recipe), "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[httpx.Client]:
+    with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+def test_the_nodes_of_a_graph(tmp_path: Path) -> None:
+    folder = train(tmp_path, small_recipe(tmp_path / "graph", steps=5))
+    task = regard.load(folder).task
+    expected = task.answers(task.read(["0", "7"]))
+    with serving(folder) as client:
+        found = client.post("/v1/answer", json={"inputs": [0, "7"]}).json()["answers"]
+        looks = client.post("/v1/look", json={"input": 7}).json()
+        wrong = client.post("/v1/answer", json={"inputs": [99]})
+        (model,) = client.get("/v1/models").json()["models"]
+    assert [each["answer"] for each in found] == [each.answer for each in expected]
+    assert found[1]["probabilities"] == pytest.approx(expected[1].probabilities, abs=1e-6)
+    assert looks["view"] == "graph"
+    assert (looks["looks"]["nodes"][0]["name"], len(looks["looks"]["blocks"])) == ("7", 2)
+    assert (wrong.status_code, "There is no node 99" in wrong.json()["error"]) == (400, True)
+    assert (model["family"], model["can"]) == ("gat", ["answer", "look"])
+
+
+def test_pictures(tmp_path: Path) -> None:
+    pictures, labels = flags(40)
+    height, width = pictures.shape[1:]
+    table = {
+        "family": "ram",
+        "data": {
+            "train": write_set(tmp_path, pictures, labels),
+            "valid": write_set(tmp_path, pictures, labels, "valid"),
+        },
+        "training": {"steps": 2, "validate_every": 2, "save_every": 2},
+    }
+    folder = train(tmp_path, table)
+    image = tmp_path / "flag.png"
+    Image.fromarray(pictures[0].astype(np.uint8)).save(image)
+    task = regard.load(folder).task
+    (expected,) = task.answers(task.read([str(image)]))
+    small = BytesIO()
+    Image.new("L", (3, 2)).save(small, "PNG")
+    with serving(folder) as client:
+        given = {"picture": b64encode(image.read_bytes()).decode()}
+        (found,) = client.post("/v1/answer", json={"inputs": [given]}).json()["answers"]
+        looks = client.post("/v1/look", json={"input": given}).json()
+        wrong = client.post("/v1/answer", json={"inputs": [{"picture": b64encode(small.getvalue()).decode()}]})
+        none = client.post("/v1/answer", json={"inputs": [{"picture": b64encode(b"none").decode()}]})
+    assert (found["answer"], found["probability"]) == (expected.answer, pytest.approx(expected.probability, abs=1e-6))
+    assert looks["view"] == "windows"
+    assert looks["looks"]["title"].startswith(f"The picture: {expected.answer} (")
+    assert looks["looks"]["picture"]["width"] == width
+    assert f"The picture has 2 × 3 pixels, expected {height} × {width}" in wrong.json()["error"]
+    assert none.json()["error"].startswith("The picture is no picture, or none in a format that can be read")
