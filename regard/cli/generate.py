@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from regard.base.faults import Fault
 from regard.base.recipe import apply_settings
 from regard.cli import options
 
@@ -43,7 +44,10 @@ def command(
 
     table = apply_settings({}, settings or [])
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-    drawing = {name: value for name, value in drawing.items() if value is not None} | table.pop("sampling", {})
+    drawing = {name: value for name, value in drawing.items() if value is not None}
+    if not isinstance(own := table.pop("sampling", {}), dict):
+        raise Fault("Sampling takes a table of options; give one of them, as --set sampling.min_p=0.05.")
+    drawing |= own
     named = {"tokens": tokens, "samples": samples, "beam": beam, "length_penalty": length_penalty, "n_best": n_best}
     given = {name: value for name, value in named.items() if value is not None}
     given |= {name: table.pop(name) for name in named if name in table and name not in given}

@@ -14,7 +14,7 @@ from regard import load
 from regard.cli import main
 from regard.tasks.language import counting
 
-KENLM = Path(__file__).parents[1] / "models" / "ngram" / "kenlm"
+KENLM = Path(__file__).parents[1] / "models" / "ngram" / "made_by_kenlm"
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +142,8 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(tmp_path: Path, monkeyp
     [
         (["translate", "RUN"], "gives text that goes on with a prompt; it can train, evaluate, generate"),
         (["generate", "RUN", "--beam", "2", "--samples", "3"], "--beam is of a beam search, but --samples draws"),
+        (["generate", "RUN", "--set", "sampling=3"], "Sampling takes a table of options"),
+        (["generate", "RUN", "--set", "beams=3"], "the search has no 'beams'"),
         (["evaluate", "RUN", "--sentences"], "--sentences is for a language model and the text of a --source"),
         (["evaluate", "RUN", "--beam", "3"], "--beam is for translators"),
         (["evaluate", "RUN", "--metric", "bleu"], "is measured by perplexity, perplexity_of_known, unknown"),

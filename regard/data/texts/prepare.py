@@ -4,7 +4,8 @@ Each step leaves files that are whole or not there, so that an interrupted prepa
 makes is the same to the byte.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,11 +24,11 @@ from regard.base.checksums import (
 )
 from regard.base.faults import Fault
 from regard.base.files import checksum, whole_file
-from regard.base.progress import Progress, silent
+from regard.base.progress import Progress, Remark, silent
 from regard.base.recipe import differences
 from regard.data.corpora.inputs import Input, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
-from regard.data.corpora.text import file_of, read_lines
+from regard.data.corpora.text import file_of, lines_in_words, read_lines
 from regard.data.texts.options import LanguageData
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
@@ -38,8 +39,6 @@ _AT_ONCE = 10_000  # lines that are cut together
 _SAMPLED = 1_000_000  # lines from which subwords are learnt
 _FEWEST_WORDS = 2
 _NAME = "tokeniser"
-
-Remark = Callable[[str], None]
 
 
 class Purpose(BaseModel):
@@ -63,10 +62,10 @@ class Split(BaseModel):
     def report(self, name: str) -> str:
         """What was read, and what was passed over, for people."""
         words = self.tokens - self.lines
-        said = f"{name}: {self.lines:,} lines, {words:,} tokens"
+        said = f"{name}: {lines_in_words(self.lines)}, {words:,} tokens"
         if self.unknown:
             said += f", {self.unknown:,} of them unknown ({self.unknown / words:.2%})"
-        return said + (f"; {self.blank:,} blank lines were passed over" if self.blank else "")
+        return said + (f"; blank and passed over: {lines_in_words(self.blank)}" if self.blank else "")
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,14 @@ class _Layout:
     def record(self, split: str) -> Path:
         """What became of a split; it comes after its tokens, and vouches for them."""
         return self.folder / f"{split}.json"
+
+    def clear(self) -> None:
+        """Remove all that a preparation has made."""
+        self.purpose.unlink(missing_ok=True)
+        shutil.rmtree(self.tokeniser, ignore_errors=True)
+        for split in SPLITS:
+            self.record(split).unlink(missing_ok=True)
+            self.tokens(split).unlink(missing_ok=True)
 
 
 def prepare_text(
@@ -166,28 +173,36 @@ def _is_of(layout: _Layout, tokeniser: Tokeniser | None) -> bool:
 
 
 def _claim(layout: _Layout, purpose: Purpose, remark: Remark, is_own: bool) -> None:
-    """Make the folder one for this purpose; what it holds of another is refused.
+    """Make the folder one for this purpose; a finished preparation of something else is refused.
 
-    A model that was trained on this text brings the tokeniser that was made of it, which `is_own`.
+    What was only begun of something else is of no use to anyone. A model that was trained on this text brings the
+    tokeniser that was made of it, which `is_own`.
     """
-    if not layout.purpose.is_file():
+    stored = read_record(Purpose, layout.purpose) if layout.purpose.is_file() else None
+    changes = _changes(stored, purpose, is_own) if stored else []
+    if stored is None or (changes and not _is_finished(stored.options, layout)):
+        layout.clear()
         write_record(layout.purpose, purpose.model_copy(update={"inputs": with_checksums(purpose.inputs)}))
         return
-    stored = read_record(Purpose, layout.purpose)
-    before = {each.name: each for each in stored.inputs}
-    now = {each.name: each for each in purpose.inputs}
-    changes = [f"data.{difference}" for difference in differences(stored.options, purpose.options)]
-    changes += ["it was cut by another tokeniser"] if purpose.given != stored.given and not is_own else []
-    changes += [f"the file {name} has changed" for name, each in now.items() if has_changed(before.get(name), each)]
-    if stored.format != _FORMAT:
-        raise damage(layout.purpose, layout.folder)
     if changes:
         raise Fault(
             f"{layout.folder} holds text prepared from something else: {'; '.join(changes)}. "
             "Name another folder as data.prepared, or delete this one."
         )
-    for name in before.keys() - now.keys():
+    for name in {each.name for each in stored.inputs} - {each.name for each in purpose.inputs}:
         remark(f"{name} is not there any more; going on with what was prepared from it.")
+
+
+def _changes(stored: Purpose, purpose: Purpose, is_own: bool) -> list[str]:
+    """What one preparation is made from and another is not."""
+    before = {each.name: each for each in stored.inputs}
+    changes = [f"data.{difference}" for difference in differences(stored.options, purpose.options)]
+    if purpose.given != stored.given and not is_own:
+        changes.append("it was cut by another tokeniser")
+    if purpose.format != stored.format:
+        changes.append("it was made by another version of regard")
+    changed = (each.name for each in purpose.inputs if has_changed(before.get(each.name), each))
+    return changes + [f"the file {name} has changed" for name in changed]
 
 
 def _tokeniser(options: LanguageData, layout: _Layout, progress: Progress, given: Tokeniser | None) -> Tokeniser:
@@ -218,12 +233,12 @@ def _cut(options: LanguageData, split: str, layout: _Layout, tokeniser: Tokenise
     """Write the tokens of a split, then what became of its lines."""
     record = Split()
     with whole_file(layout.tokens(split)) as file:
-        for names in getattr(options, split):
-            for first, lines in _in_blocks(read_lines(file_of(names))):
-                file.write(_tokens_of(lines, f"{names}, line", first, options, tokeniser, record))
+        for name in getattr(options, split):
+            for first, lines in _in_blocks(read_lines(file_of(name))):
+                file.write(_tokens_of(lines, f"{name}, line", first, options, tokeniser, record))
                 progress(f"cutting the {split} text", record.lines, None)
     if not record.lines:
-        said = f"{record.blank:,} lines, all of them blank" if record.blank else "no line"
+        said = f"{lines_in_words(record.blank)}, nothing but blank" if record.blank else "no line"
         raise Fault(f"data.{split} holds no text: {', '.join(getattr(options, split))} has {said}.")
     record.checksum = file_checksum(layout.tokens(split))
     write_record(layout.record(split), record)

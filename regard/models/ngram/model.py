@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float32, Float64, Int64
+from jaxtyping import Bool, Float32, Float64
 
 from regard.models.ngram.trie import NOWHERE, Places, Trie, shifted
 
@@ -45,13 +45,6 @@ class Ngrams:
             scores[there] = self.log_probabilities[order - 1][rows[there]]
             before = shifted(rows, starts)
         return scores
-
-    def orders(self, tokens: Places, starts: Bool[np.ndarray, " place"]) -> Int64[np.ndarray, " place"]:
-        """The length of the longest n-gram of the model that ends at each token."""
-        longest = np.zeros(len(tokens), np.int64)
-        for order, rows in enumerate(self.trie.ending_at(tokens, starts), 1):
-            longest[rows != NOWHERE] = order
-        return longest
 
     def following(self, context: Places) -> Float64[np.ndarray, " token"]:
         """The log-probability of every token after these, the last of which counts most."""

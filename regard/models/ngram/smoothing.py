@@ -42,8 +42,8 @@ def kneser_ney(counts: Counts, begin: int, possible: Possible, fallback: bool = 
         p(w | h) = (a(hw) − D(a(hw))) / Σᵥ a(hv) + γ(h) p(w | h'),    γ(h) = Σᵥ D(a(hv)) / Σᵥ a(hv),
 
     down to single words, for which p(w | h') is 1/V. Nothing is pruned. One thing differs: where lmplz counts how many
-    n-grams have a count, it takes the very last n-gram of each order by how often it occurs instead of by its adjusted
-    count, which we do not.
+    n-grams have which count, it takes the very last n-gram of each order by how often it occurs; we take all of them by
+    their adjusted counts.
     """
     trie, adjusted = counts.trie, adjusted_counts(counts, begin)
     suffixes = [np.zeros(0, np.int64), *trie.suffixes()]
@@ -83,18 +83,19 @@ def kneser_ney_discounts(adjusted: Rows, order: int, fallback: bool) -> tuple[fl
 
         Dᵢ = i − (i + 1) Y tᵢ₊₁ / tᵢ,    Y = t₁ / (t₁ + 2 t₂),
 
-    where tᵢ is the number of n-grams with adjusted count i.
+    where tᵢ is the number of n-grams with adjusted count i. A discount of 0, which lmplz lets pass, is refused: it
+    would leave nothing for what was not seen.
     """
     times = np.bincount(np.minimum(adjusted, 5), minlength=6).tolist()
     if all(times[1:4]):
         share = times[1] / (times[1] + 2 * times[2])
         one, two, three = (each - (each + 1) * share * times[each + 1] / times[each] for each in (1, 2, 3))
-        if 0 <= one <= 1 and 0 <= two <= 2 and 0 <= three <= 3:
+        if two > 0 and three > 0:  # the others of the bounds hold by themselves
             return one, two, three
     if fallback:
         return _FALLBACK
-    missing = next((str(each) for each in (1, 2, 3) if not times[each]), None)
-    why = f"none has the count {missing}" if missing else "counts of 1, 2, 3 and 4 are not ever rarer"
+    missing = next((each for each in (1, 2, 3) if not times[each]), None)
+    why = f"none has the count {missing}" if missing else "they would not be positive"
     raise _cannot_discount(order, why)
 
 
@@ -174,8 +175,9 @@ def _in_logarithms(
     trie: Trie, probabilities: Sequence[Chances], backoffs: Sequence[Chances], possible: Possible
 ) -> Ngrams:
     probabilities = [np.where(possible, probabilities[0], 0), *probabilities[1:]]
-    with np.errstate(divide="ignore"):  # what is never predicted has the logarithm −∞
-        logarithms = [np.log10(each).astype(np.float32) for each in probabilities]
+    # Rounding may lead beyond 1, and what is never predicted has the logarithm −∞.
+    with np.errstate(divide="ignore"):
+        logarithms = [np.log10(np.minimum(each, 1)).astype(np.float32) for each in probabilities]
     return Ngrams(trie, logarithms, [np.log10(each).astype(np.float32) for each in backoffs])
 
 

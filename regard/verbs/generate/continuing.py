@@ -86,8 +86,8 @@ def _generated(
     """
     ended = len(found.tokens) < limit - 1
     scores = found.token_scores if ended else found.token_scores[: len(found.tokens)]
-    # The prompt stays as it was written, unknown words and all.
+    # The prompt stays as it was written, unknown words and all, but for spaces at its end that no token stands for.
     before, after = task.write(read), task.write([*read, *found.tokens])
-    text = prompt.rstrip() + after.removeprefix(before) if read else prompt + after
+    text = (prompt if before in ("", prompt) else prompt.rstrip()) + after.removeprefix(before)
     score = sum(scores) if drawn else found.score
     return Generated(prompt, text, score, task.tokeniser.pieces(found.tokens), list(scores))

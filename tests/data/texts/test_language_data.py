@@ -32,7 +32,7 @@ def test_lines_become_tokens_with_an_end_each(tmp_path: Path) -> None:
     text = prepared(tmp_path)
     a, b, unk = (text.tokeniser.encode(word)[0] for word in ("a", "b", "<unk>"))
     assert text.splits["train"].tolist() == [a, b, a, END, b, a, unk, END]
-    assert text.report == ["train: 2 lines, 6 tokens; 1 blank lines were passed over"]
+    assert text.report == ["train: 2 lines, 6 tokens; blank and passed over: 1 line"]
 
 
 def test_a_word_that_is_spelled_like_a_special_token_is_none(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_blank_lines_may_be_sentences(tmp_path: Path) -> None:
 def test_rare_words_are_unknown_and_counted(tmp_path: Path) -> None:
     text = prepared(tmp_path, tokeniser={"at_least": 2}, valid=write(tmp_path, "a c d\n", "valid.txt"))
     assert text.splits["valid"].tolist() == [*text.tokeniser.encode("a"), UNKNOWN, UNKNOWN, END]
-    assert text.report[1] == "valid: 1 lines, 3 tokens, 2 of them unknown (66.67%)"
+    assert text.report[1] == "valid: 1 line, 3 tokens, 2 of them unknown (66.67%)"
 
 
 def test_a_vocabulary_may_be_limited_to_the_most_frequent(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_what_cannot_be_learnt_from_is_refused(tmp_path: Path, text: str, more: 
 
 
 def test_a_split_that_is_given_but_empty_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match=r"data.test holds no text: .*test.txt has 1 lines, all of them blank"):
+    with pytest.raises(Fault, match=r"data.test holds no text: .*test.txt has 1 line, nothing but blank"):
         prepared(tmp_path, test=write(tmp_path, "\n", "test.txt"))
 
 
@@ -145,6 +145,12 @@ def test_another_text_is_not_prepared_into_the_same_folder(tmp_path: Path) -> No
         prepared(tmp_path, "a b c\n")
     with pytest.raises(Fault, match=r"prepared from something else: data.blank_lines was false and is now true"):
         prepared(tmp_path, blank_lines=True)
+
+
+def test_what_was_begun_of_a_text_that_was_mended_since_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match=r"more than the 2 of data.longest"):
+        prepared(tmp_path, "a b\na b c\n", longest=2)
+    assert prepared(tmp_path, "a b\na c\n", longest=2).report == ["train: 2 lines, 4 tokens"]
 
 
 def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:

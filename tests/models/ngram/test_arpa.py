@@ -61,7 +61,7 @@ def test_what_is_written_is_read_back_to_the_bit(order: int, smoothing: str) -> 
 
 
 def test_a_file_of_kenlm_is_read_and_written_with_the_same_numbers() -> None:
-    path = Path(__file__).with_name("kenlm") / "trigrams.arpa"
+    path = Path(__file__).with_name("made_by_kenlm") / "trigrams.arpa"
     words, model = read(path.read_bytes())
     _, again = read(written(model, words))
     for before, after in zip(model.log_probabilities, again.log_probabilities, strict=True):
@@ -74,6 +74,23 @@ def test_a_small_file_by_hand() -> None:
     text = tokens_of(["a b a"], words)
     # a after <s> and b after a are in it; a after b backs off, and so does the end after a.
     assert model.score(text, text == BEGIN)[1:] == pytest.approx([-0.25, -0.125, 0.1 - 0.5, -0.2 - 1.0])
+
+
+def test_in_a_model_that_was_pruned_a_longer_n_gram_may_be_there_without_its_end() -> None:
+    """a b c is in it and b c is not, nor is b as a context of anything."""
+    text = (
+        SMALL.replace("ngram 1=4", "ngram 1=5")
+        .replace("ngram 2=2", "ngram 2=2\nngram 3=1")
+        .replace("-0.7\tb\t0.1", "-0.7\tb\t0.1\n-0.9\tc")
+        .replace("a b\n\n", "a b\t-0.3\n\n\\3-grams:\n-0.05\ta b c\n\n")
+    )
+    words, model = read(text)
+    tokens = tokens_of(["a b c", "b c", "a b a"], words)
+    scores = model.score(tokens, tokens == BEGIN)[tokens != BEGIN]
+    # After a b, and after b, there is but c: a, and c itself, back off by all the weights on the way.
+    assert scores[[2, 5, 9]] == pytest.approx([-0.05, 0.1 - 0.9, -0.3 + 0.1 - 0.5])
+    a, b, c = 4, 5, 6
+    assert model.following(np.array([a, b]))[[c, a]] == pytest.approx([-0.05, -0.3 + 0.1 - 0.5])
 
 
 def test_without_an_unknown_word_it_has_what_kenlm_gives_it() -> None:

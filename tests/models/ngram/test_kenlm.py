@@ -1,4 +1,4 @@
-"""What KenLM makes of the same text. Its files in `kenlm/` were made by KenLM 0.3.0, nothing pruned, with
+"""What KenLM makes of the same text. Its files in `made_by_kenlm/` were made by KenLM 0.3.0, nothing pruned, with
 
 lmplz -o 3 --text text.txt --arpa trigrams.arpa
 query -v summary trigrams.arpa < new.txt
@@ -11,10 +11,10 @@ import pytest
 from counted import BEGIN, SPECIAL, UNKNOWN, counts_of, possible, tokens_of, vocabulary
 
 from regard.models.ngram import NgramOptions, Ngrams
-from regard.models.ngram.arpa import read_arpa
+from regard.models.ngram.arpa import arpa_blocks, read_arpa
 from regard.models.ngram.smoothing import estimate
 
-FOLDER = Path(__file__).with_name("kenlm")
+FOLDER = Path(__file__).with_name("made_by_kenlm")
 PERPLEXITY, WITHOUT_UNKNOWN, UNKNOWN_WORDS, TOKENS = 70.48544839655162, 29.75078570835359, 36, 146
 
 
@@ -57,6 +57,17 @@ def test_new_text_has_the_perplexities_that_kenlm_prints(theirs: tuple[list[str]
         assert (~known).sum() == UNKNOWN_WORDS
         assert 10 ** -scores[predicted].mean() == pytest.approx(PERPLEXITY, rel=1e-6)
         assert 10 ** -scores[predicted & known].mean() == pytest.approx(WITHOUT_UNKNOWN, rel=1e-6)
+
+
+def test_kenlm_reads_what_we_write_and_scores_the_same(ours: Ngrams, tmp_path: Path) -> None:
+    kenlm = pytest.importorskip("kenlm", reason="KenLM comes as source only")
+    words = vocabulary(lines("text.txt"))
+    path = tmp_path / "ours.arpa"
+    path.write_bytes(b"".join(arpa_blocks(ours, [None, *SPECIAL, *words])))
+    theirs = kenlm.Model(str(path))
+    for line in lines("new.txt"):
+        text = tokens_of([line], words)
+        assert theirs.score(line) == pytest.approx(ours.score(text, text == BEGIN)[1:].sum(), abs=1e-4)
 
 
 def test_fallback_discounts_are_those_of_kenlm() -> None:
