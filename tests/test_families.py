@@ -15,7 +15,7 @@ FAMILY_TASKS = [(name, task) for name, family in FAMILIES.items() for task in fa
 VERBS = {
     "transformer": "train evaluate translate look heads info compare average serve",
     "seq2seq": "train evaluate translate look heads info compare average serve",
-    "gat": "train evaluate answer look info compare average serve",
+    "gat": "train evaluate answer look heads info compare average serve",
     "ram": "train evaluate answer look info compare average serve",
     "convnet": "train evaluate answer look info compare average serve",
     "ngram": "train evaluate generate info compare serve",

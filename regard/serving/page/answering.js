@@ -118,8 +118,10 @@ export function mountAnswering(served, granted) {
   choice.hidden = models.length < 2;
   const label = element("label", { for: "input", id: "input-title" });
   const ready = element("button", { class: "plain" }, "Answer");
-  const preview = element("img", { id: "preview", class: "preview", alt: "The picture that is asked about", hidden: "" });
-  const form = element("form", { id: "asking", class: "asking" }, choice, label, element("input", { id: "input" }), ready);
+  const about = "The picture that is asked about";
+  const preview = element("img", { id: "preview", class: "preview", alt: about, hidden: "" });
+  const typed = element("input", { id: "input" });
+  const form = element("form", { id: "asking", class: "asking" }, choice, label, typed, ready);
   const table = element("table", { id: "answers" }, element("tbody"));
   const best = element("p", { id: "answer", class: "answer", role: "status" });
   const part = section("answer", "Answer", best, table, element("p", { id: "answer-facts", class: "foot" }));
