@@ -66,7 +66,7 @@ def command(
         of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise, "--beam": beam}
         _refuse_options(loaded, of_translators | {"--length-penalty": length_penalty})
         if source is not None and isinstance(loaded, LanguageModel):
-            _evaluate_text(loaded, source, sentences, as_json)
+            _evaluate_text(loaded, source, metric or [], sentences, as_json)
         else:
             _refuse_options(loaded, {"--source": source})
             _evaluate_split(loaded, model, split or "test", metric or [], as_json)
@@ -140,15 +140,17 @@ def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str
         remark(f"{folder} cannot be written to, so the scores are not kept there.")
 
 
-def _evaluate_text(loaded: "LanguageModel", source: Path, by_sentence: bool, as_json: bool) -> None:
+def _evaluate_text(loaded: "LanguageModel", source: Path, metrics: list[str], by_sentence: bool, as_json: bool) -> None:
     from regard.verbs.generate.evaluation import evaluate_file, score_file
 
+    if by_sentence and metrics:
+        raise Fault("--sentences says how probable each line is, and knows no other --metric.")
     if by_sentence:
         for each in score_file(loaded, source):
             line = f"{each.score:.4f}\t{each.perplexity:.2f}\t{each.unknown}\t{each.text}"
             print(json.dumps(each.as_dict(), ensure_ascii=False) if as_json else line)
         return
-    scores = evaluate_file(loaded, source)
+    scores = evaluate_file(loaded, source, metrics)
     if as_json:
         print_json({"scores": [score.as_dict() for score in scores]})
     else:

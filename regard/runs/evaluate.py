@@ -12,7 +12,7 @@ from regard.model import Model
 from regard.protocols import Measure
 from regard.runs import checkpoint
 from regard.runs.open import data_folder
-from regard.runs.validate import measure_split, scores_of
+from regard.runs.validate import check_measured, measure_split, scores_of
 
 
 def evaluate_split(
@@ -27,9 +27,7 @@ def measure_on(
 ) -> dict[str, Measure]:
     """The same as measures, which know which direction is better."""
     task, recipe = model.task, model.recipe
-    for metric in metrics:
-        if metric not in task.MEASURES:
-            raise Fault(f"A {recipe.family} is measured by {', '.join(task.MEASURES)}, and not by '{metric}'.")
+    check_measured(task, recipe, metrics)
     if getattr(recipe.data, split, None) == []:
         raise Fault(f"The recipe of {folder} names no {split} data to score it on.")
     with own_data(model, folder, progress, remark):

@@ -1,6 +1,6 @@
 """Measuring a run on its validation data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -42,6 +42,13 @@ def check_best_by(recipe: Recipe) -> None:
     by = getattr(recipe.training, "best_by", names[0])
     if by not in names:
         raise Fault(f"training.best_by is '{by}', but a validation can measure {', '.join(names)}.")
+
+
+def check_measured(task: Any, recipe: Recipe, names: Sequence[str]) -> None:
+    """Refuse to score a model by what its task does not measure."""
+    for name in names:
+        if name not in task.MEASURES:
+            raise Fault(f"A {recipe.family} is measured by {', '.join(task.MEASURES)}, and not by '{name}'.")
 
 
 @torch.no_grad()

@@ -53,6 +53,8 @@ def test_a_file_is_scored_as_a_whole_and_by_sentences(
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert (first["unknown"], second["unknown"]) == (0, 1)
     assert whole["unknown"] == pytest.approx(100 / 10)
+    assert main(["evaluate", str(run), "--source", str(text), "--metric", "unknown", "--json"]) == 0
+    assert [score["metric"] for score in json.loads(capsys.readouterr().out)["scores"]] == ["unknown"]
     assert main(["evaluate", str(run), "--source", str(text), "--sentences"]) == 0
     assert capsys.readouterr().out.splitlines()[0].endswith("\t0\tthe cat sat .")
 
@@ -146,6 +148,8 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(tmp_path: Path, monkeyp
         (["generate", "RUN", "--set", "beams=3"], "the search has no 'beams'"),
         (["evaluate", "RUN", "--sentences"], "--sentences is for a language model and the text of a --source"),
         (["evaluate", "RUN", "--beam", "3"], "--beam is for translators"),
+        (["evaluate", "RUN", "--source", "RECIPE", "--sentences", "--metric", "unknown"], "knows no other --metric"),
+        (["evaluate", "RUN", "--source", "RECIPE", "--metric", "bleu"], "is measured by perplexity"),
         (["evaluate", "RUN", "--metric", "bleu"], "is measured by perplexity, perplexity_of_known, unknown"),
         (["export", "RUN", "--to", "arpa"], "Name a file for the arpa model with -o"),
         (["train", "RECIPE", "--from", "RUN", "--out", "OUT"], "An n-gram model cannot start from another"),
