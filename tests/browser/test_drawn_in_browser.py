@@ -21,6 +21,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "graph": lambda path: write_graph_page(neighbourhood(), path),
     "two rings": lambda path: write_graph_page(neighbourhood(rings=2), path),
     "star": lambda path: write_graph_page(star(60), path),
+    "alone": lambda path: write_graph_page(star(0, heads=4), path),
     "windows": lambda path: write_glimpse_page(glimpses(), path),
     "overlay": lambda path: write_overlay_page(overlay(), path),
 }

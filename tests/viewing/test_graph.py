@@ -11,8 +11,10 @@ from regard.base.faults import Fault
 from regard.viewing.graph.layout import lay_out, strand
 from regard.viewing.graph.page import graph_data
 from regard.viewing.graph.picture import draw_neighbourhood
-from regard.viewing.graph.record import from_json, to_json
+from regard.viewing.graph.record import from_json, neighbourhood_of, to_json
 from regard.viewing.graph.terminal import neighbourhood_lines
+from regard.viewing.seen import Block
+from regard.viewing.sides import Nodes
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import EDGES, neighbourhood, star
@@ -92,6 +94,16 @@ def test_pictures_are_made_of_one_neighbour_and_of_many(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.png"
         draw_neighbourhood(record, path)
         assert path.read_bytes()[:4] == PNG
+
+
+def test_a_node_alone_is_drawn_alone(tmp_path: Path) -> None:
+    """One that sees nothing but itself, and one that sees not even that."""
+    blind = neighbourhood_of(Nodes(["a", "b"], [0]), np.array([[1], [1]]), [Block("look", np.ones((2, 1)))], 0)
+    assert len(blind.edges) == 0
+    for number, record in enumerate([star(0), blind]):
+        draw_neighbourhood(record, tmp_path / f"{number}.png")
+        assert len(neighbourhood_lines(record, 80, colour=False)) == 3 - number
+        assert graph_data(record)["nodes"][0]["place"] == [0, 0]
 
 
 def test_a_block_or_head_that_is_not_there_is_refused(tmp_path: Path) -> None:

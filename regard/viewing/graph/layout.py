@@ -28,7 +28,7 @@ def lay_out(neighbourhood: Neighbourhood) -> Layout:
     What the node in the middle keeps of itself stands on the ring too, at the top, so that it is read like the others.
     """
     nodes, edges = neighbourhood.nodes, neighbourhood.edges.tolist()
-    rings = max(node.ring for node in nodes)
+    rings = max(1, *(node.ring for node in nodes))
     order = sorted((node.answer, place) for place, node in enumerate(nodes) if node.ring == 1)
     behind = _parents(neighbourhood)
     looks_at_itself = [0, 0] in edges

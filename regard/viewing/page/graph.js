@@ -19,6 +19,7 @@ let keptNode = false; // it stays when the pointer leaves
 const graphBlock = () => graph.blocks[chosen.layer - 1];
 const shownHeads = () => (chosen.head === "all" ? graphBlock().heads.map((_, head) => head) : [chosen.head - 1]);
 const weightOf = (head, edge) => graphBlock().heads[head][edge] / WHOLE;
+const largestWeight = () => Math.max(0, ...shownHeads().flatMap((head) => graphBlock().heads[head])) / WHOLE;
 const headName = (head) => `head ${head + 1}`;
 const hue = (head) => `hue-${(head % COLOURS) + 1}`;
 const looksAtItself = ([from, to]) => from === 0 && to === 0;
@@ -82,7 +83,7 @@ export function layOutGraph() {
 function looksAlong(ends, edge, spot, radius) {
   const [from, to] = ends;
   const heads = shownHeads();
-  const strongest = Math.max(...heads.map((head) => Math.max(...graphBlock().heads[head]))) / WHOLE || 1;
+  const strongest = largestWeight() || 1;
   const start = spot(graph.nodes[from].place);
   const end = spot(looksAtItself(ends) ? graph.itself : graph.nodes[to].place);
   const about = { "data-from": from, "data-to": to };
@@ -180,10 +181,9 @@ function showKey() {
     return element("li", {}, sample, `class ${name}`);
   });
   byId("graph-key").replaceChildren(...heads, ...classes);
-  const strongest = Math.max(...shownHeads().map((head) => Math.max(...graphBlock().heads[head]))) / WHOLE;
   const hidden = graph.hidden ? ` ${graph.hidden} more neighbours, at which it looks less, are not shown.` : "";
   const mistakes = graph.nodes.some(isMistaken) ? " A cross marks a node whose true class is another." : "";
-  const scale = `Wider and fuller lines are larger weights; the largest here is ${strongest.toFixed(2)}.`;
+  const scale = `Wider and fuller lines are larger weights; the largest here is ${largestWeight().toFixed(2)}.`;
   const where = element("code", {}, graphBlock().where);
   byId("graph-caption").replaceChildren(`${scale}${mistakes}${hidden} Shown: `, where, ".");
 }
