@@ -39,7 +39,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each text.")] = False,
 ) -> None:
     """Write on after a prompt, or from nothing; the prompt is part of what is printed."""
-    from regard.cli.translate_request import OptionNames
+    from regard.cli.option_names import OptionNames
     from regard.verbs.requests.generate import GenerateRequest
 
     table = apply_settings({}, settings or [])

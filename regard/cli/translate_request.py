@@ -9,23 +9,16 @@ import typer
 
 from regard.base.faults import Fault
 from regard.base.files import checksum
-from regard.base.recipe import Place, apply_settings, check
+from regard.base.recipe import apply_settings, check
+from regard.cli.option_names import DRAWING, OptionNames
 from regard.data.corpora.text import read_lines
 from regard.decoding.options import DecodingOptions
 from regard.engines.exported import CTRANSLATE2, ONNX, RECORD
 from regard.engines.fast import CALLED
 from regard.runs.folder import SCORES, read_manifest, read_recipe
-from regard.verbs.requests.names import Names
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.plan import number_of_outputs
 
-_OPTIONS = {  # fields of a request -> the options that fill them, where those have other names
-    "search": "--set",
-    "prefix": "--prefixes",
-    "forbidden": "--forbid",
-    "forced": "--force",
-    "explain": "--json",
-}
 FIELDS = (  # that an option fills as it is
     "beam",
     "length_penalty",
@@ -39,27 +32,9 @@ FIELDS = (  # that an option fills as it is
     "explain",
 )
 BY_LINE = ("prefix", "required", "forced")  # that files fill, line by line
-DRAWING = ("temperature", "top_k", "top_p", "seed")
 # All that decide the translations; of models and of a vocabulary the contents do, not their names.
 _RECORDED = [*(each for each in FIELDS if each != "too_long"), *DRAWING, "settings", "sample", "forbidden", "precision"]
 _OWN_OPTIONS = ("beam", "length_penalty", "n_best")  # of a search, which --set may name as well
-
-
-class OptionNames(Names):
-    """The names of the command line: --n-best, and --top-k as the place of a wrong value."""
-
-    whole = "the command"
-
-    def name(self, field: str) -> str:
-        field, _, inner = field.partition(".")
-        option = _OPTIONS.get(field, f"--{field.replace('_', '-')}")
-        return f"{option} {inner}" if inner else option
-
-    def place(self, place: Place) -> str:
-        field, *inner = (part for part in place if isinstance(part, str))
-        if field != "sample" or not inner:
-            return self.name(field)
-        return self.name(inner[0]) if inner[0] in DRAWING else f"--set sampling.{inner[0]}"
 
 
 def translate_request(options: Mapping[str, Any]) -> TranslateRequest:

@@ -93,7 +93,7 @@ class Catalogue:
         if len(self.models) == 1:
             (model,) = self.models.values()
             return str(model.refuse(verb))
-        each = "; ".join(f"{model.name} can {', '.join(model.can)}" for model in self.models.values())
+        each = "; ".join(f"{model.name} can {', '.join(model.verbs)}" for model in self.models.values())
         return f"No model here can {verb}: {each}."
 
     def able(self, verb: str, name: str | None) -> Served:

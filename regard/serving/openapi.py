@@ -51,7 +51,7 @@ def document(doors: Sequence[Door]) -> dict[str, Any]:
         paths.setdefault(door.path, {})[door.method.lower()] = _describe(door, references)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "regard", "version": __version__, "summary": "Translation, and why it came out so."},
+        "info": {"title": "regard", "version": __version__, "summary": "What attention models give, and why."},
         "paths": paths,
         "components": {"schemas": definitions.get("$defs", {})},
     }

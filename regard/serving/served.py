@@ -43,9 +43,14 @@ class Served(ABC):
     def describe(self) -> ModelAnswer:
         """All that a page needs to know of it."""
 
+    @property
+    def verbs(self) -> Sequence[str]:
+        """The same as people say it."""
+        return self.can
+
     def refuse(self, verb: str) -> Fault:
         """That it cannot be asked for this, and what it can be asked for."""
-        can = f", and can {', '.join(self.can)}" if self.can else ""
+        can = f", and can {', '.join(self.verbs)}" if self.verbs else ""
         return Fault(f"The model {self.name} cannot {verb}: it gives {self.gives}{can}.")
 
     # What it does, in the thread that owns it
@@ -125,6 +130,10 @@ class ServedTranslator(FolderTranslator, Served):
     def can(self) -> Sequence[str]:
         always = ("translate", "sample", "force", "prefix", "constrain", "next", "beam")
         return (*always, "attention") if self.blocks else always
+
+    @property
+    def verbs(self) -> Sequence[str]:
+        return ("translate", "look")
 
     def describe(self) -> TranslatorAnswer:
         return TranslatorAnswer(

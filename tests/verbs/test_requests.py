@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from regard.base.faults import Fault
-from regard.cli.translate_request import OptionNames
+from regard.cli.option_names import OptionNames
 from regard.verbs.requests.names import JSON
 from regard.verbs.requests.translate import TranslateRequest
 

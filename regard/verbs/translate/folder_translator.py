@@ -17,7 +17,7 @@ from regard.engines.fast import Choice, FastEngine, load_fast
 from regard.runs.folder import RECIPE, read_recipe
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Cutting, Translated
-from regard.verbs.translate.plan import Engine, Job, Piece, Plan, job_for, plan_for
+from regard.verbs.translate.plan import Engine, Job, Piece, Plan, plan_for
 
 if TYPE_CHECKING:
     from regard.verbs.translate.model import Rank, TranslationModel
@@ -198,19 +198,8 @@ def _explain(plan: Plan, found: list[Translated]) -> list[Translated]:
     return found
 
 
-def translate(translator: FolderTranslator, request: TranslateRequest, first: int = 0) -> list[Translated]:
-    """The translations of a request's texts, in their order.
-
-    What is drawn depends on the numbers of the texts, which begin with `first`. What is wrong with a text is told by
-    its number among those of the request.
-    """
-    plan = translator.plan(request)
-    run = translator.runner(plan)
-    return run_job(run, job_for(request, plan, translator.cutting(request), first))
-
-
 def run_job(run: Run, job: Job) -> list[Translated]:
-    """The translations of a job's texts."""
+    """The translations of a job's texts, in their order; what is wrong with a text is told by its number."""
     try:
         return job.join(run(job.pieces))
     except TextFault as fault:
