@@ -161,7 +161,8 @@ def test_every_command_line_parses(document: Path) -> None:
             settings = parsed(arguments).get("settings") or []
             if arguments[0] == "translate":  # they are of the search
                 settings = [f"decoding.{setting}" for setting in settings]
-            check_recipe(apply_settings(read_table(RECIPES[0]), settings))
+            named = [recipe for recipe in RECIPES if recipe.stem in arguments and arguments[0] == "train"]
+            check_recipe(apply_settings(read_table([*named, RECIPES[0]][0]), settings))
         except (typer.TyperException, Fault) as error:
             pytest.fail(f"regard {shlex.join(arguments)}: {getattr(error, 'message', error)}")
 
