@@ -131,6 +131,11 @@ def task_class(recipe: Recipe) -> type[Any]:
     return find_place(FAMILIES[recipe.family].way(recipe.task).task)
 
 
+def with_article(family: str) -> str:
+    """A model of a family in the middle of a sentence: a gat, an ngram."""
+    return f"{'an' if family[0] in 'aeio' or family == 'ngram' else 'a'} {family}"
+
+
 def network_class(recipe: Recipe) -> type[Any]:
     """The class of the network that a recipe asks for."""
     return FAMILIES[recipe.family].load()[0]
@@ -145,7 +150,7 @@ def _with_task(table: dict[str, Any]) -> dict[str, Any]:
     task = table.get("task", tasks[0])
     if task not in tasks:
         learnt = ", ".join(map(repr, tasks))
-        raise Fault(f"task is {task!r}, but a {family} can be trained for {learnt}")
+        raise Fault(f"task is {task!r}, but {with_article(family)} can be trained for {learnt}")
     return {"model": {}} | table | {"family": family, "task": task}
 
 

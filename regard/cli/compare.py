@@ -123,19 +123,18 @@ def _has_test(run: "PlannedRun") -> bool:
 
 
 def _check_metrics(plan: "Plan") -> None:
-    from regard.families import task_class
+    from regard.families import with_article
+    from regard.runs.validate import check_measured
     from regard.verbs.translate.evaluation import check_metrics
 
     recipe = plan.variants[0].recipes[0]
     if recipe.task == "translation":
         check_metrics(plan.metrics)
         return
-    measures = task_class(recipe).MEASURES
-    for metric in plan.metrics:
-        if metric not in measures:
-            raise Fault(f"A {recipe.family} is measured by {', '.join(measures)}, and not by '{metric}'.")
+    check_measured(recipe, plan.metrics)
     if plan.options.by_length:
-        raise Fault(f"A {recipe.family} reads no sentences, so there are no scores by their length.")
+        model = with_article(recipe.family).capitalize()
+        raise Fault(f"{model} makes no translations, so there are no scores by their length.")
 
 
 def _is_finished(run: "PlannedRun") -> bool:

@@ -165,8 +165,10 @@ def _say_scores(scores: "Sequence[Score]", items: str) -> None:
 def _refuse_options(model: "Model", texts: dict[str, object]) -> None:
     """Refuse what is asked of translations, where a model makes none."""
     if given := [name for name, value in texts.items() if value is not None]:
-        family, measures = model.recipe.family, ", ".join(model.task.MEASURES)
-        raise Fault(f"{given[0]} is for translators; a {family} is scored on a --split of its data, by {measures}.")
+        from regard.families import with_article
+
+        own, measures = with_article(model.recipe.family), ", ".join(model.task.MEASURES)
+        raise Fault(f"{given[0]} is for translators; {own} is scored on a --split of its data, by {measures}.")
 
 
 def _told_of_learnt(learnt: int, sentences: int, of_others: "Sequence[Score]") -> str:

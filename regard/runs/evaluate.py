@@ -27,7 +27,7 @@ def measure_on(
 ) -> dict[str, Measure]:
     """The same as measures, which know which direction is better."""
     task, recipe = model.task, model.recipe
-    check_measured(task, recipe, metrics)
+    check_measured(recipe, metrics)
     if getattr(recipe.data, split, None) == []:
         raise Fault(f"The recipe of {folder} names no {split} data to score it on.")
     with own_data(model, folder, progress, remark):

@@ -7,7 +7,7 @@ import torch
 
 from regard.base.faults import Fault
 from regard.base.recipe import Recipe
-from regard.families import task_class
+from regard.families import task_class, with_article
 from regard.hardware.memory import in_pieces
 from regard.metrics import Score
 from regard.protocols import Divisible, Measure, Measures
@@ -44,11 +44,13 @@ def check_best_by(recipe: Recipe) -> None:
         raise Fault(f"training.best_by is '{by}', but a validation can measure {', '.join(names)}.")
 
 
-def check_measured(task: Any, recipe: Recipe, names: Sequence[str]) -> None:
+def check_measured(recipe: Recipe, names: Sequence[str]) -> None:
     """Refuse to score a model by what its task does not measure."""
+    measures = task_class(recipe).MEASURES
     for name in names:
-        if name not in task.MEASURES:
-            raise Fault(f"A {recipe.family} is measured by {', '.join(task.MEASURES)}, and not by '{name}'.")
+        if name not in measures:
+            model = with_article(recipe.family).capitalize()
+            raise Fault(f"{model} is measured by {', '.join(measures)}, and not by '{name}'.")
 
 
 @torch.no_grad()

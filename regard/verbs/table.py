@@ -4,7 +4,7 @@ from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.recipe import Recipe
-from regard.families import FAMILIES
+from regard.families import FAMILIES, with_article
 from regard.protocols import (
     Answers,
     Counts,
@@ -68,6 +68,5 @@ def needs(recipe: Recipe, verb: str) -> None:
     """Refuse to do with a model what it cannot do, in a sentence that says what it can."""
     verbs = verbs_of(recipe.family, recipe.task)
     if verb not in verbs:
-        article = "An" if recipe.family[0] in "aeio" else "A"
         gives = TASKS[recipe.task].gives
-        raise Fault(f"{article} {recipe.family} gives {gives}; it can {', '.join(verbs)}.")
+        raise Fault(f"{with_article(recipe.family).capitalize()} gives {gives}; it can {', '.join(verbs)}.")

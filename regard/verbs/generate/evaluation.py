@@ -18,7 +18,7 @@ _LINES = 10_000  # that are scored at once
 
 def evaluate_file(model: LanguageModel, path: Path, metrics: Sequence[str] = ()) -> list[Score]:
     """The measures of a model on a text, every line of which is a sentence: all of them, or those asked for."""
-    check_measured(model.task, model.recipe, metrics)
+    check_measured(model.recipe, metrics)
     tokeniser, keeps_blank = model.task.tokeniser, model.recipe.data.blank_lines
     found: dict[str, Measure] = {}
     for lines in _blocks(path):
