@@ -53,7 +53,7 @@ RULES: dict[str, tuple[Rule, Rule]] = {  # when weights are kept, and when patie
 def train(graph: str, options: GATOptions, seeds: range, epochs: int, device: str) -> list[list[Epoch]]:
     """What each seed reached after each epoch."""
     data = read_planetoid(graph, normalise=True)
-    nodes = {split: torch.from_numpy(data.members(split)).to(device) for split in ("train", "valid", "test")}
+    nodes = {split: torch.from_numpy(data.nodes_of(split)).to(device) for split in ("train", "valid", "test")}
     labels = torch.from_numpy(data.labels).to(device).expand(len(seeds), -1)
     whole = tensors_of(data).to(device).repeat(len(seeds))
     network = GAT(options, data.features.width, len(data.classes), seeds).to(device)

@@ -91,7 +91,7 @@ class Input:
     def check(self) -> None:
         """Refuse an input that is not there."""
         if self._is_standard and sys.stdin is None:
-            raise Fault("There is no standard input; name a file to translate.")
+            raise Fault("There is no standard input; name what is to be read.")
 
     def lines(self) -> Iterator[str]:
         from regard.data.corpora.text import read_lines, read_stream

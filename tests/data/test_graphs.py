@@ -37,8 +37,8 @@ def test_a_graph_on_paper(tmp_path: Path) -> None:
     assert graph.features.values.tolist() == [0.25, 0.75, 0.5, 0.5, 1.0]
     assert graph.labels.tolist() == [0, 1, UNKNOWN, 0]
     assert graph.classes == ("cat", "dog")
-    assert [graph.members(split).tolist() for split in ("train", "valid", "test")] == [[0], [1], [3]]
-    assert graph.report == ["4 nodes, 6 looks along edges, 2 features, 2 classes; 1 train, 1 valid, 1 test"]
+    assert [graph.nodes_of(split).tolist() for split in ("train", "valid", "test")] == [[0], [1], [3]]
+    assert graph.report == ["4 nodes, 3 edges, 2 features, 2 classes; 1 train, 1 valid, 1 test"]
 
 
 def test_with_directions_the_second_node_sees_the_first(tmp_path: Path) -> None:
@@ -58,7 +58,10 @@ def test_features_can_stay_as_they_are(tmp_path: Path) -> None:
         ({"edges": "0 1\n0 4\n"}, "edges, line 2: there is no node 4; the features are of the nodes 0 to 3"),
         ({"edges": "0 -1\n"}, "edges, line 1: an edge is the numbers of two nodes, such as '0 5'"),
         ({"edges": "0 1\n\n"}, "edges, line 2: an edge is the numbers of two nodes"),
-        ({"features": "1 3\n0\n2 2\n5 0\n"}, "features, line 2 has 1 features, but line 1 has 2"),
+        (
+            {"features": "1 3\n0\n2 2\n5 0\n"},
+            "features, line 2: as many features as in line 1 are needed, 2, but here is 1",
+        ),
         ({"features": "1 x\n"}, "features, line 1: 'x' is no number"),
         ({"features": "1 nan\n"}, "features, line 1: 'nan' is no number that can be reckoned with"),
         ({"features": ""}, "features has no features; every node needs a line of numbers"),

@@ -30,11 +30,11 @@ def test_a_graph_on_paper() -> None:
     # Rows of the test stand where its list says; node 5, of which nothing is known, has a row of zeros.
     assert rows == [{0: 1.0}, {1: 2.0, 2: 2.0}, {}, {0: 3.0, 2: 1.0}, {2: 4.0}, {}, {1: 5.0}]
     assert graph.labels.tolist() == [0, 1, 0, 1, 0, UNKNOWN, 1]
-    assert [graph.members(split).tolist() for split in ("train", "valid", "test")] == [[0], [1, 2], [4, 6]]
+    assert [graph.nodes_of(split).tolist() for split in ("train", "valid", "test")] == [[0], [1, 2], [4, 6]]
     # Both directions, each once though 0-1 is told three times, and without the loop of node 2.
     assert graph.looks.T.tolist() == [[0, 1], [0, 6], [1, 0], [1, 2], [2, 1], [3, 4], [4, 3], [6, 0]]
     assert graph.classes == ("0", "1")
-    assert graph.report[1] == "1 nodes have no edge and see themselves only"
+    assert graph.report[1] == "nodes without an edge, which see themselves only: 1"
 
 
 def test_features_are_divided_by_their_sum() -> None:

@@ -52,7 +52,12 @@ class LabelledGraph:
     def nodes(self) -> int:
         return len(self.labels)
 
-    def members(self, split: str) -> np.ndarray:
+    @property
+    def edges(self) -> int:
+        """How many pairs of nodes have an edge, whether one of the two sees the other or each the other."""
+        return np.unique(np.sort(self.looks, axis=0), axis=1).shape[1]
+
+    def nodes_of(self, split: str) -> np.ndarray:
         """The nodes of a split, in order."""
         return np.flatnonzero(self.splits == SPLITS.index(split))
 
@@ -60,11 +65,11 @@ class LabelledGraph:
     def report(self) -> list[str]:
         """What the graph holds, for people."""
         alone = self.nodes - len(np.unique(self.looks))
-        sizes = ", ".join(f"{len(self.members(split)):,} {split}" for split in SPLITS[1:])
+        sizes = ", ".join(f"{len(self.nodes_of(split)):,} {split}" for split in SPLITS[1:])
         return [
-            f"{self.nodes:,} nodes, {self.looks.shape[1]:,} looks along edges, {self.features.width:,} features,"
+            f"{self.nodes:,} nodes, {self.edges:,} edges, {self.features.width:,} features,"
             f" {len(self.classes)} classes; {sizes}",
-            *([f"{alone:,} nodes have no edge and see themselves only"] if alone else []),
+            *([f"nodes without an edge, which see themselves only: {alone:,}"] if alone else []),
         ]
 
     def files(self) -> dict[str, bytes]:
@@ -98,7 +103,7 @@ def check_graph(graph: LabelledGraph, name: str) -> LabelledGraph:
         found = f"all have the class '{graph.classes[labelled[0]]}'" if len(labelled) else "no node has one"
         raise Fault(f"{name}: labels of at least two classes are needed, but {found}.")
     for split in SPLITS[1:]:
-        nodes = graph.members(split)
+        nodes = graph.nodes_of(split)
         if not len(nodes):
             raise Fault(f"{name}: no node is in the split '{split}'.")
         if len(bare := nodes[graph.labels[nodes] == UNKNOWN]):

@@ -43,7 +43,9 @@ def _read_features(name: str) -> Features:
         if number == 1:
             width = len(row)
         if len(row) != width:
-            raise Fault(f"{name}, line {number} has {len(row)} features, but line 1 has {width}.")
+            raise Fault(
+                f"{name}, line {number}: as many features as in line 1 are needed, {width}, but here is {len(row)}."
+            )
         filled = [(column, value) for column, value in enumerate(row) if value]
         columns += [column for column, _ in filled]
         values += [value for _, value in filled]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from regard.base.files import write_file
+from regard.data.corpora.prepared import make_folder
 from regard.data.graphs.labelled import CLASSES_FILE, GRAPH_FILE, LabelledGraph, open_graph
 from regard.data.graphs.options import GraphData
 from regard.data.graphs.plain import read_plain
@@ -24,7 +25,7 @@ def prepare_graph(options: GraphData, folder: Path) -> LabelledGraph:
     if is_prepared(folder):
         return open_graph({name: (folder / name).read_bytes() for name in (CLASSES_FILE, GRAPH_FILE)}, str(folder))
     graph = read_graph(options)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     files = graph.files()
     for name in (CLASSES_FILE, GRAPH_FILE):
         write_file(folder / name, files[name])

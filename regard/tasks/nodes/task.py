@@ -78,7 +78,7 @@ class NodeLabelling(nn.Module):
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[NodeBatch]:
         """The one batch of an epoch."""
         if start == 0:
-            yield self._ask(self.graph.members(split))
+            yield self._ask(self.graph.nodes_of(split))
 
     def loss(self, batch: NodeBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """Cross-entropy summed over the nodes and over the members, each of which has the gradient that is its own."""
@@ -136,10 +136,9 @@ class NodeLabelling(nn.Module):
 
     def facts(self) -> dict[str, Any]:
         """What the graph holds, and how many members answer."""
-        looks = self.graph.looks.shape[1]
         return {
             "nodes": self.graph.nodes,
-            "edges seen": looks,
+            "edges": self.graph.edges,
             "features": self.graph.features.width,
             "classes": len(self.graph.classes),
             "members": self.members,
