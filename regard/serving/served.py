@@ -59,8 +59,8 @@ class Served(ABC):
         """An answer for each input, which is a text, the number of a node, or the file of a picture."""
         raise self.refuse("answer")
 
-    def generate(self, request: GenerateRequest) -> "list[list[Generated]]":
-        """The texts that go on with each prompt."""
+    def generate(self, request: GenerateRequest, number: int = 0) -> "list[list[Generated]]":
+        """The texts that go on with each prompt, of which the first has this number."""
         raise self.refuse("generate")
 
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
@@ -99,11 +99,11 @@ class ServedModel(Served):
 
         return list(answer_each(self.model.task, inputs))
 
-    def generate(self, request: GenerateRequest) -> "list[list[Generated]]":
+    def generate(self, request: GenerateRequest, number: int = 0) -> "list[list[Generated]]":
         from regard.verbs.generate.model import LanguageModel
 
         assert isinstance(self.model, LanguageModel)
-        return list(self.model.generate_by(request))
+        return list(self.model.generate_by(request, number))
 
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
         from regard.seeing.gazes import see_answer

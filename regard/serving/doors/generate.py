@@ -1,11 +1,11 @@
 """The door of going on with a prompt."""
 
 import time
-from collections.abc import Sequence
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import GenerateBody
 from regard.serving.doors.door import Door, Service
 from regard.serving.doors.limits import check_amount, check_numbers
@@ -23,14 +23,23 @@ async def generate(service: Service, request: Request) -> Response:
     check_amount(body.prompt, service.limits)
     check_numbers(body, ("tokens", "samples", "beam", "n_best"), service.limits)
     service.note(request, body.prompt, model=model.name)
-    # A request is a piece of work of its own, because what is drawn depends on the places of its prompts.
-    work = service.catalogue.workers[model.name].one(lambda: _texts(model, body))
-    found = await service.answer(request, work)
+    found = await service.answer(request, _all_texts(service.catalogue, model, body))
     return json_response(GenerateAnswer(model=model.name, seconds=time.monotonic() - began, texts=found))
 
 
-def _texts(model: Served, request: GenerateRequest) -> Sequence[Sequence[GeneratedText]]:
-    return [[GeneratedText(**each.as_dict()) for each in texts] for texts in model.generate(request)]
+async def _all_texts(catalogue: Catalogue, model: Served, request: GenerateRequest) -> list[list[GeneratedText]]:
+    """The texts for each prompt; prompts are worked on some at a time, so that other requests can pass."""
+
+    def work(numbers: list[int]) -> list[list[GeneratedText]]:
+        prompts = [request.prompt[number] for number in numbers]
+        found = model.generate(request.model_copy(update={"prompt": prompts}), numbers[0])
+        return [[GeneratedText(**each.as_dict()) for each in texts] for texts in found]
+
+    numbers = range(len(request.prompt))
+    cost = float(request.tokens * (request.samples or request.beam or 1))
+    answers = catalogue.workers[model.name].each(None, work, numbers, [cost] * len(numbers))
+    found = dict([answer async for answer in answers])
+    return [found[number] for number in numbers]
 
 
 DOORS = (Door("POST", "/v1/generate", generate, "generate", "Go on with prompts.", GenerateAnswer, body=GenerateBody),)

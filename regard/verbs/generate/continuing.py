@@ -48,11 +48,13 @@ class Generated:
         }
 
 
-def generate(task: Continues, options: DecodingOptions, request: GenerateRequest) -> Iterator[list[Generated]]:
+def generate(
+    task: Continues, options: DecodingOptions, request: GenerateRequest, number: int = 0
+) -> Iterator[list[Generated]]:
     """For each prompt the texts that begin with it, best first or in the order drawn.
 
-    What is not asked for is as `options` say. What is drawn for a prompt depends on its place among the prompts, and
-    not on those beside it.
+    What is not asked for is as `options` say. What is drawn for a prompt depends on its number, of which the first has
+    the one that is given, and not on those beside it.
     """
     search = _search(options, request)
     rows = search.sampling.samples if request.draws else search.beam
@@ -62,7 +64,7 @@ def generate(task: Continues, options: DecodingOptions, request: GenerateRequest
         # One more than what may be written, for the end.
         limits = task.limits(batch, search).clamp(max=request.tokens + 1)
         if request.draws:
-            found = sample(task, batch, limits, search, range(first, first + len(prompts)))
+            found = sample(task, batch, limits, search, range(number + first, number + first + len(prompts)))
         else:
             found = beam_search(task, batch, limits, search)
         for prompt, read, limit, hypotheses in zip(prompts, batch.tokens, limits.tolist(), found, strict=True):

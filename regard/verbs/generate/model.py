@@ -35,9 +35,9 @@ class LanguageModel(Model):
         table = {name: value for name, value in given.items() if value is not None}
         return list(self.generate_by(GenerateRequest.read({"prompt": list(prompts), "tokens": tokens} | table)))
 
-    def generate_by(self, request: GenerateRequest) -> Iterator[list[Generated]]:
-        """The same for a request, prompt after prompt."""
-        return generate(self.task, self.recipe.decoding, request)
+    def generate_by(self, request: GenerateRequest, number: int = 0) -> Iterator[list[Generated]]:
+        """The same for a request, prompt after prompt; what is drawn depends on their numbers, from this one on."""
+        return generate(self.task, self.recipe.decoding, request, number)
 
     def score(self, texts: Sequence[str]) -> list[ScoredText]:
         """How probable each text is, as a sentence from its beginning to its end."""

@@ -77,6 +77,15 @@ def test_what_is_too_much_or_does_not_go_together_is_refused(
     assert sentence in answer.json()["error"]
 
 
+def test_many_prompts_take_turns_and_come_out_the_same(folder: Path, served: httpx.Client) -> None:
+    """What is drawn depends on the number of a prompt, in whatever turn it is drawn."""
+    question = {"prompt": ["the cat", "the", ""], "tokens": 5, "sample": {"seed": 4}}
+    one_by_one = ServingOptions.model_validate({"batching": {"rows": 1}})
+    with on_loopback(make_app([folder], one_by_one)) as address:
+        alone = httpx.post(f"{address}/v1/generate", json=question).json()["texts"]
+    assert alone == served.post("/v1/generate", json=question).json()["texts"]
+
+
 def test_it_has_no_other_doors(served: httpx.Client) -> None:
     (model,) = served.get("/v1/models").json()["models"]
     assert (model["task"], model["reads"], model["can"]) == ("language", "prompt", ["generate"])
