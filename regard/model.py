@@ -72,7 +72,7 @@ class Model:
     def generate(
         self,
         prompts: Sequence[str] = ("",),
-        tokens: int = 100,
+        tokens: int | None = None,
         samples: int | None = None,
         *,
         sample: Mapping[str, Any] | None = None,

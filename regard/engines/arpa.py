@@ -16,7 +16,7 @@ from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.engines.folders import MODEL_FOLDER, whole_folder
 from regard.families import check_recipe
-from regard.models.ngram.arpa import BEGIN, END, UNKNOWN, arpa_blocks, read_arpa
+from regard.models.ngram.arpa import BEGIN_WORD, END_WORD, UNKNOWN_WORD, arpa_blocks, read_arpa
 from regard.models.ngram.stored import model_as_arrays
 from regard.runs import checkpoint
 from regard.tasks.language.counting import CountedLanguage
@@ -33,7 +33,7 @@ def export_arpa(task: CountedLanguage, out: Path, remark: Remark) -> None:
 
 def _names(tokeniser: Tokeniser, remark: Remark) -> list[str | None]:
     """What each token is called in the file: the special ones as ARPA has them, words that look like them otherwise."""
-    special = {tokeniser.unknown: UNKNOWN, tokeniser.begin: BEGIN, tokeniser.end: END}
+    special = {tokeniser.unknown: UNKNOWN_WORD, tokeniser.begin: BEGIN_WORD, tokeniser.end: END_WORD}
     names: list[str | None] = list(tokeniser.pieces(range(tokeniser.size)))
     taken = set(names)
     for token, name in enumerate(names):
@@ -43,7 +43,7 @@ def _names(tokeniser: Tokeniser, remark: Remark) -> list[str | None]:
             names[token] = None
         elif _SPACE.search(name):
             raise Fault(f"An ARPA file cannot hold the token {name!r}, for white space parts its words.")
-        elif name in (UNKNOWN, BEGIN, END):
+        elif name in (UNKNOWN_WORD, BEGIN_WORD, END_WORD):
             while name in taken:
                 name = f"<{name}>"
             remark(f"The word {names[token]} of the text is {name} in the file, where {names[token]} is not a word.")
@@ -54,7 +54,7 @@ def _names(tokeniser: Tokeniser, remark: Remark) -> list[str | None]:
 
 def import_arpa(path: Path, out: Path) -> None:
     """Make a model folder `out` of an ARPA file, plain or compressed; its words are those that spaces part."""
-    special = {UNKNOWN: SpaceTokeniser.unknown, BEGIN: SpaceTokeniser.begin, END: SpaceTokeniser.end}
+    special = {UNKNOWN_WORD: SpaceTokeniser.unknown, BEGIN_WORD: SpaceTokeniser.begin, END_WORD: SpaceTokeniser.end}
     try:
         with open_content(path) as stream:
             words, model = read_arpa(stream, str(path), special)

@@ -41,7 +41,7 @@ _FEWEST_WORDS = 2
 _NAME = "tokeniser"
 
 
-class Purpose(BaseModel):
+class TextPurpose(BaseModel):
     """What a folder is the preparation of."""
 
     format: int
@@ -50,7 +50,7 @@ class Purpose(BaseModel):
     given: str = ""  # a checksum of the tokeniser that was given; none if it is made here
 
 
-class Split(BaseModel):
+class SplitRecord(BaseModel):
     """What became of the lines of a split."""
 
     lines: int = 0
@@ -130,7 +130,7 @@ def prepare_text(
             if not layout.record(split).is_file():
                 _cut(options, split, layout, made, progress)
         remove_leftovers(folder)
-    records = {split: read_record(Split, layout.record(split)) for split in splits}
+    records = {split: read_record(SplitRecord, layout.record(split)) for split in splits}
     check_files(folder, {layout.tokens(split).name: record.checksum for split, record in records.items()})
     return PreparedText(
         folder,
@@ -154,11 +154,11 @@ def _is_finished(options: LanguageData, layout: _Layout) -> bool:
     return all(layout.record(split).is_file() for split in _splits_of(options))
 
 
-def _purpose_of(options: LanguageData, tokeniser: Tokeniser | None, all_there: bool) -> Purpose:
+def _purpose_of(options: LanguageData, tokeniser: Tokeniser | None, all_there: bool) -> TextPurpose:
     names = dict.fromkeys([*options.train, *options.valid, *options.test])
     inputs = [input_of(name) for name in names if all_there or file_of(name).is_file()]
     own = options.model_copy(update={"prepared": None})
-    return Purpose(format=_FORMAT, options=own, inputs=inputs, given=_checksum(tokeniser) if tokeniser else "")
+    return TextPurpose(format=_FORMAT, options=own, inputs=inputs, given=_checksum(tokeniser) if tokeniser else "")
 
 
 def _checksum(tokeniser: Tokeniser) -> str:
@@ -172,13 +172,13 @@ def _is_of(layout: _Layout, tokeniser: Tokeniser | None) -> bool:
     return all((layout.tokeniser / name).read_bytes() == own for name, own in tokeniser.files(_NAME).items())
 
 
-def _claim(layout: _Layout, purpose: Purpose, remark: Remark, is_own: bool) -> None:
+def _claim(layout: _Layout, purpose: TextPurpose, remark: Remark, is_own: bool) -> None:
     """Make the folder one for this purpose; a finished preparation of something else is refused.
 
     What was only begun of something else is of no use to anyone. A model that was trained on this text brings the
     tokeniser that was made of it, which `is_own`.
     """
-    stored = read_record(Purpose, layout.purpose) if layout.purpose.is_file() else None
+    stored = read_record(TextPurpose, layout.purpose) if layout.purpose.is_file() else None
     changes = _changes(stored, purpose, is_own) if stored else []
     if stored is None or (changes and not _is_finished(stored.options, layout)):
         layout.clear()
@@ -193,7 +193,7 @@ def _claim(layout: _Layout, purpose: Purpose, remark: Remark, is_own: bool) -> N
         remark(f"{name} is not there any more; going on with what was prepared from it.")
 
 
-def _changes(stored: Purpose, purpose: Purpose, is_own: bool) -> list[str]:
+def _changes(stored: TextPurpose, purpose: TextPurpose, is_own: bool) -> list[str]:
     """What one preparation is made from and another is not."""
     before = {each.name: each for each in stored.inputs}
     changes = [f"data.{difference}" for difference in differences(stored.options, purpose.options)]
@@ -231,7 +231,7 @@ def _made_of_training_text(options: LanguageData, progress: Progress) -> Tokenis
 
 def _cut(options: LanguageData, split: str, layout: _Layout, tokeniser: Tokeniser, progress: Progress) -> None:
     """Write the tokens of a split, then what became of its lines."""
-    record = Split()
+    record = SplitRecord()
     with whole_file(layout.tokens(split)) as file:
         for name in getattr(options, split):
             for first, lines in _in_blocks(read_lines(file_of(name))):
@@ -253,7 +253,7 @@ def _in_blocks(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _tokens_of(
-    lines: Sequence[str], place: str, first: int, options: LanguageData, tokeniser: Tokeniser, record: Split
+    lines: Sequence[str], place: str, first: int, options: LanguageData, tokeniser: Tokeniser, record: SplitRecord
 ) -> bytes:
     """The tokens of some lines as they are stored; `record` is brought up to date."""
     found: list[int] = []
@@ -280,7 +280,7 @@ def _type_of(tokeniser: Tokeniser) -> np.dtype:
     return np.dtype("<u2" if tokeniser.size <= 2**16 else "<u4")
 
 
-def _opened(layout: _Layout, split: str, record: Split, tokeniser: Tokeniser) -> np.ndarray:
+def _opened(layout: _Layout, split: str, record: SplitRecord, tokeniser: Tokeniser) -> np.ndarray:
     path = layout.tokens(split)
     tokens = np.memmap(path, _type_of(tokeniser), mode="r")
     if len(tokens) != record.tokens:

@@ -20,11 +20,11 @@ from typing import NoReturn
 import numpy as np
 
 from regard.base.faults import Fault
-from regard.models.ngram.model import Ngrams, Weights
+from regard.models.ngram.model import Logarithms, Ngrams
 from regard.models.ngram.options import HIGHEST_ORDER
 from regard.models.ngram.trie import NOWHERE, Trie
 
-UNKNOWN, BEGIN, END = "<unk>", "<s>", "</s>"
+UNKNOWN_WORD, BEGIN_WORD, END_WORD = "<unk>", "<s>", "</s>"
 _NEVER = -99.0  # how the logarithm of 0 is written
 _NO_UNKNOWN = -100.0  # what KenLM takes for the unknown word of a model that has none
 _WRITTEN_AT_ONCE = 50_000  # lines
@@ -59,7 +59,7 @@ def arpa_blocks(model: Ngrams, names: Sequence[str | None]) -> Iterator[bytes]:
     yield b"\n\\end\\\n"
 
 
-def _numerals(values: Weights) -> list[str]:
+def _numerals(values: Logarithms) -> list[str]:
     """Numbers as text, with the nine digits that it takes to give back the same; most of them come many times."""
     distinct, inverse = np.unique(values, return_inverse=True)
     written = [f"{value:.9g}" for value in distinct.tolist()]
@@ -138,13 +138,13 @@ class _Section:
     def __init__(self) -> None:
         self.words, self.log_probabilities, self.backoffs = array("i"), array("f"), array("f")
 
-    def spread(self, size: int, special: Mapping[str, int]) -> tuple[Weights, Weights]:
+    def spread(self, size: int, special: Mapping[str, int]) -> tuple[Logarithms, Logarithms]:
         """The weights of single words at the places of their tokens."""
         log_probabilities, backoffs = np.full(size, -np.inf, np.float32), np.zeros(size, np.float32)
-        log_probabilities[special[UNKNOWN]] = _NO_UNKNOWN
+        log_probabilities[special[UNKNOWN_WORD]] = _NO_UNKNOWN
         words = np.asarray(self.words)
         log_probabilities[words], backoffs[words] = self.log_probabilities, self.backoffs
-        log_probabilities[special[BEGIN]] = -np.inf  # KenLM writes 0 and others -99: it is never predicted
+        log_probabilities[special[BEGIN_WORD]] = -np.inf  # KenLM writes 0 and others -99: it is never predicted
         return log_probabilities, backoffs
 
 
@@ -184,7 +184,7 @@ def _read_words(lines: _Lines, count: int, tokens: dict[bytes, int], is_last: bo
         section.words.append(tokens.setdefault(word, first + len(tokens) - len(special)))
         section.log_probabilities.append(score)
         section.backoffs.append(backoff)
-    if missing := {BEGIN.encode(), END.encode()} - seen:
+    if missing := {BEGIN_WORD.encode(), END_WORD.encode()} - seen:
         raise Fault(f"{lines.name} has no {missing.pop().decode()} among its words; it needs both <s> and </s>.")
     return section
 

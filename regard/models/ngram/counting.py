@@ -10,13 +10,13 @@ from regard.models.ngram.trie import NOWHERE, Places, Rows, Trie, shifted
 
 
 @dataclass(frozen=True)
-class Counts:
+class NgramCounts:
     """How often each n-gram occurs; `counts` has one array for each order."""
 
     trie: Trie
     counts: Sequence[Rows]
 
-    def __add__(self, other: "Counts") -> "Counts":
+    def __add__(self, other: "NgramCounts") -> "NgramCounts":
         """The counts of both texts; the same, to the bit, as if they had been counted as one."""
         counts = [self.counts[0] + other.counts[0]]
         keys: list[Rows] = []
@@ -35,10 +35,10 @@ class Counts:
             total[theirs] += other.counts[order - 1]
             keys.append(merged)
             counts.append(total)
-        return Counts(Trie(self.trie.size, keys), counts)
+        return NgramCounts(Trie(self.trie.size, keys), counts)
 
 
-def count(tokens: Places, starts: Bool[np.ndarray, " place"], order: int, size: int) -> Counts:
+def count(tokens: Places, starts: Bool[np.ndarray, " place"], order: int, size: int) -> NgramCounts:
     """The counts of a text of sentences, each of which begins with a begin token; no n-gram reaches over a start."""
     counts, keys = [np.bincount(tokens, minlength=size)], []
     rows = tokens
@@ -52,10 +52,10 @@ def count(tokens: Places, starts: Bool[np.ndarray, " place"], order: int, size: 
         rows[there] = inverse
         keys.append(distinct)
         counts.append(times)
-    return Counts(Trie(size, keys), counts)
+    return NgramCounts(Trie(size, keys), counts)
 
 
-def no_counts(order: int, size: int) -> Counts:
+def no_counts(order: int, size: int) -> NgramCounts:
     """The counts of nothing."""
     nothing = np.zeros(0, np.int64)
-    return Counts(Trie(size, [nothing] * (order - 1)), [np.zeros(size, np.int64), *[nothing] * (order - 1)])
+    return NgramCounts(Trie(size, [nothing] * (order - 1)), [np.zeros(size, np.int64), *[nothing] * (order - 1)])

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float32, Float64
 
 from regard.models.ngram.trie import NOWHERE, Places, Trie, shifted
 
-Weights = Float32[np.ndarray, "_"]  # one for each n-gram of an order
+Logarithms = Float32[np.ndarray, "_"]  # one for each n-gram of an order
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Ngrams:
     """The n-grams of a model and their weights, order by order; those of the highest order have no back-off."""
 
     trie: Trie
-    log_probabilities: Sequence[Weights]
-    backoffs: Sequence[Weights]
+    log_probabilities: Sequence[Logarithms]
+    backoffs: Sequence[Logarithms]
 
     @property
     def order(self) -> int:

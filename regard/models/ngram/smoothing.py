@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from regard.base.faults import Fault
-from regard.models.ngram.counting import Counts
+from regard.models.ngram.counting import NgramCounts
 from regard.models.ngram.model import Ngrams
 from regard.models.ngram.options import NgramOptions
 from regard.models.ngram.trie import Rows, Trie
@@ -22,7 +22,7 @@ _FALLBACK = (0.5, 1.0, 1.5)  # the discounts of lmplz --discount_fallback
 _FALLBACK_OF_BACKOFF = 0.5
 
 
-def estimate(options: NgramOptions, counts: Counts, begin: int, possible: Possible) -> Ngrams:
+def estimate(options: NgramOptions, counts: NgramCounts, begin: int, possible: Possible) -> Ngrams:
     """The model of some counts, in which `begin` begins every sentence."""
     match options.smoothing:
         case "kneser-ney":
@@ -34,7 +34,7 @@ def estimate(options: NgramOptions, counts: Counts, begin: int, possible: Possib
     raise Fault("An imported model was not counted here and cannot be; choose another smoothing.")
 
 
-def kneser_ney(counts: Counts, begin: int, possible: Possible, fallback: bool = False) -> Ngrams:
+def kneser_ney(counts: NgramCounts, begin: int, possible: Possible, fallback: bool = False) -> Ngrams:
     """Interpolated modified Kneser–Ney (Chen & Goodman 1998, section 3; Heafield et al. 2013, as lmplz has it).
 
     With a(g) the adjusted count of an n-gram (see `adjusted_counts`),
@@ -61,7 +61,7 @@ def kneser_ney(counts: Counts, begin: int, possible: Possible, fallback: bool = 
     return _in_logarithms(trie, probabilities, backoffs, possible)
 
 
-def adjusted_counts(counts: Counts, begin: int) -> list[Rows]:
+def adjusted_counts(counts: NgramCounts, begin: int) -> list[Rows]:
     """The counts of Kneser–Ney (Heafield et al. 2013, section 3.3).
 
     Those of the highest order, and of n-grams that begin a sentence, are how often they occur; all others are how many
@@ -99,7 +99,7 @@ def kneser_ney_discounts(adjusted: Rows, order: int, fallback: bool) -> tuple[fl
     raise _cannot_discount(order, why)
 
 
-def back_off(counts: Counts, begin: int, possible: Possible, fallback: bool = False) -> Ngrams:
+def back_off(counts: NgramCounts, begin: int, possible: Possible, fallback: bool = False) -> Ngrams:
     """Back-off with an absolute discount (Katz 1987, with the discount of Ney, Essen & Kneser 1994).
 
         p(w | h) = (c(hw) − D) / c(h)                           where hw occurs,
@@ -139,7 +139,7 @@ def absolute_discount(counts: Rows, order: int, fallback: bool) -> float:
     raise _cannot_discount(order, f"none occurs {'twice' if once else 'once'}")
 
 
-def add_k(counts: Counts, begin: int, possible: Possible, k: float) -> Ngrams:
+def add_k(counts: NgramCounts, begin: int, possible: Possible, k: float) -> Ngrams:
     """k added to every count (Lidstone 1920; Laplace for k = 1).
 
         p(w | h) = (c(hw) + k) / (c(h) + k V)

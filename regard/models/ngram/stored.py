@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from regard.base.faults import Fault
-from regard.models.ngram.counting import Counts
+from regard.models.ngram.counting import NgramCounts
 from regard.models.ngram.model import Ngrams
 from regard.models.ngram.smoothing import Possible
 from regard.models.ngram.trie import Trie
@@ -13,15 +13,17 @@ from regard.models.ngram.trie import Trie
 Arrays = Mapping[str, np.ndarray]
 
 
-def counts_as_arrays(counts: Counts) -> dict[str, np.ndarray]:
+def counts_as_arrays(counts: NgramCounts) -> dict[str, np.ndarray]:
     """Everything that was counted, by name."""
     return _keys_as_arrays(counts.trie) | {f"counts.{order}": each for order, each in enumerate(counts.counts, 1)}
 
 
-def counts_of_arrays(arrays: Arrays, order: int, size: int) -> Counts:
+def counts_of_arrays(arrays: Arrays, order: int, size: int) -> NgramCounts:
     """The counts that were stored of so many tokens."""
     trie = _trie_of(arrays, order, size)
-    return Counts(trie, [_one(arrays, f"counts.{each}", np.int64, trie.rows(each)) for each in range(1, order + 1)])
+    return NgramCounts(
+        trie, [_one(arrays, f"counts.{each}", np.int64, trie.rows(each)) for each in range(1, order + 1)]
+    )
 
 
 def model_as_arrays(model: Ngrams) -> dict[str, np.ndarray]:

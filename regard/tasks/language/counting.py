@@ -16,7 +16,7 @@ from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.models.ngram import NgramOptions, Ngrams
-from regard.models.ngram.counting import Counts, count, no_counts
+from regard.models.ngram.counting import NgramCounts, count, no_counts
 from regard.models.ngram.smoothing import estimate
 from regard.models.ngram.stored import counts_as_arrays, counts_of_arrays, model_as_arrays, model_of_arrays
 from regard.models.ngram.trie import NOWHERE
@@ -38,7 +38,7 @@ class CountedLanguage:
         self.options, self.tokeniser = options, tokeniser
         self.begin, self.end = tokeniser.begin, tokeniser.end
         self._possible = ~np.isin(np.arange(tokeniser.size), (tokeniser.pad, tokeniser.begin))
-        self._counted: list[Counts] = []  # of pieces of text, the larger ones first
+        self._counted: list[NgramCounts] = []  # of pieces of text, the larger ones first
         self._model: Ngrams | None = None
         self._text: PreparedText | None = None
         self._batch_tokens = 0
@@ -95,7 +95,7 @@ class CountedLanguage:
     def estimate(self) -> None:
         self._model = estimate(self.options, self._all_counts(), self.begin, self._possible)
 
-    def _all_counts(self) -> Counts:
+    def _all_counts(self) -> NgramCounts:
         if not self._counted:
             return no_counts(self.options.order, self.tokeniser.size)
         while len(self._counted) > 1:
@@ -177,7 +177,7 @@ def _tokeniser(recipe: CountedLanguageRecipe, files: Mapping[str, bytes]) -> Tok
     return tokenisers_in(files, recipe.data.tokeniser.full())[0]
 
 
-def _size(counts: Counts) -> int:
+def _size(counts: NgramCounts) -> int:
     return sum(map(len, counts.counts))
 
 

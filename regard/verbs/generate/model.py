@@ -18,7 +18,7 @@ class LanguageModel(Model):
     def generate(
         self,
         prompts: Sequence[str] = ("",),
-        tokens: int = 100,
+        tokens: int | None = None,
         samples: int | None = None,
         *,
         sample: Mapping[str, Any] | None = None,
@@ -31,9 +31,17 @@ class LanguageModel(Model):
         They are drawn at random, by options of sampling such as {"temperature": 0.7, "seed": 3}, unless something is
         said of a beam.
         """
-        given = {"samples": samples, "sample": sample, "beam": beam, "length_penalty": length_penalty, "n_best": n_best}
+        given = {
+            "prompt": list(prompts),
+            "tokens": tokens,
+            "samples": samples,
+            "sample": sample,
+            "beam": beam,
+            "length_penalty": length_penalty,
+            "n_best": n_best,
+        }
         table = {name: value for name, value in given.items() if value is not None}
-        return list(self.generate_by(GenerateRequest.read({"prompt": list(prompts), "tokens": tokens} | table)))
+        return list(self.generate_by(GenerateRequest.read(table)))
 
     def generate_by(self, request: GenerateRequest, number: int = 0) -> Iterator[list[Generated]]:
         """The same for a request, prompt after prompt; what is drawn depends on their numbers, from this one on."""

@@ -11,7 +11,7 @@ from regard.tasks.language.batches import Sentences, sentences_of
 from regard.tasks.language.measures import perplexity
 
 
-class Scores(Protocol):
+class ScoresTokens(Protocol):
     """A task that knows how probable each token of a text is after those before it."""
 
     tokeniser: Tokeniser
@@ -46,7 +46,7 @@ class ScoredText:
         }
 
 
-def score_texts(task: Scores, texts: Sequence[str]) -> list[ScoredText]:
+def score_texts(task: ScoresTokens, texts: Sequence[str]) -> list[ScoredText]:
     """How probable each text is, as a sentence from its beginning to its end."""
     tokeniser = task.tokeniser
     rows = tokeniser.encode_all(list(texts))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from regard.models.ngram.counting import Counts, count
+from regard.models.ngram.counting import NgramCounts, count
 
 PAD, UNKNOWN, BEGIN, END, FIRST = range(5)
 SPECIAL = {"<unk>": UNKNOWN, "<s>": BEGIN, "</s>": END}
@@ -22,7 +22,7 @@ def tokens_of(lines: Iterable[str], words: Sequence[str]) -> np.ndarray:
     return np.array([token for sentence in sentences for token in sentence], np.int64)
 
 
-def counts_of(lines: Sequence[str], order: int, words: Sequence[str] | None = None) -> Counts:
+def counts_of(lines: Sequence[str], order: int, words: Sequence[str] | None = None) -> NgramCounts:
     words = vocabulary(lines) if words is None else words
     tokens = tokens_of(lines, words)
     return count(tokens, tokens == BEGIN, order, FIRST + len(words))

@@ -9,12 +9,12 @@ from counted import BEGIN, END, FIRST, counts_of, tokens_of, vocabulary
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.models.ngram.counting import Counts, no_counts
+from regard.models.ngram.counting import NgramCounts, no_counts
 
 LINES = st.lists(st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), min_size=1, max_size=8)
 
 
-def as_dict(counts: Counts, order: int) -> dict[tuple[int, ...], int]:
+def as_dict(counts: NgramCounts, order: int) -> dict[tuple[int, ...], int]:
     rows = map(tuple, counts.trie.spell(order).tolist())
     return {row: number for row, number in zip(rows, counts.counts[order - 1].tolist(), strict=True) if number}
 

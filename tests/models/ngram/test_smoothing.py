@@ -10,7 +10,7 @@ from counted import BEGIN, END, FIRST, PAD, UNKNOWN, counts_of, possible, tokens
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.models.ngram import NgramOptions, Ngrams
-from regard.models.ngram.counting import Counts
+from regard.models.ngram.counting import NgramCounts
 from regard.models.ngram.smoothing import absolute_discount, adjusted_counts, estimate, kneser_ney_discounts
 
 LINES = ["a b", "b a c"]
@@ -134,7 +134,7 @@ def test_discounts_out_of_their_range_are_refused() -> None:
 
 
 def test_an_imported_model_is_not_counted() -> None:
-    counts: Counts = counts_of(LINES, 2)
+    counts: NgramCounts = counts_of(LINES, 2)
     with pytest.raises(Fault, match="imported model was not counted"):
         estimate(NgramOptions(order=2, smoothing="imported"), counts, BEGIN, possible(counts.trie.size))
 
