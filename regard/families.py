@@ -24,6 +24,7 @@ class Family:
     model: str
     options: str
     learns: Learning = "gradient"
+    looks: bool = True  # whether its networks have attention, or something like it, that can be watched
 
     def load(self) -> tuple[type[Any], type[Options]]:
         """The model's class and its options' class; torch is imported here and not before."""
@@ -75,6 +76,7 @@ FAMILIES: dict[str, Family] = {
         module="regard.models.convolution",
         model="ConvNet",
         options="ConvNetOptions",
+        looks=False,
     ),
     "ngram": Family(
         summary="counts of words in a row, with interpolated modified Kneser–Ney, back-off or add-k",

@@ -17,7 +17,7 @@ VERBS = {
     "seq2seq": "train evaluate translate look heads info compare average serve",
     "gat": "train evaluate answer look heads info compare average serve",
     "ram": "train evaluate answer look info compare average serve",
-    "convnet": "train evaluate answer look info compare average serve",
+    "convnet": "train evaluate answer info compare average serve",
     "ngram": "train evaluate generate info compare serve",
 }
 

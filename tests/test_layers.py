@@ -134,3 +134,38 @@ def test_an_overlong_file_and_function_are_found(tmp_path: Path) -> None:
         "training/trainer.py:1 endless has 61 lines, 60 are the most",
     ]
     assert overlong(made(tmp_path / "two", "runs.py", "\n" * 401)) == ["runs.py has 401 lines, 400 are the most"]
+
+
+# Who may know the task of translation: its own package, and what is about translating.
+TRANSLATORS = (
+    "tasks/__init__.py",
+    "tasks/translation/",
+    "verbs/translate/",
+    "engines/",
+    "runs/from_text/",
+    "seeing/sentences.py",
+    "seeing/pair_reports.py",
+    "seeing/next_token.py",
+    "seeing/lessons/",
+    "serving/doors/views.py",
+)
+
+
+def naming_translation(package: Path) -> list[str]:
+    """The files that name the task of translation and are not about translating."""
+    places = {path.relative_to(package).as_posix(): path for path in sorted(package.rglob("*.py"))}
+    return [
+        place
+        for place, path in places.items()
+        if "tasks.translation" in path.read_text(encoding="utf-8") and not place.startswith(TRANSLATORS)
+    ]
+
+
+def test_no_other_module_knows_of_translation() -> None:
+    assert naming_translation(PACKAGE) == []
+
+
+def test_a_module_that_knows_of_translation_is_found(tmp_path: Path) -> None:
+    text = 'PLACE = "regard.tasks.translation.task:Translation"\n'
+    assert naming_translation(made(tmp_path, "runs/open.py", text)) == ["runs/open.py"]
+    assert naming_translation(made(tmp_path / "other", "verbs/translate/good.py", text)) == []

@@ -114,7 +114,7 @@ def _refuse_drawing(context: typer.Context) -> None:
     for name in context.params:
         source = context.get_parameter_source(name)
         if name not in free and source is not None and source.name == "COMMANDLINE":
-            raise Fault(f"--{name.replace('_', '-')} says how weights are drawn; leave it away with --model.")
+            raise Fault(f"--{name.replace('_', '-')} says how weights are drawn; omit it with --model.")
 
 
 def _cells(names: str) -> list[str]:

@@ -53,7 +53,7 @@ class DecodingOptions(Options):
         default="wu", description="Scores are divided by ((5 + length) / 6)^alpha (Wu et al. 2016), length^alpha, or 1."
     )
     coverage_penalty: float = Field(
-        default=0.0, ge=0, description="Beta of Wu et al. 2016: how much it costs to leave source tokens unlooked at."
+        default=0.0, ge=0, description="Beta of Wu et al. 2016: what it costs to leave source tokens out of sight."
     )
     stop: Literal["settled", "first", "exhaustive"] = Field(
         default="settled",

@@ -43,6 +43,9 @@ VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
 OWN_VERBS = frozenset({"translate", "generate", "caption", "transcribe", "answer", "draw"})
 
 
+LOOKING = ("look", "heads")  # verbs that take a network which looks somewhere
+
+
 def has(task: type, capability: type) -> bool:
     """Whether a class of tasks has the methods of a capability."""
     return all(hasattr(task, name) for name, value in vars(capability).items() if _is_method(name, value))
@@ -55,10 +58,12 @@ def _is_method(name: str, value: Any) -> bool:
 def verbs_of(family: str, task: str) -> list[str]:
     """What a model of a family that was trained for a task can be asked for."""
     kind, made = TASKS[task], find_place(FAMILIES[family].way(task).task)
+    blind = () if FAMILIES[family].looks else LOOKING
     found = [
         verb
         for verb, ways in VERBS.items()
         if (verb not in OWN_VERBS or verb == kind.verb)
+        and verb not in blind
         and any(all(has(made, capability) for capability in way) for way in ways)
     ]
     return [*found, *(["serve"] if kind.verb in found else [])]

@@ -19,7 +19,7 @@ Column = list[str]  # two lines of heading, a line for each token, one for all o
 def choices_lines(choices: Choices, width: int, colour: bool) -> list[str]:
     """The lines of a table, at most `width` cells wide; panels that do not fit follow under the others.
 
-    Bars are left away where there is no room for them. With `colour`, what the best output has here stands out.
+    Bars are left out where there is no room for them. With `colour`, what the best output has here stands out.
     """
     names = _names(choices, width // 3)
     panels = [_panel(choices, place) for place in range(len(choices.panels))]
