@@ -8,6 +8,7 @@ numbers are equal, a rule refuses all the same.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Self
 
 from pydantic import GetJsonSchemaHandler, ValidationInfo, model_validator
@@ -184,6 +185,7 @@ class VerbRequest(Options):
         return {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}
 
     @classmethod
+    @cache
     def _defaults(cls) -> Fields:
         return {
             field.alias or name: field.get_default(call_default_factory=True)
