@@ -1,5 +1,6 @@
 """The tables of tasks and families, the recipes that follow from them, and what is refused that a model cannot do."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from regard.base.faults import Fault
 from regard.families import FAMILIES, check_recipe, recipe_class
 from regard.tasks import TASKS, find_place
 from regard.verbs.table import OWN_VERBS, needs, verbs_of
+from regard.verbs.table import VERBS as VERB_TABLE
 
 PAIRS = {"data": {"train": ["a.en", "a.pt"]}}
 FAMILY_TASKS = [(name, task) for name, family in FAMILIES.items() for task in family.tasks]
@@ -20,6 +22,21 @@ VERBS = {
     "convnet": "train evaluate answer info compare average serve",
     "ngram": "train evaluate generate info compare serve",
 }
+
+
+def table_of_families() -> str:
+    """Families x verbs, in Markdown."""
+    columns = [*VERB_TABLE, "serve"]
+    can = {name: verbs_of(name, family.tasks[0]) for name, family in FAMILIES.items()}
+    columns = [verb for verb in columns if any(verb in verbs for verbs in can.values())]
+    lines = [["family", "task", *columns], ["---"] * (len(columns) + 2)]
+    for name, family in FAMILIES.items():
+        lines.append([f"`{name}`", family.tasks[0], *("×" if verb in can[name] else "" for verb in columns)])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def test_the_map_shows_the_families_and_their_verbs() -> None:
+    assert table_of_families() in (Path(__file__).parents[1] / "docs" / "map.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
