@@ -30,8 +30,8 @@ def _watch_batches() -> None:
     from regard.training import prefetch
 
     watch_python()
-    plain = prefetch.prefetched
-    prefetch.prefetched = lambda items, ahead=4: plain(pure(items), ahead)
+    plain = prefetch.prefetch
+    prefetch.prefetch = lambda items, ahead=4: plain(pure(items), ahead)
 
 
 @pytest.fixture

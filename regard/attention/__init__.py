@@ -5,11 +5,30 @@ from regard.attention.hard import Hard, reinforce_loss
 from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.masks import Causal, Every, Lengths, Mask, Packed, Window
 from regard.attention.normalisers import named_normaliser, normalise
-from regard.attention.scores import Prepared, Score, named_score
-from regard.attention.watch import Gaze, note, unwatched, watched, watching
+from regard.attention.scores import PreparedKeys, Score, named_score
+from regard.attention.watch import Gaze, is_watched, note, watching, without_watching
 
 __all__ = [
-    "Attention", "Causal", "Every", "Gaze", "Hard", "Lengths", "LocalMonotonic", "LocalPredictive", "Look", "Mask",
-    "Packed", "Prepared", "Score", "Window", "named_normaliser", "named_score", "normalise", "note", "reinforce_loss",
-    "unwatched", "watched", "watching",
+    "Attention",
+    "Causal",
+    "Every",
+    "Gaze",
+    "Hard",
+    "Lengths",
+    "LocalMonotonic",
+    "LocalPredictive",
+    "Look",
+    "Mask",
+    "Packed",
+    "PreparedKeys",
+    "Score",
+    "Window",
+    "is_watched",
+    "named_normaliser",
+    "named_score",
+    "normalise",
+    "note",
+    "reinforce_loss",
+    "watching",
+    "without_watching",
 ]  # fmt: skip

@@ -15,10 +15,10 @@ from regard.attention.hard import Hard
 from regard.attention.local import Focus
 from regard.attention.masks import Causal, Every, Mask, as_tensor
 from regard.attention.normalisers import Normaliser, softmax
-from regard.attention.scores import Prepared, Score, compare, follows, prepare, product_scale, scaled_dot
-from regard.attention.watch import afford, note, note_beside, watched
+from regard.attention.scores import PreparedKeys, Score, compare, follows, prepare, product_scale, scaled_dot
+from regard.attention.watch import afford, is_watched, note, note_beside
 
-__all__ = ["Attention", "Look", "Prepared"]
+__all__ = ["Attention", "Look", "PreparedKeys"]
 
 Queries = Float[Tensor, "batch head query query_depth"]
 Keys = Float[Tensor, "batch key_head key key_depth"]
@@ -61,14 +61,14 @@ class Attention(nn.Module):
         # Whether a look depends on where the look before it rested.
         self.follows = follows(score)
 
-    def prepare(self, key: Keys) -> Prepared:
+    def prepare(self, key: Keys) -> PreparedKeys:
         """What the score needs of the keys, worked out once for all the looks at them."""
         return prepare(self.score, key)
 
     def forward(
         self,
         query: Queries,
-        key: Keys | Prepared,
+        key: Keys | PreparedKeys,
         value: Values,
         mask: Mask | None = None,
         bias: Bias | None = None,
@@ -79,20 +79,20 @@ class Attention(nn.Module):
         Everything is as in `full`.
         """
         self._refuse_lonely_looks()
-        prepared = key if isinstance(key, Prepared) else self.prepare(key)
+        prepared = key if isinstance(key, PreparedKeys) else self.prepare(key)
         _check_axes(query, prepared.keys, value)
         scale = product_scale(self.score, query.shape[-1])
         special = self.normaliser is not softmax or self.focus is not None or self.choice is not None
         if scale is None or special:
             return self._look(query, prepared, value, mask, bias=bias, places=places).context
-        if watched(self):
+        if is_watched(self):
             self._note_beside(query, prepared.keys, mask, bias)
         return self._fuse(query, prepared.keys, value, mask, bias, scale)
 
     def full(
         self,
         query: Queries,
-        key: Keys | Prepared,
+        key: Keys | PreparedKeys,
         value: Values,
         mask: Mask | None = None,
         previous: Float[Tensor, "batch head query key"] | None = None,
@@ -105,14 +105,14 @@ class Attention(nn.Module):
         `previous` are the weights of the look before each query's, for a score that follows them; None is a first
         look. `places` says where each query stands, for a window that moves with it; without it they stand at 0, 1, ….
         """
-        prepared = key if isinstance(key, Prepared) else self.prepare(key)
+        prepared = key if isinstance(key, PreparedKeys) else self.prepare(key)
         _check_axes(query, prepared.keys, value)
         return self._look(query, prepared, value, mask, previous=previous, bias=bias, places=places)
 
     def _look(
         self,
         query: Tensor,
-        prepared: Prepared,
+        prepared: PreparedKeys,
         value: Tensor,
         mask: Mask | None,
         *,
@@ -124,7 +124,7 @@ class Attention(nn.Module):
         queries, keys = query.shape[-2], value.shape[-2]
         afford(self, (*query.shape[:-1], keys), query.element_size())
         if query.shape[1] != value.shape[1]:
-            prepared, value = Prepared(_spread(prepared.keys, query.shape[1])), _spread(value, query.shape[1])
+            prepared, value = PreparedKeys(_spread(prepared.keys, query.shape[1])), _spread(value, query.shape[1])
         allowed = None if mask is None else as_tensor(mask, queries, keys, query.device)
         scores = compare(self.score, query, prepared, previous)
         if bias is not None:
@@ -178,7 +178,7 @@ class Attention(nn.Module):
 
         def weigh(rows: list[int], places: list[int]) -> Tensor:
             chosen_rows, chosen = (torch.tensor(each, device=query.device) for each in (rows, places))
-            prepared = Prepared(_spread(_of_rows(key, chosen_rows), heads))
+            prepared = PreparedKeys(_spread(_of_rows(key, chosen_rows), heads))
             scores = compare(self.score, _of_rows(query, chosen_rows)[:, :, chosen], prepared)
             allowed = None
             if mask is not None:

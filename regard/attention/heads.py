@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.attention.core import Attention, Prepared
+from regard.attention.core import Attention, PreparedKeys
 from regard.attention.masks import Mask
 from regard.attention.positions import alibi_bias, rotate
 from regard.attention.scores import ScoreName, named_score
@@ -87,7 +87,7 @@ class MultiHead(nn.Module):
         """Look from `states`, whose first token stands at place `first`, at what the cache remembers."""
         query = self._rotate(_split(self.to_query(states), self.heads), first)
         bias = self._bias(query, cache.keys, first) if self.options.positions == "alibi" else None
-        return self._join(self.look(query, Prepared(cache.keys), cache.values, mask, bias))
+        return self._join(self.look(query, PreparedKeys(cache.keys), cache.values, mask, bias))
 
     def look_with(
         self,
@@ -98,7 +98,7 @@ class MultiHead(nn.Module):
     ) -> Float[Tensor, "batch query width"]:
         """The same from any places, with what is added to the scores instead of a mask: -inf where none may look."""
         query = self._rotate(_split(self.to_query(states), self.heads), places)
-        return self._join(self.look(query, Prepared(cache.keys), cache.values, None, bias))
+        return self._join(self.look(query, PreparedKeys(cache.keys), cache.values, None, bias))
 
     def _join(self, context: Float[Tensor, "batch head query depth"]) -> Float[Tensor, "batch query width"]:
         if self.options.join == "averaged":

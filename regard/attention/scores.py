@@ -18,7 +18,7 @@ Keys = Float[Tensor, "batch head key key_depth"]
 Scores = Float[Tensor, "batch head query key"]
 
 
-class Prepared(NamedTuple):
+class PreparedKeys(NamedTuple):
     """Keys as a score compares them with queries, worked out once however many queries will come."""
 
     keys: Float[Tensor, "batch head key depth"]
@@ -34,12 +34,12 @@ class Prepares(Protocol):
     def compare(self, query: Tensor, prepared: Tensor, previous: Tensor | None = None) -> Tensor: ...
 
 
-def prepare(score: Score, key: Keys) -> Prepared:
+def prepare(score: Score, key: Keys) -> PreparedKeys:
     """What `score` needs of the keys."""
-    return Prepared(score.prepare(key) if _in_halves(score) else key)
+    return PreparedKeys(score.prepare(key) if _in_halves(score) else key)
 
 
-def compare(score: Score, query: Queries, prepared: Prepared, previous: Scores | None = None) -> Scores:
+def compare(score: Score, query: Queries, prepared: PreparedKeys, previous: Scores | None = None) -> Scores:
     """The score of every query and key, for keys prepared by the same score."""
     if _in_halves(score):
         return score.compare(query, prepared.keys, previous)
@@ -181,7 +181,7 @@ class Positive(nn.Module):
     def compare(
         self, query: Queries, prepared: Float[Tensor, "batch head key depth"], previous: Scores | None = None
     ) -> Scores:
-        return F.softplus(compare(self.score, query, Prepared(prepared), previous))
+        return F.softplus(compare(self.score, query, PreparedKeys(prepared), previous))
 
     def forward(self, query: Queries, key: Keys) -> Scores:
         return self.compare(query, self.prepare(key))

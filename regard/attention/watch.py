@@ -103,7 +103,7 @@ class _Notebook:
 
     def choose(self, part: nn.Module, shape: Sequence[int], size: int) -> tuple[list[int], list[int]]:
         """Which rows and queries to keep of weights of this shape, `size` bytes each; too many are refused."""
-        rows, queries = _chosen(self.rows, shape[0]), _chosen(self.queries, shape[2])
+        rows, queries = _choose(self.rows, shape[0]), _choose(self.queries, shape[2])
         self.refuse_excess(
             part, {"rows": len(rows), "heads": shape[1], "queries": len(queries), "keys": shape[3]}, size
         )
@@ -132,7 +132,7 @@ class _Notebook:
 _open: ContextVar[_Notebook | None] = ContextVar("notebook", default=None)
 
 
-def watched(part: nn.Module | None = None) -> bool:
+def is_watched(part: nn.Module | None = None) -> bool:
     """Whether someone in this context wants to see weights: any at all, or those of `part`."""
     notebook = _open.get()
     return notebook is not None and (part is None or id(part) in notebook.names)
@@ -161,9 +161,9 @@ def note_edges(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor,
     notebook = _open.get()
     if notebook is None or id(part) not in notebook.names:
         return
-    rows = _chosen(notebook.rows, weights.shape[0])
+    rows = _choose(notebook.rows, weights.shape[0])
     wanted = torch.zeros(queries, dtype=torch.bool, device=edges.device)
-    wanted[_chosen(notebook.queries, queries)] = True
+    wanted[_choose(notebook.queries, queries)] = True
     kept = wanted[edges[0]].nonzero().squeeze(1)
     sizes = {"rows": len(rows), "heads": weights.shape[1], "edges": len(kept)}
     notebook.refuse_excess(part, sizes, weights.element_size())
@@ -175,7 +175,7 @@ def note_window(part: nn.Module, looks_from: str, looks_at: str, centre: Tensor,
     notebook = _open.get()
     if notebook is None or id(part) not in notebook.names:
         return
-    rows, queries = _chosen(notebook.rows, centre.shape[0]), _chosen(notebook.queries, centre.shape[1])
+    rows, queries = _choose(notebook.rows, centre.shape[0]), _choose(notebook.queries, centre.shape[1])
     if rows and queries:
         centre, extent = (tensor.detach()[rows][:, queries] for tensor in (centre, extent))
         notebook.gazes.windows.append(Windows(notebook.names[id(part)], looks_from, looks_at, centre, extent))
@@ -221,13 +221,13 @@ def watching(
       from the end, and those that a look does not have are left out of it.
     - `limit`: the most bytes of weights that are kept; one look more is a fault that says how to ask for less.
     """
-    with _notebook(_Notebook(_named(model, where), rows, queries, limit)) as notebook:
+    with _notebook(_Notebook(_find_parts(model, where), rows, queries, limit)) as notebook:
         assert notebook is not None
         yield notebook.gazes
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
+def without_watching() -> Iterator[None]:
     """Work inside this block is nobody's business: a search runs so, before its best outputs are looked at."""
     with _notebook(None):
         yield
@@ -242,7 +242,7 @@ def _notebook(notebook: _Notebook | None) -> Iterator[_Notebook | None]:
         _open.reset(token)
 
 
-def _named(model: HasModules, where: str | Sequence[str] | None) -> dict[int, str]:
+def _find_parts(model: HasModules, where: str | Sequence[str] | None) -> dict[int, str]:
     """The parts that are watched, by identity; a pattern that fits none is refused."""
     parts = list(model.named_modules())
     if where is None:
@@ -261,7 +261,7 @@ def _fits(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}.*")
 
 
-def _chosen(places: Places | None, count: int) -> list[int]:
+def _choose(places: Places | None, count: int) -> list[int]:
     """Those of `count` places that are asked for."""
     if places is None:
         return list(range(count))

@@ -8,7 +8,7 @@ import typer
 
 from regard.base.faults import printable
 from regard.cli.console import print_json
-from regard.cli.lines import Input
+from regard.cli.lines import TextInput
 
 
 def command(
@@ -24,7 +24,7 @@ def command(
     from regard.verbs.answer import AT_ONCE, answer_each
     from regard.verbs.table import needs
 
-    lines = Input()
+    lines = TextInput()
     if not inputs:
         lines.check()
     loaded = load(model)

@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.cli.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
-    from regard.runs.compare.plan import Plan, PlannedRun
+    from regard.runs.compare.plan import ComparisonPlan, PlannedRun
     from regard.runs.compare.report import Comparison, Failure
 
 
@@ -78,7 +78,7 @@ def _clock(minutes: float | None) -> Callable[[], float | None]:
     return lambda: None if end is None else max(0.0, (end - time.monotonic()) / 60)
 
 
-def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> None:
+def _compare(plan: "ComparisonPlan", folder: Path, split: str | None, manner: Manner) -> None:
     """Check everything, prepare the text, train the runs, judge them, and tell."""
     from regard.runs.compare.folder import open_comparison, prepare_text
 
@@ -102,7 +102,7 @@ def _compare(plan: "Plan", folder: Path, split: str | None, manner: Manner) -> N
         raise Fault(f"{len(failures)} of {len(planned)} runs failed; --resume tries them again.", *map(str, failures))
 
 
-def _check(plan: "Plan", planned: Sequence["PlannedRun"], split: str, fresh: bool) -> None:
+def _check(plan: "ComparisonPlan", planned: Sequence["PlannedRun"], split: str, fresh: bool) -> None:
     """Refuse what would fail later, before anything is written, removed or trained."""
     from regard.runs import open as runs
 
@@ -122,7 +122,7 @@ def _has_test(run: "PlannedRun") -> bool:
     return bool(getattr(run.recipe.data, "test", True))
 
 
-def _check_metrics(plan: "Plan") -> None:
+def _check_metrics(plan: "ComparisonPlan") -> None:
     from regard.families import with_article
     from regard.runs.validate import check_measured
     from regard.verbs.translate.evaluation import check_metrics
@@ -202,7 +202,7 @@ def _interruption(left: int) -> typer.Exit:
     return typer.Exit(130)
 
 
-def _judge(plan: "Plan", done: Sequence["PlannedRun"], split: str, jobs: int) -> "Comparison":
+def _judge(plan: "ComparisonPlan", done: Sequence["PlannedRun"], split: str, jobs: int) -> "Comparison":
     """Score the finished runs, and put together what they show."""
     from regard.runs.compare.lengths import buckets
     from regard.runs.compare.outcomes import judge

@@ -76,12 +76,12 @@ def command(
     metrics = metric or ["bleu", "chrf"]
     check_metrics(metrics)
     check_tokeniser(tokenise, metrics)
-    chosen = _Chosen(split, source, reference or [], test_set)
-    _evaluate_translator(loaded, model, chosen, _Manner(metrics, beam, length_penalty, tokenise, as_json))
+    chosen = _Data(split, source, reference or [], test_set)
+    _evaluate_translator(loaded, model, chosen, _Scoring(metrics, beam, length_penalty, tokenise, as_json))
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class _Data:
     """What a translator is to be scored on."""
 
     split: Literal["test", "valid"] | None
@@ -91,7 +91,7 @@ class _Chosen:
 
 
 @dataclass(frozen=True)
-class _Manner:
+class _Scoring:
     """How it is scored, and how that is told."""
 
     metrics: list[str]
@@ -101,7 +101,7 @@ class _Manner:
     as_json: bool
 
 
-def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Chosen, manner: _Manner) -> None:
+def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data, manner: _Scoring) -> None:
     from regard.runs.scores import keep_scores
     from regard.verbs.translate import evaluation
 

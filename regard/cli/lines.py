@@ -77,7 +77,7 @@ class LineTranslator:
 
 
 @dataclass(frozen=True)
-class Input:
+class TextInput:
     """Where the lines come from: a text on the command line, a file, or else standard input."""
 
     text: str | None = None

@@ -15,7 +15,7 @@ from regard.tasks import TASKS
 if TYPE_CHECKING:
     from regard.model import Model
     from regard.verbs.translate.model import TranslationModel
-    from regard.viewing.drawers import Drawing, Wanted
+    from regard.viewing.drawers import Drawing, DrawingRequest
     from regard.viewing.looks import LooksBetween
 
 _Model = Annotated[Path, typer.Argument(help="A model folder.")]
@@ -100,9 +100,9 @@ def command(
     from regard.model import load
     from regard.verbs.table import needs
     from regard.verbs.translate.model import TranslationModel
-    from regard.viewing.drawers import Wanted
+    from regard.viewing.drawers import DrawingRequest
 
-    wanted = Wanted(layer, head, heads, rings, sheet, lines, tokens)
+    wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
     _check(wanted, kind)
     loaded = load(model)
     needs(loaded.recipe, "look")
@@ -114,10 +114,10 @@ def command(
 
         missing = show_beam(loaded, _one(loaded, inputs, text), out, width, length_penalty)
     elif view == "--next":
-        from regard.cli.look_ahead import Place, show_next
+        from regard.cli.look_ahead import LookedAtPlace, show_next
 
         steps = {name: context.params[name] for name in _SAMPLING if context.params[name] is not None}
-        missing = show_next(loaded, Place(_one(loaded, inputs, text), prefix, at), out, steps, bars)
+        missing = show_next(loaded, LookedAtPlace(_one(loaded, inputs, text), prefix, at), out, steps, bars)
     else:
         missing = _show_sentence(loaded, _one(loaded, inputs, text), target, side, wanted, out)
     if out is not None:
@@ -159,7 +159,7 @@ def _kind(out: Path | None, overwrite: bool) -> str:
     return kind
 
 
-def _check(wanted: "Wanted", kind: str) -> None:
+def _check(wanted: "DrawingRequest", kind: str) -> None:
     """Refuse options that contradict each other."""
     if wanted.heads and wanted.head:
         raise Fault("--head shows one head and --heads joins them all; give one of the two.")
@@ -190,30 +190,30 @@ def _one(model: "Model", inputs: list[str] | None, text: str | None) -> str:
     return given[0]
 
 
-def _show_answer(model: "Model", given: str, wanted: "Wanted", out: Path | None) -> set[str]:
+def _show_answer(model: "Model", given: str, wanted: "DrawingRequest", out: Path | None) -> set[str]:
     """What a model looked at before it answered; gives the characters that no font here can draw."""
     from regard.seeing.gazes import see_answer
-    from regard.viewing.canvas import shown
+    from regard.viewing.canvas import show_word
     from regard.viewing.drawers import drawing_of
 
     sight = see_answer(model.task, given)
-    remark(f"{shown(given)} → {shown(sight.output)}")
+    remark(f"{show_word(given)} → {show_word(sight.output)}")
     looks = sight.between()
     return _show(drawing_of(looks, wanted), looks, out)
 
 
 def _show_sentence(
-    model: "TranslationModel", text: str, target: str | None, side: str, wanted: "Wanted", out: Path | None
+    model: "TranslationModel", text: str, target: str | None, side: str, wanted: "DrawingRequest", out: Path | None
 ) -> set[str]:
     """What a translator looked at; its page also has what else could be written, and the beam."""
     from regard.cli.look_page import write_sight
     from regard.seeing.sentences import see
-    from regard.viewing.canvas import shown
+    from regard.viewing.canvas import show_word
     from regard.viewing.drawers import drawing_of
     from regard.viewing.page import Start
 
     sight = see(model, text, target)
-    remark(f"{shown(text)} → {shown(sight.output)}")
+    remark(f"{show_word(text)} → {show_word(sight.output)}")
     looks = sight.between(side)
     drawing = drawing_of(looks, wanted)
     if out is None or out.suffix.lower() != ".html":

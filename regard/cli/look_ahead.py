@@ -15,8 +15,8 @@ from regard.cli.console import remark, terminal_width, wants_colour
 from regard.decoding.options import SamplingOptions
 from regard.seeing.next_token import EXAMPLES, beam_tree, next_choices
 from regard.verbs.translate.model import TranslationModel
-from regard.viewing.canvas import shown
-from regard.viewing.choices.page import Start, write_choices_page
+from regard.viewing.canvas import show_word
+from regard.viewing.choices.page import ChoicesStart, write_choices_page
 from regard.viewing.choices.picture import draw_choices
 from regard.viewing.choices.record import choices_to_json
 from regard.viewing.choices.terminal import choices_lines
@@ -29,7 +29,7 @@ NAMED = 50  # tokens that a page can show at least
 
 
 @dataclass(frozen=True)
-class Place:
+class LookedAtPlace:
     """Where the next token is: after a prefix, or after so many tokens of the best output."""
 
     text: str
@@ -42,7 +42,7 @@ def show_beam(
 ) -> set[str]:
     """The beam as a tree."""
     tree = beam_tree(model, text, width, length_penalty)
-    remark(f"{shown(text)} → {shown(''.join(tree.nodes[place].text for place in tree.outputs[:1]))}")
+    remark(f"{show_word(text)} → {show_word(''.join(tree.nodes[place].text for place in tree.outputs[:1]))}")
     if out is None:
         _print(tree_lines(tree, terminal_width(), wants_colour(sys.stdout)))
     elif _is(".json", out):
@@ -54,18 +54,20 @@ def show_beam(
     return set()
 
 
-def show_next(model: TranslationModel, place: Place, out: Path | None, steps: dict[str, float], bars: int) -> set[str]:
+def show_next(
+    model: TranslationModel, place: LookedAtPlace, out: Path | None, steps: dict[str, float], bars: int
+) -> set[str]:
     """The next token: the model's own distribution, and what these steps of sampling, or some examples, make of it."""
     check(SamplingOptions, dict(steps), "the sampling")
     is_page = _is(".html", out)
     choices = next_choices(model, place.text, place.prefix, place.at, steps, max(bars, NAMED) if is_page else bars)
-    remark(f"{shown(place.text)} → {f'{shown(choices.written)} ' if choices.written else ''}…")
+    remark(f"{show_word(place.text)} → {f'{show_word(choices.written)} ' if choices.written else ''}…")
     if out is None:
         _print(choices_lines(choices, terminal_width(), wants_colour(sys.stdout)))
     elif _is(".json", out):
         _write_json(choices_to_json(choices), out)
     elif is_page:
-        write_choices_page(choices, out, _languages(model), Start(steps, EXAMPLES, bars))
+        write_choices_page(choices, out, _languages(model), ChoicesStart(steps, EXAMPLES, bars))
     else:
         return draw_choices(choices, out)
     return set()

@@ -21,7 +21,7 @@ def write_sight(model: TranslationModel, sight: Sight, start: Start, out: Path) 
     tree = beam_tree(model, sight.text)
     if len(tree.nodes) > tree_page.MOST_NODES:
         remark(f"The page omits the beam: it has more than {tree_page.MOST_NODES:,} hypotheses.")
-    scene = page.Scene(
+    scene = page.PageScene(
         sight.text,
         sight.output,
         words,

@@ -10,7 +10,7 @@ from regard.base.faults import Fault
 from regard.cli.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
-    from regard.metrics.explain import Explanation, Match, Order
+    from regard.metrics.explain import Explanation, Match, NgramOrder
     from regard.metrics.files import Scored, Texts
 
 
@@ -167,7 +167,7 @@ def _say_explanation(explained: "Explanation", ngrams: Sequence[Sequence["Match"
         print(f"{order.order}-grams that do not: {_list_ngrams(others)}")
 
 
-def _order_row(order: "Order") -> list[str]:
+def _order_row(order: "NgramOrder") -> list[str]:
     note = " (smoothed)" if order.smoothed else ""
     term = f"{order.weight * order.logarithm:.4f}" if order.precision else "-∞"
     counts = [str(order.order), str(order.total), str(order.matches)]

@@ -134,9 +134,9 @@ def _key(file: Path | None) -> str | None:
 def _serve(models: list[Path], host: str, port: int, engine: "Choice", options: "ServingOptions", quiet: bool) -> None:
     from regard.serving.app import make_app
     from regard.serving.http.guard import write_line
-    from regard.serving.http.server import address_of, bound, serve
+    from regard.serving.http.server import address_of, bind, serve
 
-    listening = bound(host, port)
+    listening = bind(host, port)
     try:
         guard = make_app(models, options, engine, None if quiet else write_line, lambda said: remark(f"regard: {said}"))
         serve(guard, listening, options.limits.seconds, lambda: remark(f"regard: serving on {address_of(listening)}"))

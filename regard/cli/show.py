@@ -21,7 +21,7 @@ from regard.cli.console import (
 
 if TYPE_CHECKING:
     from regard.viewing.gates import Gates
-    from regard.viewing.lessons import Lesson, Panel
+    from regard.viewing.lessons import Lesson, LessonPanel
     from regard.viewing.losses import SentenceLoss
     from regard.viewing.matrix import Matrix
 
@@ -145,7 +145,7 @@ def _lesson_view(lesson: "Lesson") -> View:
     return View(lambda: lesson_to_json(lesson), lambda out: draw_lesson(lesson, out), say)
 
 
-def _say_panel(panel: "Panel") -> None:
+def _say_panel(panel: "LessonPanel") -> None:
     """The named lines of a panel as columns, at some of their steps, and then what one sees in them."""
     import textwrap
 
@@ -219,10 +219,10 @@ def gates(
 
 
 def _say_gates(gates: "Gates", heading: str) -> None:
-    from regard.viewing.canvas import shown
+    from regard.viewing.canvas import show_word
 
     means = [[f"{value:.2f}" for value in mean] for mean in gates.means.values()]
-    say_table([heading, *gates.means], list(zip(map(shown, gates.words), *means, strict=True)))
+    say_table([heading, *gates.means], list(zip(map(show_word, gates.words), *means, strict=True)))
 
 
 @app.command("implied")
@@ -289,11 +289,11 @@ def loss(
 
 
 def _say_losses(losses: "SentenceLoss") -> None:
-    from regard.viewing.canvas import shown
+    from regard.viewing.canvas import show_word
     from regard.viewing.losses import others_in_words
 
     rows = [
-        [shown(each.token), f"{each.loss:.2f}", each.probability_in_words, str(each.rank), others_in_words(each)]
+        [show_word(each.token), f"{each.loss:.2f}", each.probability_in_words, str(each.rank), others_in_words(each)]
         for each in losses.tokens
     ]
     say_table(["token", "loss", "p", "rank", "the likeliest others"], rows)

@@ -14,8 +14,8 @@ import typer
 from regard.base.faults import Fault
 from regard.cli import options
 from regard.cli.console import NoOutput, console_progress, refuse_folder, remark
-from regard.cli.lines import ConstraintsByLine, Input, LineTranslator, number_of_lines
-from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished, held
+from regard.cli.lines import ConstraintsByLine, LineTranslator, TextInput, number_of_lines
+from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished, hold_output
 from regard.training.pace import read_course
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def command(
 
     if text is not None and source is not None:
         raise Fault("Give INPUT or --text, not both.")
-    given = Input(text, None if str(source) == "-" else source)
+    given = TextInput(text, None if str(source) == "-" else source)
     constraints = ConstraintsByLine(prefix, required, forced)
     request = translate_request(context.params)
     if out is not None:
@@ -71,11 +71,11 @@ def command(
     given.check()
     if out is None and isinstance(sys.stdout, NoOutput):
         raise Fault("There is no standard output; name a file for the translations with -o.")
-    with _held(out, resume) as unfinished:
+    with _hold_output(out, resume) as unfinished:
         if unfinished and unfinished.is_finished and resume and not overwrite:
             _remark_finished(unfinished.out, given, lines_for_each(model, request))
             return
-        begun = unfinished.begun(resume, overwrite) if unfinished else Kept()
+        begun = unfinished.begin(resume, overwrite) if unfinished else Kept()
         record = record_of(model, context) if unfinished else {}
         if unfinished and begun.lines:
             unfinished.refuse_other(record)
@@ -100,7 +100,7 @@ def open_translator(folder: Path, request: "TranslateRequest", precision: Litera
 
 def _translate(
     translator: LineTranslator,
-    given: Input,
+    given: TextInput,
     constraints: ConstraintsByLine,
     output: Stream | GrowingFile,
     total: int | None,
@@ -112,7 +112,7 @@ def _translate(
             own, first, done = constraints.take(len(portion)), done, done + len(portion)
             if not output.covers(portion, own):
                 for translated in translator(portion, first, own):
-                    for line in _written(translated, translator):
+                    for line in _output_lines(translated, translator):
                         output.write(line)
                 output.keep()
             if total is not None or isinstance(output, GrowingFile):
@@ -138,7 +138,7 @@ def _check_output(out: Path, inputs: list[Path | None]) -> None:
 
 
 @contextmanager
-def _held(out: Path | None, resume: bool) -> Iterator[Unfinished | None]:
+def _hold_output(out: Path | None, resume: bool) -> Iterator[Unfinished | None]:
     """The place of the output, so that nobody else writes there; what is no file needs none."""
     if out is None or _is_device(out):
         if resume:
@@ -146,11 +146,11 @@ def _held(out: Path | None, resume: bool) -> Iterator[Unfinished | None]:
         yield None
     else:
         refuse_folder(out)
-        with held(out) as unfinished:
+        with hold_output(out) as unfinished:
             yield unfinished
 
 
-def _remark_finished(out: Path, given: Input, lines_for_each: int) -> None:
+def _remark_finished(out: Path, given: TextInput, lines_for_each: int) -> None:
     """Say that there is nothing to do, unless the number of lines shows that the output is of another input."""
     lines = given.count()
     if lines is None:
@@ -191,7 +191,7 @@ def _output(
             yield Stream(device)
 
 
-def _written(translated: "Translated", translator: LineTranslator) -> Iterator[str]:
+def _output_lines(translated: "Translated", translator: LineTranslator) -> Iterator[str]:
     """The lines for one input line: an object, the score of a given output, or as many candidates as were asked for."""
     if translator.request.explain:
         yield json.dumps(_as_object(translated), ensure_ascii=False, allow_nan=False)

@@ -58,12 +58,12 @@ class GrowingFile:
     def __init__(self, out: Path, text: BinaryIO, record: BinaryIO, kept: Kept) -> None:
         self.out, self.text, self.record, self.kept = out, text, record, kept
         self.lines, self.read = 0, ""  # of the input so far
-        self.written = _chained(kept.written)
+        self.written = _chain(kept.written)
 
     def covers(self, lines: list[str], constraints: LineConstraints) -> bool:
         """Take note of the next lines of the input, and say whether the file has what becomes of them already."""
         total = self.lines + len(lines)
-        read = _chained(self.read, json.dumps([lines, asdict(constraints)]).encode()).hexdigest()
+        read = _chain(self.read, json.dumps([lines, asdict(constraints)]).encode()).hexdigest()
         if total == self.kept.lines and read != self.kept.read:
             raise self._other_input()
         self.lines, self.read = total, read
@@ -79,7 +79,7 @@ class GrowingFile:
         if self.lines % PORTION == 0:
             _force(self.text)
             self.kept = Kept(self.lines, self.text.tell(), self.read, self.written.hexdigest())
-            self.written = _chained(self.kept.written)
+            self.written = _chain(self.kept.written)
             _append(self.record, asdict(self.kept))
 
     def end(self) -> None:
@@ -107,11 +107,11 @@ class Unfinished:
         """Whether the output is there, and nothing of it was left on its way."""
         return self.out.exists() and not self.text.exists()
 
-    def begun(self, resume: bool, overwrite: bool) -> Kept:
+    def begin(self, resume: bool, overwrite: bool) -> Kept:
         """What there is of the output to go on with."""
         if overwrite and not resume:
             return Kept()
-        kept = self.kept()
+        kept = self.read_kept()
         refuse_existing(self.out, overwrite)
         if kept.lines and not resume:
             raise Fault(
@@ -120,7 +120,7 @@ class Unfinished:
             )
         return kept
 
-    def kept(self) -> Kept:
+    def read_kept(self) -> Kept:
         """How far an earlier run came; portions from the first on that is not as it was written do not count."""
         _, *entries = self._entries() or [({}, 0)]
         if not entries:
@@ -129,7 +129,7 @@ class Unfinished:
         with self.text.open("rb") as text:
             for entry, _ in entries:
                 kept = Kept(**entry)
-                if _chained(good.written, text.read(kept.size - good.size)).hexdigest() != kept.written:
+                if _chain(good.written, text.read(kept.size - good.size)).hexdigest() != kept.written:
                     remark(f"{self.text} is damaged; only what the first {good.lines:,} lines became is kept of it.")
                     break
                 good = kept
@@ -206,13 +206,13 @@ class Unfinished:
 
 
 @contextmanager
-def held(out: Path) -> Iterator[Unfinished]:
+def hold_output(out: Path) -> Iterator[Unfinished]:
     """What is unfinished of an output, which no other process can begin, go on with or finish within the block."""
     if not out.parent.is_dir():
         raise Fault(f"There is no folder {out.parent} to write {out.name} into.")
     place = out.resolve()
     text, record = (place.with_name(f".{place.name}.unfinished{ending}") for ending in ("", ".jsonl"))
-    with _locked(record, out) as file:
+    with _lock(record, out) as file:
         try:
             yield Unfinished(out, text, file)
         finally:
@@ -221,7 +221,7 @@ def held(out: Path) -> Iterator[Unfinished]:
 
 
 @contextmanager
-def _locked(path: Path, out: Path) -> Iterator[BinaryIO]:
+def _lock(path: Path, out: Path) -> Iterator[BinaryIO]:
     """A file that one process holds at a time; it may be unlinked within the block by who holds it."""
     while True:
         with path.open("ab") as file:
@@ -254,10 +254,10 @@ def _append(record: BinaryIO, entry: dict[str, Any]) -> None:
 
 
 def _checksum(entry: dict[str, Any]) -> str:
-    return _chained("", json.dumps(entry).encode()).hexdigest()
+    return _chain("", json.dumps(entry).encode()).hexdigest()
 
 
-def _chained(before: str, content: bytes = b"") -> "hashlib._Hash":
+def _chain(before: str, content: bytes = b"") -> "hashlib._Hash":
     """A digest of a portion and, through theirs, of all that came before it."""
     return hashlib.sha256(before.encode() + content)
 

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from regard.base.faults import TextFault
-from regard.decoding.choosing import Begun, Choice, choose_in_banks, choose_in_groups, choose_nested
+from regard.decoding.choosing import BegunSearch, Choice, choose_in_banks, choose_in_groups, choose_nested
 from regard.decoding.hypothesis_scores import length_penalty, penalties_of_rows
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, check_numbers
@@ -152,7 +152,7 @@ def _choose(search: _Search, living: _Living, values: Tensor) -> Choice:
         places = torch.arange(values.shape[2], device=values.device)
         too_early = ~living.met.all(dim=2, keepdim=True)
         values = values.masked_fill(too_early & (places == end), NOTHING)
-        standing = Begun(search.phrases, living.numbers, living.met, living.begun)
+        standing = BegunSearch(search.phrases, living.numbers, living.met, living.begun)
         return choose_in_banks(living.sums[:, :, None] + values, end, living.tokens, standing)
     sums = living.sums[:, :, None] + values
     return (

@@ -93,7 +93,7 @@ def choose_nested(sums: Tensor, end: int) -> Choice:
 
 
 @dataclass(frozen=True)
-class Begun:
+class BegunSearch:
     """Where hypotheses stand with the phrases required of their sentences."""
 
     phrases: Phrases
@@ -102,7 +102,7 @@ class Begun:
     begun: Tensor  # (sentence, beam, spelling)
 
 
-def choose_in_banks(sums: Tensor, end: int, tokens: Tensor, standing: Begun) -> Choice:
+def choose_in_banks(sums: Tensor, end: int, tokens: Tensor, standing: BegunSearch) -> Choice:
     """The beam shared out among banks, after dynamic beam allocation (Post and Vilar 2018).
 
     Candidates are the 2·beam best continuations, the best one of each hypothesis, and every hypothesis with the next
@@ -130,7 +130,7 @@ def choose_in_banks(sums: Tensor, end: int, tokens: Tensor, standing: Begun) -> 
     return Choice(origin, token, best, finishes, survivors, (possible & ~ends).gather(1, survivors))
 
 
-def _bank_candidates(sums: Tensor, end: int, time: int, standing: Begun) -> tuple[Tensor, Tensor]:
+def _bank_candidates(sums: Tensor, end: int, time: int, standing: BegunSearch) -> tuple[Tensor, Tensor]:
     size = sums.shape[1]
     wanted = standing.phrases.next_tokens(standing.numbers, standing.met, standing.begun, time)
     best = sums.argmax(dim=2, keepdim=True)

@@ -14,7 +14,7 @@ from regard.decoding.rules import NOTHING
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptHypothesis:
     """A hypothesis that was alive after some step, or finished in it, by the last of its tokens."""
 
     parent: int | None  # the place in the record of what it continues; none for the first token of an output
@@ -29,7 +29,7 @@ class Trace:
     """What one search kept, sentence by sentence in the order of the batch; a parent stands before its children."""
 
     def __init__(self) -> None:
-        self.sentences: list[list[Kept]] = []
+        self.sentences: list[list[KeptHypothesis]] = []
         self._beams: list[list[int | None]] = []  # of each sentence, where in the record the rows of its beam stand
         self._width = 1  # of a group
 
@@ -42,7 +42,7 @@ class Trace:
     def finish(self, sentence: int, row: int, end: int, total: float, hypothesis: Hypothesis) -> None:
         """A row of the beam was finished; to be told before the beam lives on."""
         parent, own = self._beams[sentence][row], hypothesis.token_scores[-1]
-        self.sentences[sentence].append(Kept(parent, end, row // self._width, own, total, hypothesis))
+        self.sentences[sentence].append(KeptHypothesis(parent, end, row // self._width, own, total, hypothesis))
 
     def live_on(self, numbers: Tensor, origins: Tensor, tokens: Tensor, totals: Tensor, own: Tensor) -> None:
         """The beams of the sentences of these numbers (sentence) go on with these rows (sentence, beam)."""
@@ -55,5 +55,5 @@ class Trace:
                     after.append(None)
                     continue
                 after.append(len(record))
-                record.append(Kept(before[origin], token, row // self._width, log_probability, total))
+                record.append(KeptHypothesis(before[origin], token, row // self._width, log_probability, total))
             self._beams[number] = after

@@ -18,7 +18,7 @@ MARIAN = "marian"
 
 
 @dataclass(frozen=True)
-class Kind:
+class FolderKind:
     """What folders of one kind hold, by patterns of names: what they are known by, and what they have besides."""
 
     marks: tuple[str, ...]
@@ -36,11 +36,11 @@ class Kind:
 
 
 EXPORTS = {
-    CTRANSLATE2: Kind((RECORD, "model.bin"), ("config.json", "*_vocabulary.json", SHORTLIST)),
-    ONNX: Kind((RECORD, "*.onnx"), ("weights.data", "about.json", LISTED, "source.*", "target.*")),
-    MARIAN: Kind(("*.spm", "*.safetensors"), ("*config.json", "*vocab.json")),
+    CTRANSLATE2: FolderKind((RECORD, "model.bin"), ("config.json", "*_vocabulary.json", SHORTLIST)),
+    ONNX: FolderKind((RECORD, "*.onnx"), ("weights.data", "about.json", LISTED, "source.*", "target.*")),
+    MARIAN: FolderKind(("*.spm", "*.safetensors"), ("*config.json", "*vocab.json")),
 }
-MODEL_FOLDER = Kind(  # of a model that was not trained there
+MODEL_FOLDER = FolderKind(  # of a model that was not trained there
     (MANIFEST, WEIGHTS), (RECIPE, SCORES, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX)
 )
 
@@ -49,7 +49,7 @@ def _fits(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def check_replaceable(out: Path, kind: Kind) -> None:
+def check_replaceable(out: Path, kind: FolderKind) -> None:
     """Refuse to put a folder of this kind where something else lies."""
     if out.exists() and not out.is_dir():
         raise Fault(f"{out} is a file; name a folder.")
@@ -58,7 +58,7 @@ def check_replaceable(out: Path, kind: Kind) -> None:
 
 
 @contextmanager
-def whole_folder(out: Path, kind: Kind) -> Iterator[Path]:
+def whole_folder(out: Path, kind: FolderKind) -> Iterator[Path]:
     """A folder to write into that appears at `out` when the block ends well; until then what was there stays.
 
     Only a folder of the same kind is replaced; a link to one stays a link.

@@ -48,7 +48,7 @@ Step = Callable[[Sequence[int], Sequence[int], int], Best]
 
 
 @dataclass(frozen=True)
-class Hypothesis:
+class PlainHypothesis:
     """What is written, the log-probability of each token, the end's last if it ended, and what each looked at."""
 
     tokens: list[int]
@@ -57,23 +57,23 @@ class Hypothesis:
     total: float
     row: int = 0  # the one it comes from
 
-    def onward(self, token: int, value: float, attention: np.ndarray, row: int) -> "Hypothesis":
+    def onward(self, token: int, value: float, attention: np.ndarray, row: int) -> "PlainHypothesis":
         looked = [*self.attention, attention]
-        return Hypothesis([*self.tokens, token], [*self.scores, value], looked, self.total + value, row)
+        return PlainHypothesis([*self.tokens, token], [*self.scores, value], looked, self.total + value, row)
 
-    def ended(self, value: float) -> "Hypothesis":
-        return Hypothesis(self.tokens, [*self.scores, value], self.attention, self.total + value)
+    def ended(self, value: float) -> "PlainHypothesis":
+        return PlainHypothesis(self.tokens, [*self.scores, value], self.attention, self.total + value)
 
     def score(self, options: DecodingOptions) -> float:
         """That of one that ended."""
         return self.total / divisor(options, len(self.scores))
 
 
-def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOptions) -> list[Hypothesis]:
+def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOptions) -> list[PlainHypothesis]:
     """The best outputs, best first, of `limit` tokens at most, the end counted."""
     beam = options.beam
     wanted = 1 if beam == 1 and options.stop != "exhaustive" else 2 * beam
-    living, kept = [Hypothesis([], [], [], 0.0)], list[Hypothesis]()
+    living, kept = [PlainHypothesis([], [], [], 0.0)], list[PlainHypothesis]()
     while living:
         between_steps()
         last = [each.tokens[-1] if each.tokens else begin for each in living]
@@ -95,10 +95,12 @@ def plain_beam(step: Step, limit: int, begin: int, end: int, options: DecodingOp
     return kept[: options.n_best]
 
 
-def _continue(living: list[Hypothesis], best: Best, end: int, beam: int) -> tuple[list[Hypothesis], list[Hypothesis]]:
+def _continue(
+    living: list[PlainHypothesis], best: Best, end: int, beam: int
+) -> tuple[list[PlainHypothesis], list[PlainHypothesis]]:
     """Of the 2·beam best continuations those among the first `beam` that end, and the first `beam` that do not."""
     sums = np.array([each.total for each in living])[:, None] + best.values
-    ended, alive, ranks = list[Hypothesis](), list[Hypothesis](), best.values.shape[1]
+    ended, alive, ranks = list[PlainHypothesis](), list[PlainHypothesis](), best.values.shape[1]
     # A stable sort, so of equals the earlier row comes first, and of its tokens the smaller.
     for rank, place in enumerate(np.argsort(-sums, axis=None, kind="stable")[: 2 * beam].tolist()):
         row, column = divmod(place, ranks)
@@ -110,7 +112,7 @@ def _continue(living: list[Hypothesis], best: Best, end: int, beam: int) -> tupl
     return ended, alive
 
 
-def _broken_off(living: list[Hypothesis], best: Best, beam: int) -> list[Hypothesis]:
+def _broken_off(living: list[PlainHypothesis], best: Best, beam: int) -> list[PlainHypothesis]:
     """All that live, with an end, the best first."""
     ended = [each.ended(float(value)) for each, value in zip(living, best.end, strict=True)]
     return sorted(ended, key=lambda each: -each.total)[:beam]

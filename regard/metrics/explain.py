@@ -31,7 +31,7 @@ _LOGARITHM_OF_NOTHING = -9999999999.0  # sacreBLEU's, so small that BLEU is 0
 
 
 @dataclass(frozen=True)
-class Order:
+class NgramOrder:
     """One order of n-grams: how many there are, how many of them count, and what that gives."""
 
     order: int
@@ -51,7 +51,7 @@ class Order:
 class Explanation:
     """BLEU with all that it is made of; orders that are not in it are not there."""
 
-    orders: tuple[Order, ...]
+    orders: tuple[NgramOrder, ...]
     hypothesis_length: int
     reference_length: int
     brevity_penalty: float
@@ -134,9 +134,9 @@ def _explain(
     )
 
 
-def _order(found: Any, place: int, weight: float) -> Order:
+def _order(found: Any, place: int, weight: float) -> NgramOrder:
     count, total, precision = found.counts[place], found.totals[place], found.precisions[place]
-    return Order(place + 1, count, total, precision, smoothed=not count and precision > 0, weight=weight)
+    return NgramOrder(place + 1, count, total, precision, smoothed=not count and precision > 0, weight=weight)
 
 
 def _weighted_mean(precisions: Sequence[float], weights: Sequence[float]) -> float:

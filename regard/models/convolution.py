@@ -43,7 +43,7 @@ class ConvNet(nn.Module):
         for before, after in pairwise([1, *options.channels]):
             layers += [nn.Conv2d(before, after, options.kernel, stride=2, padding=options.kernel // 2), nn.ReLU()]
         self.convolutions = nn.Sequential(*layers)
-        rows, columns = _halved([height, width], len(options.channels))
+        rows, columns = _halve([height, width], len(options.channels))
         self.hidden = nn.Linear(options.channels[-1] * rows * columns, options.width)
         self.dropout = nn.Dropout(options.dropout)
         self.action = nn.Linear(options.width, classes)
@@ -61,11 +61,11 @@ class ConvNet(nn.Module):
         """How many an answer takes of such a net built for pictures of this size."""
         total = 0
         for number, (before, after) in enumerate(pairwise([1, *self.options.channels]), start=1):
-            rows, columns = _halved([height, width], number)
+            rows, columns = _halve([height, width], number)
             total += rows * columns * after * before * self.options.kernel**2
         return total + self.options.width * (rows * columns * after + self.classes)
 
 
-def _halved(sides: list[int], times: int) -> list[int]:
+def _halve(sides: list[int], times: int) -> list[int]:
     """Sides halved so many times, halves rounded up."""
     return [math.ceil(side / 2**times) for side in sides]

@@ -16,7 +16,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from regard.attention.edges import Edges, edge_softmax, mix_along_edges
-from regard.attention.watch import note_edges, watched
+from regard.attention.watch import is_watched, note_edges
 from regard.base.recipe import Options
 from regard.models.sparse import SparseTable
 
@@ -172,7 +172,7 @@ class GraphAttention(nn.Module):
 
     def _note(self, weights: Float[Tensor, "edge head"], edges: Edges) -> None:
         """Tell a watcher, if there is one; the edges of the first copy stand for those of all."""
-        if not watched(self):
+        if not is_watched(self):
             return
         count = len(edges) // self.members
         by_member = weights.unflatten(0, (self.members, count)).transpose(1, 2)

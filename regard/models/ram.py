@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention.glimpses import Pictures, Places, centre_pixels, take_glimpses, window_sides
-from regard.attention.watch import note_window, watched
+from regard.attention.watch import is_watched, note_window
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
 
@@ -108,7 +108,7 @@ class RAM(nn.Module):
             places.append(drawn[-1].clamp(-1, 1))
             hidden = self._glance(pictures, places[-1], hidden)
         looked_at = torch.stack(places, dim=2)
-        if watched(self):
+        if is_watched(self):
             self._note(pictures, looked_at)
         before = torch.stack(hiddens, dim=2)
         log_policy = _log_normal(torch.stack(drawn, dim=2), self._mean_place(before), self.options.sigma)

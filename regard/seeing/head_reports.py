@@ -35,7 +35,7 @@ def refuse_headless(task: Any) -> None:
         raise Fault("This model has no attention, so it has no heads to report on.")
 
 
-def logged(task: Any, reports: Sequence[HeadReport]) -> dict[str, float]:
+def log_entries(task: Any, reports: Sequence[HeadReport]) -> dict[str, float]:
     """Entropy and diagonal of each head under a name, as a training run logs them."""
     blocks = numbered_blocks(task.model)
     return {

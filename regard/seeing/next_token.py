@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from regard.attention.watch import unwatched
+from regard.attention.watch import without_watching
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.decoding.beam import beam_search
 from regard.decoding.filters import distribution
 from regard.decoding.options import DecodingOptions, SamplingOptions
 from regard.decoding.output import Hypothesis
-from regard.decoding.trace import Kept, Trace
+from regard.decoding.trace import KeptHypothesis, Trace
 from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.lengths import check_length, target_tokens
 from regard.verbs.translate.model import TranslationModel
@@ -41,7 +41,7 @@ def beam_tree(
     _check_text(model, text)
     options = _search_options(model, width, length_penalty)
     batch, trace = model.task.read([text]), Trace()
-    with unwatched():
+    with without_watching():
         writer = writer_of([model.task], options)
         (outputs,) = beam_search(writer, batch, model.task.limits(batch, options), options, trace=trace)
     return Tree(text, options.beam, _nodes(model, trace.sentences[0], outputs))
@@ -53,7 +53,7 @@ def _search_options(model: TranslationModel, width: int | None, length_penalty: 
     return model.search(width, length_penalty, n_best=width).options
 
 
-def _nodes(model: TranslationModel, record: Sequence[Kept], outputs: Sequence[Hypothesis]) -> list[Node]:
+def _nodes(model: TranslationModel, record: Sequence[KeptHypothesis], outputs: Sequence[Hypothesis]) -> list[Node]:
     names = model.task.target.pieces([kept.token for kept in record])
     written: list[list[int]] = []
     nodes = []
@@ -104,7 +104,7 @@ def next_choices(
 def choices_along(model: TranslationModel, text: str, written: Sequence[int], shown: int = 50) -> list[Choices]:
     """The next token at each place of an output, that of its end included: the model's own distributions."""
     task, target = model.task, model.task.target
-    with unwatched():
+    with without_watching():
         (every,) = forced_distributions(task, force_batch(task, [text], [written]))
     names = target.pieces(range(target.size))
     found = []
@@ -149,7 +149,7 @@ def _place(model: TranslationModel, text: str, prefix: str | None, at: int | Non
 def _next(model: TranslationModel, text: str, before: Sequence[int]) -> Tensor:
     """The log-probabilities (token) of what follows these tokens, step by step as a search finds them; on the CPU."""
     task = model.task
-    with unwatched():
+    with without_watching():
         state = task.start(task.read([text]))
         for token in [task.begin, *before]:
             log_probabilities, state = task.step(torch.tensor([token], device=task.device), state)

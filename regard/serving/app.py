@@ -88,7 +88,7 @@ def _routes(service: Service) -> list[Route]:
 
     endpoints = {door: door.endpoint if door in is_open else refuse_at(door) for door in every}
     endpoints[Door("GET", "/openapi.json", describe)] = describe
-    return [Route(door.path, _answered(service, each), methods=[door.method]) for door, each in endpoints.items()]
+    return [Route(door.path, _answering(service, each), methods=[door.method]) for door, each in endpoints.items()]
 
 
 def _middleware(access: Access) -> list[Middleware]:
@@ -98,7 +98,7 @@ def _middleware(access: Access) -> list[Middleware]:
     return [Middleware(CORSMiddleware, allow_origins=access.origins, allow_methods=methods, allow_headers=headers)]
 
 
-def _answered(service: Service, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+def _answering(service: Service, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     """An endpoint that answers whatever happens inside it."""
 
     async def answer(request: Request) -> Response:

@@ -20,7 +20,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class File:
+class PageFile:
     """What a browser gets."""
 
     content: bytes
@@ -28,15 +28,17 @@ class File:
     tag: str
 
 
-def page_files() -> dict[str, File]:
+def page_files() -> dict[str, PageFile]:
     """All files of the page by their names."""
-    found: dict[str, File] = {}
+    found: dict[str, PageFile] = {}
     for package, folder in FOLDERS:
         place = resources.files(package) / folder
         for entry in place.iterdir() if place.is_dir() else ():
             if entry.is_file() and not entry.name.startswith((".", "__")):
                 content = entry.read_bytes()
-                found[entry.name] = File(content, _kind(entry.name), f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+                found[entry.name] = PageFile(
+                    content, _kind(entry.name), f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+                )
     return found
 
 

@@ -19,7 +19,7 @@ def carry_through(pieces: Sequence[Any], carry: Carry, work: Callable[[Any, Carr
     """
     if len(pieces) == 1:
         loss = work(pieces[0], carry)
-        return [loss], _detached(loss.carry)
+        return [loss], _detach(loss.carry)
     rows = sum(piece.rows for piece in pieces)
     for name, tensor in (carry or {}).items():
         if tensor.dim() > 0 and len(tensor) != rows:
@@ -30,7 +30,7 @@ def carry_through(pieces: Sequence[Any], carry: Carry, work: Callable[[Any, Carr
         loss = work(piece, _share(carry, given, first, piece.rows))
         losses.append(loss)
         given, first = loss.carry, first + piece.rows
-    return losses, _joined([_detached(loss.carry) for loss in losses])
+    return losses, _join([_detach(loss.carry) for loss in losses])
 
 
 def _share(carry: Carry, last: Carry, first: int, rows: int) -> Carry:
@@ -43,7 +43,7 @@ def _share(carry: Carry, last: Carry, first: int, rows: int) -> Carry:
     return whole | {name: tensor[first : first + rows] for name, tensor in carry.items() if tensor.dim() > 0}
 
 
-def _joined(carries: Sequence[Carry]) -> Carry:
+def _join(carries: Sequence[Carry]) -> Carry:
     present = [carry for carry in carries if carry is not None]
     if not present:
         return None
@@ -53,5 +53,5 @@ def _joined(carries: Sequence[Carry]) -> Carry:
     }
 
 
-def _detached(carry: Carry) -> Carry:
+def _detach(carry: Carry) -> Carry:
     return None if carry is None else {name: tensor.detach() for name, tensor in carry.items()}

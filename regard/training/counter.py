@@ -14,7 +14,7 @@ from regard.base.faults import Fault
 from regard.protocols import Counts, Task
 from regard.training.events import Counted, Ended, Event, Listener, Started, Validated
 from regard.training.options import CountingOptions
-from regard.training.prefetch import prefetched
+from regard.training.prefetch import prefetch
 from regard.training.snapshot import Facts, Keeper, Snapshot, Validation
 
 
@@ -52,7 +52,7 @@ class Counter:
         return self.facts
 
     def _count_on(self) -> None:
-        with prefetched(self.task.batches("train", self.seed, 0, self.facts.batch)) as batches:
+        with prefetch(self.task.batches("train", self.seed, 0, self.facts.batch)) as batches:
             for batch in batches:
                 self._count(batch)
                 if self.stop is not None:

@@ -32,7 +32,7 @@ class Judge:
         with self.standing_in():
             validation = self.validation()
             best = self._decide(facts, validation)
-        return _validated(facts, validation, best)
+        return _validation_event(facts, validation, best)
 
     def _decide(self, facts: Facts, validation: Validation) -> bool:
         """Whether the weights that were validated are the best so far, which are published."""
@@ -49,7 +49,7 @@ class Judge:
         with self.standing_in():
             validation = None if in_a_hurry else self.validation()
             self.keeper.publish(named_weights(self.module), validation)
-        return _validated(replace(facts, since_best=0), validation, True) if validation else None
+        return _validation_event(replace(facts, since_best=0), validation, True) if validation else None
 
     def publish_final(self) -> None:
         """Leave the weights that the options ask for; the best ones are published already."""
@@ -88,7 +88,7 @@ class Judge:
         return self._stand_in.standing_in() if self._stand_in else nullcontext()
 
 
-def _validated(facts: Facts, validation: Validation, best: bool) -> Validated:
+def _validation_event(facts: Facts, validation: Validation, best: bool) -> Validated:
     """What listeners hear of a validation."""
     samples, details, deviations = validation.samples, validation.details, validation.deviations
     return Validated(facts.step, validation.values, best, facts.since_best, samples, details, deviations)

@@ -125,10 +125,10 @@ def _values(event: Validated) -> dict[str, str]:
 def _samples(event: Validated) -> Iterator[str]:
     for sample in event.samples:
         for name, text in zip(("source", "output", "reference"), sample, strict=True):
-            yield f"    {name:9}  {_shown(text)}"
+            yield f"    {name:9}  {_show(text)}"
 
 
-def _shown(text: str) -> str:
+def _show(text: str) -> str:
     """A text on one line of a terminal: an untrained model writes anything, control characters too."""
     shown = "".join(character if character.isprintable() else "·" for character in text)
     return shown if len(shown) <= 200 else f"{shown[:199]}…"
@@ -193,14 +193,14 @@ class Bar:
             case Stepped(step) | Counted(step):
                 self.progress.update(self.bar, completed=step, summary=self.gauge.summary(event))
             case Validated() if self.gauge.is_worth_telling(event):
-                self._validated(event)
+                self._hear_validation(event)
             case Remarked(step, text):
                 self.console.print(f"[yellow]step {step}  {escape(text)}[/]", highlight=False)
             case Ended(step, reason, finished):
                 self.progress.stop()
                 self.console.print(f"step {step}  {'finished' if finished else 'stopped'}: {escape(reason)}")
 
-    def _validated(self, event: Validated) -> None:
+    def _hear_validation(self, event: Validated) -> None:
         if not self.headed:
             self.headed = True
             self.width = 16 if event.deviations else 11

@@ -63,14 +63,14 @@ class Pace:
         spent = 0.0 if isinstance(event, Started) else now - self._since
         if isinstance(event, Stepped):
             self.items, self.seconds = self.items + event.items, self.seconds + spent
-        self.course = _followed(replace(self.course, minutes=self.course.minutes + spent / 60), event)
+        self.course = _follow(replace(self.course, minutes=self.course.minutes + spent / 60), event)
         if isinstance(event, Started | Validated | Ended):
             kept = {"items": self.items, "seconds": self.seconds, "course": asdict(self.course)}
             write_file(self.path, json.dumps(kept).encode())
         self._since = time.monotonic()
 
 
-def _followed(course: Course, event: Event) -> Course:
+def _follow(course: Course, event: Event) -> Course:
     """The course after an event."""
     match event:
         case Started(step, steps):
@@ -86,7 +86,7 @@ def _followed(course: Course, event: Event) -> Course:
 def read_pace(folder: Path) -> tuple[int, float]:
     """The items and seconds kept in a folder; nothing where none were."""
     try:
-        kept = _kept(folder)
+        kept = _read_kept(folder)
         return int(kept["items"]), float(kept["seconds"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, Fault):
         return 0, 0.0
@@ -95,12 +95,12 @@ def read_pace(folder: Path) -> tuple[int, float]:
 def read_course(folder: Path) -> Course | None:
     """The course of the run kept in a folder; None where there is none, as in those of older versions."""
     try:
-        course = Course(**_kept(folder)["course"])
+        course = Course(**_read_kept(folder)["course"])
     except (OSError, ValueError, KeyError, TypeError, Fault):
         return None
     pairs = zip(astuple(course), astuple(Course()), strict=True)
     return course if all(type(value) is type(default) for value, default in pairs) else None
 
 
-def _kept(folder: Path) -> Any:
+def _read_kept(folder: Path) -> Any:
     return parse_json((folder / PACE).read_bytes(), PACE)

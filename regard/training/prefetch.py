@@ -11,7 +11,7 @@ _END = object()
 
 
 @contextmanager
-def prefetched(items: Iterable[Item], ahead: int = 4) -> Iterator[Iterator[Item]]:
+def prefetch(items: Iterable[Item], ahead: int = 4) -> Iterator[Iterator[Item]]:
     """The items in order, up to `ahead` of them made early by a thread that ends with the block.
 
     What counts as consumed is what the caller took; what was merely fetched is nobody's position.

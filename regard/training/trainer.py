@@ -23,10 +23,10 @@ from regard.training.judge import Judge
 from regard.training.members import MembersJudge
 from regard.training.options import TrainingOptions
 from regard.training.passes import Passes
-from regard.training.prefetch import prefetched
+from regard.training.prefetch import prefetch
 from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validation, key_of, load_weights, named_weights
 from regard.training.suspects import hopeless
-from regard.training.updates import Place, Placed, UnreadUpdate, stepped
+from regard.training.updates import Place, Placed, UnreadUpdate, step_event
 
 CURVE_POINTS = 1000  # of the training loss, over the whole run
 
@@ -83,7 +83,7 @@ class Trainer:
         return self.facts
 
     def _train_on(self) -> None:
-        with prefetched(self._stream()) as batches:
+        with prefetch(self._stream()) as batches:
             while self.stop is None and not self._has_trained():
                 self._update(list(islice(batches, self.options.accumulate)))
                 self._pause()
@@ -153,7 +153,7 @@ class Trainer:
             self._read_last = update.places
             self.watchdog.check(update.total / max(update.count, 1), update.norm)
             self.facts.add_loss(step, update.total, update.count, update.tallies, every)
-        self._tell(stepped(updates, self.facts, self._learning_rate()))
+        self._tell(step_event(updates, self.facts, self._learning_rate()))
 
     def _pause(self) -> None:
         """Between two updates: validate and save when it is time."""

@@ -63,7 +63,7 @@ class UnreadUpdate:
         return Update(self.places, float(self.total), int(self.count), float(self.norm), tallies)
 
 
-def stepped(updates: Sequence[Update], facts: Facts, learning_rate: float) -> Stepped:
+def step_event(updates: Sequence[Update], facts: Facts, learning_rate: float) -> Stepped:
     """What listeners hear of the last updates."""
     items = sum(update.count for update in updates)
     loss = sum(update.total for update in updates) / max(items, 1)

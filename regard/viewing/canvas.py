@@ -59,7 +59,7 @@ def save_figure(figure: "Figure", path: Path) -> None:
     write_file(path, picture.getvalue())
 
 
-def shown(word: str) -> str:
+def show_word(word: str) -> str:
     """A word as it can be seen: a word of spaces as signs, a control character as Python would write it."""
     if not word.strip(" "):
         return "␣" * max(len(word), 1)
@@ -78,7 +78,7 @@ def word_widths(words: Iterable[str], size: float) -> list[float]:
     from matplotlib.textpath import TextToPath
 
     font, measure = FontProperties(size=size), TextToPath()
-    return [measure.get_text_width_height_descent(shown(word), font, False)[0] / 72 for word in words]
+    return [measure.get_text_width_height_descent(show_word(word), font, False)[0] / 72 for word in words]
 
 
 def runs_leftwards(words: Iterable[str]) -> bool:
@@ -97,7 +97,7 @@ def _lacking(texts: Iterable[str]) -> set[str]:
     from matplotlib.font_manager import findfont
 
     own = _characters(findfont(_FONT))
-    drawn = {character for text in texts for character in shown(text) if not _is_shapeless(character)}
+    drawn = {character for text in texts for character in show_word(text) if not _is_shapeless(character)}
     return {character for character in drawn if ord(character) not in own}
 
 

@@ -92,12 +92,12 @@ def _draw_series(axes: "Axes", name: str, points: Points, colour: str, width: fl
     if len(points) >= _MANY:
         if noise:
             axes.plot(steps, values, color=colour, alpha=0.22, linewidth=0.8)
-        axes.plot(steps, smoothed(list(values)), color=colour, linewidth=width, label=name)
+        axes.plot(steps, smooth(list(values)), color=colour, linewidth=width, label=name)
     else:
         axes.plot(steps, values, color=colour, linewidth=width, marker="o", markersize=3, label=name)
 
 
-def smoothed(values: list[float]) -> list[float]:
+def smooth(values: list[float]) -> list[float]:
     """The mean of each value's neighbourhood, about a thirtieth of the whole.
 
     It reaches equally far to both sides where the loss falls fast, so that the line does not lag behind, and only

@@ -18,7 +18,7 @@ from regard.viewing.overlay import record as overlay
 from regard.viewing.overlay.page import overlay_data, write_overlay_page
 from regard.viewing.overlay.picture import draw_overlay
 from regard.viewing.overlay.terminal import overlay_lines
-from regard.viewing.page import Scene, Start, write_page
+from regard.viewing.page import PageScene, Start, write_page
 from regard.viewing.seen import Block, Joining, Seen
 from regard.viewing.sides import Cells, Nodes, Side, Steps, Words
 from regard.viewing.terminal import matrix_lines
@@ -29,7 +29,7 @@ from regard.viewing.windows.terminal import glimpse_lines
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DrawingRequest:
     """What to show of it, and how; a drawer refuses what it has no use for."""
 
     layer: int | None = None
@@ -68,10 +68,10 @@ class Drawer:
 
     draws: str
     takes: tuple[str, ...]
-    make: Callable[[LooksBetween, Wanted], Drawing]
+    make: Callable[[LooksBetween, DrawingRequest], Drawing]
 
 
-def drawing_of(looks: LooksBetween, wanted: Wanted) -> Drawing:
+def drawing_of(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     """Looks as the kinds of their sides ask for; what cannot be drawn so is refused in a sentence."""
     sides = (type(looks.looks_from), type(looks.looks_at))
     drawer = DRAWERS.get((looks.manner, *sides))
@@ -87,7 +87,7 @@ def drawing_of(looks: LooksBetween, wanted: Wanted) -> Drawing:
 @dataclass(frozen=True)
 class _Matrices:
     looks: LooksBetween
-    wanted: Wanted
+    wanted: DrawingRequest
 
     @property
     def seen(self) -> Seen:
@@ -116,7 +116,7 @@ class _Matrices:
         words.one(wanted.layer, wanted.head)  # what the page is to show first must be there
         mode: Literal["words", "tokens"] = "tokens" if wanted.tokens else "words"
         start = Start(self.looks.name, wanted.layer, wanted.head or wanted.heads or "mean", mode)
-        write_page(Scene(self.looks.text, self.looks.output, [words], [tokens], start=start), path)
+        write_page(PageScene(self.looks.text, self.looks.output, [words], [tokens], start=start), path)
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class _Windows:
         write_glimpse_page(self.record, path)
 
 
-def _graph(looks: LooksBetween, wanted: Wanted) -> Drawing:
+def _graph(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_at, Nodes)
     assert looks.edges is not None
     centre = looks.looks_at.centres[0]
@@ -183,7 +183,7 @@ def _graph(looks: LooksBetween, wanted: Wanted) -> Drawing:
     return _Graph(record, wanted.layer, wanted.head)
 
 
-def _overlay(looks: LooksBetween, wanted: Wanted) -> Drawing:
+def _overlay(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_at, Cells)
     assert looks.looks_at.grid is not None
     names, of_row = places_along(looks.looks_from, looks.looks_at, by_word=not wanted.tokens)
@@ -192,7 +192,7 @@ def _overlay(looks: LooksBetween, wanted: Wanted) -> Drawing:
     return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
-def _windows(looks: LooksBetween, wanted: Wanted) -> Drawing:
+def _windows(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_from, Steps)
     assert isinstance(looks.looks_at, Cells)
     assert looks.windows is not None
@@ -217,7 +217,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
 
 def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
     """The view on the page of a server that shows looks, by its name, and what it takes."""
-    match drawing_of(looks, Wanted()):
+    match drawing_of(looks, DrawingRequest()):
         case _Graph(record):
             return "graph", graph_data(record)
         case _Overlay(record):

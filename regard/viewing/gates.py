@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, shown
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,6 +133,6 @@ def _write_words(axes: "Axes", words: list[str], room: float) -> None:
     size = float(np.interp(room, [0.2, 0.5], [6.5, 9.5]))
     level = max(map(len, words)) * size * 0.0092 < room
     slant: dict[str, Any] = {} if level else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    axes.set_xticks(np.arange(len(words)) + 0.5, [shown(word) for word in words], **slant)
+    axes.set_xticks(np.arange(len(words)) + 0.5, [show_word(word) for word in words], **slant)
     for label in axes.get_xticklabels():
         label.set(fontsize=size, color=INK, parse_math=False)

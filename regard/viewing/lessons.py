@@ -31,7 +31,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Panel:
+class LessonPanel:
     """Lines on one pair of axes, what is counted `along` them and measured `up`, and in the caption what one sees."""
 
     title: str
@@ -46,7 +46,7 @@ class Lesson:
     """Panels beside each other."""
 
     title: str
-    panels: list[Panel]
+    panels: list[LessonPanel]
 
 
 def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
     return missing_glyphs(texts)
 
 
-def _draw_panel(axes: "Axes", panel: Panel) -> None:
+def _draw_panel(axes: "Axes", panel: LessonPanel) -> None:
     for line in panel.lines:
         along, up = zip(*((x, y if _has_place(y) else nan) for x, y in line.points), strict=True)
         axes.plot(
@@ -114,7 +114,7 @@ def _has_place(value: float) -> bool:
     return _LEAST < value < inf
 
 
-def _dress(axes: "Axes", panel: Panel) -> None:
+def _dress(axes: "Axes", panel: LessonPanel) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.set_title(panel.title, fontsize=10, color=INK, loc="left", pad=8, parse_math=False)

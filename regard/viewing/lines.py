@@ -16,7 +16,7 @@ from regard.viewing.canvas import (
     missing_glyphs,
     runs_leftwards,
     save_figure,
-    shown,
+    show_word,
     word_widths,
 )
 from regard.viewing.matrix import Matrix
@@ -43,7 +43,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Layout:
+class LineLayout:
     """Where words stand, in inches: the (x, y) at which the links of each row and each column end."""
 
     rows: list[tuple[float, float]]
@@ -62,7 +62,7 @@ def links(matrix: Matrix) -> list[Link]:
     return sorted(found, key=lambda link: link.weight)
 
 
-def lay_out(matrix: Matrix) -> Layout:
+def lay_out(matrix: Matrix) -> LineLayout:
     """The columns' words above the rows' if both lines fit and run the same way, otherwise at their left."""
     leftwards = runs_leftwards(matrix.rows)
     of_rows, of_columns = word_widths(matrix.rows, _SIZE), word_widths(matrix.columns, _SIZE)
@@ -73,13 +73,13 @@ def lay_out(matrix: Matrix) -> Layout:
     rows, columns = (_spread(line, width) for line in (of_rows, of_columns))
     if leftwards:
         rows, columns = ([width - x for x in line] for line in (rows, columns))
-    return Layout([(x, 0.0) for x in rows], [(x, _BETWEEN) for x in columns], beside=False)
+    return LineLayout([(x, 0.0) for x in rows], [(x, _BETWEEN) for x in columns], beside=False)
 
 
-def _beside(rows: int, columns: int) -> Layout:
+def _beside(rows: int, columns: int) -> LineLayout:
     height = _HIGH * max(rows, columns)
     right, left = ([height - y for y in _spread([_HIGH] * count, height)] for count in (rows, columns))
-    return Layout([(2 * _BETWEEN, y) for y in right], [(0.0, y) for y in left], beside=True)
+    return LineLayout([(2 * _BETWEEN, y) for y in right], [(0.0, y) for y in left], beside=True)
 
 
 def draw_lines(matrix: Matrix, path: Path) -> set[str]:
@@ -115,7 +115,7 @@ def _spread(sizes: Sequence[float], room: float) -> list[float]:
     return [end - size / 2 for end, size in zip(ends, sizes, strict=True)]
 
 
-def _draw_link(axes: "Axes", link: Link, layout: Layout) -> None:
+def _draw_link(axes: "Axes", link: Link, layout: LineLayout) -> None:
     """A curve that leaves one word and reaches the other straight on."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Curve
@@ -144,5 +144,5 @@ _ANCHORS = {
 def _write(axes: "Axes", words: Sequence[str], places: Sequence[tuple[float, float]], where: str) -> None:
     offset, across, along = _ANCHORS[where]
     for word, place in zip(words, places, strict=True):
-        text = axes.annotate(shown(word), place, xytext=offset, textcoords="offset points", annotation_clip=False)
+        text = axes.annotate(show_word(word), place, xytext=offset, textcoords="offset points", annotation_clip=False)
         text.set(ha=across, va=along, fontsize=_SIZE, color=INK, parse_math=False)

@@ -6,7 +6,7 @@ from math import exp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, shown
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ def losses_to_json(losses: SentenceLoss) -> dict[str, Any]:
 def others_in_words(each: TokenLoss) -> str:
     """What else the model thought of, each with its probability; what rounds to nothing is left out."""
     told = [(token, chance) for token, chance in each.others if chance >= _WORTH_TELLING]
-    return ", ".join(f"{shown(token)} {chance:.2f}" for token, chance in told)
+    return ", ".join(f"{show_word(token)} {chance:.2f}" for token, chance in told)
 
 
 def draw_losses(losses: SentenceLoss, path: Path) -> set[str]:
@@ -100,7 +100,7 @@ def draw_losses(losses: SentenceLoss, path: Path) -> set[str]:
         axes = figure.add_axes((0, 0, 1, 1))
         _draw_bars(axes, losses)
         _write_others(axes, losses)
-        pair = [line for text in (losses.source, f"→ {losses.target}") for line in textwrap.wrap(shown(text), 90)]
+        pair = [line for text in (losses.source, f"→ {losses.target}") for line in textwrap.wrap(show_word(text), 90)]
         title = "\n".join([*pair, losses.summary])
         axes.set_title(title, fontsize=10, color=INK, loc="left", pad=24, linespacing=1.4, parse_math=False)
         _write_key(axes)
@@ -114,7 +114,7 @@ def _draw_bars(axes: "Axes", losses: SentenceLoss) -> None:
     places = range(len(losses.tokens))
     colours = [_RIGHT if each.rank == 1 else _WRONG for each in losses.tokens]
     axes.barh(places, [each.loss for each in losses.tokens], color=colours, height=0.66)
-    axes.set_yticks(places, [shown(each.token) for each in losses.tokens])
+    axes.set_yticks(places, [show_word(each.token) for each in losses.tokens])
     for label in axes.get_yticklabels():
         label.set(fontsize=9.5, color=INK, parse_math=False)
     axes.set_ylim(len(losses.tokens) - 0.4, -0.6)

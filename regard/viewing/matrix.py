@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, save_figure, shown, word_widths
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, save_figure, show_word, word_widths
 from regard.viewing.canvas import missing_glyphs as missing_glyphs
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def draw_sheet(matrices: Sequence[Matrix], path: Path, across: int | Sequence[in
     check_suffix(path)
     if not matrices:
         raise ValueError("a sheet needs at least one matrix")
-    lines = _broken(matrices, across or math.ceil(math.sqrt(len(matrices))))
+    lines = _break_lines(matrices, across or math.ceil(math.sqrt(len(matrices))))
     texts = [text for matrix in matrices for text in (matrix.title, *matrix.rows, *matrix.columns)]
     with canvas(texts):
         figure, grid = _sheet(lines)
@@ -112,7 +112,7 @@ def draw_sheet(matrices: Sequence[Matrix], path: Path, across: int | Sequence[in
     return missing_glyphs(texts)
 
 
-def _broken(matrices: Sequence[Matrix], across: int | Sequence[int]) -> list[list[Matrix]]:
+def _break_lines(matrices: Sequence[Matrix], across: int | Sequence[int]) -> list[list[Matrix]]:
     """The matrices in lines, the last of which may be shorter."""
     rest = iter(matrices)
     counts = repeat(across) if isinstance(across, int) else iter(across)
@@ -143,7 +143,7 @@ def _draw_panel(axes: "Axes", lines: list[list[Matrix]], line: int, place: int) 
     told_under = any(other.columns == matrix.columns for other in under)
     _write_rows(axes, [] if told_left or crowded else matrix.rows, size)
     words = [] if told_under or crowded else matrix.columns
-    axes.set_xticks(np.arange(len(words)) + 0.5, [shown(word) for word in words], rotation=90)
+    axes.set_xticks(np.arange(len(words)) + 0.5, [show_word(word) for word in words], rotation=90)
     _dress_labels(axes.get_xticklabels(), size)
     return mesh
 
@@ -168,7 +168,7 @@ def _draw_cells(axes: "Axes", matrix: Matrix) -> "ScalarMappable":
 
 
 def _write_rows(axes: "Axes", words: Sequence[str], size: float) -> None:
-    axes.set_yticks(np.arange(len(words)) + 0.5, [shown(word) for word in words])
+    axes.set_yticks(np.arange(len(words)) + 0.5, [show_word(word) for word in words])
     _dress_labels(axes.get_yticklabels(), size)
 
 
@@ -178,7 +178,7 @@ def _write_columns(axes: "Axes", words: Sequence[str], size: float, cell: float)
     slant: dict[str, Any] = {} if level else {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    axes.set_xticks(np.arange(len(words)) + 0.5, [shown(word) for word in words], **slant)
+    axes.set_xticks(np.arange(len(words)) + 0.5, [show_word(word) for word in words], **slant)
     _dress_labels(axes.get_xticklabels(), size)
 
 

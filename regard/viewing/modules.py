@@ -33,6 +33,6 @@ def module_order(entry: str) -> list[str]:
     return found
 
 
-def joined(entry: str) -> str:
+def join_modules(entry: str) -> str:
     """A module and all that it imports as one script."""
     return "\n".join(_EXPORT.sub("", _IMPORT.sub("", read_part(name))) for name in module_order(entry))

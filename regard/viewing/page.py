@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regard.base.faults import Fault
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 from regard.viewing.choices.page import place_data
 from regard.viewing.choices.record import Choices
 from regard.viewing.matrix import entropy
@@ -37,7 +37,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Scene:
+class PageScene:
     """One pair of texts and all that was looked at between them, side by side, in words and perhaps in tokens.
 
     Beside it what may be written at each place of the target, its end included, and the search as a tree, if given.
@@ -59,7 +59,7 @@ def fits(seen: Sequence[Seen]) -> bool:
     return _count(seen) <= MOST_WEIGHTS
 
 
-def write_page(scene: Scene, path: Path) -> None:
+def write_page(scene: PageScene, path: Path) -> None:
     """Write the page to a file; refuse what no browser would show with pleasure."""
     every = [*scene.words, *scene.tokens]
     if not fits(every):
@@ -70,13 +70,13 @@ def write_page(scene: Scene, path: Path) -> None:
     write_sealed(path, SCRIPT, STYLES, scene_data(scene))
 
 
-def scene_data(scene: Scene) -> dict[str, Any]:
+def scene_data(scene: PageScene) -> dict[str, Any]:
     """A scene as its page takes it."""
     source, target = map(named_language, scene.languages)
     modes = {"words": scene.words, "tokens": scene.tokens}
     data: dict[str, Any] = {
-        "source": {"text": shown(scene.source), "language": source},
-        "target": {"text": shown(scene.target), "language": target},
+        "source": {"text": show_word(scene.source), "language": source},
+        "target": {"text": show_word(scene.target), "language": target},
         "start": vars(scene.start),
         "modes": {mode: {each.side: side_data(each) for each in seen} for mode, seen in modes.items() if seen},
     }
@@ -91,8 +91,8 @@ def scene_data(scene: Scene) -> dict[str, Any]:
 def side_data(seen: Seen) -> dict[str, Any]:
     """What was seen on one side as its views take it: weights as whole ten-thousandths, row after row."""
     return {
-        "rows": [shown(word) for word in seen.rows],
-        "columns": [shown(word) for word in seen.columns],
+        "rows": [show_word(word) for word in seen.rows],
+        "columns": [show_word(word) for word in seen.columns],
         "usual": seen.usual,
         "blocks": [
             {

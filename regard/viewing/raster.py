@@ -26,14 +26,14 @@ def page_picture(picture: np.ndarray) -> dict[str, Any]:
     return {"height": picture.shape[0], "width": picture.shape[1], "bytes": values.ravel().tolist()}
 
 
-def inked(picture: np.ndarray, width: int) -> list[list[str]]:
+def ink_rows(picture: np.ndarray, width: int) -> list[list[str]]:
     """Rows of pixels as pairs of cells of a terminal, brighter ones with more ink; made smaller to fit `width`."""
     step = max(1, -(-2 * picture.shape[1] // max(width, 2)))
-    small = _averaged(grey(picture), step)
+    small = _average(grey(picture), step)
     return [[_INK[min(int(value * len(_INK)), len(_INK) - 1)] * 2 for value in row] for row in np.clip(small, 0, 1)]
 
 
-def _averaged(picture: np.ndarray, step: int) -> np.ndarray:
+def _average(picture: np.ndarray, step: int) -> np.ndarray:
     """Blocks of step × step pixels as their mean; what is left over at the edges joins the last block."""
     rows, columns = (np.arange(0, max(size - step + 1, 1), step) for size in picture.shape)
     sums = np.add.reduceat(np.add.reduceat(picture, rows, axis=0), columns, axis=1)

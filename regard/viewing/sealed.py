@@ -17,7 +17,7 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.base.files import write_file
-from regard.viewing.modules import joined, read_part
+from regard.viewing.modules import join_modules, read_part
 
 FRAME = "page.html"
 STEPS = 10_000  # of a weight of 1
@@ -26,21 +26,21 @@ _UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named
 _SPELLED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def sealed(entry: str, styles: Sequence[str], data: Any) -> str:
+def seal(entry: str, styles: Sequence[str], data: Any) -> str:
     """The page that a script of the folder `page` draws of the data, with these styles of it."""
-    style, script = "\n".join(map(read_part, styles)), joined(entry)
+    style, script = "\n".join(map(read_part, styles)), join_modules(entry)
     policy = (
         f"default-src 'none'; style-src {_checksum(style)}; script-src {_checksum(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
-    return Template(read_part(FRAME)).substitute(policy=policy, style=style, script=script, data=_escaped(data))
+    return Template(read_part(FRAME)).substitute(policy=policy, style=style, script=script, data=_escape(data))
 
 
 def write_sealed(path: Path, entry: str, styles: Sequence[str], data: Any) -> None:
     """Write such a page to a file; what is not called .html is refused."""
     if path.suffix.lower() != ".html":
         raise Fault(f"{path} does not end in .html, which is what a page is.")
-    write_file(path, sealed(entry, styles, data).encode())
+    write_file(path, seal(entry, styles, data).encode())
 
 
 def whole_steps(weights: np.ndarray) -> list[int]:
@@ -53,7 +53,7 @@ def _checksum(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _escaped(value: Any) -> str:
+def _escape(value: Any) -> str:
     """JSON that is the same to a reader of JSON and plain text to a reader of HTML."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False).translate(_SPELLED)
 

@@ -62,20 +62,20 @@ class Seen:
         number = block_named(self.blocks, layer, head)
         block = self.blocks[number - 1]
         if head:
-            return self._matrix([self.side, *self._named(number, f"head {head}")], block.weights[head - 1])
+            return self._matrix([self.side, *self._name_parts(number, f"head {head}")], block.weights[head - 1])
         join, name = JOININGS[heads]
         joined = f"{name} of {block.heads} heads"
-        return self._matrix([self.side, *self._named(number, joined)], join(block.weights))
+        return self._matrix([self.side, *self._name_parts(number, joined)], join(block.weights))
 
     def every(self) -> list[Matrix]:
         """All blocks and heads, block by block; their titles omit the side, which is the same for all."""
         return [
-            self._matrix(self._named(number, f"head {head}") or [self.side], weights)
+            self._matrix(self._name_parts(number, f"head {head}") or [self.side], weights)
             for number, block in enumerate(self.blocks, 1)
             for head, weights in enumerate(block.weights, 1)
         ]
 
-    def _named(self, number: int, which: str) -> list[str]:
+    def _name_parts(self, number: int, which: str) -> list[str]:
         """What sets a matrix apart: where there is one block, or one head, it need not be counted."""
         return [f"block {number}"] * (len(self.blocks) > 1) + [which] * (max(self.heads) > 1)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 from regard.viewing.matrix import Matrix
-from regard.viewing.written import fitted
+from regard.viewing.written import fit_text
 
 # From this weight on, this much ink; below the first, only a dot to guide the eye.
 SHADES = {0.1: "░", 0.3: "▒", 0.5: "▓", 0.75: "█"}
@@ -35,18 +35,18 @@ def matrix_lines(matrix: Matrix, width: int, colour: bool) -> list[str]:
     Words of columns stand level when they all fit, otherwise they are written downwards. With `colour`, the
     strongest look of each row stands out.
     """
-    names = [shown(word) for word in matrix.rows]
+    names = [show_word(word) for word in matrix.rows]
     margin = min(max(map(cell_len, names)), max(width // 3, 4))
     names = [_to_the_right(name, margin) for name in names]
-    lines = [fitted(matrix.title, width)] if matrix.title else []
-    for part in _parts([shown(word) for word in matrix.columns], width - margin - 1):
+    lines = [fit_text(matrix.title, width)] if matrix.title else []
+    for part in _parts([show_word(word) for word in matrix.columns], width - margin - 1):
         for words in part.head:
-            centred = map(_centred, words, part.widths)
+            centred = map(_centre, words, part.widths)
             lines.append(f"{'':{margin}} {part.gap.join(centred)}".rstrip())
         for name, weights in zip(names, matrix.weights, strict=True):
-            lines.append(f"{name} {part.gap.join(_shaded(weights, part, colour))}".rstrip())
+            lines.append(f"{name} {part.gap.join(_shade(weights, part, colour))}".rstrip())
     legend = "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
-    return [*lines, fitted(f"{'':{margin}} {legend}", width)]
+    return [*lines, fit_text(f"{'':{margin}} {legend}", width)]
 
 
 def _parts(words: list[str], room: int) -> Iterator[_Part]:
@@ -80,14 +80,14 @@ def _letters(word: str) -> list[str]:
     return letters
 
 
-def _shaded(weights: Sequence[float], part: _Part, colour: bool) -> list[str]:
+def _shade(weights: Sequence[float], part: _Part, colour: bool) -> list[str]:
     """One row's cells: shades as wide as their columns, and dots where there is next to nothing."""
     strongest = max(weights)
     cells = []
     for column, cells_wide in zip(part.columns, part.widths, strict=True):
         weight = weights[column]
         shade = next((shade for least, shade in reversed(SHADES.items()) if weight >= least), None)
-        text = shade * cells_wide if shade else _centred(_DOT, cells_wide)
+        text = shade * cells_wide if shade else _centre(_DOT, cells_wide)
         if colour:
             style = _DIM if shade is None else _BRIGHT if weight == strongest else _BLUE
             text = f"{style}{text}{_PLAIN}"
@@ -95,11 +95,11 @@ def _shaded(weights: Sequence[float], part: _Part, colour: bool) -> list[str]:
     return cells
 
 
-def _centred(text: str, width: int) -> str:
+def _centre(text: str, width: int) -> str:
     spare = width - cell_len(text)
     return " " * (spare // 2) + text + " " * (spare - spare // 2)
 
 
 def _to_the_right(text: str, width: int) -> str:
-    text = fitted(text, width)
+    text = fit_text(text, width)
     return " " * (width - cell_len(text)) + text

@@ -4,7 +4,7 @@ import unicodedata
 
 from rich.cells import cell_len, set_cell_size
 
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 
 _JOINING = "\u200c\u200d"  # no-break and break between letters: unseen, but they shape what stands around them
 _WHOLE = 0.0995  # a probability from here on needs no decimals
@@ -17,7 +17,7 @@ def visible(piece: str) -> str:
     A token is shown by itself, so what would only be seen by its effect on neighbours has nothing to be seen by.
     """
     alone = all(character in _JOINING for character in piece)
-    text = shown("".join(_spelled(each) if alone or _is_unseen(each) else each for each in piece))
+    text = show_word("".join(_spell(each) if alone or _is_unseen(each) else each for each in piece))
     return f"◌{text}" if unicodedata.category(text[0]).startswith("M") else text
 
 
@@ -26,16 +26,16 @@ def _is_unseen(character: str) -> bool:
     return (category == "Zs" and character != " ") or (category == "Cf" and character not in _JOINING)
 
 
-def _spelled(character: str) -> str:
+def _spell(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
-def fitted(text: str, width: int) -> str:
+def fit_text(text: str, width: int) -> str:
     """Text in at most `width` cells of a terminal, with … where some of it had to go."""
     return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
 
 
-def signed(value: float) -> str:
+def signed_number(value: float) -> str:
     """A log-probability or a score: two decimals, a minus as wide as a plus, and none before a zero."""
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 

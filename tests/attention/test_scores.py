@@ -8,7 +8,7 @@ import torch
 from attention_cases import SIDES, draw
 from torch import Tensor, nn
 
-from regard.attention import Attention, Lengths, Prepared, named_score
+from regard.attention import Attention, Lengths, PreparedKeys, named_score
 from regard.attention.scores import (
     Additive,
     Bilinear,
@@ -129,7 +129,7 @@ def test_prepared_is_unprepared(score: Score) -> None:
     query, key = draw(2, 3, 5, 4), draw(2, 3, 7, 4, seed=1)
     prepared = prepare(score, key)
     torch.testing.assert_close(compare(score, query, prepared), score(query, key))
-    reordered: Prepared = map_tree(lambda leaf: leaf.index_select(0, torch.tensor([1, 0])), prepared)
+    reordered: PreparedKeys = map_tree(lambda leaf: leaf.index_select(0, torch.tensor([1, 0])), prepared)
     torch.testing.assert_close(compare(score, query, reordered), score(query, key.flip(0)))
 
 

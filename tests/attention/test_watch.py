@@ -8,7 +8,7 @@ import torch
 from attention_cases import MASKS, SIDES, draw
 from torch import Tensor, nn
 
-from regard.attention import Attention, Causal, Hard, Mask, note, unwatched, watched, watching
+from regard.attention import Attention, Causal, Hard, Mask, is_watched, note, watching, without_watching
 from regard.attention import watch as watch_module
 from regard.attention.scores import Additive
 from regard.base.faults import Fault
@@ -149,7 +149,7 @@ def test_too_much_is_refused_before_it_is_kept_and_says_how_to_ask_for_less() ->
         "Watching 'last' would keep 2.3 KiB of weights (3 rows, 2 heads, 7 queries, 7 keys) beside the 4.6 KiB kept"
         " before, but the limit is 4.9 KiB: ask for less with where=, rows= or queries=, or raise limit=.",
     )
-    assert not watched()
+    assert not is_watched()
     for less in ({"where": "blocks"}, {"rows": [0]}, {"queries": slice(2)}, {"limit": 10_000}):
         with watching(model, **{"limit": 5000} | less) as gazes:
             model(*arguments())
@@ -201,12 +201,12 @@ def test_who_is_watched() -> None:
     model = Looker()
     assert not watched(model.last)
     with watching(model, where="last"):
-        assert watched()
+        assert is_watched()
         assert watched(model.last)
         assert not watched(model.blocks[0])
-        with unwatched():
-            assert not watched()
-    assert not watched()
+        with without_watching():
+            assert not is_watched()
+    assert not is_watched()
 
 
 def test_two_threads_see_only_their_own() -> None:
@@ -228,7 +228,7 @@ def test_two_threads_see_only_their_own() -> None:
     for thread in threads:
         thread.join()
     assert seen == {1: ([1], "a"), 2: ([2, 2], "a")}
-    assert not watched()
+    assert not is_watched()
 
 
 class Glimpser(nn.Module):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.viewing.page import Scene, Start
+from regard.viewing.page import PageScene, Start
 from regard.viewing.seen import Block, Seen
 
 SOURCE = ["I", "see", "the", "red", "house", "."]
@@ -29,12 +29,14 @@ def pointing(places: Sequence[int], columns: int, strength: float) -> np.ndarray
     return weights
 
 
-def scene(source: list[str] = SOURCE, target: list[str] = TARGET, languages: tuple[str, str] = ("en", "pt")) -> Scene:
+def scene(
+    source: list[str] = SOURCE, target: list[str] = TARGET, languages: tuple[str, str] = ("en", "pt")
+) -> PageScene:
     """A translator of two blocks of two heads on each side; heads and blocks differ in where and how hard they look."""
     looks = {"cross": (target, source), "encoder": (source, source), "decoder": (target, target)}
     seen = [_side(name, rows, columns) for name, (rows, columns) in looks.items()]
     tokens = [_side("cross", [f"▁{word}" for word in target], source)]
-    return Scene(" ".join(source), " ".join(target), seen, tokens, languages)
+    return PageScene(" ".join(source), " ".join(target), seen, tokens, languages)
 
 
 def _side(name: str, rows: list[str], columns: list[str]) -> Seen:
@@ -50,9 +52,9 @@ def _side(name: str, rows: list[str], columns: list[str]) -> Seen:
     return Seen(name, " ".join(rows), rows, columns, blocks)
 
 
-def recurrent() -> Scene:
+def recurrent() -> PageScene:
     """One attention of one head."""
     look = Block("decoder.look", pointing(CROSSING, len(SOURCE), 0.9)[None])
-    return Scene(
+    return PageScene(
         "I see", "Eu vejo", [Seen("cross", "", TARGET, SOURCE, [look])], start=Start("encoder", 3, 4, "tokens")
     )

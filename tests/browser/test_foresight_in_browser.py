@@ -13,7 +13,7 @@ from scenes import HOSTILE
 
 from regard.decoding.filters import distribution
 from regard.decoding.options import SamplingOptions
-from regard.viewing.choices.page import Start, write_choices_page
+from regard.viewing.choices.page import ChoicesStart, write_choices_page
 from regard.viewing.choices.record import Choices, Panel
 from regard.viewing.tree.page import write_tree_page
 from regard.viewing.tree.record import Tree
@@ -44,9 +44,9 @@ def tree(browser: Browser, tmp_path: Path) -> Opened:
 def following(browser: Browser, tmp_path: Path) -> Opened:
     """Open the page of a next token."""
 
-    def show(shown: Choices | None = None, fragment: str = "", start: Start | None = None) -> Browser:
+    def show(shown: Choices | None = None, fragment: str = "", start: ChoicesStart | None = None) -> Browser:
         path = tmp_path / "próximo.html"
-        write_choices_page(shown or choices(), path, ("en", "pt"), start or Start({}, EXAMPLES))
+        write_choices_page(shown or choices(), path, ("en", "pt"), start or ChoicesStart({}, EXAMPLES))
         browser.open(path, fragment)
         return browser
 
@@ -304,7 +304,7 @@ def test_the_page_draws_from_what_sampling_draws_from(following: Opened, options
     own = values.sort(descending=True).values
     names = [f"t{place}" for place in range(40)]
     every = Choices("x", [], "", names, range(40), [Panel("", "", {}, own[0].exp().numpy())], [0])
-    page = following(every, start=Start(options, shown=40))
+    page = following(every, start=ChoicesStart(options, shown=40))
     wanted = distribution(own, SamplingOptions(**options))[0].exp().numpy()
     assert np.array(shares(page))[:-1] == pytest.approx(wanted, abs=2e-5)
     assert page.text("#summary").startswith(f"{(wanted > 0).sum()} of 40 tokens")

@@ -15,7 +15,7 @@ from small import write_corpus
 from regard.base.faults import Fault
 from regard.cli import main, unfinished
 from regard.cli.lines import LineConstraints, number_of_lines
-from regard.cli.unfinished import Kept, held
+from regard.cli.unfinished import Kept, hold_output
 
 LINES, PORTION = 52, 8
 SHORT = ("--set", "longest_ratio=0.1", "--set", "longest_extra=4")  # outputs, so that the tests are
@@ -110,7 +110,7 @@ def dying(file):
     force(file)
 
 def write(out):
-    with unfinished.held(out) as place, place.growing({"--beam": 4}, place.kept()) as file:
+    with unfinished.hold_output(out) as place, place.growing({"--beam": 4}, place.kept()) as file:
         for first in range(0, 9, 2):
             portion = [f"line {number}" for number in range(first, min(9, first + 2))]
             if not file.covers(portion, nothing):
@@ -282,7 +282,7 @@ def test_who_was_stopped_by_a_line_too_long_can_go_on_with_it_split(
 
 def begin(out: Path, portions: int = 1) -> tuple[Path, Path]:
     """An output of some portions that was never ended: its text and its record."""
-    with suppress(KeyboardInterrupt), held(out) as place, place.growing({}, Kept()) as file:
+    with suppress(KeyboardInterrupt), hold_output(out) as place, place.growing({}, Kept()) as file:
         for first in range(portions):
             portion = [f"{first} {number}" for number in range(unfinished.PORTION)]
             assert not file.covers(portion, NO_WISHES)
@@ -294,7 +294,7 @@ def begin(out: Path, portions: int = 1) -> tuple[Path, Path]:
 
 
 def kept(out: Path) -> Kept:
-    with held(out) as place:
+    with hold_output(out) as place:
         return place.kept()
 
 
@@ -328,7 +328,7 @@ def test_every_flipped_bit_of_an_unfinished_output_is_found(
         assert f"is damaged; only what the first {bit // 64 * 2} lines became is kept" in capsys.readouterr().err
     text.write_bytes(right[:-1])  # shorter than it was
     assert kept(out).lines == 4
-    with held(out) as place, place.growing({}, place.kept()) as file:
+    with hold_output(out) as place, place.growing({}, place.kept()) as file:
         for first in range(3):
             if not file.covers([f"{first} 0", f"{first} 1"], NO_WISHES):
                 file.write(f"{first} 0")

@@ -14,7 +14,7 @@ from pausing_translator import MOMENTS, write_model
 
 from regard.base.faults import Fault
 from regard.cli import main
-from regard.cli.unfinished import held
+from regard.cli.unfinished import hold_output
 
 SCRIPT = Path(__file__).with_name("pausing_translator.py")
 INPUT, OUTPUT = "one\ntwo\nthree\nfour\nfive\n", "ONE\nTWO\nTHREE\nFOUR\nFIVE\n"
@@ -108,17 +108,17 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(asked: list[str], tmp_pat
 def test_a_lock_on_a_record_that_is_gone_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between opening the record and locking it the other process may end; whoever comes third must be refused."""
     other, flock = ExitStack(), fcntl.flock
-    other.enter_context(held(tmp_path / "out"))
+    other.enter_context(hold_output(tmp_path / "out"))
 
     def late(file: IO[bytes], how: int) -> None:
         other.close()
         flock(file, how)
 
     monkeypatch.setattr(fcntl, "flock", late)
-    with held(tmp_path / "out"):
+    with hold_output(tmp_path / "out"):
         monkeypatch.undo()
         assert files(tmp_path) == [".out.unfinished.jsonl"]
-        with pytest.raises(Fault, match=BUSY), held(tmp_path / "out"):
+        with pytest.raises(Fault, match=BUSY), hold_output(tmp_path / "out"):
             pass
         assert files(tmp_path) == [".out.unfinished.jsonl"]
     assert files(tmp_path) == []

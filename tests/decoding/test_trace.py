@@ -11,7 +11,7 @@ import torch
 from regard.decoding.beam import Hypothesis, beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands
-from regard.decoding.trace import Kept, Trace
+from regard.decoding.trace import KeptHypothesis, Trace
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tables import END, Looking, fixed, random_table
@@ -42,7 +42,7 @@ def untraced(way: str, seed: int, demands: Demands | None = None) -> list[list[H
     return beam_search(task, torch.arange(len(LIMITS)), torch.tensor(LIMITS), options, demands)
 
 
-def path(record: list[Kept], place: int) -> list[Kept]:
+def path(record: list[KeptHypothesis], place: int) -> list[KeptHypothesis]:
     """What led to a hypothesis, the first token first, itself included."""
     kept = record[place]
     return [*([] if kept.parent is None else path(record, kept.parent)), kept]

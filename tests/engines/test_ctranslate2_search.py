@@ -10,7 +10,7 @@ import pytest
 from regard.decoding.hypothesis_scores import length_penalty
 from regard.decoding.options import DecodingOptions
 from regard.engines.ctranslate2.search import (
-    Finished,
+    FinishedOutput,
     arguments,
     exponent,
     only_best_looks,
@@ -22,8 +22,8 @@ from regard.engines.ctranslate2.search import (
 from regard.engines.plain_beam import divisor, first_unsupported
 
 
-def finished(length: int, total: float) -> Finished:
-    return Finished(["x"] * length, total, True, [])
+def finished(length: int, total: float) -> FinishedOutput:
+    return FinishedOutput(["x"] * length, total, True, [])
 
 
 @pytest.mark.parametrize("kind", ["wu", "average", "none"])
@@ -79,12 +79,16 @@ def test_sums_are_freed_from_ctranslate2s_own_penalty() -> None:
     assert (broken_off.tokens, broken_off.total, broken_off.ended) == (["a", "b"], -12.0, False)  # −3 · 2²
     assert np.concatenate([*ended.attention, *broken_off.attention]).tolist() == pytest.approx([0.1, 0.2, 0.4, 0.5])
     (bare,) = read_result(SimpleNamespace(hypotheses=[["</s>"]], scores=[-1.0], attention=[]), "</s>", 2.0)
-    assert bare == Finished([], -1.0, True, [])
+    assert bare == FinishedOutput([], -1.0, True, [])
 
 
 def test_only_the_best_keeps_what_it_looked_at() -> None:
     looks = [np.zeros(3, np.float32)]
-    found = [Finished(["a"], -3.0, True, looks), Finished(["b"], -1.0, True, looks), Finished(["c"], -2.0, True, looks)]
+    found = [
+        FinishedOutput(["a"], -3.0, True, looks),
+        FinishedOutput(["b"], -1.0, True, looks),
+        FinishedOutput(["c"], -2.0, True, looks),
+    ]
     kept = only_best_looks(found, DecodingOptions(beam=3))
     assert [each.tokens for each in kept] == [["a"], ["b"], ["c"]]
     assert [each.attention for each in kept] == [[], looks, []]
@@ -116,7 +120,7 @@ def test_what_is_unsupported_is_named() -> None:
 
 
 def test_what_is_cut_has_no_sum_any_more() -> None:
-    whole = Finished(["a", "b"], -3.0, True, [[0.1], [0.2]])
+    whole = FinishedOutput(["a", "b"], -3.0, True, [[0.1], [0.2]])
     assert whole.cut(2) == whole
     cut = whole.cut(1)
     assert (cut.tokens, cut.ended, cut.attention) == (["a"], False, [[0.1]])

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from regard.base.faults import Fault
-from regard.engines.folders import Kind, whole_folder
+from regard.engines.folders import FolderKind, whole_folder
 
-KIND = Kind(("export.json", "*.onnx"), ("about.json",))
+KIND = FolderKind(("export.json", "*.onnx"), ("about.json",))
 
 
 def made(out: Path, text: str = "new") -> None:

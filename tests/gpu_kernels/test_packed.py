@@ -12,7 +12,7 @@ from regard.models.freezing import freeze
 from regard.models.transformer import packing
 from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.models.transformer.packed import forced_states
-from regard.models.transformer.packing import Sentences
+from regard.models.transformer.packing import PackedSentences
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.objectives import Consistent, CrossEntropy, forced
 from regard.tasks.translation.packs import PackedBatch, pack
@@ -212,7 +212,7 @@ def test_a_sentence_does_not_see_its_neighbours(device: torch.device) -> None:
         tokens = torch.tensor([*first, 9, 9, 10], device=device)
         places = torch.tensor([*range(len(first)), 0, 1, 2], device=device)
         offsets = torch.tensor([0, len(first), len(first) + 3], device=device)
-        both = Sentences(tokens, places, offsets)
+        both = PackedSentences(tokens, places, offsets)
         return forced_states(network, both, both, 16)[-3:]
 
     torch.testing.assert_close(states([5, 6]), states([7, 8, 11, 12]))

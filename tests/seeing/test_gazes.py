@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from regard.attention.watch import note, note_edges, note_window
 from regard.base.faults import Fault
 from regard.seeing.gazes import Sight, see_answer
-from regard.viewing.drawers import Wanted, drawing_of
+from regard.viewing.drawers import DrawingRequest, drawing_of
 from regard.viewing.sides import Cells, Nodes, Side, Steps
 
 EDGES = torch.tensor([[0, 0, 1, 2], [0, 1, 1, 0]])
@@ -63,20 +63,20 @@ def test_a_node_and_its_looks() -> None:
     assert (sight.text, sight.output, sight.looks) == ("0", "yes (90\u202f%)", ["nodes to nodes"])
     looks = sight.between()
     assert looks.manner == "edges"
-    found = drawing_of(looks, Wanted()).numbers()
+    found = drawing_of(looks, DrawingRequest()).numbers()
     assert [node["name"] for node in found["nodes"]] == ["a", "b"]
     assert found["blocks"][0]["weights"] == [[0.25, 0.75]]
 
 
 def test_windows_on_a_picture() -> None:
-    found = drawing_of(see_answer(Toy("windows"), "six.png").between(), Wanted()).numbers()
+    found = drawing_of(see_answer(Toy("windows"), "six.png").between(), DrawingRequest()).numbers()
     assert found["title"] == "six.png: yes (90\u202f%)"
     assert found["steps"] == ["glimpse 1", "glimpse 2"]
     assert found["centres"] == [[3, 2], [1, 1]]
 
 
 def test_weights_over_the_cells_of_a_picture() -> None:
-    found = drawing_of(see_answer(Toy("cells"), "six.png").between(), Wanted()).numbers()
+    found = drawing_of(see_answer(Toy("cells"), "six.png").between(), DrawingRequest()).numbers()
     assert found["grid"] == [2, 3]
     assert np.array(found["blocks"][0]["weights"]) == pytest.approx(np.full((1, 2, 6), 1 / 6))
 

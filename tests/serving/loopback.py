@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from regard.serving.http.guard import Guard
-from regard.serving.http.server import Server, address_of, bound, configured
+from regard.serving.http.server import Server, address_of, bind, configure
 
 WAIT = 20.0  # seconds, for what takes a moment
 
@@ -14,9 +14,9 @@ WAIT = 20.0  # seconds, for what takes a moment
 @contextmanager
 def on_loopback(app: Guard) -> Iterator[str]:
     """Its address; at the end it finishes what it accepted."""
-    listening = bound("127.0.0.1", 0)
+    listening = bind("127.0.0.1", 0)
     ready = threading.Event()
-    server = Server(configured(app, 60), app, ready.set)
+    server = Server(configure(app, 60), app, ready.set)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     assert ready.wait(30)

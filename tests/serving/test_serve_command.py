@@ -22,7 +22,7 @@ from regard.engines.exported import CTRANSLATE2, RECORD, SHORTLIST, origins, wri
 from regard.engines.shortlist import Shortlist
 from regard.runs.checkpoint import read_folder
 from regard.serving.app import make_app
-from regard.serving.http.server import address_of, bound
+from regard.serving.http.server import address_of, bind
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -88,7 +88,7 @@ def test_the_application_is_there_before_torch_is() -> None:
 
 def test_an_address_is_written_as_browsers_take_it() -> None:
     for host, expected in (("127.0.0.1", "http://127.0.0.1:"), ("localhost", "http://")):
-        with bound(host, 0) as listening:
+        with bind(host, 0) as listening:
             assert address_of(listening).startswith(expected)
             assert listening.proto == socket.IPPROTO_TCP  # else each answer would wait 40 ms for a packet to be full
 

@@ -14,7 +14,7 @@ from regard.base.progress import silent
 from regard.families import check_recipe
 from regard.models.ram import RAM, Glimpsed
 from regard.tasks.glimpses.batches import PictureBatch
-from regard.tasks.glimpses.objectives import reinforced
+from regard.tasks.glimpses.objectives import reinforce
 from regard.tasks.glimpses.task import Glimpses
 
 SMALL = {"glimpses": 2, "patch": 4, "glimpse_width": 16, "width": 16, "sigma": 0.4, "start": "centre"}
@@ -71,7 +71,7 @@ class Certain(RAM):
 def test_reinforce_on_paper(tmp_path: Path, reward: Any, rewards: list[float]) -> None:
     network = Certain(made(tmp_path).model.options, 2, 8, 16)
     batch = PictureBatch(torch.zeros(1, 8, 16, dtype=torch.uint8), torch.tensor([0]), torch.tensor([0]))
-    loss = reinforced(network, batch, 2, reward)
+    loss = reinforce(network, batch, 2, reward)
     loss.total.backward()
     assert loss.total.item() == pytest.approx(-(np.log(0.8) + np.log(0.3)) / 2)
     surplus = np.array(rewards) - [0.5, 0.25]

@@ -16,7 +16,7 @@ from regard.data.corpora.resampling import PairCutter, SampledPairs
 from regard.families import check_recipe
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation, build_translation
-from regard.training.prefetch import prefetched
+from regard.training.prefetch import prefetch
 
 SAMPLING = 0.3
 
@@ -79,7 +79,7 @@ def test_workers_outlive_the_thread_that_fetches_ahead(corpus: PreparedPairs) ->
     expected = targets(task, 0)
     task.pairs._sampled = SampledPairs(PairCutter(corpus.train, corpus.source, corpus.target, 100), 2)
     for start in (0, 2):
-        with prefetched(task.batches("train", 1, 0, start), ahead=2) as batches:
+        with prefetch(task.batches("train", 1, 0, start), ahead=2) as batches:
             found = [batch.target.tolist() for batch in islice(batches, 3)]
         assert found == expected[start : start + 3]
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from regard.training.prefetch import prefetched
+from regard.training.prefetch import prefetch
 
 
 def test_the_items_come_in_order() -> None:
-    with prefetched(range(100), ahead=3) as items:
+    with prefetch(range(100), ahead=3) as items:
         assert list(items) == list(range(100))
 
 
@@ -18,7 +18,7 @@ def test_an_error_comes_after_what_was_made_before_it() -> None:
         yield 1
         raise ValueError("no more")
 
-    with prefetched(made()) as items:
+    with prefetch(made()) as items:
         assert next(items) == 1
         with pytest.raises(ValueError, match="no more"):
             next(items)
@@ -32,7 +32,7 @@ def test_leaving_early_ends_the_thread() -> None:
             made.append(len(made))
             yield made[-1]
 
-    with prefetched(endless(), ahead=2) as items:
+    with prefetch(endless(), ahead=2) as items:
         assert [next(items), next(items)] == [0, 1]
     assert len(made) <= 2 + 2 + 2  # taken, waiting, and one in each hand
     assert not [thread for thread in threading.enumerate() if thread.name == "prefetch"]

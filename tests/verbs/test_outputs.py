@@ -4,7 +4,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.data.corpora.sentences import Sentence
-from regard.verbs.translate.outputs import Cutting, Translated, joined, line_key
+from regard.verbs.translate.outputs import Cutting, Translated, join_sentences, line_key
 
 
 def words(text: str) -> int:
@@ -39,7 +39,7 @@ def test_a_text_is_long_if_it_has_more_tokens_than_the_model_has_met(text: str, 
 
 def test_the_parts_become_one_translation() -> None:
     sentences = [Sentence("", "a b", "  "), Sentence("", "c", "\n")]
-    whole = joined(sentences, [translated("x y z", -1.0, [(0, 1), (1, 2)]), translated("w", -2.0, [(0, 0)])])
+    whole = join_sentences(sentences, [translated("x y z", -1.0, [(0, 1), (1, 2)]), translated("w", -2.0, [(0, 0)])])
     assert whole.text == "x y z  w\n"
     assert (whole.score, whole.token_scores) == (-3.0, [-1.0, -1.0, -2.5, -2.0, -2.5])
     assert whole.tokens == ["x", "y", "z", "w"]
@@ -68,7 +68,7 @@ def test_an_alignment_counts_the_words_of_the_whole_line(
         translated(text, -1.0, [(word, word) for word in range(min(words(read), words(text)))])
         for (read, _), text in zip(sentences, texts, strict=True)
     ]
-    whole = joined([Sentence("", text, after) for text, after in sentences], parts)
+    whole = join_sentences([Sentence("", text, after) for text, after in sentences], parts)
     assert whole.text == line
     assert whole.alignment == alignment
     assert all(target < words(line) for _, target in whole.alignment)
@@ -76,16 +76,16 @@ def test_an_alignment_counts_the_words_of_the_whole_line(
 
 def test_a_single_part_keeps_the_white_space_around_it() -> None:
     part = translated("x", -1.0, [])
-    assert joined([Sentence("", "a", "")], [part]) == part
-    assert joined([Sentence(" ", "a", "\t")], [part]).text == " x\t"
+    assert join_sentences([Sentence("", "a", "")], [part]) == part
+    assert join_sentences([Sentence(" ", "a", "\t")], [part]).text == " x\t"
 
 
 def test_a_sentence_without_tokens_loses_no_probability() -> None:
     nothing = Translated("", -3.0, [], [-3.0], [("", -3.0)], list)
-    whole = joined([Sentence("", "a", " "), Sentence("", "b", "")], [nothing, translated("x", -1.0, [])])
+    whole = join_sentences([Sentence("", "a", " "), Sentence("", "b", "")], [nothing, translated("x", -1.0, [])])
     assert whole.token_scores == [-1.0, -4.5]
     unscored = Translated("", -3.0, [], [], [("", -3.0)], list)
-    assert joined([Sentence("", "a", " "), Sentence("", "b", "")], [unscored, nothing]).token_scores == []
+    assert join_sentences([Sentence("", "a", " "), Sentence("", "b", "")], [unscored, nothing]).token_scores == []
 
 
 def test_no_two_parts_share_a_key() -> None:

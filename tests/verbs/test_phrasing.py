@@ -11,7 +11,7 @@ from regard.data.tokenisers.words import WordTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.families import check_recipe
 from regard.tasks.translation.task import build_translation
-from regard.verbs.translate.phrasing import span_of, wanted
+from regard.verbs.translate.phrasing import search_goal, span_of
 from regard.verbs.translate.search import Constraints, Search, find
 
 PORTUGUESE = [
@@ -53,7 +53,7 @@ def test_a_phrase_is_words_of_their_own(phrase: str, text: str, span: tuple[int,
 def ways(phrase: str, language: str, is_joined: bool = False) -> tuple[list[str], list[str]]:
     """The spellings of a phrase anywhere and at the beginning, as texts behind an x."""
     cut = tokeniser(language)
-    found = wanted(cut.encode(phrase), cut, is_joined)
+    found = search_goal(cut.encode(phrase), cut, is_joined)
     return tuple([cut.decode([*cut.encode("x"), *each]) for each in own] for own in (found.spellings, found.opening))
 
 
@@ -71,12 +71,12 @@ def test_what_is_joined_to_its_neighbours_is_written_without_a_space() -> None:
 
 def test_a_phrase_is_seen_in_whatever_tokens_it_is_written() -> None:
     cut = tokeniser("pt")
-    phrase = wanted(cut.encode("livros"), cut, False)
+    phrase = search_goal(cut.encode("livros"), cut, False)
     letters = [*cut.encode("Eu amo"), *(token for letter in " livros" for token in cut.encode(f"x{letter}")[-1:])]
     for tokens in (cut.encode("livros."), cut.encode("Eu amo livros"), cut.encode("(livros)"), letters):
         assert phrase.occurs_in(tokens) == ("livros" in cut.decode(tokens))
     assert not phrase.occurs_in(cut.encode("O livreiro"))
-    assert not wanted(cut.encode("livr"), cut, False).occurs_in(cut.encode("Eu amo livros."))
+    assert not search_goal(cut.encode("livr"), cut, False).occurs_in(cut.encode("Eu amo livros."))
 
 
 def test_a_phrase_joins_the_words_around_it_in_a_script_without_spaces() -> None:
@@ -100,7 +100,7 @@ def test_a_phrase_joins_the_words_around_it_in_a_script_without_spaces() -> None
 
 def test_tokenisers_without_marks_for_spaces_spell_them_out() -> None:
     cut = ByteTokeniser()
-    found = wanted(cut.encode("um"), cut, False)
+    found = search_goal(cut.encode("um"), cut, False)
     assert [cut.decode(each) for each in (*found.spellings, *found.opening)] == [" um", "um"]
     words = WordTokeniser(["um", "livro", "."])
-    assert [words.decode(each) for each in wanted(words.encode("."), words, False).spellings] == ["."]
+    assert [words.decode(each) for each in search_goal(words.encode("."), words, False).spellings] == ["."]

@@ -7,7 +7,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.viewing.canvas import PALETTE
-from regard.viewing.curves import draw_curves, smoothed
+from regard.viewing.curves import draw_curves, smooth
 
 TRAINING = [(step, 2 + 6 * math.exp(-step / 100)) for step in range(10, 1000, 10)]
 
@@ -70,7 +70,7 @@ def test_nothing_to_draw_and_other_suffixes_are_refused(tmp_path):
 
 def test_smoothing_keeps_a_straight_line_straight_and_calms_noise():
     line = [float(value) for value in range(300)]
-    assert smoothed(line)[:290] == pytest.approx(line[:290])
+    assert smooth(line)[:290] == pytest.approx(line[:290])
     zigzag = [1.0, -1.0] * 150
-    assert max(map(abs, smoothed(zigzag)[10:])) < 0.2
-    assert smoothed([3.0]) == [3.0]
+    assert max(map(abs, smooth(zigzag)[10:])) < 0.2
+    assert smooth([3.0]) == [3.0]

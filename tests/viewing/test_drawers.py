@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.drawers import DRAWERS, Wanted, drawing_of
+from regard.viewing.drawers import DRAWERS, DrawingRequest, drawing_of
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
 from regard.viewing.sides import Cells, Nodes, Steps, Words
@@ -45,7 +45,7 @@ def test_every_drawer_is_tried() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_form_can_be_made(case: str, tmp_path: Path) -> None:
-    drawing = drawing_of(CASES[case], Wanted())
+    drawing = drawing_of(CASES[case], DrawingRequest())
     for suffix in (".png", ".svg"):
         assert drawing.draw(tmp_path / f"look{suffix}") == set()
         assert (tmp_path / f"look{suffix}").stat().st_size > 1000
@@ -58,34 +58,38 @@ def test_every_form_can_be_made(case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_a_page_must_be_called_one(case: str, tmp_path: Path) -> None:
     with pytest.raises(Fault, match=r"look.htm does not end in \.html"):
-        drawing_of(CASES[case], Wanted()).write_page(tmp_path / "look.htm")
+        drawing_of(CASES[case], DrawingRequest()).write_page(tmp_path / "look.htm")
 
 
 def test_words_are_joined_before_they_look_at_a_picture() -> None:
-    drawing: Any = drawing_of(CASES["overlay"], Wanted())
+    drawing: Any = drawing_of(CASES["overlay"], DrawingRequest())
     assert drawing.record.steps == ["ab", "c"]
-    by_token: Any = drawing_of(CASES["overlay"], Wanted(tokens=True))
+    by_token: Any = drawing_of(CASES["overlay"], DrawingRequest(tokens=True))
     assert by_token.record.steps == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
     ("case", "wanted", "words"),
     [
-        ("graph", Wanted(sheet=True), "--sheet goes with a matrix; what this model looks at is drawn as a graph"),
-        ("graph", Wanted(heads="max"), "--heads goes with a matrix"),
-        ("matrix", Wanted(rings=2), "--rings goes with a graph; what this model looks at is drawn as a matrix"),
-        ("windows", Wanted(layer=1), "--layer goes with a matrix; .* drawn as windows on a picture"),
-        ("overlay", Wanted(lines=True), "--lines goes with a matrix; .* drawn as weights over a picture"),
+        (
+            "graph",
+            DrawingRequest(sheet=True),
+            "--sheet goes with a matrix; what this model looks at is drawn as a graph",
+        ),
+        ("graph", DrawingRequest(heads="max"), "--heads goes with a matrix"),
+        ("matrix", DrawingRequest(rings=2), "--rings goes with a graph; what this model looks at is drawn as a matrix"),
+        ("windows", DrawingRequest(layer=1), "--layer goes with a matrix; .* drawn as windows on a picture"),
+        ("overlay", DrawingRequest(lines=True), "--lines goes with a matrix; .* drawn as weights over a picture"),
     ],
 )
-def test_an_option_of_another_drawer_is_refused(case: str, wanted: Wanted, words: str) -> None:
+def test_an_option_of_another_drawer_is_refused(case: str, wanted: DrawingRequest, words: str) -> None:
     with pytest.raises(Fault, match=words):
         drawing_of(CASES[case], wanted)
 
 
 def test_sides_that_nobody_draws_are_refused() -> None:
     with pytest.raises(Fault, match="There is no way yet to draw weights from words to nodes"):
-        drawing_of(LooksBetween("?", "", "", TEXT, PAPERS, weights(3, 6)), Wanted())
+        drawing_of(LooksBetween("?", "", "", TEXT, PAPERS, weights(3, 6)), DrawingRequest())
 
 
 @pytest.mark.parametrize("case", ["graph", "windows", "overlay"])
@@ -100,6 +104,6 @@ def test_what_was_typed_stays_text(case: str, tmp_path: Path) -> None:
     tags = []
     for number, each in enumerate((looks, hostile)):
         path = tmp_path / f"{number}.html"
-        drawing_of(each, Wanted()).write_page(path)
+        drawing_of(each, DrawingRequest()).write_page(path)
         tags.append([tag for tag, _ in Reader(path.read_text(encoding="utf-8")).tags])
     assert tags[0] == tags[1]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.choices.page import Start, write_choices_page
+from regard.viewing.choices.page import ChoicesStart, write_choices_page
 from regard.viewing.tree import page as tree_page
 from regard.viewing.tree.page import write_tree_page
 
@@ -143,7 +143,7 @@ def test_too_large_a_tree_is_refused_with_what_to_do(tmp_path: Path, monkeypatch
 
 
 def test_the_page_has_the_whole_distribution_and_where_it_starts(tmp_path: Path) -> None:
-    start = Start({"top_k": 3}, [{"top_p": 0.9}], shown=2)
+    start = ChoicesStart({"top_k": 3}, [{"top_p": 0.9}], shown=2)
     write_choices_page(choices(), tmp_path / "next.html", ("en", "pt"), start)
     found = data_of((tmp_path / "next.html").read_text(encoding="utf-8"))
     assert np.exp(found["log_probabilities"]) == pytest.approx([0.4, 0.3, 0.2, 0.06, 0.04], rel=1e-5)

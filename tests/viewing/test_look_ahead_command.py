@@ -13,7 +13,7 @@ from regard.cli import main
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import page_data
 
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 
 TEXT = "I see the red house."
 
@@ -35,7 +35,7 @@ def numbers(path: Path) -> Any:
 def test_a_beam_in_every_kind_of_file(look: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     found = numbers(look("beam.json", "--beam", "--width", "3"))
     assert (found["text"], found["width"], len(found["outputs"])) == (TEXT, 3, 3)
-    assert f"{TEXT} → {shown(found['outputs'][0]['text'])}" in capsys.readouterr().err
+    assert f"{TEXT} → {show_word(found['outputs'][0]['text'])}" in capsys.readouterr().err
     page = page_data(look("beam.html", "--beam", "--width", "3"))
     assert [node["token"] for node in page["nodes"]] == [node["token"] for node in found["nodes"]]
     assert (page["source"]["language"], page["target"]["language"]) == ("en", "pt")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.canvas import runs_leftwards, shown
+from regard.viewing.canvas import runs_leftwards, show_word
 from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet, missing_glyphs, to_json
 
 ROWS = ["Eu", "vejo", "a", "casa", "vermelha", "."]
@@ -113,7 +113,7 @@ def test_dollars_are_money_and_angles_are_letters(tmp_path):
     ],
 )
 def test_what_cannot_be_seen_is_shown_as_a_sign(word, seen):
-    assert shown(word) == seen
+    assert show_word(word) == seen
 
 
 def test_the_same_matrix_gives_the_same_file(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from regard.viewing import modules, page, sealed
 from regard.viewing.choices import page as choices_page
 from regard.viewing.graph import page as graph_page
-from regard.viewing.modules import joined, module_order
+from regard.viewing.modules import join_modules, module_order
 from regard.viewing.overlay import page as overlay_page
 from regard.viewing.tree import page as tree_page
 from regard.viewing.windows import page as windows_page
@@ -60,7 +60,7 @@ def test_what_is_named_is_used(script: Path) -> None:
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_joined_scripts_have_no_imports_and_every_name_once(entry: str) -> None:
-    text = joined(entry)
+    text = join_modules(entry)
     assert not re.search(r"^(import|export)\b", text, re.MULTILINE)
     names = top_names(text)
     assert sorted(set(names)) == sorted(names)
@@ -89,7 +89,7 @@ def test_imports_of_several_lines_and_exports_are_taken_out(monkeypatch: pytest.
         "b.js": "export let one = 1;\n",
     }
     monkeypatch.setattr(modules, "read_part", texts.__getitem__)
-    assert joined("a.js") == "let one = 1;\n\nfunction two() {\n  return one;\n}\n"
+    assert join_modules("a.js") == "let one = 1;\n\nfunction two() {\n  return one;\n}\n"
 
 
 def test_every_file_is_part_of_a_page() -> None:

@@ -11,7 +11,7 @@ import pytest
 from regard.base.faults import Fault
 from regard.viewing.overlay import page
 from regard.viewing.overlay.page import overlay_data, write_overlay_page
-from regard.viewing.overlay.picture import blended, draw_overlay, stretched
+from regard.viewing.overlay.picture import blend, draw_overlay, stretch
 from regard.viewing.overlay.record import from_json, to_json
 from regard.viewing.overlay.terminal import overlay_lines
 
@@ -31,17 +31,17 @@ def test_heads_are_chosen_or_joined() -> None:
 
 def test_cells_are_stretched_over_the_pixels_they_cover() -> None:
     """From the middle of a cell to that of the next in a straight line, and flat beyond the last."""
-    assert stretched(np.array([[0.0, 1.0]]), 1, 4)[0].tolist() == pytest.approx([0, 0.25, 0.75, 1])
-    assert stretched(np.eye(2), 2, 2) == pytest.approx(np.eye(2))
-    assert stretched(np.full((3, 5), 0.2), 7, 11) == pytest.approx(np.full((7, 11), 0.2))
+    assert stretch(np.array([[0.0, 1.0]]), 1, 4)[0].tolist() == pytest.approx([0, 0.25, 0.75, 1])
+    assert stretch(np.eye(2), 2, 2) == pytest.approx(np.eye(2))
+    assert stretch(np.full((3, 5), 0.2), 7, 11) == pytest.approx(np.full((7, 11), 0.2))
 
 
 def test_what_is_looked_at_is_tinted_and_the_rest_is_grey() -> None:
     picture = np.full((2, 2), 0.5)
-    red, green, blue = blended(picture, np.array([[1.0, 0.0], [0.0, 0.0]])).transpose(2, 0, 1)
+    red, green, blue = blend(picture, np.array([[1.0, 0.0], [0.0, 0.0]])).transpose(2, 0, 1)
     assert red[0, 0] > green[0, 0] > blue[0, 0]
     assert red[1, 1] == green[1, 1] == blue[1, 1] < 0.5
-    assert (blended(picture, None) == 0.5).all()
+    assert (blend(picture, None) == 0.5).all()
 
 
 @pytest.mark.parametrize("colours", [False, True])

@@ -15,8 +15,8 @@ from regard.base.faults import Fault
 from regard.viewing import page
 from regard.viewing.choices.page import place_data
 from regard.viewing.matrix import entropy
-from regard.viewing.page import SCRIPT, STYLES, Scene, Start, fits, scene_data, write_page
-from regard.viewing.sealed import sealed
+from regard.viewing.page import SCRIPT, STYLES, PageScene, Start, fits, scene_data, write_page
+from regard.viewing.sealed import seal
 from regard.viewing.seen import Block, Seen
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -29,14 +29,14 @@ def one_side(words: list[str], weights: np.ndarray, side: str = "cross") -> Seen
     return Seen(side, "", words, words, [Block("decoder.0.cross.look", weights)])
 
 
-def scene(words: list[str] | None = None, **more: Any) -> Scene:
+def scene(words: list[str] | None = None, **more: Any) -> PageScene:
     words = words or ["I", "see"]
     heads = np.stack([np.eye(len(words)), np.full((len(words), len(words)), 1 / len(words))])
-    return Scene("I see", "Eu vejo", [one_side(words, heads)], **more)
+    return PageScene("I see", "Eu vejo", [one_side(words, heads)], **more)
 
 
-def page_of(shown: Scene) -> str:
-    return sealed(SCRIPT, STYLES, scene_data(shown))
+def page_of(show_word: PageScene) -> str:
+    return seal(SCRIPT, STYLES, scene_data(show_word))
 
 
 def data_of(text: str) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def data_of(text: str) -> dict[str, Any]:
 
 def test_the_page_holds_the_weights_to_four_digits() -> None:
     weights = np.array([[[1 / 3, 2 / 3], [0.99996, 0.00004]]])
-    side = data_of(page_of(Scene("a", "b", [one_side(["x", "y"], weights)])))["modes"]["words"]["cross"]
+    side = data_of(page_of(PageScene("a", "b", [one_side(["x", "y"], weights)])))["modes"]["words"]["cross"]
     assert side["blocks"][0]["heads"] == [[3333, 6667, 10000, 0]]
     assert (side["rows"], side["columns"], side["usual"]) == (["x", "y"], ["x", "y"], 1)
     assert side["blocks"][0]["where"] == "decoder.0.cross.look"
@@ -56,7 +56,7 @@ def test_the_page_has_every_side_and_what_to_show_first() -> None:
     words = [one_side(["a"], np.ones((3, 1, 1)), side) for side in ("cross", "encoder")]
     tokens = [one_side(["▁", "a"], np.ones((1, 2, 2)) / 2)]
     start = Start("encoder", 2, "max", "tokens")
-    found = data_of(page_of(Scene("a", "b", words, tokens, ("en", "pt"), start)))
+    found = data_of(page_of(PageScene("a", "b", words, tokens, ("en", "pt"), start)))
     assert {mode: list(sides) for mode, sides in found["modes"].items()} == {
         "words": ["cross", "encoder"],
         "tokens": ["cross"],
@@ -85,7 +85,7 @@ def test_entropy_by_hand(weights: list[list[float]], nats: float) -> None:
 
 def test_no_text_can_become_markup() -> None:
     typed = scene([HOSTILE, "b"])
-    text = page_of(Scene(HOSTILE, HOSTILE, typed.words))
+    text = page_of(PageScene(HOSTILE, HOSTILE, typed.words))
     plain, found = Reader(page_of(scene())), Reader(text)
     assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
     assert found.parts("style") == plain.parts("style")
@@ -99,11 +99,11 @@ def test_no_text_can_become_markup() -> None:
 
 @pytest.mark.parametrize("word", ["não", "вижу", "البيت", "房子", "👩‍🚀", "e\u0301", "\udcff", "\x00", ""])
 def test_any_word_comes_through(word: str, tmp_path: Path) -> None:
-    from regard.viewing.canvas import shown
+    from regard.viewing.canvas import show_word
 
     write_page(scene([word, "b"]), tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert data_of(text)["modes"]["words"]["cross"]["columns"][0] == shown(word)
+    assert data_of(text)["modes"]["words"]["cross"]["columns"][0] == show_word(word)
 
 
 def test_the_policy_allows_the_pages_own_parts_and_nothing_else() -> None:
@@ -152,8 +152,8 @@ def test_a_page_is_html(tmp_path: Path) -> None:
 
 
 def test_the_page_has_what_else_could_be_written_and_the_beam_if_they_are_given() -> None:
-    shown = scene(written=["▁Eu", "</s>"], choices=[choices(), choices(taken=None)], tree=small_tree())
-    found = data_of(page_of(shown))
+    show_word = scene(written=["▁Eu", "</s>"], choices=[choices(), choices(taken=None)], tree=small_tree())
+    found = data_of(page_of(show_word))
     assert found["next"]["tokens"] == ["▁Eu", "</s>"]
     first, second = found["next"]["places"]
     assert (first["tokens"], first["taken"], second["taken"]) == (["▁a", "▁o", "▁um"], 1, None)

@@ -5,7 +5,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.viewing import raster
-from regard.viewing.raster import grey, inked, page_picture
+from regard.viewing.raster import grey, ink_rows, page_picture
 
 
 def test_green_is_the_brightest_of_the_colours() -> None:
@@ -26,11 +26,11 @@ def test_a_picture_too_large_for_a_page_is_refused(monkeypatch: pytest.MonkeyPat
 
 
 def test_brighter_is_more_ink() -> None:
-    assert inked(np.array([[0.0, 0.3, 0.5, 0.7, 1.0]]), 20) == [["  ", "░░", "▒▒", "▓▓", "██"]]
+    assert ink_rows(np.array([[0.0, 0.3, 0.5, 0.7, 1.0]]), 20) == [["  ", "░░", "▒▒", "▓▓", "██"]]
 
 
 def test_a_picture_is_averaged_to_fit() -> None:
     """Six pixels in four cells: blocks of three by three, the last row of what is left joins the block above."""
     picture = np.zeros((4, 6))
     picture[:, 3:] = 1
-    assert inked(picture, 4) == [["  ", "██"]]
+    assert ink_rows(picture, 4) == [["  ", "██"]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.viewing.written import percent, signed, visible
+from regard.viewing.written import percent, signed_number, visible
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_every_token_can_be_seen(piece: str, seen: str) -> None:
     ("value", "text"), [(-1.234, "−1.23"), (0.0, "0.00"), (-0.001, "0.00"), (-0.0, "0.00"), (2.5, "2.50")]
 )
 def test_numbers_have_a_true_minus_and_zero_has_none(value: float, text: str) -> None:
-    assert signed(value) == text
+    assert signed_number(value) == text
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from regard.data.catalogue.unpack import bare, leads_out, twins
 Presence = Literal["here", "part", "no"]
 
 
-class Part(Options):
+class FilePart(Options):
     """A public file from which a file of a set is made."""
 
     address: str = Field(description="Where anyone can download it.")
@@ -29,7 +29,7 @@ class Part(Options):
     sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum of its content, unpacked.")
 
 
-class File(Options):
+class DataFile(Options):
     """A file of a set, or a whole folder that travels as an archive."""
 
     path: str = Field(description="Its place in the set's folder.")
@@ -38,8 +38,8 @@ class File(Options):
     address: str | None = Field(None, description="Where anyone can download it.")
     folder: bool = Field(False, description="Whether it is a folder.")
     derived: str | None = Field(None, description="How it was made, when it is no public file.")
-    parts: list[Part] = Field([], description="The public files whose pairs of sentences it joins.")
-    unseen_in: Part | None = Field(None, description="The public file of which it shares no sentence.")
+    parts: list[FilePart] = Field([], description="The public files whose pairs of sentences it joins.")
+    unseen_in: FilePart | None = Field(None, description="The public file of which it shares no sentence.")
 
     @property
     def is_public(self) -> bool:
@@ -57,7 +57,7 @@ class Entry(Options):
     licence: str = Field(description="The licence in a few words.")
     terms: str = Field(description="What the licence, or its absence, means, in a sentence.")
     source: str = Field(description="Where it comes from.")
-    files: list[File] = Field(min_length=1)
+    files: list[DataFile] = Field(min_length=1)
 
     @property
     def size(self) -> int:
@@ -159,7 +159,7 @@ def locate(name: str) -> Path:
     raise Fault(_absence(entry, path, listed))
 
 
-def _absence(entry: Entry, path: str, listed: File | None) -> str:
+def _absence(entry: Entry, path: str, listed: DataFile | None) -> str:
     if listed is None:
         near = get_close_matches(path, [file.path for file in entry.files], 1, cutoff=0.5)
         known = f"did you mean '{near[0]}'?" if near else "`regard data list --json` names its files."

@@ -12,16 +12,16 @@ from pathlib import Path
 from regard.base.faults import Fault
 from regard.base.progress import Progress
 from regard.data.catalogue.download import DownloadFailed, download
-from regard.data.catalogue.entries import Entry, File, Part, lies_at
+from regard.data.catalogue.entries import DataFile, Entry, FilePart, lies_at
 from regard.data.catalogue.merge import join_pairs
 from regard.data.catalogue.unpack import Unusable, bare, checksum, folder_checksum, packing, unpack
 
 _CHUNK = 1 << 20
 
-Bring = Callable[[File, Path, Progress], Path]
+Bring = Callable[[DataFile, Path, Progress], Path]
 
 
-def from_addresses(entry: Entry, missing: Sequence[File]) -> Bring:
+def from_addresses(entry: Entry, missing: Sequence[DataFile]) -> Bring:
     """How to download the missing files of a set; what no download can complete is refused at once."""
     if unpublished := [file for file in missing if not file.is_public]:
         raise Fault(
@@ -31,7 +31,7 @@ def from_addresses(entry: Entry, missing: Sequence[File]) -> Bring:
     return partial(_fetch, entry)
 
 
-def from_folder(entry: Entry, missing: Sequence[File], source: Path) -> Bring:
+def from_folder(entry: Entry, missing: Sequence[DataFile], source: Path) -> Bring:
     """How to copy the missing files of a set from its folder elsewhere, or from one that holds that folder."""
     if not source.is_dir():
         raise Fault(f"--from {source} is no folder; name one that holds the files of {entry.name}.")
@@ -45,9 +45,9 @@ def from_folder(entry: Entry, missing: Sequence[File], source: Path) -> Bring:
     return partial(_copy, entry, origins)
 
 
-def content_checksum(place: Path, file: File | Part, limit: int) -> str:
+def content_checksum(place: Path, file: DataFile | FilePart, limit: int) -> str:
     """The checksum that the catalogue gives for such a file."""
-    if isinstance(file, File) and file.folder:
+    if isinstance(file, DataFile) and file.folder:
         return folder_checksum(place, limit)
     return checksum(place, limit)
 
@@ -60,23 +60,23 @@ def remove(place: Path) -> None:
         place.unlink(missing_ok=True)
 
 
-def _some(files: Sequence[File]) -> str:
+def _some(files: Sequence[DataFile]) -> str:
     """A few files by name, and how many more."""
     named = ", ".join(file.path for file in files[:3])
     return named if len(files) <= 3 else f"{named} and {len(files) - 3} more"
 
 
-def _first(roots: Sequence[Path], file: File) -> Path | None:
+def _first(roots: Sequence[Path], file: DataFile) -> Path | None:
     places = (lies_at(root, file.path, file.folder) for root in roots)
     return next(filter(None, places), None)
 
 
-def _most(file: File | Part) -> int:
+def _most(file: DataFile | FilePart) -> int:
     """The most bytes to take for a file: packing adds little, and the archive of a repository holds a little more."""
     return 2 * file.size + (1 << 20)
 
 
-def _fetch(entry: Entry, file: File, incoming: Path, progress: Progress) -> Path:
+def _fetch(entry: Entry, file: DataFile, incoming: Path, progress: Progress) -> Path:
     place = incoming / bare(file.path)
     if file.address is None:
         return _make(entry, file, incoming, progress)
@@ -90,10 +90,10 @@ def _fetch(entry: Entry, file: File, incoming: Path, progress: Progress) -> Path
         packed.unlink()
 
 
-def _make(entry: Entry, file: File, incoming: Path, progress: Progress) -> Path:
+def _make(entry: Entry, file: DataFile, incoming: Path, progress: Progress) -> Path:
     """Make a derived file of its public parts."""
 
-    def fetch_part(part: Part) -> Path:
+    def fetch_part(part: FilePart) -> Path:
         return _fetch_verified(entry, part, incoming / "parts" / part.address.rpartition("/")[2], progress)
 
     place = incoming / bare(file.path)
@@ -102,20 +102,20 @@ def _make(entry: Entry, file: File, incoming: Path, progress: Progress) -> Path:
     return _verify_arrival(entry, file, place, "What was made of the public parts")
 
 
-def _fetch_verified(entry: Entry, file: File | Part, place: Path, progress: Progress) -> Path:
+def _fetch_verified(entry: Entry, file: DataFile | FilePart, place: Path, progress: Progress) -> Path:
     if not _arrived_before(file, place):
         _download(entry, file, place, progress)
     return _verify_arrival(entry, file, place, str(file.address))
 
 
-def _arrived_before(file: File | Part, place: Path) -> bool:
+def _arrived_before(file: DataFile | FilePart, place: Path) -> bool:
     """Whether an earlier call, stopped since, has brought the file whole."""
     with suppress(Unusable, FileNotFoundError):
         return content_checksum(place, file, _most(file)) == file.sha256
     return False
 
 
-def _download(entry: Entry, file: File | Part, place: Path, progress: Progress) -> None:
+def _download(entry: Entry, file: DataFile | FilePart, place: Path, progress: Progress) -> None:
     part = place.with_name(f"{place.name}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -129,7 +129,7 @@ def _label(entry: Entry, place: Path) -> str:
     return f"{entry.name}: bytes of {place.name}"
 
 
-def _copy(entry: Entry, origins: dict[str, Path], file: File, incoming: Path, progress: Progress) -> Path:
+def _copy(entry: Entry, origins: dict[str, Path], file: DataFile, incoming: Path, progress: Progress) -> Path:
     origin, place = origins[file.path], incoming / bare(file.path)
     if file.folder:
         return _unpack(entry, file, origin, place, str(origin))
@@ -143,7 +143,7 @@ def _copy(entry: Entry, origins: dict[str, Path], file: File, incoming: Path, pr
     return _verify_arrival(entry, file, place, str(origin))
 
 
-def _unpack(entry: Entry, file: File, archive: Path, place: Path, origin: str) -> Path:
+def _unpack(entry: Entry, file: DataFile, archive: Path, place: Path, origin: str) -> Path:
     """Write what an archive, or a folder, holds; it is read through and verified before anything is written."""
     remove(place)  # the beginning of an earlier unpacking that was stopped
     _verify(entry, file, archive, origin)
@@ -155,7 +155,7 @@ def _unpack(entry: Entry, file: File, archive: Path, place: Path, origin: str) -
     return _verify_arrival(entry, file, place, origin)
 
 
-def _verify_arrival(entry: Entry, file: File | Part, place: Path, origin: str) -> Path:
+def _verify_arrival(entry: Entry, file: DataFile | FilePart, place: Path, origin: str) -> Path:
     """The place itself, if what arrived there is what the catalogue promises; otherwise nothing stays there."""
     try:
         _verify(entry, file, place, origin)
@@ -165,7 +165,7 @@ def _verify_arrival(entry: Entry, file: File | Part, place: Path, origin: str) -
     return place
 
 
-def _verify(entry: Entry, file: File | Part, place: Path, origin: str) -> None:
+def _verify(entry: Entry, file: DataFile | FilePart, place: Path, origin: str) -> None:
     """Refuse what is not what the catalogue promises."""
     try:
         found = content_checksum(place, file, _most(file))

@@ -17,7 +17,7 @@ from pathlib import Path
 from regard.base.faults import Fault
 from regard.base.parsing import parse_json
 from regard.base.progress import Progress
-from regard.data.catalogue.entries import Entry, File, find
+from regard.data.catalogue.entries import DataFile, Entry, find
 from regard.data.catalogue.fetching import content_checksum, from_addresses, from_folder, remove
 from regard.data.catalogue.unpack import Unusable, twins
 
@@ -38,12 +38,12 @@ def get(name: str, source: Path | None, progress: Progress) -> Path:
     return entry.folder
 
 
-def lacking(entry: Entry) -> list[File]:
+def lacking(entry: Entry) -> list[DataFile]:
     """The files of a set that are not here; those that are have been read and verified."""
     return [file for file in entry.files if not _is_here(entry, file)]
 
 
-def _is_here(entry: Entry, file: File) -> bool:
+def _is_here(entry: Entry, file: DataFile) -> bool:
     """Whether a file is here with the right content; another content is refused unless we wrote it ourselves."""
     places = _places(entry, file)
     if any(_checksum_at(place, file) == file.sha256 for place in places):
@@ -53,13 +53,13 @@ def _is_here(entry: Entry, file: File) -> bool:
     return False
 
 
-def _places(entry: Entry, file: File) -> list[Path]:
+def _places(entry: Entry, file: DataFile) -> list[Path]:
     """All that lies where the file, or a twin of it, belongs; broken links too, for someone made them."""
     places = [entry.folder / twin for twin in twins(file.path)]
     return [place for place in places if place.is_symlink() or place.exists()]
 
 
-def _checksum_at(place: Path, file: File) -> str | None:
+def _checksum_at(place: Path, file: DataFile) -> str | None:
     """The checksum of what lies there; of what cannot be read, none."""
     try:
         return content_checksum(place, file, limit=sys.maxsize)
@@ -67,7 +67,7 @@ def _checksum_at(place: Path, file: File) -> str | None:
         return None
 
 
-def _refuse_foreign(entry: Entry, file: File, place: Path) -> None:
+def _refuse_foreign(entry: Entry, file: DataFile, place: Path) -> None:
     ours = _record(entry).get(_inside(entry, place))
     if ours is None or _checksum_at(place, file) != ours:
         raise Fault(
@@ -89,7 +89,7 @@ def _record(entry: Entry) -> dict[str, str]:
         return {}  # without a readable record nothing is ours to replace
 
 
-def _put_in_place(entry: Entry, file: File, arrived: Path, incoming: Path) -> None:
+def _put_in_place(entry: Entry, file: DataFile, arrived: Path, incoming: Path) -> None:
     """Move what has arrived to where it belongs, replacing only what we ourselves wrote there, and record it."""
     record = _record(entry)
     for old in _places(entry, file):

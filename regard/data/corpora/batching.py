@@ -23,7 +23,7 @@ _ROWS, _DRAWS, _BATCHES = range(3)
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class BatchPlan:
     """The batches of every epoch, from the lengths of the pairs in tokens without the end token each side gets.
 
     A batch costs its rows times its longest side, end token counted: at most `budget`, except that a pair longer than

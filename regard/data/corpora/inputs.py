@@ -9,7 +9,7 @@ from regard.base.faults import Fault
 from regard.data.corpora.text import file_of
 
 
-class Input(BaseModel):
+class InputFile(BaseModel):
     """A file as it was when the preparation began."""
 
     name: str
@@ -18,7 +18,7 @@ class Input(BaseModel):
     checksum: str = ""  # taken when it is about to be read; none in preparations of old
 
 
-def input_of(name: str) -> Input:
+def input_of(name: str) -> InputFile:
     """The file that a recipe means by a name, as it is now."""
     path = file_of(name)
     try:
@@ -27,16 +27,16 @@ def input_of(name: str) -> Input:
         raise Fault(f"There is no file {path} ({error.strerror}).") from None
     if not path.is_file():
         raise Fault(f"{path} is not a file; what is read several times must lie in one.")
-    return Input(name=name, size=about.st_size, modified=about.st_mtime_ns)
+    return InputFile(name=name, size=about.st_size, modified=about.st_mtime_ns)
 
 
-def with_checksums(inputs: Sequence[Input]) -> list[Input]:
+def with_checksums(inputs: Sequence[InputFile]) -> list[InputFile]:
     """The same with the checksums of the files, which are read for it."""
     sums = file_checksums([file_of(each.name) for each in inputs])
     return [each.model_copy(update={"checksum": found}) for each, found in zip(inputs, sums, strict=True)]
 
 
-def has_changed(before: Input | None, now: Input) -> bool:
+def has_changed(before: InputFile | None, now: InputFile) -> bool:
     """Whether a file has another content; it is read only if it has another date."""
     if before is None or before.modified == now.modified:
         return before is not None and before.size != now.size

@@ -38,7 +38,7 @@ from regard.data.corpora.cleaning import (
 )
 from regard.data.corpora.options import Cleaning, Corpus, PairData
 from regard.data.corpora.prepared import (
-    Layout,
+    CorpusLayout,
     PreparedPairs,
     check_free,
     check_purpose,
@@ -85,7 +85,7 @@ def prepare(
     preparation is continued; a folder that holds one of something else is refused. Where it is finished, the text that
     it was made from need not be there any more.
     """
-    purpose, layout = purpose_of(options, tokenisers, all_there=not is_prepared(folder)), Layout(folder)
+    purpose, layout = purpose_of(options, tokenisers, all_there=not is_prepared(folder)), CorpusLayout(folder)
     if not is_prepared(folder):
         check_free(folder)
         make_folder(folder)
@@ -97,7 +97,9 @@ def prepare(
     return open_prepared(folder, remark)
 
 
-def _prepare(options: PairData, layout: Layout, progress: Progress, given: tuple[Tokeniser, Tokeniser] | None) -> None:
+def _prepare(
+    options: PairData, layout: CorpusLayout, progress: Progress, given: tuple[Tokeniser, Tokeniser] | None
+) -> None:
     valid, test = _read_split("valid", options.valid), _read_split("test", options.test)
     fates = _judge_pairs(options, layout, hash_sentences(chain(valid, test)), progress)
     spellings = _spellings(options.train, fates, given, progress) if given else {}
@@ -128,7 +130,7 @@ def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _judge_pairs(options: PairData, layout: Layout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
+def _judge_pairs(options: PairData, layout: CorpusLayout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
     """The fate of every line of the training corpora, one corpus after the other."""
     if are_whole(layout.judged):
         return np.asarray(np.load(layout.fates))
@@ -193,7 +195,7 @@ def _strip_pairs(chunk: Chunk) -> list[tuple[str, str]]:
 
 def _tokenisers(
     options: PairData,
-    layout: Layout,
+    layout: CorpusLayout,
     fates: np.ndarray,
     progress: Progress,
     given: tuple[Tokeniser, Tokeniser] | None,
@@ -251,7 +253,7 @@ def _trained_on(options: TokeniserOptions, texts: list[str], progress: Progress)
 
 
 @dataclass(frozen=True)
-class Piece:
+class ShardPiece:
     """Some lines of one corpus, their fates, and the count of all lines up to their end."""
 
     name: str
@@ -261,18 +263,18 @@ class Piece:
     end: int
 
 
-def _pieces(corpora: Sequence[Corpus], fates: np.ndarray, size: int) -> Iterator[Piece]:
+def _pieces(corpora: Sequence[Corpus], fates: np.ndarray, size: int) -> Iterator[ShardPiece]:
     """The training corpora in pieces of `size` lines."""
     end = 0
     for number, corpus in enumerate(corpora):
         for part, chunk in enumerate(read_chunks(corpus, size)):
             start, end = end, end + chunk.lines
-            yield Piece(f"{number:03}-{part:05}", number, chunk, fates[start:end], end)
+            yield ShardPiece(f"{number:03}-{part:05}", number, chunk, fates[start:end], end)
     if end != len(fates):
         raise Fault("The training files have changed while they were being prepared; start again in a new folder.")
 
 
-def _sampled_pairs(piece: Piece) -> list[tuple[str, str]]:
+def _sampled_pairs(piece: ShardPiece) -> list[tuple[str, str]]:
     pairs = _strip_pairs(piece.chunk)
     return [pairs[position] for position in np.flatnonzero(piece.fates == Fate.SAMPLED)]
 
@@ -297,11 +299,11 @@ class ShardMaker:
     cleaning: Cleaning
     keep_text: bool
 
-    def record(self, piece: Piece) -> Path:
+    def record(self, piece: ShardPiece) -> Path:
         """Where the record of a piece lies once its shard is finished."""
         return self.folder / f"{piece.name}.json"
 
-    def has_made(self, piece: Piece) -> bool:
+    def has_made(self, piece: ShardPiece) -> bool:
         """Whether the shard of a piece is finished, and still as it was written."""
         try:
             shard = read_record(Made, self.record(piece)).shard
@@ -309,7 +311,7 @@ class ShardMaker:
         except (OSError, Fault):
             return False
 
-    def __call__(self, piece: Piece) -> int:
+    def __call__(self, piece: ShardPiece) -> int:
         """Make the shard; gives the count of all lines up to its end."""
         builder = ShardBuilder(max(self.source.size, self.target.size), self.keep_text)
         held_out: list[tuple[str, str]] = []
@@ -331,7 +333,7 @@ class ShardMaker:
         return piece.end
 
     def _survivors(
-        self, piece: Piece, drops: Drops
+        self, piece: ShardPiece, drops: Drops
     ) -> Iterator[tuple[tuple[str, str], Fate, tuple[list[int], list[int]]]]:
         """The pairs that are not dropped, their fates and their tokens; the others are counted into `drops`."""
         pairs, fates = _strip_pairs(piece.chunk), [Fate(fate) for fate in piece.fates.tolist()]
@@ -362,7 +364,7 @@ def _make_shards(corpora: Sequence[Corpus], fates: np.ndarray, maker: ShardMaker
     size = max(_SMALLEST_SHARD, -(-len(fates) // _MOST_SHARDS))
     records = []
 
-    def unfinished_pieces() -> Iterator[Piece]:
+    def unfinished_pieces() -> Iterator[ShardPiece]:
         for piece in _pieces(corpora, fates, size):
             records.append(maker.record(piece))
             if not maker.has_made(piece):

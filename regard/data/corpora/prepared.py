@@ -29,7 +29,7 @@ from regard.base.processes import is_starting_worker
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import differences
 from regard.data.corpora.cleaning import Report, hash_folded
-from regard.data.corpora.inputs import Input, has_changed, input_of, with_checksums
+from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.options import PairData
 from regard.data.corpora.shards import Pairs, Shard
 from regard.data.corpora.text import file_of
@@ -66,12 +66,12 @@ class PreparedPairs:
         return self.source.files("source") | self.target.files("target")
 
 
-class Purpose(BaseModel):
+class CorpusPurpose(BaseModel):
     """What a folder is the preparation of."""
 
     format: int
     options: PairData
-    inputs: list[Input]
+    inputs: list[InputFile]
     tokenisers: str = ""  # a checksum of those that were given; none if they are trained here
 
     @model_validator(mode="after")
@@ -82,7 +82,7 @@ class Purpose(BaseModel):
         return self
 
 
-class Finished(BaseModel):
+class FinishedCorpus(BaseModel):
     """What a finished preparation made."""
 
     shards: list[Shard]
@@ -90,7 +90,7 @@ class Finished(BaseModel):
     files: dict[str, str] = {}  # checksums of all other files, by their names in the folder
 
 
-class Layout:
+class CorpusLayout:
     """Where things lie in the folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -110,12 +110,12 @@ class Layout:
 
 def is_prepared(folder: Path) -> bool:
     """Whether a corpus lies prepared in `folder`."""
-    return Layout(folder).finished.is_file()
+    return CorpusLayout(folder).finished.is_file()
 
 
 def open_prepared(folder: Path, remark: Remark = lambda text: None) -> PreparedPairs:
     """The corpus prepared in `folder`, every file of which is as it was written."""
-    layout, finished = Layout(folder), _read_finished(folder)
+    layout, finished = CorpusLayout(folder), _read_finished(folder)
     if finished.files:
         check_files(folder, finished.files)
     else:
@@ -133,37 +133,37 @@ def open_prepared(folder: Path, remark: Remark = lambda text: None) -> PreparedP
 
 def read_valid(folder: Path) -> list[tuple[str, str]]:
     """The validation pairs of the corpus prepared in `folder`; the rest of it is not looked at."""
-    path, files = Layout(folder).valid, _read_finished(folder).files
+    path, files = CorpusLayout(folder).valid, _read_finished(folder).files
     check_files(folder, {path.name: files[path.name]} if files else {})
     return read_pair_list(path)
 
 
-def _read_purpose(folder: Path) -> Purpose:
-    path = Layout(folder).purpose
-    purpose, is_sealed = read_any_record(Purpose, path)
+def _read_purpose(folder: Path) -> CorpusPurpose:
+    path = CorpusLayout(folder).purpose
+    purpose, is_sealed = read_any_record(CorpusPurpose, path)
     if purpose.format not in _READABLE or (purpose.format >= _VOUCHED and not is_sealed):
         raise damage(path, folder)
     return purpose
 
 
-def _read_finished(folder: Path) -> Finished:
-    layout = Layout(folder)
+def _read_finished(folder: Path) -> FinishedCorpus:
+    layout = CorpusLayout(folder)
     if not is_prepared(folder):
         raise Fault(f"{folder} holds no corpus whose preparation was finished.")
     if _read_purpose(folder).format >= _VOUCHED:
-        return read_record(Finished, layout.finished)
-    finished, _ = read_any_record(Finished, layout.finished)
+        return read_record(FinishedCorpus, layout.finished)
+    finished, _ = read_any_record(FinishedCorpus, layout.finished)
     return finished
 
 
-def write_finished(layout: Layout, shards: list[Shard], report: Report) -> None:
+def write_finished(layout: CorpusLayout, shards: list[Shard], report: Report) -> None:
     """Close a preparation; the shards are vouched for by what was counted when they were made."""
     files = {str(Path(layout.shards.name, shard.file)): shard.checksum for shard in shards}
     paths = [path for path in sorted(layout.folder.rglob("*")) if path.is_file() and path != layout.lock]
     others = [path for path in paths if str(path.relative_to(layout.folder)) not in files]
     names = [str(path.relative_to(layout.folder)) for path in others]
     files |= dict(zip(names, file_checksums(others), strict=True))
-    write_record(layout.finished, Finished(shards=shards, report=report, files=files))
+    write_record(layout.finished, FinishedCorpus(shards=shards, report=report, files=files))
 
 
 def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
@@ -171,7 +171,7 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
 
     What older versions prepared counts those too that were dropped only for their length in tokens.
     """
-    path = Layout(folder).sources
+    path = CorpusLayout(folder).sources
     if not path.is_file():
         return [False] * len(sources)
     if is_prepared(folder) and (files := _read_finished(folder).files):
@@ -186,14 +186,14 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
 
 def purpose_of(
     options: PairData, tokenisers: tuple[Tokeniser, Tokeniser] | None = None, *, all_there: bool = True
-) -> Purpose:
+) -> CorpusPurpose:
     """What a preparation of `options`, by given tokenisers or its own, is made from.
 
     A missing file is a fault, or, where not all need be there, left out.
     """
     corpora = [*options.train, *options.valid, *options.test]
     names = dict.fromkeys(name for corpus in corpora if not corpus.is_demo for name in corpus.names)
-    return Purpose(
+    return CorpusPurpose(
         format=_FORMAT,
         options=options.model_copy(update={"prepared": None}),
         inputs=[input_of(name) for name in names if all_there or file_of(name).is_file()],
@@ -209,16 +209,16 @@ def _checksum(tokenisers: tuple[Tokeniser, Tokeniser]) -> str:
 def check_free(folder: Path) -> None:
     """Refuse a folder that holds something other than a preparation."""
     others = [] if not folder.is_dir() else [inner for inner in folder.iterdir() if not inner.name.startswith(".")]
-    if others and not Layout(folder).purpose.is_file():
+    if others and not CorpusLayout(folder).purpose.is_file():
         raise Fault(f"{folder} holds other files; a corpus is prepared in a folder of its own.")
 
 
-def claim(folder: Path, purpose: Purpose) -> None:
+def claim(folder: Path, purpose: CorpusPurpose) -> None:
     """Make a folder without a finished preparation one for this purpose; needs the lock.
 
     What was begun for the same options before a file changed, or has not got beyond reading, is of no use to anyone.
     """
-    layout = Layout(folder)
+    layout = CorpusLayout(folder)
     if layout.purpose.is_file():
         stored = _read_purpose(folder)
         if stored.format == _FORMAT and not _difference(stored, purpose):
@@ -232,7 +232,7 @@ def claim(folder: Path, purpose: Purpose) -> None:
     write_record(layout.purpose, purpose.model_copy(update={"inputs": with_checksums(purpose.inputs)}))
 
 
-def check_purpose(folder: Path, purpose: Purpose, remark: Remark = lambda text: None) -> None:
+def check_purpose(folder: Path, purpose: CorpusPurpose, remark: Remark = lambda text: None) -> None:
     """Refuse a folder that holds the preparation of something else; what cannot be compared any more is remarked on."""
     stored = _read_purpose(folder)
     if difference := _difference(stored, purpose):
@@ -251,7 +251,7 @@ def check_purpose(folder: Path, purpose: Purpose, remark: Remark = lambda text: 
             )
 
 
-def _difference(old: Purpose, new: Purpose) -> str:
+def _difference(old: CorpusPurpose, new: CorpusPurpose) -> str:
     """What one preparation is made from and another is not, as part of a sentence; nothing if it is the same."""
     changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
     if old.tokenisers != new.tokenisers:
@@ -264,7 +264,7 @@ def _difference(old: Purpose, new: Purpose) -> str:
 @contextmanager
 def lock_folder(folder: Path, progress: Progress) -> Iterator[None]:
     """Be the only process that works in the folder; others wait. The lock ends with its process."""
-    with Layout(folder).lock.open("wb") as stream:
+    with CorpusLayout(folder).lock.open("wb") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -19,7 +19,7 @@ _MOST_WORKERS = 12  # each takes 100 to 200 MB, and so many cut a million tokens
 
 
 @dataclass(frozen=True)
-class Piece:
+class SampledPiece:
     """Some rows of a batch, to be cut for this seed and epoch."""
 
     seed: int
@@ -54,14 +54,14 @@ class PairCutter:
     target: Tokeniser
     longest: int
 
-    def __call__(self, piece: Piece) -> tuple[Flat, Flat]:
+    def __call__(self, piece: SampledPiece) -> tuple[Flat, Flat]:
         self.pairs.check_lengths()
         source, target = (
             Flat.of([self._cut(number, row, piece) for row in piece.rows.tolist()]) for number in range(len(SIDES))
         )
         return source, target
 
-    def _cut(self, number: int, row: int, piece: Piece) -> list[int]:
+    def _cut(self, number: int, row: int, piece: SampledPiece) -> list[int]:
         side, tokeniser = SIDES[number], (self.source, self.target)[number]
         tokens = tokeniser.sample(self.pairs.text(side, row), (piece.seed, piece.epoch, row, number))
         return tokens if len(tokens) <= self.longest else self.pairs.tokens(side, row).tolist()
@@ -76,17 +76,17 @@ class SampledPairs:
     def __init__(self, cutter: PairCutter, workers: int) -> None:
         self.workers = workers
         self._cutter = cutter
-        self._lasting = LastingWorkers[Piece, tuple[Flat, Flat]](cutter, workers)
+        self._lasting = LastingWorkers[SampledPiece, tuple[Flat, Flat]](cutter, workers)
 
     def batches(self, batches: Iterable[np.ndarray], seed: int, epoch: int) -> Iterator[tuple[Rows, Rows]]:
         """The tokens of both sides for each batch of rows, in order."""
         counts: deque[int] = deque()  # of pieces, for each batch whose pieces have been handed out
 
-        def pieces() -> Iterator[Piece]:
+        def pieces() -> Iterator[SampledPiece]:
             for rows in batches:
                 parts = np.array_split(rows, -(-len(rows) // _PIECE))
                 counts.append(len(parts))
-                yield from (Piece(seed, epoch, part) for part in parts)
+                yield from (SampledPiece(seed, epoch, part) for part in parts)
 
         cut = self._lasting.map(pieces()) if self.workers else map(self._cutter, pieces())
         for first in cut:

@@ -106,7 +106,7 @@ class Pronoun(Options):
     weight: int
 
 
-class Names(Options):
+class DemoNames(Options):
     feminine: list[str]
     masculine: list[str]
 
@@ -154,13 +154,13 @@ class Articles(Options):
     exceptions: list[str]
 
 
-class Words(Options):
+class DemoWords(Options):
     """Everything in `words.toml`."""
 
     contractions: dict[str, str]
     possessives: dict[str, str]
     pronouns: dict[str, Pronoun]
-    names: Names
+    names: DemoNames
     determiners: dict[str, Determiner]
     numbers: dict[str, Two]
     prepositions: dict[str, Preposition]
@@ -179,7 +179,7 @@ class Entries(Options):
 
     adjectives: dict[str, Adjective]
     verbs: dict[str, Verb]
-    words: Words
+    words: DemoWords
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class Lexicon:
     groups: dict[str, frozenset[str]]
     adjectives: dict[str, Adjective]
     verbs: dict[str, Verb]
-    words: Words
+    words: DemoWords
 
     def members(self, names: Iterable[str]) -> tuple[Noun, ...]:
         """The nouns that `names` stand for, in the order of the lexicon."""

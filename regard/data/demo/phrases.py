@@ -73,7 +73,7 @@ class Setting(NamedTuple):
     facts: tuple[Combination, ...]
 
 
-class Phrases:
+class DemoPhrases:
     """Draws phrases from a lexicon."""
 
     def __init__(self, lexicon: Lexicon, shares: Shares, dice: Dice) -> None:

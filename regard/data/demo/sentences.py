@@ -9,11 +9,11 @@ from regard.base.recipe import check
 from regard.data.demo.draws import Dice, Urn
 from regard.data.demo.lexicon import CopulaName, Lexicon, Role, Tense, read_grammar
 from regard.data.demo.patterns import Action, Description, Pattern, Patterns
-from regard.data.demo.phrases import Combination, Phrase, Phrases, agreeing
+from regard.data.demo.phrases import Combination, DemoPhrases, Phrase, agreeing
 from regard.data.demo.verbs import THIRD, VerbGroup, be, modal, ordinary
 
 
-class Sentence(NamedTuple):
+class DemoSentence(NamedTuple):
     """A pair and the combinations of words in it."""
 
     english: str
@@ -22,7 +22,7 @@ class Sentence(NamedTuple):
 
 
 @dataclass
-class Scene:
+class DemoScene:
     """A pattern being filled: its slots so far in both languages, and the combinations they make."""
 
     pattern: Pattern
@@ -44,13 +44,13 @@ class Scene:
             self.facts.append(Combination(kind, words))
 
 
-class Sentences:
+class DemoSentences:
     """An endless stream of sentences, as the dice fall."""
 
     def __init__(self, lexicon: Lexicon, dice: Dice) -> None:
         grammar = check(Patterns, read_grammar("patterns.toml"), "patterns.toml")
         self.words, self.longest, self.dice = lexicon.words, grammar.longest, dice
-        self.phrases = Phrases(lexicon, grammar.shares, dice)
+        self.phrases = DemoPhrases(lexicon, grammar.shares, dice)
         self.actions = [Action(verb, lexicon) for verb in lexicon.verbs.values()]
         self.descriptions = [Description(entry, lexicon) for entry in lexicon.adjectives.values()]
         self.standing = [(lexicon.members(pair.subjects), lexicon.members(pair.places)) for pair in grammar.standing]
@@ -59,16 +59,18 @@ class Sentences:
         self.adverbs = list(self.words.adverbs.items())
         self.rules = Urn(((pattern, self._filler(pattern)), pattern.weight) for pattern in grammar.patterns)
 
-    def __iter__(self) -> Iterator[Sentence]:
+    def __iter__(self) -> Iterator[DemoSentence]:
         while True:
             pattern, fill = self.dice.draw(self.rules)
-            scene = Scene(pattern, self.dice.pick(pattern.tenses))
+            scene = DemoScene(pattern, self.dice.pick(pattern.tenses))
             fill(scene)
             english = _fill_template(pattern.english, scene.english)
             if len(english.split()) <= self.longest:
-                yield Sentence(english, _fill_template(pattern.portuguese, scene.portuguese), frozenset(scene.facts))
+                yield DemoSentence(
+                    english, _fill_template(pattern.portuguese, scene.portuguese), frozenset(scene.facts)
+                )
 
-    def _filler(self, pattern: Pattern) -> Callable[[Scene], None]:
+    def _filler(self, pattern: Pattern) -> Callable[[DemoScene], None]:
         """What fills the slots of the pattern."""
         match pattern.verb:
             case "being" | "feeling":
@@ -83,7 +85,7 @@ class Sentences:
         fitting = Urn((action, action.verb.weight) for action in self.actions if pattern.takes(action))
         return partial(self._act, fitting)
 
-    def _act(self, actions: Urn[Action], scene: Scene) -> None:
+    def _act(self, actions: Urn[Action], scene: DemoScene) -> None:
         """Someone does something, perhaps to something, somewhere, some time."""
         action = self.dice.draw(actions)
         pattern, verb = scene.pattern, action.verb
@@ -108,7 +110,7 @@ class Sentences:
             scene.put_phrase("place", self.phrases.place(action.places))
         self._put_adverbs(scene)
 
-    def _put_verb(self, scene: Scene, subject: Phrase, english: VerbGroup, portuguese: str) -> None:
+    def _put_verb(self, scene: DemoScene, subject: Phrase, english: VerbGroup, portuguese: str) -> None:
         scene.put_phrase("subject", subject)
         scene.put("verb", english.verb, portuguese)
         scene.put("helper", english.helper)
@@ -116,12 +118,12 @@ class Sentences:
         if scene.pattern.has("denied"):
             scene.put("denied", self.dice.pick(self.words.denials[english.helper]))
 
-    def _put_be(self, scene: Scene, subject: Phrase, copula: CopulaName) -> None:
+    def _put_be(self, scene: DemoScene, subject: Phrase, copula: CopulaName) -> None:
         english, portuguese = subject.forms
         form = self.words.copulas[copula].form(scene.tense, portuguese)
         self._put_verb(scene, subject, be(self.words, scene.tense, english), form)
 
-    def _put_object(self, scene: Scene, action: Action, subject: Phrase) -> None:
+    def _put_object(self, scene: DemoScene, action: Action, subject: Phrase) -> None:
         """What it is done to, and who gets it."""
         pattern = scene.pattern
         if not pattern.has("object"):
@@ -139,7 +141,7 @@ class Sentences:
         if pattern.has("recipient"):
             scene.put_phrase("recipient", self.phrases.recipient(subject))
 
-    def _put_adverbs(self, scene: Scene) -> None:
+    def _put_adverbs(self, scene: DemoScene) -> None:
         if scene.pattern.has("time"):
             times = [(name, time) for name, time in self.words.times.items() if scene.tense in time.tenses]
             name, time = self.dice.pick(times)
@@ -147,7 +149,7 @@ class Sentences:
         if scene.pattern.has("adverb"):
             scene.put("adverb", *self.dice.pick(self.adverbs))
 
-    def _describe(self, descriptions: Sequence[Description], scene: Scene) -> None:
+    def _describe(self, descriptions: Sequence[Description], scene: DemoScene) -> None:
         """Something is so: the adjective agrees with its subject and says which copula it wants."""
         chosen = self.dice.pick(descriptions)
         adjective = chosen.adjective
@@ -160,7 +162,7 @@ class Sentences:
         scene.note("adjective-noun", adjective.name, subject.head)
         self._put_adverbs(scene)
 
-    def _stand(self, scene: Scene) -> None:
+    def _stand(self, scene: DemoScene) -> None:
         """Someone or something is somewhere."""
         nouns, places = self.dice.pick(self.standing)
         people = nouns == self.phrases.people and scene.pattern.subject == "any"
@@ -168,13 +170,13 @@ class Sentences:
         if scene.pattern.has("place"):
             scene.put_phrase("place", self.phrases.place(places))
 
-    def _exist(self, scene: Scene) -> None:
+    def _exist(self, scene: DemoScene) -> None:
         """There is something somewhere."""
         nouns, places = self.dice.pick(self.standing)
         self._put_be(scene, self.phrases.noun(self.dice.pick(nouns), "there"), "haver")
         scene.put_phrase("place", self.phrases.place(places))
 
-    def _age(self, scene: Scene) -> None:
+    def _age(self, scene: DemoScene) -> None:
         """Someone is ten years old; Portuguese has the years: Ana tem dez anos."""
         self._put_be(scene, self.phrases.subject(self.aged), "ter")
         name, (masculine, _) = self.dice.pick(self.phrases.numbers)

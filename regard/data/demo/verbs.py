@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from regard.data.demo.lexicon import Modal, Tense, Words
+from regard.data.demo.lexicon import DemoWords, Modal, Tense
 
 THIRD = 1  # the verb form of he, she and it, counted from 0
 
@@ -15,7 +15,7 @@ class VerbGroup(NamedTuple):
     base: str
 
 
-def ordinary(words: Words, english: list[str], tense: Tense, person: int) -> VerbGroup:
+def ordinary(words: DemoWords, english: list[str], tense: Tense, person: int) -> VerbGroup:
     """A verb with do, did and will, from its base, third person and past."""
     base, third, past = english
     match tense:
@@ -28,7 +28,7 @@ def ordinary(words: Words, english: list[str], tense: Tense, person: int) -> Ver
             return VerbGroup(f"{helper} {base}", helper, base)
 
 
-def be(words: Words, tense: Tense, person: int) -> VerbGroup:
+def be(words: DemoWords, tense: Tense, person: int) -> VerbGroup:
     """The verb that is its own helper: is she tired? will she be tired?"""
     if tense == "future":
         helper = words.helpers.future[person]
@@ -37,7 +37,7 @@ def be(words: Words, tense: Tense, person: int) -> VerbGroup:
     return VerbGroup(form, form, "")
 
 
-def modal(words: Words, entry: Modal, person: int) -> VerbGroup:
+def modal(words: DemoWords, entry: Modal, person: int) -> VerbGroup:
     """can, which is its own helper; want to and need to, which are not."""
     base, third = entry.english
     if entry.helper:

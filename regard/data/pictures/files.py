@@ -40,7 +40,7 @@ def _check_size(path: Path, found: Size, size: Size | None) -> None:
 
 def read_listing(path: Path) -> tuple[np.ndarray, list[str]]:
     """The pictures (count, height, width) that the lines of a file name, and their labels."""
-    named = [_parted(path, number, line) for number, line in enumerate(read_lines(path), start=1)]
+    named = [_read_listing_line(path, number, line) for number, line in enumerate(read_lines(path), start=1)]
     if not named:
         raise Fault(f"{path} lists no picture.")
     first = read_picture_file(named[0][0])
@@ -48,7 +48,7 @@ def read_listing(path: Path) -> tuple[np.ndarray, list[str]]:
     return np.stack([first, *others]), [label for _, label in named]
 
 
-def _parted(path: Path, number: int, line: str) -> tuple[Path, str]:
+def _read_listing_line(path: Path, number: int, line: str) -> tuple[Path, str]:
     name, tab, label = line.partition("\t")
     if not (name and tab and label.strip()):
         raise Fault(f"{path}, line {number}: a line must hold a picture's file, a tab, its label.")

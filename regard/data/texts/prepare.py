@@ -26,7 +26,7 @@ from regard.base.faults import Fault
 from regard.base.files import checksum, whole_file
 from regard.base.progress import Progress, Remark, silent
 from regard.base.recipe import differences
-from regard.data.corpora.inputs import Input, has_changed, input_of, with_checksums
+from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
 from regard.data.corpora.text import file_of, lines_in_words, read_lines
 from regard.data.texts.options import LanguageData
@@ -46,7 +46,7 @@ class TextPurpose(BaseModel):
 
     format: int
     options: LanguageData
-    inputs: list[Input]
+    inputs: list[InputFile]
     given: str = ""  # a checksum of the tokeniser that was given; none if it is made here
 
 
@@ -135,7 +135,7 @@ def prepare_text(
     return PreparedText(
         folder,
         made,
-        {split: _opened(layout, split, record, made) for split, record in records.items()},
+        {split: _open_tokens(layout, split, record, made) for split, record in records.items()},
         [record.report(split) for split, record in records.items()],
     )
 
@@ -280,7 +280,7 @@ def _type_of(tokeniser: Tokeniser) -> np.dtype:
     return np.dtype("<u2" if tokeniser.size <= 2**16 else "<u4")
 
 
-def _opened(layout: _Layout, split: str, record: SplitRecord, tokeniser: Tokeniser) -> np.ndarray:
+def _open_tokens(layout: _Layout, split: str, record: SplitRecord, tokeniser: Tokeniser) -> np.ndarray:
     path = layout.tokens(split)
     tokens = np.memmap(path, _type_of(tokeniser), mode="r")
     if len(tokens) != record.tokens:

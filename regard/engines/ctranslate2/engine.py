@@ -22,7 +22,7 @@ from regard.decoding.output import NO_NUMBERS
 from regard.decoding.pauses import between_steps, has_pauses
 from regard.engines.ctranslate2.files import check_files, read_names
 from regard.engines.ctranslate2.search import (
-    Finished,
+    FinishedOutput,
     arguments,
     exponent,
     only_best_looks,
@@ -137,19 +137,19 @@ class CTranslate2Engine:
         """The same as any engine tells it: the best output of each text, and its other candidates."""
         return [translation_of(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
 
-    def _write(self, found: Finished, options: DecodingOptions) -> Written:
+    def _write(self, found: FinishedOutput, options: DecodingOptions) -> Written:
         return Written([self._target_tokens[name] for name in found.tokens], score_of(found, options), [], [])
 
     # Searching
 
-    def _search(self, rows: list[Row], asked: _Asked) -> dict[int, list[Finished]]:
+    def _search(self, rows: list[Row], asked: _Asked) -> dict[int, list[FinishedOutput]]:
         """The hypotheses of each row, none longer than its limit.
 
         CTranslate2 has one limit for a whole batch, that of its longest row. The rare row that goes on past its own is
         cut where the search is greedy, and searched again by a beam, with patience enough that nothing that ended is
         forgotten beside what was broken off.
         """
-        found, again = {row.number: [Finished([], 0.0, False, [])] for row in rows if row.limit == 1}, []
+        found, again = {row.number: [FinishedOutput([], 0.0, False, [])] for row in rows if row.limit == 1}, []
         enough = patience(asked.options)
         for row, hypotheses in self._run(self._batches(rows), asked, enough):
             if all(each.ended and len(each.tokens) < row.limit for each in hypotheses):
@@ -171,7 +171,9 @@ class CTranslate2Engine:
         size = max(1, min(self._rows, -(-len(ordered) // self._translator.num_translators)))
         return [ordered[first : first + size] for first in range(0, len(ordered), size)]
 
-    def _run(self, batches: list[list[Row]], asked: _Asked, patience: int) -> Iterator[tuple[Row, list[Finished]]]:
+    def _run(
+        self, batches: list[list[Row]], asked: _Asked, patience: int
+    ) -> Iterator[tuple[Row, list[FinishedOutput]]]:
         """Each row of the batches and its hypotheses."""
         running: deque[tuple[list[Row], float, Any]] = deque()
         for batch in batches:
@@ -197,7 +199,7 @@ class CTranslate2Engine:
 
     # What the search leaves open
 
-    def _end(self, rows: list[Row], found: dict[int, list[Finished]]) -> dict[int, list[Finished]]:
+    def _end(self, rows: list[Row], found: dict[int, list[FinishedOutput]]) -> dict[int, list[FinishedOutput]]:
         """The same with an end to every hypothesis that was broken off, and the sum that goes with it.
 
         What a search over a shortlist gave a token stays, for the others of its beam were weighed in that way too.
@@ -210,7 +212,7 @@ class CTranslate2Engine:
             found[row.number][place] = replace(each, total=total, ended=True)
         return found
 
-    def _explain(self, rows: list[Row], best: list[Finished], outputs: list[list[Written]]) -> None:
+    def _explain(self, rows: list[Row], best: list[FinishedOutput], outputs: list[list[Written]]) -> None:
         """Give the best output of each row the scores of its tokens and its alignment."""
         scores = self._forced([(row, each.tokens) for row, each in zip(rows, best, strict=True)])
         for row, each, own, first in zip(rows, best, scores, self._first_looks(rows), strict=True):

@@ -25,7 +25,7 @@ NO_PENALTY = 1e-12  # an exponent of 0 would let CTranslate2 stop when the first
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedOutput:
     """A hypothesis: its tokens, by name and without the end, the sum of its log-probabilities, and its attention."""
 
     tokens: list[str]
@@ -33,11 +33,11 @@ class Finished:
     ended: bool  # of its own accord, and the end is in the sum; otherwise it was broken off
     attention: list[np.ndarray]  # of each token to each source token, where asked for
 
-    def cut(self, length: int) -> "Finished":
+    def cut(self, length: int) -> "FinishedOutput":
         """No longer than so many tokens; what is cut has no sum any more."""
         if len(self.tokens) <= length:
             return self
-        return Finished(self.tokens[:length], math.nan, False, self.attention[:length])
+        return FinishedOutput(self.tokens[:length], math.nan, False, self.attention[:length])
 
 
 def patience(options: DecodingOptions) -> int:
@@ -73,7 +73,7 @@ def exponent(options: DecodingOptions, length: int) -> float:
     return NO_PENALTY
 
 
-def read_result(result: Any, end: str, power: float) -> list[Finished]:
+def read_result(result: Any, end: str, power: float) -> list[FinishedOutput]:
     """The hypotheses in what CTranslate2 gave, their sums freed from its penalty; those not asked for are nan."""
     count, found = len(result.hypotheses), []
     scores: Sequence[float] = result.scores or [math.nan] * count
@@ -82,21 +82,21 @@ def read_result(result: Any, end: str, power: float) -> list[Finished]:
         ended = tokens[-1:] == [end]
         own = tokens[:-1] if ended else tokens
         looks = [np.array(each, np.float32) for each in attention[: len(own)]]
-        found.append(Finished(own, score * len(tokens) ** power, ended, looks))
+        found.append(FinishedOutput(own, score * len(tokens) ** power, ended, looks))
     return found
 
 
-def only_best_looks(found: list[Finished], options: DecodingOptions) -> list[Finished]:
+def only_best_looks(found: list[FinishedOutput], options: DecodingOptions) -> list[FinishedOutput]:
     """The same without the attention of all but the best, which fills the memory and which nobody asks for."""
     best = rank_finished(found, options)[0]
     return [each if each is best else replace(each, attention=[]) for each in found]
 
 
-def score_of(found: Finished, options: DecodingOptions) -> float:
+def score_of(found: FinishedOutput, options: DecodingOptions) -> float:
     return found.total / divisor(options, len(found.tokens) + 1)
 
 
-def rank_finished(found: list[Finished], options: DecodingOptions) -> list[Finished]:
+def rank_finished(found: list[FinishedOutput], options: DecodingOptions) -> list[FinishedOutput]:
     """The best few, best first; with `stop = "first"` nothing counts that ended later than enough others."""
     if options.stop == "first" and len(found) > options.beam:
         last = sorted(len(each.tokens) for each in found)[options.beam - 1]

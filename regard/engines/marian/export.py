@@ -15,7 +15,7 @@ from regard.engines.folders import EXPORTS, MARIAN, whole_folder
 from regard.engines.marian.config import CONFIG, GENERATION, STOPS
 from regard.engines.marian.tokenisers import tokeniser_files
 from regard.engines.marian.unpickling import SAFETENSORS
-from regard.engines.marian.weights import THEIR_BIAS, Part, Shape, arrange, block_parts, order, write_tensors
+from regard.engines.marian.weights import THEIR_BIAS, Shape, WeightPart, arrange, block_parts, order, write_tensors
 from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
@@ -141,7 +141,7 @@ class _Tensors:
         options = network.options
         blocks = [("encoder", options.encoder_layers), ("decoder", options.decoder_layers)]
         self.parts = [part for side, layers in blocks for number in range(layers) for part in block_parts(side, number)]
-        self.made: dict[str, tuple[Part, int]] = {
+        self.made: dict[str, tuple[WeightPart, int]] = {
             name: (part, place) for part in self.parts for place, name in enumerate(part.theirs)
         }
         self.embeddings = _embeddings(network)

@@ -37,8 +37,8 @@ from regard.engines.marian.weights import (
     SOURCE,
     TARGET,
     THEIR_BIAS,
-    Part,
     Shape,
+    WeightPart,
     arrange,
     block_parts,
     order,
@@ -153,12 +153,12 @@ class _Marian:
         return source == target or torch.equal(self.stored[source], self.stored[target])
 
     @cached_property
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, WeightPart]:
         """All tensors of ours but the bias."""
         config, embeddings = self.config, self.embeddings
-        parts = [Part(SOURCE, (embeddings.source,), reads=True)]
-        parts += [] if embeddings.shared else [Part(TARGET, (embeddings.target,), reads=True)]
-        parts += [] if config.tie_word_embeddings else [Part(OUT, (_OUT,), reads=True)]
+        parts = [WeightPart(SOURCE, (embeddings.source,), reads=True)]
+        parts += [] if embeddings.shared else [WeightPart(TARGET, (embeddings.target,), reads=True)]
+        parts += [] if config.tie_word_embeddings else [WeightPart(OUT, (_OUT,), reads=True)]
         for side, layers in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
             parts += [part for number in range(layers) for part in block_parts(side, number)]
         return {part.ours: part for part in parts}

@@ -28,7 +28,7 @@ _NORMS = {
 Shape = tuple[int, ...]
 
 
-class Part(NamedTuple):
+class WeightPart(NamedTuple):
     """A tensor of ours, those of theirs it is made of, stacked, and whether its axes are coordinates of states."""
 
     ours: str
@@ -37,23 +37,26 @@ class Part(NamedTuple):
     writes: bool = False  # its first axis
 
 
-def block_parts(side: str, number: int) -> Iterator[Part]:
+def block_parts(side: str, number: int) -> Iterator[WeightPart]:
     """The weights of a block; `side` is encoder or decoder."""
     ours, theirs = f"model.{side}.{number}", f"model.{side}.layers.{number}"
-    modules = [Part("feed_forward.inner", ("fc1",), reads=True), Part("feed_forward.outer", ("fc2",), writes=True)]
+    modules = [
+        WeightPart("feed_forward.inner", ("fc1",), reads=True),
+        WeightPart("feed_forward.outer", ("fc2",), writes=True),
+    ]
     for mine, other in _HEADS.items():
         modules += [
-            Part(f"{mine}.to_query", (f"{other}.q_proj",), reads=True),
-            Part(f"{mine}.to_key_value", (f"{other}.k_proj", f"{other}.v_proj"), reads=True),
-            Part(f"{mine}.out", (f"{other}.out_proj",), writes=True),
+            WeightPart(f"{mine}.to_query", (f"{other}.q_proj",), reads=True),
+            WeightPart(f"{mine}.to_key_value", (f"{other}.k_proj", f"{other}.v_proj"), reads=True),
+            WeightPart(f"{mine}.out", (f"{other}.out_proj",), writes=True),
         ]
-    modules += [Part(mine, (other,), writes=True) for mine, other in _NORMS.items()]
+    modules += [WeightPart(mine, (other,), writes=True) for mine, other in _NORMS.items()]
     for module in modules:
         if side == "encoder" and "cross" in module.ours:
             continue
         for kind in ("weight", "bias"):
             names = tuple(f"{theirs}.{name}.{kind}" for name in module.theirs)
-            yield Part(f"{ours}.{module.ours}.{kind}", names, module.reads and kind == "weight", module.writes)
+            yield WeightPart(f"{ours}.{module.ours}.{kind}", names, module.reads and kind == "weight", module.writes)
 
 
 def order(width: int) -> Tensor:
@@ -61,7 +64,7 @@ def order(width: int) -> Tensor:
     return torch.arange(width).view(2, -1).T.flatten()
 
 
-def arrange(tensor: Tensor, part: Part, places: Tensor) -> Tensor:
+def arrange(tensor: Tensor, part: WeightPart, places: Tensor) -> Tensor:
     """The tensor with its coordinates of states in the order of `places`."""
     if part.writes:
         tensor = tensor.index_select(0, places)

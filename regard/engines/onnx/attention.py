@@ -7,7 +7,7 @@ import torch
 from regard.attention.heads import MultiHead
 from regard.attention.positions import alibi_slopes, rotate
 from regard.attention.scores import Additive, Bilinear, product_scale
-from regard.engines.onnx.graph import Graph
+from regard.engines.onnx.graph import OnnxGraph
 
 _LOWEST = torch.finfo(torch.float32).min
 _FAR = 2**31 - 1  # the end of an axis, however long
@@ -20,7 +20,7 @@ class Remembered(NamedTuple):
     values: str
 
 
-def linear(graph: Graph, name: str, module: torch.nn.Linear, states: str) -> str:
+def linear(graph: OnnxGraph, name: str, module: torch.nn.Linear, states: str) -> str:
     """W x + b."""
     product = graph.product(states, f"{name}.weight", module.weight)
     if module.bias is None:
@@ -34,7 +34,7 @@ class Heads:
     With `single` all that looks is one token a row, and so is what is newly remembered, which needs no transposing.
     """
 
-    def __init__(self, graph: Graph, name: str, heads: MultiHead, longest: int, single: bool = False) -> None:
+    def __init__(self, graph: OnnxGraph, name: str, heads: MultiHead, longest: int, single: bool = False) -> None:
         self.graph, self.name, self.heads, self.longest, self.single = graph, name, heads, longest, single
         self.weights = ""  # of the last look, (batch, head, query, key)
 

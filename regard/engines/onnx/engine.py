@@ -22,7 +22,7 @@ from regard.decoding.output import NO_NUMBERS
 from regard.decoding.pauses import between_steps, has_pauses
 from regard.engines.exported import LISTED, ONNX, is_export, read_export, read_surroundings, try_out
 from regard.engines.links import word_links
-from regard.engines.plain_beam import Best, Hypothesis, first_unsupported, plain_beam
+from regard.engines.plain_beam import Best, PlainHypothesis, first_unsupported, plain_beam
 from regard.engines.shortlist import Shortlist
 from regard.engines.texts import NOTHING, Row, Written, rows_of, translation_of
 from regard.verbs.translate.outputs import Translated
@@ -140,7 +140,7 @@ class _Sentence:
         return Best(best, ranked if self._candidates is None else self._candidates[ranked], end, attention)
 
 
-def _await(future: "Future[list[Hypothesis]]") -> list[Hypothesis]:
+def _await(future: "Future[list[PlainHypothesis]]") -> list[PlainHypothesis]:
     """What a search in another thread finds; whoever runs it may do something else meanwhile."""
     while has_pauses() and not wait([future], timeout=_NAP).done:
         between_steps()
@@ -199,14 +199,14 @@ class OnnxEngine:
         """The same as any engine tells it: the best output of each text, and its other candidates."""
         return [translation_of(outputs, self.target) for outputs in self.translate(texts, options, scored, explained)]
 
-    def _search(self, row: Row, options: DecodingOptions) -> list[Hypothesis]:
+    def _search(self, row: Row, options: DecodingOptions) -> list[PlainHypothesis]:
         sentence = self._graphs.read([*row.tokens, self.source.end])
         found = plain_beam(sentence.step, row.limit, self.target.begin, self.target.end, options)
         if not found or math.isnan(found[0].total):
             raise TextFault(row.number, NO_NUMBERS)
         return found
 
-    def _write(self, row: Row, found: Hypothesis, options: DecodingOptions, explained: bool) -> Written:
+    def _write(self, row: Row, found: PlainHypothesis, options: DecodingOptions, explained: bool) -> Written:
         if not explained:
             return Written(found.tokens, found.score(options), [], [])
         words = self.target.words(found.tokens), self.source.words(row.tokens)

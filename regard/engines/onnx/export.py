@@ -49,7 +49,7 @@ def export_onnx(
 
 def _write_graphs(model: TranslationModel, network: Transformer, folder: Path, rounded: bool, listed: bool) -> None:
     try:
-        from regard.engines.onnx.graph import Graph, Store
+        from regard.engines.onnx.graph import OnnxGraph, Store
         from regard.engines.onnx.transformer import candidates_graph, decoder_graph, encoder_graph, step_graph
     except ModuleNotFoundError as error:
         raise Fault(
@@ -59,12 +59,12 @@ def _write_graphs(model: TranslationModel, network: Transformer, folder: Path, r
     with whole_file(folder / WEIGHTS) as file:
         store = Store(file, WEIGHTS)
         graphs = {
-            ENCODER: encoder_graph(network, Graph(store, rounded), facts),
-            DECODER: decoder_graph(network, Graph(store, rounded), facts),
-            STEP: step_graph(network, Graph(store, rounded), facts, task.end, listed),
+            ENCODER: encoder_graph(network, OnnxGraph(store, rounded), facts),
+            DECODER: decoder_graph(network, OnnxGraph(store, rounded), facts),
+            STEP: step_graph(network, OnnxGraph(store, rounded), facts, task.end, listed),
         }
         if listed:
-            graphs[CANDIDATES] = candidates_graph(network, Graph(store, rounded), facts)
+            graphs[CANDIDATES] = candidates_graph(network, OnnxGraph(store, rounded), facts)
     for name, graph in graphs.items():
         write_file(folder / name, graph.SerializeToString())
     write_file(folder / ABOUT, (json.dumps(_about(model, network), indent=1, ensure_ascii=False) + "\n").encode())

@@ -48,7 +48,7 @@ class Rounded(NamedTuple):
     scale: str
 
 
-class Graph:
+class OnnxGraph:
     """A graph under construction. Tensors in it are known by their names; with `rounded`, matrices have eight bits."""
 
     def __init__(self, store: Store, rounded: bool = False) -> None:

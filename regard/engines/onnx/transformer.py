@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from regard.attention.heads import MultiHead
 from regard.attention.positions import Learned
 from regard.engines.onnx.attention import Heads, Remembered, linear
-from regard.engines.onnx.graph import Graph, Shape
+from regard.engines.onnx.graph import OnnxGraph, Shape
 from regard.models.parts import Residual
 from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer
 
@@ -35,7 +35,7 @@ def decoder_blocks(network: Transformer) -> list[DecoderBlock]:
 class _Builder:
     """A graph of a Transformer under construction; its tensors of states are (row, time, width)."""
 
-    def __init__(self, network: Transformer, graph: Graph) -> None:
+    def __init__(self, network: Transformer, graph: OnnxGraph) -> None:
         self.network, self.options, self.graph = network, network.options, graph
 
     def embed(self, side: str, tokens: str, places: str) -> str:
@@ -132,7 +132,7 @@ class _Builder:
             self.graph.output(tensor, name, shape)
 
 
-def encoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
+def encoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str]) -> Any:
     """source (batch, source) and lengths (batch) to the keys and values that each block of the decoder looks at."""
     build = _Builder(network, graph)
     source = graph.input("source", TensorProto.INT64, ["batch", "source"])
@@ -158,7 +158,7 @@ def _encode(build: _Builder, name: str, block: EncoderBlock, states: str, real: 
     return build.feed_forward(name, block, states)
 
 
-def decoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
+def decoder_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str]) -> Any:
     """target (row, target), the memory and what was written before to logits and what is written by then."""
     build = _Builder(network, graph)
     states, _ = _write_states(build)
@@ -166,7 +166,7 @@ def decoder_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> 
     return graph.model("decoder", facts)
 
 
-def candidates_graph(network: Transformer, graph: Graph, facts: dict[str, str]) -> Any:
+def candidates_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str]) -> Any:
     """candidates (candidate), some target tokens, to their rows of the output layer, and their biases where it has any.
 
     With a shortlist `step_graph` takes these instead of the whole layer.
@@ -181,7 +181,7 @@ def candidates_graph(network: Transformer, graph: Graph, facts: dict[str, str]) 
     return graph.model("candidates", facts)
 
 
-def step_graph(network: Transformer, graph: Graph, facts: dict[str, str], end: int, listed: bool = False) -> Any:
+def step_graph(network: Transformer, graph: OnnxGraph, facts: dict[str, str], end: int, listed: bool = False) -> Any:
     """The same for one sentence and one token a row, to what a search asks for.
 
     That is the log-probabilities of the `count` best continuations of each row, that of the end, and where in the

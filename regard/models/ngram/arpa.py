@@ -80,10 +80,10 @@ def read_arpa(stream: BufferedIOBase, name: str, special: Mapping[str, int]) -> 
     model = Ngrams(Trie(len(log_probabilities), []), [log_probabilities], [backoffs])
     for order, count in enumerate(counts[1:], 2):
         section = _read_section(lines, order, count, tokens, is_last=order == len(counts))
-        model = _extended(model, section, tokens, lines)
+        model = _extend(model, section, tokens, lines)
     lines.expect("\\end\\")
     if (rest := lines.next()) is not None:
-        lines.refuse(f"'{_shown(rest)}' stands after the end")
+        lines.refuse(f"'{_show(rest)}' stands after the end")
     names = [word.decode() for word in tokens][len(special) :]
     return names, Ngrams(model.trie, model.log_probabilities, model.backoffs[:-1])
 
@@ -126,7 +126,7 @@ class _Lines:
         if line is None:
             raise Fault(f"{self.name} is not whole: it ends where {text} should stand.")
         if line != text.encode():
-            self.refuse(f"'{_shown(line)}' stands where {text} should")
+            self.refuse(f"'{_show(line)}' stands where {text} should")
 
     def refuse(self, why: str) -> NoReturn:
         raise Fault(f"{self.name}, line {self.number}: {why}.")
@@ -159,7 +159,7 @@ def _read_header(lines: _Lines) -> list[int]:
     while (line := lines.next()) is not None and not line.startswith(b"\\"):
         match = _COUNT.fullmatch(line)
         if match is None or int(match[1]) != len(counts) + 1:
-            lines.refuse(f"'{_shown(line)}' stands where 'ngram {len(counts) + 1}=' and a number should")
+            lines.refuse(f"'{_show(line)}' stands where 'ngram {len(counts) + 1}=' and a number should")
         counts.append(int(match[2]))
     if not counts or line is None:
         raise Fault(f"{lines.name} is not whole: it does not say how many n-grams it has.")
@@ -175,7 +175,7 @@ def _read_words(lines: _Lines, count: int, tokens: dict[bytes, int], is_last: bo
     section, seen = _Section(), set[bytes]()
     for score, (word,), backoff in _entries(lines, 1, count, is_last):
         if word in seen:
-            lines.refuse(f"'{_shown(word)}' stands there twice")
+            lines.refuse(f"'{_show(word)}' stands there twice")
         try:
             word.decode()
         except UnicodeDecodeError:
@@ -195,7 +195,7 @@ def _read_section(lines: _Lines, order: int, count: int, tokens: Mapping[bytes, 
         try:
             section.words.extend([tokens[word] for word in words])
         except KeyError as error:
-            lines.refuse(f"'{_shown(error.args[0])}' is not among the single words")
+            lines.refuse(f"'{_show(error.args[0])}' is not among the single words")
         section.log_probabilities.append(score)
         section.backoffs.append(backoff)
     return section
@@ -210,11 +210,11 @@ def _entries(lines: _Lines, order: int, count: int, is_last: bool) -> Iterator[t
             raise Fault(f"{lines.name} is not whole: it ends after {number:,} of its {count:,} {order}-grams.")
         fields = line.split()
         if not order < len(fields) < order + 3:
-            lines.refuse(f"'{_shown(line)}' is no {order}-gram with its probability; {count:,} of them should be here")
+            lines.refuse(f"'{_show(line)}' is no {order}-gram with its probability; {count:,} of them should be here")
         try:
             score, backoff = float(fields[0]), float(fields[order + 1]) if len(fields) > order + 1 else 0.0
         except ValueError:
-            lines.refuse(f"'{_shown(line)}' has something else where a number should stand")
+            lines.refuse(f"'{_show(line)}' has something else where a number should stand")
         if not -_LARGEST < score <= 0:
             lines.refuse(f"{score} is not the logarithm of a probability")
         if not -_LARGEST < backoff < _LARGEST or (is_last and backoff):
@@ -222,7 +222,7 @@ def _entries(lines: _Lines, order: int, count: int, is_last: bool) -> Iterator[t
         yield score, fields[1 : order + 1], backoff
 
 
-def _extended(model: Ngrams, section: _Section, tokens: Mapping[bytes, int], lines: _Lines) -> Ngrams:
+def _extend(model: Ngrams, section: _Section, tokens: Mapping[bytes, int], lines: _Lines) -> Ngrams:
     """The model with the n-grams of the next order in it."""
     trie, order = model.trie, model.order + 1
     words = np.asarray(section.words, dtype=np.int64).reshape(-1, order)
@@ -250,6 +250,6 @@ def _extended(model: Ngrams, section: _Section, tokens: Mapping[bytes, int], lin
     )
 
 
-def _shown(line: bytes) -> str:
+def _show(line: bytes) -> str:
     text = line.decode(errors="replace")
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

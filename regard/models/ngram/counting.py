@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool
 
-from regard.models.ngram.trie import NOWHERE, Places, Rows, Trie, shifted
+from regard.models.ngram.trie import NOWHERE, Places, Rows, Trie, shift
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def count(tokens: Places, starts: Bool[np.ndarray, " place"], order: int, size: 
     counts, keys = [np.bincount(tokens, minlength=size)], []
     rows = tokens
     for _ in range(2, order + 1):
-        before = shifted(rows, starts)
+        before = shift(rows, starts)
         there = before != NOWHERE
         distinct, inverse, times = np.unique(
             before[there] * size + tokens[there], return_inverse=True, return_counts=True

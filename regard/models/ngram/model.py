@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float32, Float64
 
-from regard.models.ngram.trie import NOWHERE, Places, Trie, shifted
+from regard.models.ngram.trie import NOWHERE, Places, Trie, shift
 
 Logarithms = Float32[np.ndarray, "_"]  # one for each n-gram of an order
 
@@ -43,7 +43,7 @@ class Ngrams:
                 scores[known] += self.backoffs[order - 2][before[known]]
             there = rows != NOWHERE
             scores[there] = self.log_probabilities[order - 1][rows[there]]
-            before = shifted(rows, starts)
+            before = shift(rows, starts)
         return scores
 
     def following(self, context: Places) -> Float64[np.ndarray, " token"]:

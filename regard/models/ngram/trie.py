@@ -61,7 +61,7 @@ class Trie:
         rows = tokens
         yield rows
         for order in range(2, self.order + 1):
-            rows = self.find(order, shifted(rows, starts), tokens)
+            rows = self.find(order, shift(rows, starts), tokens)
             yield rows
 
     def suffixes(self) -> Iterator[Rows]:
@@ -92,7 +92,7 @@ class Trie:
         return np.stack([rows, *reversed(columns)], axis=1)
 
 
-def shifted(rows: Places, starts: Bool[np.ndarray, " place"]) -> Places:
+def shift(rows: Places, starts: Bool[np.ndarray, " place"]) -> Places:
     """What stands one place before; nothing does at a start."""
     before = np.empty_like(rows)
     before[0:1], before[1:] = NOWHERE, rows[:-1]

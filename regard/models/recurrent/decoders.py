@@ -11,17 +11,17 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from regard.attention import Attention
-from regard.attention.core import Look, Prepared
+from regard.attention.core import Look, PreparedKeys
 from regard.models.recurrent.layers import Hidden, Stack
 
 Parts = tuple[Tensor, ...]
 
 
-class Memory(NamedTuple):
+class RecurrentMemory(NamedTuple):
     """What was read of each sentence: the encoder's states, as they are and as keys, and where it ended."""
 
     values: Float[Tensor, "batch 1 source width"]
-    keys: Prepared
+    keys: PreparedKeys
     allowed: Bool[Tensor, "batch 1 1 source"]
     last: Float[Tensor, "batch width"]  # forwards the state behind the last token, backwards the one at the first
 
@@ -30,10 +30,10 @@ class Memory(NamedTuple):
         return self.values[:, 0]
 
 
-def unseen(last: Float[Tensor, "batch width"]) -> Memory:
+def unseen(last: Float[Tensor, "batch width"]) -> RecurrentMemory:
     """The memory for a decoder that never looks back: all that is kept is where the sentence ended."""
     nothing = last[:, None, None, :0]
-    return Memory(nothing, Prepared(nothing), nothing, last)
+    return RecurrentMemory(nothing, PreparedKeys(nothing), nothing, last)
 
 
 class Writing(NamedTuple):
@@ -63,11 +63,11 @@ class Bottleneck(nn.Module):
         super().__init__()
         self.stack, self.at_once, self.fed = stack, True, 0
 
-    def step(self, embedded: Tensor, memory: Memory, past: Writing) -> Step:
+    def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         state, hidden = self.stack.step(embedded, past.hidden)
         return Step((state,), past._replace(hidden=hidden), [])
 
-    def whole(self, embedded: Tensor, memory: Memory, past: Writing) -> tuple[Parts, Writing]:
+    def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> tuple[Parts, Writing]:
         """All steps in one go."""
         states, hidden = self.stack(embedded, past.hidden)
         return (states,), past._replace(hidden=hidden)
@@ -87,7 +87,7 @@ class Bahdanau(nn.Module):
         self.stack, self.look, self.at_once, self.fed = stack, look, False, 0
         self.deep = nn.Linear(2 * width + embedding, 2 * width)
 
-    def step(self, embedded: Tensor, memory: Memory, past: Writing) -> Step:
+    def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         seen, context = look_from(self.look, past.hidden[-1][0], memory, past)
         state, hidden = self.stack.step(torch.cat([embedded, context], dim=-1), past.hidden)
         return Step((state, embedded, context), _onward(self.look, past, seen, hidden, past.fed), [seen])
@@ -110,14 +110,14 @@ class Luong(nn.Module):
         self.at_once, self.fed = not input_feeding and not look.follows, width if input_feeding else 0
         self.combine = nn.Linear(2 * width, width, bias=False)
 
-    def step(self, embedded: Tensor, memory: Memory, past: Writing) -> Step:
+    def step(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         state, hidden = self.stack.step(torch.cat([embedded, past.fed], dim=-1) if self.fed else embedded, past.hidden)
         seen, context = look_from(self.look, state, memory, past)
         combined = self.combine(torch.cat([context, state], dim=-1)).tanh()
         after = _onward(self.look, past, seen, hidden, combined if self.fed else past.fed)
         return Step((combined,), after, [seen])
 
-    def whole(self, embedded: Tensor, memory: Memory, past: Writing) -> tuple[Parts, Writing]:
+    def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> tuple[Parts, Writing]:
         """All steps in one go, for a decoder that is not fed its own states."""
         states, hidden = self.stack(embedded, past.hidden)
         steps = torch.arange(states.shape[1], device=states.device)
@@ -132,7 +132,7 @@ class Luong(nn.Module):
 
 
 def look_from(
-    look: Attention, query: Float[Tensor, "row width"], memory: Memory, past: Writing
+    look: Attention, query: Float[Tensor, "row width"], memory: RecurrentMemory, past: Writing
 ) -> tuple[Look, Float[Tensor, "row width"]]:
     """Look from every row at the memory of its sentence, and the context of each row.
 

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from regard.attention import Attention, Lengths, note, unwatched, watched
+from regard.attention import Attention, Lengths, is_watched, note, without_watching
 from regard.attention.core import Look
 from regard.attention.hard import Hard
 from regard.attention.local import LocalMonotonic, LocalPredictive
@@ -20,7 +20,7 @@ from regard.attention.scores import Positive, named_score
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
 from regard.models.parts import Embedding
-from regard.models.recurrent.decoders import Bahdanau, Bottleneck, Luong, Memory, Parts, Writing, unseen
+from regard.models.recurrent.decoders import Bahdanau, Bottleneck, Luong, Parts, RecurrentMemory, Writing, unseen
 from regard.models.recurrent.layers import Hidden, Stack
 
 
@@ -154,7 +154,7 @@ class Seq2Seq(nn.Module):
         """Whether the places looked at are drawn at random in training, so that their choice must be learnt too."""
         return self.options.hard == "reinforce"
 
-    def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Memory:
+    def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> RecurrentMemory:
         """What the decoder may know of each source sentence."""
         embedded, look = self.dropout(self.source_embedding(source)), self.decoder.look
         if look is None:
@@ -162,9 +162,9 @@ class Seq2Seq(nn.Module):
         states, last = self.encoder(embedded, lengths)
         values = self.dropout(states)[:, None]
         allowed = Lengths(lengths).as_tensor(1, source.shape[1], source.device)
-        return Memory(values, look.prepare(values), allowed, last)
+        return RecurrentMemory(values, look.prepare(values), allowed, last)
 
-    def begin(self, memory: Memory) -> Writing:
+    def begin(self, memory: RecurrentMemory) -> Writing:
         """Where the decoder stands before its first step: s_0 = tanh(W [last states])."""
         rows, _, source, _ = memory.values.shape
         begun = self.bridge(memory.last).tanh().chunk(self.options.decoder_layers, dim=-1)
@@ -178,7 +178,7 @@ class Seq2Seq(nn.Module):
         return Writing(hidden, nothing.new_zeros(rows, self.decoder.fed), weights, place, nothing)
 
     def write(
-        self, target: Int[Tensor, "row target"], memory: Memory, past: Writing, own: float = 0.0
+        self, target: Int[Tensor, "row target"], memory: RecurrentMemory, past: Writing, own: float = 0.0
     ) -> tuple[Float[Tensor, "row target width"], Writing]:
         """The states of the target tokens and where the decoder then stands.
 
@@ -197,11 +197,11 @@ class Seq2Seq(nn.Module):
         return self.dropout(self.target_embedding(tokens))
 
     def _step_by_step(
-        self, embedded: Float[Tensor, "row target depth"], memory: Memory, past: Writing, own: float
+        self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own: float
     ) -> tuple[Parts, Writing]:
         steps: list[Parts] = []
         looks: list[Look] = []
-        with unwatched():
+        with without_watching():
             for place in range(embedded.shape[1]):
                 inputs = embedded[:, place]
                 if own and steps:
@@ -210,7 +210,7 @@ class Seq2Seq(nn.Module):
                 steps.append(parts)
                 looks += looked
         look = self.decoder.look
-        if look is not None and watched():  # one gaze for all steps, as of every other attention
+        if look is not None and is_watched():  # one gaze for all steps, as of every other attention
             weights = torch.stack([each.weights.flatten(0, 2) for each in looks], dim=1)
             note(look, look.looks_from, look.looks_at, weights[:, None])
         if self.chooses:

@@ -22,7 +22,7 @@ from regard.kernels.linear import linear, rectified_linear
 from regard.kernels.norm import added_and_normed, normed
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer
-from regard.models.transformer.packing import Sentences
+from regard.models.transformer.packing import PackedSentences
 
 STREAM = torch.float32  # between the norms of a pre-norm model, where sums grow over all blocks
 Rows = Float[Tensor, "token width"]
@@ -30,7 +30,7 @@ Memory = Float[Tensor, "source_token width"]
 Sublayer = Callable[[Tensor], tuple[Tensor, Tensor]]  # what it adds, and the bias that is to be added to that
 
 
-def forced_states(network: Transformer, source: Sentences, target: Sentences, room: int) -> Rows:
+def forced_states(network: Transformer, source: PackedSentences, target: PackedSentences, room: int) -> Rows:
     """The states from which each target token is followed, given those before it: the packed `write` after `read`.
 
     `room` is a power of two that no sentence is longer than.
@@ -54,7 +54,7 @@ class _Pass:
         self.chances = Chances(network.out.weight.device)
         self.matrices = _lower(_groups(network), dtype)
 
-    def encode(self, source: Sentences) -> Rows:
+    def encode(self, source: PackedSentences) -> Rows:
         network = self.network
         sublayers: list[tuple[Sublayer, Residual]] = []
         for block in network.encoder:
@@ -64,7 +64,7 @@ class _Pass:
         states = self._embed(network.source_embedding, network.source_places, source)
         return self._through(states, sublayers, network.encoder_norm)
 
-    def decode(self, target: Sentences, memory: Memory, source: Sentences) -> Rows:
+    def decode(self, target: PackedSentences, memory: Memory, source: PackedSentences) -> Rows:
         network = self.network
         sublayers: list[tuple[Sublayer, Residual]] = []
         for block in network.decoder:
@@ -75,7 +75,7 @@ class _Pass:
         states = self._embed(network.target_embedding, network.target_places, target)
         return self._through(states, sublayers, network.decoder_norm)
 
-    def _embed(self, embedding: Embedding, places: nn.Module, sentences: Sentences) -> Rows:
+    def _embed(self, embedding: Embedding, places: nn.Module, sentences: PackedSentences) -> Rows:
         weight, table = embedding.weight, None
         if isinstance(places, Learned):
             table = places.places.weight
@@ -99,7 +99,7 @@ class _Pass:
             states, found = added_and_normed(stream, branch, bias, self.chances.dropping(self.share), norm, self.dtype)
         return found
 
-    def _self_look(self, heads: MultiHead, within: Sentences, causal: bool) -> Sublayer:
+    def _self_look(self, heads: MultiHead, within: PackedSentences, causal: bool) -> Sublayer:
         shape = Shape(heads.heads, within.offsets, within.offsets, self.room, causal)
 
         def sublayer(states: Tensor) -> tuple[Tensor, Tensor]:
@@ -109,7 +109,9 @@ class _Pass:
 
         return sublayer
 
-    def _cross_look(self, heads: MultiHead, target: Sentences, memory: Memory, source: Sentences) -> Sublayer:
+    def _cross_look(
+        self, heads: MultiHead, target: PackedSentences, memory: Memory, source: PackedSentences
+    ) -> Sublayer:
         shape = Shape(heads.heads, target.offsets, source.offsets, self.room)
 
         def sublayer(states: Tensor) -> tuple[Tensor, Tensor]:

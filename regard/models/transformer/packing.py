@@ -9,16 +9,16 @@ from typing import NamedTuple
 from jaxtyping import Int
 from torch import Tensor
 
-from regard.attention.watch import watched
+from regard.attention.watch import is_watched
 from regard.kernels import available, obstacle
 from regard.models.transformer.network import Transformer, TransformerOptions
 
-__all__ = ["LONGEST", "Sentences", "obstacle", "serves"]
+__all__ = ["LONGEST", "PackedSentences", "obstacle", "serves"]
 
 LONGEST = 128  # tokens of a sentence whose attention one program of the kernel can hold
 
 
-class Sentences(NamedTuple):
+class PackedSentences(NamedTuple):
     """Sentences end to end: the tokens, the place of each in its sentence, where sentences begin and the last ends."""
 
     tokens: Int[Tensor, " token"]
@@ -31,7 +31,7 @@ def serves(network: object, longest: int) -> bool:
     return (
         isinstance(network, Transformer)
         and longest <= min(LONGEST, network.options.longest)
-        and not watched()
+        and not is_watched()
         and network.out.weight.is_cuda
         and available()
         and _fits(network.options)

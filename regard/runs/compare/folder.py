@@ -19,14 +19,14 @@ from regard.data.corpora.prepared import PreparedPairs
 from regard.families import task_class
 from regard.runs import open as runs
 from regard.runs.checkpoint import RunFolder
-from regard.runs.compare.plan import Plan, PlannedRun, make_plan
+from regard.runs.compare.plan import ComparisonPlan, PlannedRun, make_plan
 
 MARK = "comparison.toml"  # its first file: the recipe of the whole comparison
 CORPORA = "corpora"
 
 
 @contextmanager
-def open_comparison(plan: Plan, folder: Path, resume: bool, overwrite: bool) -> Iterator[None]:
+def open_comparison(plan: ComparisonPlan, folder: Path, resume: bool, overwrite: bool) -> Iterator[None]:
     """Inside this block the folder holds this comparison, and no other process works in it."""
     _check_free(folder, resume, overwrite)
     if resume and (folder / MARK).is_file():
@@ -55,7 +55,7 @@ def _check_free(folder: Path, resume: bool, overwrite: bool) -> None:
         raise Fault(f"{folder} holds a comparison already; --resume goes on with it, --overwrite replaces it.")
 
 
-def _check_same(plan: Plan, folder: Path) -> None:
+def _check_same(plan: ComparisonPlan, folder: Path) -> None:
     """Refuse to go on with another comparison; more variants and more seeds are welcome."""
     old = [variant.name for variant in make_plan(read_table(folder / MARK), plan.name).variants]
     if missing := [name for name in old if name not in [variant.name for variant in plan.variants]]:

@@ -31,7 +31,7 @@ PERPLEXITY = "perplexity"
 _FORCED_AT_ONCE = 64  # references whose likelihood is computed together
 
 
-class Kept(BaseModel):
+class KeptOutputs(BaseModel):
     """The outputs of a run, and what they were made from; `nats` and `tokens` are those of the references.
 
     What no metric has asked for yet is not there.
@@ -77,7 +77,7 @@ def _judge_translations(run: PlannedRun, model: TranslationModel, split: str, me
     """Let a trained translator translate a split, unless its outputs are kept already, and score them."""
     data = evaluation.from_split(model, run.folder, split)
     search = model.search(n_best=1)
-    kept = _read(run.folder, Kept(made_from=_fingerprint(run.folder, data, search.options), split=split))
+    kept = _read(run.folder, KeptOutputs(made_from=_fingerprint(run.folder, data, search.options), split=split))
     if kept.outputs is None and any(metric != PERPLEXITY for metric in metrics):
         kept.outputs = [each.text for each in model.translate_by(data.sources, search)]
     if kept.nats is None and PERPLEXITY in metrics:
@@ -95,16 +95,16 @@ def _judge_translations(run: PlannedRun, model: TranslationModel, split: str, me
     return Outcome(run, scores, sums, _parameters(model), pace, better, data.sources)
 
 
-def _sums(metric: str, kept: Kept, data: TestData) -> Sums:
+def _sums(metric: str, kept: KeptOutputs, data: TestData) -> Sums:
     if metric == PERPLEXITY:
         return likelihood_sums(kept.nats or [], kept.tokens or [])
     return SUMS[metric](kept.outputs or [], data.references)
 
 
-def _read(folder: Path, empty: Kept) -> Kept:
+def _read(folder: Path, empty: KeptOutputs) -> KeptOutputs:
     """What is kept in the folder, or nothing if the weights, the sentences or the search are others now."""
     try:
-        kept = Kept.model_validate_json((folder / OUTPUTS).read_bytes())
+        kept = KeptOutputs.model_validate_json((folder / OUTPUTS).read_bytes())
     except (OSError, ValidationError):
         return empty
     return kept if kept.made_from == empty.made_from else empty

@@ -84,7 +84,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ComparisonPlan:
     """A whole comparison; `differ_in` says in what its variants differ, and `table` is the recipe of it all."""
 
     name: str
@@ -106,7 +106,7 @@ class Plan:
         return [run for of_seed in zip(*by_variant, strict=True) for run in of_seed]
 
 
-def make_plan(table: dict[str, Any], name: str) -> Plan:
+def make_plan(table: dict[str, Any], name: str) -> ComparisonPlan:
     """The comparison in a recipe that has the table `compare`; all that is wrong with any variant is told at once."""
     options = check(_Whole, {COMPARE: table.get(COMPARE, {})}).compare
     base = {key: value for key, value in table.items() if key != COMPARE}
@@ -129,7 +129,7 @@ def make_plan(table: dict[str, Any], name: str) -> Plan:
     if len({recipe.task for variant in variants for recipe in variant.recipes}) > 1:
         raise Fault("The variants have different tasks, so their scores cannot be compared.")
     differ_in = ", ".join([*(["variant"] if options.variants else []), *varied])
-    return Plan(name, differ_in, options, variants, base | {COMPARE: options.model_dump()})
+    return ComparisonPlan(name, differ_in, options, variants, base | {COMPARE: options.model_dump()})
 
 
 def _flat(vary: dict[str, Any], path: str) -> Iterator[tuple[str, list[Any]]]:

@@ -10,7 +10,7 @@ from regard.metrics.significance import Difference, difference
 from regard.protocols import Better
 from regard.runs.compare.lengths import Bucket
 from regard.runs.compare.outcomes import Outcome
-from regard.runs.compare.plan import Plan, PlannedRun
+from regard.runs.compare.plan import ComparisonPlan, PlannedRun
 
 
 def spread(values: Sequence[float]) -> float:
@@ -141,7 +141,7 @@ class Comparison:
         }
 
 
-def find(plan: Plan, outcomes: Sequence[Outcome], buckets: list[Bucket]) -> list[Found]:
+def find(plan: ComparisonPlan, outcomes: Sequence[Outcome], buckets: list[Bucket]) -> list[Found]:
     """What the judged runs show of each variant; one of which no run was trained is left out."""
     of_variant = [[each for each in outcomes if each.run.variant == variant.name] for variant in plan.variants]
     return [

@@ -13,8 +13,8 @@ from regard.seeing.lessons.backpropagation import backpropagate, clip, norm_of
 from regard.seeing.lessons.jacobians import bounds_by_distance, norms_by_distance, step_jacobians
 from regard.seeing.lessons.reading import read
 from regard.verbs.translate.model import TranslationModel
-from regard.viewing.canvas import shown
-from regard.viewing.lessons import Lesson, Line, Panel
+from regard.viewing.canvas import show_word
+from regard.viewing.lessons import Lesson, LessonPanel, Line
 
 NEEDED = "`regard show gradients --model` needs a seq2seq"
 NAMES = {"vanilla": "vanilla", "lstm": "LSTM", "gru": "GRU"}
@@ -88,7 +88,7 @@ def _points(values: Sequence[float]) -> list[tuple[float, float]]:
     return list(enumerate(values))
 
 
-def by_cell(kinds: Sequence[str], experiment: Experiment) -> Panel:
+def by_cell(kinds: Sequence[str], experiment: Experiment) -> LessonPanel:
     """The cells beside each other, all over the same inputs."""
     inputs = draw_inputs(experiment)
     lines = [
@@ -97,7 +97,7 @@ def by_cell(kinds: Sequence[str], experiment: Experiment) -> Panel:
         for line in fading(build_cell(kind, experiment), inputs, NAMES[kind], list(NAMES).index(kind))
     ]
     drawn = "orthogonal U" if experiment.orthogonal else "U drawn evenly"
-    return Panel(f"By cell: {drawn}, gain {experiment.gain:g}", DISTANCE, NORM, lines, describe_fading(lines))
+    return LessonPanel(f"By cell: {drawn}, gain {experiment.gain:g}", DISTANCE, NORM, lines, describe_fading(lines))
 
 
 def describe_fading(lines: Sequence[Line]) -> str:
@@ -124,7 +124,7 @@ def in_tens(value: float) -> str:
     return f"{digits}·10{str(int(power)).translate(_RAISED)}"
 
 
-def by_gain(gains: Sequence[float], experiment: Experiment) -> Panel:
+def by_gain(gains: Sequence[float], experiment: Experiment) -> LessonPanel:
     """Vanilla cells whose U is orthogonal times a gain, which then is ‖U‖, each with its bound."""
     inputs, lines = draw_inputs(experiment), []
     for colour, gain in enumerate(gains):
@@ -135,11 +135,11 @@ def by_gain(gains: Sequence[float], experiment: Experiment) -> Panel:
         "An orthogonal U times a gain stretches everything by the gain. Under 1 the gradient must vanish. Over 1 it "
         "may explode, but where tanh is flat it shrinks all the same: no line rises above its bound (dashed)."
     )
-    return Panel("By gain: vanilla, orthogonal U", DISTANCE, NORM, lines, caption)
+    return LessonPanel("By gain: vanilla, orthogonal U", DISTANCE, NORM, lines, caption)
 
 
 @torch.no_grad()
-def by_length(gains: Sequence[float], max_norm: float, experiment: Experiment) -> Panel:
+def by_length(gains: Sequence[float], max_norm: float, experiment: Experiment) -> LessonPanel:
     """‖g‖ of a loss behind the last step of longer and longer sequences, as it is and clipped; the cells of `by_gain`.
 
     The loss is half the mean of (h_T − y)² for a drawn y, and g its gradient by W, U and b.
@@ -162,7 +162,9 @@ def by_length(gains: Sequence[float], max_norm: float, experiment: Experiment) -
         f"makes it no longer than {max_norm:g} and leaves its direction: it tames what explodes, and cannot bring back "
         "what has vanished on the way."
     )
-    return Panel(f"By length: the gradient, clipped at {max_norm:g}", "length of the sequence", "‖g‖", lines, caption)
+    return LessonPanel(
+        f"By length: the gradient, clipped at {max_norm:g}", "length of the sequence", "‖g‖", lines, caption
+    )
 
 
 def last_step_gradients(inputs: Tensor, hidden: Tensor, wanted: Tensor, weights: Weights) -> list[Tensor]:
@@ -190,5 +192,5 @@ def trained_lesson(model: TranslationModel, text: str) -> Lesson:
             lines += fading(layer.module, layer.inputs[0], name, len({line.colour for line in lines}), backward)
     encoder = {nn.RNN: "A vanilla encoder", nn.LSTM: "An LSTM encoder", nn.GRU: "A GRU encoder"}
     name = encoder[type(reading.layers[0].module)]
-    panel = Panel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, describe_fading(lines))
-    return Lesson(f"How far a gradient reaches in “{shown(text)}”", [panel])
+    panel = LessonPanel(f"{name}, {len(reading.tokens)} tokens", DISTANCE, NORM, lines, describe_fading(lines))
+    return Lesson(f"How far a gradient reaches in “{show_word(text)}”", [panel])

@@ -36,8 +36,8 @@ from regard.serving.http.replies import Event, EventStream, json_response, note_
 from regard.serving.languages import Detected
 from regard.serving.served import ServedTranslator
 from regard.verbs.requests.translate import TranslateRequest
-from regard.verbs.translate.outputs import Translated, joined
-from regard.verbs.translate.plan import Job, Plan, is_written, job_for, untranslated
+from regard.verbs.translate.outputs import Translated, join_sentences
+from regard.verbs.translate.plan import Job, Plan, is_written, job_for, leave_untranslated
 
 _AT_ONCE = 2000  # characters that are worked on without leaving the event loop
 T = TypeVar("T")
@@ -100,13 +100,13 @@ async def served_job(
     return ServedJob(**vars(job), model=model)
 
 
-async def finished(catalogue: Catalogue, job: ServedJob) -> AsyncGenerator[Finished, None]:
+async def finished_sentences(catalogue: Catalogue, job: ServedJob) -> AsyncGenerator[Finished, None]:
     """Each sentence when it is finished; those that nobody works on stay as they are, and come at once."""
     waiting = set(job.places)
     for index, sentences in enumerate(job.cut):
         for place, sentence in enumerate(sentences):
             if (index, place) not in waiting:
-                yield Finished(index, place, untranslated(sentence.text), 0.0)
+                yield Finished(index, place, leave_untranslated(sentence.text), 0.0)
     if not job.pieces:
         return
     costs = await beside(partial(job.model.costs, job.plan, job.pieces), [piece.text for piece in job.pieces])
@@ -120,7 +120,7 @@ async def finished(catalogue: Catalogue, job: ServedJob) -> AsyncGenerator[Finis
 async def all_finished(catalogue: Catalogue, job: ServedJob) -> list[list[Finished]]:
     """All sentences of each text, in their order."""
     found: list[list[Finished | None]] = [[None] * len(sentences) for sentences in job.cut]
-    async with aclosing(finished(catalogue, job)) as coming:
+    async with aclosing(finished_sentences(catalogue, job)) as coming:
         async for each in coming:
             found[each.index][each.sentence] = each
     return [[each for each in own if each is not None] for own in found]
@@ -128,7 +128,7 @@ async def all_finished(catalogue: Catalogue, job: ServedJob) -> list[list[Finish
 
 def whole(sentences: Sequence[Sentence], told: Sequence[Finished]) -> Translated:
     """The translation of a text."""
-    return joined(sentences, [each.translated for each in told])
+    return join_sentences(sentences, [each.translated for each in told])
 
 
 # Answers
@@ -138,20 +138,20 @@ async def events(catalogue: Catalogue, job: ServedJob) -> AsyncGenerator[tuple[s
     """A translation as it comes about: how the texts were cut, each sentence, each text, the end."""
     yield "start", Begun(**headline(job), texts=job.spans)
     found: list[dict[int, Finished]] = [{} for _ in job.cut]
-    async with aclosing(finished(catalogue, job)) as coming:
+    async with aclosing(finished_sentences(catalogue, job)) as coming:
         async for told in coming:
             yield "sentence", sentence_answer(job, told)
             own = found[told.index]
             own[told.sentence] = told
             if len(own) == len(job.cut[told.index]):
-                yield "translation", _told(job, told.index, [own[place] for place in sorted(own)])
+                yield "translation", _tell(job, told.index, [own[place] for place in sorted(own)])
     yield "done", Over(seconds=job.seconds)
 
 
-def _told(job: ServedJob, index: int, found: Sequence[Finished]) -> Told:
+def _tell(job: ServedJob, index: int, found: Sequence[Finished]) -> Told:
     translated = whole(job.cut[index], found)
     spans = spans_in(translated.text, [each.translated.text for each in found])
-    return Told(**_explained(job.plan, translated), index=index, spans=spans)
+    return Told(**_explain(job.plan, translated), index=index, spans=spans)
 
 
 def translate_answer(job: ServedJob, told: Sequence[Sequence[Finished]]) -> TranslateAnswer:
@@ -177,13 +177,13 @@ def translation_answer(job: ServedJob, index: int, told: Sequence[Finished]) -> 
     translated = whole(job.cut[index], told)
     spans = spans_in(translated.text, [each.translated.text for each in told])
     sentences = [sentence_answer(job, each, span) for each, span in zip(told, spans, strict=True)]
-    return TranslationAnswer(**_explained(job.plan, translated), sentences=sentences)
+    return TranslationAnswer(**_explain(job.plan, translated), sentences=sentences)
 
 
 def sentence_answer(job: ServedJob, told: Finished, span: Span | None = None) -> SentenceAnswer:
     """One sentence of an answer."""
     return SentenceAnswer(
-        **_explained(job.plan, told.translated),
+        **_explain(job.plan, told.translated),
         index=told.index,
         sentence=told.sentence,
         source=job.spans[told.index][told.sentence],
@@ -192,7 +192,7 @@ def sentence_answer(job: ServedJob, told: Finished, span: Span | None = None) ->
     )
 
 
-def _explained(plan: Plan, translated: Translated) -> dict[str, Any]:
+def _explain(plan: Plan, translated: Translated) -> dict[str, Any]:
     return {
         "text": translated.text,
         "score": translated.score,

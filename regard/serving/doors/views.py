@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from regard.attention.watch import unwatched
+from regard.attention.watch import without_watching
 from regard.base.faults import Fault
 from regard.seeing.gazes import Sight
 from regard.seeing.next_token import beam_tree
@@ -29,7 +29,7 @@ from regard.serving.options import Limits
 from regard.serving.served import ServedTranslator
 from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.lengths import target_tokens
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 from regard.viewing.choices.page import place_data
 from regard.viewing.choices.record import Choices, Panel
 from regard.viewing.page import side_data
@@ -47,7 +47,7 @@ def attention(model: ServedTranslator, body: AttentionBody, limits: Limits) -> A
         raise Fault("This model has no attention, so there is nothing to look at; it can translate.")
     if lacking := [side for side in sides if side not in sight.looks]:
         raise Fault(f"This model has no attention on the side {lacking[0]}; it has {', '.join(sight.looks)}.")
-    seen = [_narrowed(sight.seen(side, body.mode == "words"), body) for side in dict.fromkeys(sides)]
+    seen = [_narrow(sight.seen(side, body.mode == "words"), body) for side in dict.fromkeys(sides)]
     count = sum(block.weights.size for each in seen for block in each.blocks)
     if count > limits.weights:
         raise Refusal(
@@ -75,7 +75,7 @@ def _sight(model: ServedTranslator, body: AttentionBody, limits: Limits) -> Sigh
     return see_tokens(model.model, body.text, tokens)
 
 
-def _narrowed(seen: Seen, body: AttentionBody) -> Seen:
+def _narrow(seen: Seen, body: AttentionBody) -> Seen:
     """Only the blocks that are asked for, their heads joined if that is asked for."""
     numbers = body.layers or range(1, len(seen.blocks) + 1)
     if max(numbers) > len(seen.blocks):
@@ -159,7 +159,7 @@ def _next_log_probabilities(model: ServedTranslator, text: str, before: Sequence
     import torch
 
     task = model.model.task
-    with torch.no_grad(), unwatched():
+    with torch.no_grad(), without_watching():
         (found,) = forced_distributions(task, force_batch(task, [text], [before]))
     return found[-1].double().cpu().numpy()
 
@@ -191,4 +191,4 @@ def _check_sentence(model: ServedTranslator, text: str, limits: Limits) -> None:
 
 def _text(model: ServedTranslator, text: str, side: int) -> Text:
     language = (model.source, model.target)[side]
-    return Text(text=shown(text) if text else "", language=named_language(language))
+    return Text(text=show_word(text) if text else "", language=named_language(language))

@@ -53,7 +53,7 @@ class Guard:
     def __init__(self, app: ASGIApp, options: ServingOptions, metrics: Metrics, note: Note | None, warn: Warn) -> None:
         self._app, self._metrics, self._note = app, metrics, note
         self.options, self.warn = options, warn
-        self._pace = Pace(options.limits.requests)
+        self._pace = RequestPace(options.limits.requests)
         self.closing = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -134,7 +134,7 @@ class Guard:
             )
 
 
-class Pace:
+class RequestPace:
     """How many requests each client made in the last minute."""
 
     def __init__(self, most: int) -> None:

@@ -58,7 +58,7 @@ class Gone(Exception):
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
     """What work gives; it is cancelled when the client goes away. The body must have been read."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_disconnected(request.receive))
+    gone = asyncio.ensure_future(_wait_for_disconnection(request.receive))
     try:
         await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -69,7 +69,7 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
         await _cancel(task)
 
 
-async def _disconnected(receive: Receive) -> None:
+async def _wait_for_disconnection(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -94,7 +94,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         writing = asyncio.ensure_future(self._write(send))
-        gone = asyncio.ensure_future(_disconnected(receive))
+        gone = asyncio.ensure_future(_wait_for_disconnection(receive))
         try:
             await asyncio.wait((writing, gone), return_when=asyncio.FIRST_COMPLETED)
             if not writing.done():

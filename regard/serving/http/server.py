@@ -59,7 +59,7 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
     """A socket that listens there; port 0 is any that is free."""
     found = None
     try:
@@ -85,10 +85,10 @@ def address_of(listening: socket.socket) -> str:
 
 def serve(guard: Guard, listening: socket.socket, seconds: float, ready: Callable[[], None]) -> None:
     """Serve until a signal says stop; then nothing new is accepted, and what was accepted has so long to finish."""
-    Server(configured(guard, seconds), guard, ready).run(sockets=[listening])
+    Server(configure(guard, seconds), guard, ready).run(sockets=[listening])
 
 
-def configured(guard: Guard, seconds: float) -> Config:
+def configure(guard: Guard, seconds: float) -> Config:
     """How the application is run."""
     return Config(
         guard,

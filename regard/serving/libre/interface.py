@@ -15,19 +15,19 @@ from regard.serving.doors.limits import check_amount
 from regard.serving.doors.translate import all_finished, served_job
 from regard.serving.http.refusals import Refusal
 from regard.serving.languages import Detected, has_words, name_of
-from regard.serving.libre.markup import Run, read_html, unchanged
+from regard.serving.libre.markup import TextRun, read_html, write_unchanged
 from regard.serving.libre.placing import put_back
 from regard.serving.served import ServedTranslator
 from regard.verbs.requests.translate import TranslateRequest
-from regard.verbs.translate.outputs import Translated, joined, linked
-from regard.verbs.translate.plan import untranslated
+from regard.verbs.translate.outputs import Translated, join_sentences, link_sentences
+from regard.verbs.translate.plan import leave_untranslated
 
 _FORMATS = ("text", "html")
 _Parts = tuple[list[Sentence], list[Translated]]  # the sentences of a text, and their translations
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LibreRequest:
     """What /translate was asked for, its parameters checked."""
 
     texts: list[str]
@@ -62,7 +62,7 @@ def texts_of(values: dict[str, Any]) -> list[str]:
     return texts
 
 
-def wanted(catalogue: Catalogue, values: dict[str, Any]) -> Wanted:
+def read_request(catalogue: Catalogue, values: dict[str, Any]) -> LibreRequest:
     """What a request asks for, or a refusal in the words that clients know."""
     texts = texts_of(values)
     source, target = (parameter(values, name) for name in ("source", "target"))
@@ -78,7 +78,7 @@ def wanted(catalogue: Catalogue, values: dict[str, Any]) -> Wanted:
     target = catalogue.language(target)
     if source.lower() != AUTO and source != target:
         catalogue.between(source, target)
-    return Wanted(texts, source if source.lower() != AUTO else AUTO, target, form == "html", alternatives)
+    return LibreRequest(texts, source if source.lower() != AUTO else AUTO, target, form == "html", alternatives)
 
 
 def _option(values: dict[str, Any], name: str, default: Any) -> Any:
@@ -98,21 +98,21 @@ def _count(value: Any, most: int) -> int:
 
 async def translate(catalogue: Catalogue, values: dict[str, Any]) -> dict[str, Any]:
     """The answer of /translate."""
-    ask = wanted(catalogue, values)
+    ask = read_request(catalogue, values)
     detected: list[Detected] = []
     if ask.source == AUTO:  # in another thread, for the first time takes a second
-        detected = await asyncio.to_thread(lambda: [_detected(catalogue, text, ask) for text in ask.texts])
+        detected = await asyncio.to_thread(lambda: [_detect(catalogue, text, ask) for text in ask.texts])
     sources = [each.language for each in detected] or [ask.source] * len(ask.texts)
     found: list[Given | None] = [None] * len(ask.texts)
     for source in dict.fromkeys(sources):
         numbers = [number for number, own in enumerate(sources) if own == source]
-        given = await _translated(catalogue, ask, source, [ask.texts[number] for number in numbers])
+        given = await _translate(catalogue, ask, source, [ask.texts[number] for number in numbers])
         for number, each in zip(numbers, given, strict=True):
             found[number] = each
     return _answer(ask, isinstance(values["q"], list), [each for each in found if each is not None], detected)
 
 
-def _answer(ask: Wanted, is_list: bool, given: Sequence[Given], detected: Sequence[Detected]) -> dict[str, Any]:
+def _answer(ask: LibreRequest, is_list: bool, given: Sequence[Given], detected: Sequence[Detected]) -> dict[str, Any]:
     def one_or_all(values: list[Any]) -> Any:
         return values if is_list else values[0]
 
@@ -124,26 +124,26 @@ def _answer(ask: Wanted, is_list: bool, given: Sequence[Given], detected: Sequen
     return answer
 
 
-def _detected(catalogue: Catalogue, text: str, ask: Wanted) -> Detected:
+def _detect(catalogue: Catalogue, text: str, ask: LibreRequest) -> Detected:
     plain = text
     if ask.as_html:
-        plain = " ".join(part.text for part in read_html(text) if isinstance(part, Run))
+        plain = " ".join(part.text for part in read_html(text) if isinstance(part, TextRun))
     among = [*catalogue.sources(ask.target), ask.target]
     found = catalogue.detector(plain, among)
     return found[0] if found else Detected(among[0], 0.0)
 
 
-async def _translated(catalogue: Catalogue, ask: Wanted, source: str, texts: list[str]) -> list[Given]:
+async def _translate(catalogue: Catalogue, ask: LibreRequest, source: str, texts: list[str]) -> list[Given]:
     if source == ask.target:
         return [Given(text, []) for text in texts]
     model = catalogue.between(source, ask.target)
     if ask.as_html:
         return await _html_translated(catalogue, model, texts)
     found = await _whole(catalogue, model, texts, ask.alternatives)
-    return [_given(text, each, ask.alternatives) for text, each in zip(texts, found, strict=True)]
+    return [_give(text, each, ask.alternatives) for text, each in zip(texts, found, strict=True)]
 
 
-def _given(text: str, translated: Translated, alternatives: int) -> Given:
+def _give(text: str, translated: Translated, alternatives: int) -> Given:
     others = dict.fromkeys(candidate for candidate, _ in translated.n_best)
     others.pop(translated.text, None)
     return Given(translated.text, list(others)[:alternatives])
@@ -155,7 +155,7 @@ async def _whole(
     """The translation of each text; one without a word comes back unchanged."""
     found = await _sentences(catalogue, model, texts, alternatives)
     return [
-        joined(sentences, parts) if has_words(text) else replace(untranslated(text), text=text)
+        join_sentences(sentences, parts) if has_words(text) else replace(leave_untranslated(text), text=text)
         for text, (sentences, parts) in zip(texts, found, strict=True)
     ]
 
@@ -173,28 +173,28 @@ async def _sentences(
 async def _html_translated(catalogue: Catalogue, model: ServedTranslator, texts: Sequence[str]) -> list[Given]:
     """Pages, read and put together in another thread, for a page may be nothing but tags."""
     pages = await asyncio.to_thread(lambda: [read_html(text) for text in texts])
-    runs = [part for page in pages for part in page if isinstance(part, Run) and has_words(part.text)]
+    runs = [part for page in pages for part in page if isinstance(part, TextRun) and has_words(part.text)]
     texts = [run.parts[1] for run in runs]
     found = await _sentences(catalogue, model, texts, explain=any(run.marks for run in runs))
     return await asyncio.to_thread(_put_together, pages, dict(zip(map(id, runs), found, strict=True)))
 
 
-def _put_together(pages: Sequence[Sequence[str | Run]], found: Mapping[int, _Parts]) -> list[Given]:
-    return [Given("".join(_written(part, found) for part in page), []) for page in pages]
+def _put_together(pages: Sequence[Sequence[str | TextRun]], found: Mapping[int, _Parts]) -> list[Given]:
+    return [Given("".join(_write(part, found) for part in page), []) for page in pages]
 
 
-def _written(part: str | Run, found: Mapping[int, _Parts]) -> str:
+def _write(part: str | TextRun, found: Mapping[int, _Parts]) -> str:
     if isinstance(part, str):
         return part
-    return _put_back(part, *found[id(part)]) if id(part) in found else unchanged(part)
+    return _put_back(part, *found[id(part)]) if id(part) in found else write_unchanged(part)
 
 
-def _put_back(run: Run, sentences: Sequence[Sentence], parts: Sequence[Translated]) -> str:
+def _put_back(run: TextRun, sentences: Sequence[Sentence], parts: Sequence[Translated]) -> str:
     text = rejoin(sentences, [part.text for part in parts])
     if not run.marks:
         before, _, behind = run.parts
         return f"{before}{html.escape(text, quote=False)}{behind}"
-    return put_back(run, text, linked(sentences, parts))
+    return put_back(run, text, link_sentences(sentences, parts))
 
 
 def detect(catalogue: Catalogue, values: dict[str, Any]) -> list[dict[str, Any]]:

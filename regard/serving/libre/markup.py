@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from regard.serving.libre.tags import Piece, pieces_of
+from regard.serving.libre.tags import MarkupPiece, pieces_of
 
 # Elements within a line of text; every other tag parts text.
 _INLINE = {
@@ -40,7 +40,7 @@ class Mark:
 
 
 @dataclass
-class Run:
+class TextRun:
     """Text between two blocks, and the marks in it."""
 
     text: str = ""
@@ -61,14 +61,14 @@ class _Reader:
     """Takes the pieces of a page one by one."""
 
     def __init__(self) -> None:
-        self.parts: list[str | Run] = []
+        self.parts: list[str | TextRun] = []
         self._open: list[tuple[str, Mark]] = []  # elements of this run that are not closed yet
         self._left_open = Counter[str]()  # elements of earlier runs
         self._kept: list[str] = []  # the names of open elements inside which all is kept as it is
         self._literal, self._is_block = "", False  # the whole of the outermost one so far, and whether it parts text
         self._laid_out = 0  # open elements inside which white space is what it looks like
 
-    def take(self, piece: Piece) -> None:
+    def take(self, piece: MarkupPiece) -> None:
         if self._kept:
             self._take_literally(piece)
         elif piece.is_text:
@@ -91,14 +91,14 @@ class _Reader:
             begins = not (piece.is_end or piece.is_whole or piece.name in _VOID)
             self._open += [(piece.name, mark)] if begins and len(self._open) < _DEEPEST else []
 
-    def finish(self) -> list[str | Run]:
+    def finish(self) -> list[str | TextRun]:
         """All parts, in order."""
         if self._literal:
             self._end_literal()
         self._close_run()
         return self.parts
 
-    def _take_literally(self, piece: Piece) -> None:
+    def _take_literally(self, piece: MarkupPiece) -> None:
         self._literal += piece.raw
         if piece.is_end and piece.name in self._kept:
             del self._kept[len(self._kept) - 1 - self._kept[::-1].index(piece.name) :]
@@ -108,12 +108,12 @@ class _Reader:
             self._end_literal()
 
     @property
-    def _run(self) -> Run:
+    def _run(self) -> TextRun:
         """The run that the page is in."""
-        if not self.parts or not isinstance(self.parts[-1], Run):
-            self.parts.append(Run(keeps_space=self._laid_out > 0))
+        if not self.parts or not isinstance(self.parts[-1], TextRun):
+            self.parts.append(TextRun(keeps_space=self._laid_out > 0))
         last = self.parts[-1]
-        assert isinstance(last, Run)
+        assert isinstance(last, TextRun)
         return last
 
     def _part(self, whole: str) -> None:
@@ -135,7 +135,7 @@ class _Reader:
         else:
             self._put(literal)
 
-    def _end_element(self, piece: Piece) -> None:
+    def _end_element(self, piece: MarkupPiece) -> None:
         while self._open:
             name, mark = self._open[-1]
             if name == piece.name:
@@ -155,38 +155,38 @@ class _Reader:
         while self._open:
             self._left_open[self._open[-1][0]] += 1
             self._leave_open().crosses = True
-        if self.parts and isinstance(run := self.parts[-1], Run):
+        if self.parts and isinstance(run := self.parts[-1], TextRun):
             self.parts[-1:] = _cut_at_crossings(run)
 
 
-def _cut_at_crossings(run: Run) -> list[str | Run]:
+def _cut_at_crossings(run: TextRun) -> list[str | TextRun]:
     """A run in parts between which its text may not move, or what is inside an element would come to lie outside.
 
     Where nothing else is in the run there is nothing that could, and the sentence stays whole.
     """
     if len(run.marks) <= 1:
         return [run]
-    parts: list[str | Run] = []
+    parts: list[str | TextRun] = []
     start, marks = 0, list[Mark]()
     for mark in run.marks:
         if mark.crosses:
-            parts += [Run(run.text[start : mark.start], marks, run.keeps_space), mark.opening]
+            parts += [TextRun(run.text[start : mark.start], marks, run.keeps_space), mark.opening]
             start, marks = mark.start, []
         else:
-            marks.append(_moved(mark, start))
-    return [*parts, Run(run.text[start:], marks, run.keeps_space)]
+            marks.append(_move(mark, start))
+    return [*parts, TextRun(run.text[start:], marks, run.keeps_space)]
 
 
-def _moved(mark: Mark, by: int) -> Mark:
-    inner = [_moved(each, by) for each in mark.inner]
+def _move(mark: Mark, by: int) -> Mark:
+    inner = [_move(each, by) for each in mark.inner]
     return Mark(mark.opening, mark.start - by, mark.closing, mark.end - by, inner, mark.crosses)
 
 
-def _is_verbatim(piece: Piece) -> bool:
+def _is_verbatim(piece: MarkupPiece) -> bool:
     return piece.name in _VERBATIM or piece.is_untranslated
 
 
-def read_html(text: str) -> list[str | Run]:
+def read_html(text: str) -> list[str | TextRun]:
     """A page as what is kept and what is translated, in order."""
     reader = _Reader()
     for piece in pieces_of(text):
@@ -194,16 +194,16 @@ def read_html(text: str) -> list[str | Run]:
     return reader.finish()
 
 
-def unchanged(run: Run) -> str:
+def write_unchanged(run: TextRun) -> str:
     """A run as it was."""
-    return written(run.text, run.marks, 0, len(run.text))
+    return write_marked(run.text, run.marks, 0, len(run.text))
 
 
-def written(text: str, marks: Sequence[Mark], start: int, end: int) -> str:
+def write_marked(text: str, marks: Sequence[Mark], start: int, end: int) -> str:
     """Some of a text with the marks that stand in it."""
     parts = []
     for mark in marks:
-        inside = written(text, mark.inner, mark.start, mark.end)
+        inside = write_marked(text, mark.inner, mark.start, mark.end)
         parts += [html.escape(text[start : mark.start], quote=False), mark.opening, inside, mark.closing]
         start = mark.end
     return "".join([*parts, html.escape(text[start:end], quote=False)])

@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from regard.data.tokenisers.labels import is_unspaced
-from regard.serving.libre.markup import SPACES, Mark, Run, unchanged, written
+from regard.serving.libre.markup import SPACES, Mark, TextRun, write_marked, write_unchanged
 from regard.verbs.translate.outputs import Linked
 
 _BEGINS = "([{«“„‘\"'¿¡（［｛「『《〈【"
@@ -46,22 +46,22 @@ class _Placed(NamedTuple):
         return self.start == self.end
 
 
-def put_back(run: Run, translated: str, linked: Linked) -> str:
+def put_back(run: TextRun, translated: str, linked: Linked) -> str:
     """The translation of a run as HTML, its marks where their words went."""
     before, text, behind = run.parts
     if not text:
-        return unchanged(run)
+        return write_unchanged(run)
     start, end = len(before), len(run.text) - len(behind)
     first = [mark for mark in run.marks if mark.end <= start]
     last = [mark for mark in run.marks if mark.start >= end]
     inside = [mark for mark in run.marks if mark.end > start and mark.start < end]
     placing = _Placing(text, translated, linked)
     whole = _Part(0, len(linked.targets), 0, len(translated))
-    middle = placing.written(_moved(inside, run, _places(run, start, end)), whole)
-    return written(run.text, first, 0, start) + middle + written(run.text, last, end, len(run.text))
+    middle = placing.write_part(_move(inside, run, _places(run, start, end)), whole)
+    return write_marked(run.text, first, 0, start) + middle + write_marked(run.text, last, end, len(run.text))
 
 
-def _places(run: Run, start: int, end: int) -> list[int]:
+def _places(run: TextRun, start: int, end: int) -> list[int]:
     """For each place of a run, and its end, the place in the text that is translated."""
     places, count = [], 0
     for place, character in enumerate(run.text):
@@ -71,7 +71,7 @@ def _places(run: Run, start: int, end: int) -> list[int]:
     return [*places, count]
 
 
-def _moved(marks: Sequence[Mark], run: Run, places: Sequence[int]) -> list[_Placed]:
+def _move(marks: Sequence[Mark], run: TextRun, places: Sequence[int]) -> list[_Placed]:
     """Marks side by side, by their places in the text that is translated; empty ones that touch are one."""
     found: list[_Placed] = []
     ends = -1  # where the one before ended in the run, if it was empty
@@ -80,7 +80,7 @@ def _moved(marks: Sequence[Mark], run: Run, places: Sequence[int]) -> list[_Plac
         around = run.text[mark.start - 1 : mark.start], run.text[mark.end : mark.end + 1]
         spaced = around[0] != "" and around[0] in SPACES, around[1] != "" and around[1] in SPACES
         if start < end:
-            found.append(_Placed(mark.opening, start, mark.closing, end, _moved(mark.inner, run, places), spaced))
+            found.append(_Placed(mark.opening, start, mark.closing, end, _move(mark.inner, run, places), spaced))
         elif mark.start == ends:
             last = found.pop()
             found.append(last._replace(opening=last.opening + _bare(mark), spaced=(last.spaced[0], spaced[1])))
@@ -108,17 +108,17 @@ class _Placing:
         from_words = [target in origin for target in range(len(self.targets))]
         self.aligned = [0, *accumulate(from_words)]  # how many words before each place come from any word
 
-    def written(self, marks: Sequence[_Placed], part: _Part) -> str:
+    def write_part(self, marks: Sequence[_Placed], part: _Part) -> str:
         """A part of the output with these marks in it."""
         pieces, place = [], part.start
         last = self.translated[place - 1 : place]  # the character that was written last; of a tag, no white space
         # Tags at one place stay in their order; an empty one comes before what begins there.
-        for own, mark in sorted(self._placed(marks, part), key=lambda each: (each[0].start, each[0].end)):
+        for own, mark in sorted(self._place(marks, part), key=lambda each: (each[0].start, each[0].end)):
             text = self.translated[place : own.start]
             pieces.append(html.escape(text, quote=False))
             place, last = own.end, (text or last)[-1:]
             if not mark.is_empty:
-                pieces += [mark.opening, self.written(mark.inner, own), mark.closing]
+                pieces += [mark.opening, self.write_part(mark.inner, own), mark.closing]
                 last = ">"
                 continue
             before, behind = mark.spaced
@@ -128,12 +128,12 @@ class _Placing:
             last = pieces[-1][-1]
         return "".join([*pieces, html.escape(self.translated[place : part.end], quote=False)])
 
-    def _placed(self, marks: Sequence[_Placed], part: _Part) -> Iterator[tuple[_Part, _Placed]]:
+    def _place(self, marks: Sequence[_Placed], part: _Part) -> Iterator[tuple[_Part, _Placed]]:
         """Each mark with what it holds of a part; no two share a word, and an empty one stands in no other."""
         held: list[tuple[_Part, _Placed]] = []  # by their places
         empty = []
         for mark in marks:
-            own = self._held(mark, part)
+            own = self._span_of(mark, part)
             number = bisect_left(held, own.first, key=lambda each: each[0].first) if own else 0
             beside = held[max(number - 1, 0) : number + 1]
             if own is None or any(own.first < each.last and each.first < own.last for each, _ in beside):
@@ -149,7 +149,7 @@ class _Placing:
             word = bisect_left(self.targets, place, part.first, part.last, key=lambda span: span[0])
             yield _Part(word, word, place, place), mark
 
-    def _held(self, mark: _Placed, part: _Part) -> _Part | None:
+    def _span_of(self, mark: _Placed, part: _Part) -> _Part | None:
         """The longest run of words in a part that come from those of a mark and from no others."""
         went = sorted(goal for word in self._words_in(mark) for goal in self.goals.get(word, ()))
         went = went[bisect_left(went, part.first) : bisect_left(went, part.last)]

@@ -16,7 +16,7 @@ _NO = re.compile(
 )
 
 
-class Piece(NamedTuple):
+class MarkupPiece(NamedTuple):
     """A tag with its name, or text or a comment, which have none, as they are written in the page."""
 
     raw: str
@@ -39,7 +39,7 @@ class Piece(NamedTuple):
         return bool(_NO.search(self.attributes))
 
 
-def pieces_of(page: str) -> Iterator[Piece]:
+def pieces_of(page: str) -> Iterator[MarkupPiece]:
     """All pieces of a page; put together they are the page."""
     text = place = 0  # where text begins that was not given yet, and where to look on
     while (start := page.find("<", place)) >= 0:
@@ -53,23 +53,23 @@ def pieces_of(page: str) -> Iterator[Piece]:
         if piece.name in _UNREAD and not piece.is_end and not piece.is_whole:
             end = re.compile(f"</{piece.name}(?![a-z0-9])", re.I).search(page, place)
             place = end.start() if end else len(page)
-            yield from [Piece(page[text:place], "!")] if place > text else []
+            yield from [MarkupPiece(page[text:place], "!")] if place > text else []
             text = place
     yield from _texts(page[text:])
 
 
-def _texts(text: str) -> Iterator[Piece]:
+def _texts(text: str) -> Iterator[MarkupPiece]:
     if text:
-        yield Piece(text)
+        yield MarkupPiece(text)
 
 
-def _markup(page: str, start: int) -> Piece | None:
+def _markup(page: str, start: int) -> MarkupPiece | None:
     """The tag, comment or declaration that begins at a place, if it is whole."""
     if page.startswith("<!--", start):
         end = page.find("-->", start + 4)
-        return None if end < 0 else Piece(page[start : end + 3])
+        return None if end < 0 else MarkupPiece(page[start : end + 3])
     found = _TAG.match(page, start, start + _LONGEST)
     if found:
-        return Piece(found[0], found[2].lower(), bool(found[1]), found[3].rstrip())
+        return MarkupPiece(found[0], found[2].lower(), bool(found[1]), found[3].rstrip())
     declaration = _DECLARATION.match(page, start, start + _LONGEST)
-    return Piece(declaration[0]) if declaration else None
+    return MarkupPiece(declaration[0]) if declaration else None

@@ -195,7 +195,7 @@ class Worker:
         first = batch[0][0]
         try:
             # In a copy, for a turn in which others pass may be of the same order.
-            found = first.context.copy().run(self._worked, turn, [order.items[place] for order, place in batch], first)
+            found = first.context.copy().run(self._work_on, turn, [order.items[place] for order, place in batch], first)
         except Exception as error:
             if len(turn.orders) == 1:
                 first.deliver([(place, error) for _, place in batch])
@@ -209,7 +209,7 @@ class Worker:
             order.deliver([(place, each) for (own, place), each in zip(batch, found, strict=True) if own is order])
         return True
 
-    def _worked(self, turn: _Turn, items: list[Any], order: Order) -> list[Any]:
+    def _work_on(self, turn: _Turn, items: list[Any], order: Order) -> list[Any]:
         try:
             with pausing(partial(self._pause, turn)):
                 found = order.work(items)

@@ -30,7 +30,7 @@ def cross_entropy(network: PictureNetwork, batch: PictureBatch) -> Loss:
     return Loss(F.nll_loss(network.answer(batch.pixels(network.dtype)), batch.labels, reduction="sum"), batch.rows)
 
 
-def reinforced(network: RAM, batch: PictureBatch, samples: int, reward: Reward) -> Loss:
+def reinforce(network: RAM, batch: PictureBatch, samples: int, reward: Reward) -> Loss:
     """The hybrid loss of Mnih et al. 2014, section 3.2, over M = `samples` drawn paths of each picture:
 
         1/M Σ_m [ −log p(y | path m) − Σ_t (R − b_t) log π(l_t) + mean_t (R − b_t)² ]

@@ -22,7 +22,7 @@ from regard.models.ram import RAM
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Answer, Loss, Measure, Tally, mean
 from regard.tasks.glimpses.batches import MEASURED_ROWS, PictureBatch, picture_batches
-from regard.tasks.glimpses.objectives import cross_entropy, reinforced
+from regard.tasks.glimpses.objectives import cross_entropy, reinforce
 from regard.tasks.glimpses.options import GlimpsesRecipe, GlimpsesTraining
 from regard.viewing.sides import Cells, Side, Steps
 
@@ -85,7 +85,7 @@ class Glimpses(nn.Module):
 
     def loss(self, batch: PictureBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         if isinstance(self.model, RAM):
-            return reinforced(self.model, batch, self.training_options.samples, self.training_options.reward)
+            return reinforce(self.model, batch, self.training_options.samples, self.training_options.reward)
         return cross_entropy(self.model, batch)
 
     @torch.no_grad()

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention.edges import Edges
-from regard.attention.watch import unwatched
+from regard.attention.watch import without_watching
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.graphs.labelled import UNKNOWN, LabelledGraph, open_graph
@@ -125,7 +125,7 @@ class NodeLabelling(nn.Module):
 
     def sides(self, batch: NodeBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         names, classes = [str(node) for node in range(self.graph.nodes)], self.graph.classes
-        with unwatched():
+        with without_watching():
             answers = self.answers(self.read(names))
         labels = ["" if label == UNKNOWN else classes[label] for label in self.graph.labels]
         return {"nodes": Nodes(names, batch.nodes.tolist(), [each.answer for each in answers], labels)}

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from regard.models.transformer.packing import Sentences
+from regard.models.transformer.packing import PackedSentences
 from regard.tasks.translation.batches import PairBatch
 
 NOTHING = -1  # is wanted where there is only padding
@@ -19,8 +19,8 @@ MOST = 2  # times the capacity that is packed; text that is cut anew in every ep
 class PackedPairs(NamedTuple):
     """The sources, what is read of the targets, and what is wanted behind each of their tokens."""
 
-    source: Sentences
-    target: Sentences
+    source: PackedSentences
+    target: PackedSentences
     wanted: Int[Tensor, " target_token"]
 
     def twice(self) -> "PackedPairs":
@@ -109,7 +109,7 @@ def _fill(lengths: Tensor, spare: int, room: int, sentences: int) -> Tensor:
     return filled
 
 
-def _sentences(table: Tensor, lengths: Tensor, places: Tensor, sizes: tuple[int, int, int]) -> Sentences:
+def _sentences(table: Tensor, lengths: Tensor, places: Tensor, sizes: tuple[int, int, int]) -> PackedSentences:
     """The rows of a padded table end to end, and padding behind them up to a size and a number of sentences."""
     size, sentences, room = sizes
     filled = _fill(lengths, size - len(places), room, sentences)
@@ -119,13 +119,13 @@ def _sentences(table: Tensor, lengths: Tensor, places: Tensor, sizes: tuple[int,
     tokens[: len(places)] = table.flatten()[places]
     found = torch.arange(size) - offsets[:-1].repeat_interleave(filled)
     found[len(places) :] = 0  # a model may have learned fewer places than padding makes sentences long
-    return Sentences(tokens, found, offsets)
+    return PackedSentences(tokens, found, offsets)
 
 
-def _twice(sentences: Sentences) -> Sentences:
+def _twice(sentences: PackedSentences) -> PackedSentences:
     tokens, places, offsets = sentences
     again = offsets[1:] + len(tokens)
-    return Sentences(torch.cat([tokens, tokens]), torch.cat([places, places]), torch.cat([offsets, again]))
+    return PackedSentences(torch.cat([tokens, tokens]), torch.cat([places, places]), torch.cat([offsets, again]))
 
 
 def _move(packed: PackedPairs, device: torch.device) -> PackedPairs:
@@ -134,7 +134,7 @@ def _move(packed: PackedPairs, device: torch.device) -> PackedPairs:
         return packed
     parts = [*packed.source, *packed.target, packed.wanted]
     whole = torch.cat(parts).pin_memory().to(device, non_blocking=True).split([len(part) for part in parts])
-    return PackedPairs(Sentences(*whole[:3]), Sentences(*whole[3:6]), whole[6])
+    return PackedPairs(PackedSentences(*whole[:3]), PackedSentences(*whole[3:6]), whole[6])
 
 
 def _power_of_two(number: int) -> int:

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.attention.watch import watched
+from regard.attention.watch import is_watched
 from regard.models.transformer import reserved
 from regard.models.transformer.network import Transformer
 from regard.protocols import State
@@ -53,7 +53,7 @@ def can_reserve(task: Translation) -> bool:
 
     Recurrent ones have no caches; dropout is for training; and who watches a search wants to see its steps.
     """
-    return isinstance(task.model, Transformer) and not task.training and not watched()
+    return isinstance(task.model, Transformer) and not task.training and not is_watched()
 
 
 def few_lengths(length: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 import torch
 
-from regard.data.corpora.batching import Plan
+from regard.data.corpora.batching import BatchPlan
 from regard.data.corpora.prepared import PreparedPairs
 from regard.data.corpora.resampling import PairCutter, SampledPairs, workers_beside_gpu
 from regard.tasks.translation.batches import PairBatch
@@ -32,7 +32,7 @@ class TrainingPairs:
     ) -> None:
         pairs = corpus.train
         self.corpus, self.device, self.capacity = corpus, device, capacity
-        self.plan = Plan(pairs.source_lengths, pairs.target_lengths, batch_tokens, pairs.corpora)
+        self.plan = BatchPlan(pairs.source_lengths, pairs.target_lengths, batch_tokens, pairs.corpora)
         workers = workers_beside_gpu() if device.type == "cuda" else 0
         self._sampled = SampledPairs(cutter, workers) if cutter else None
 

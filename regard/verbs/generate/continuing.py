@@ -68,7 +68,7 @@ def generate(
         else:
             found = beam_search(task, batch, limits, search)
         for prompt, read, limit, hypotheses in zip(prompts, batch.tokens, limits.tolist(), found, strict=True):
-            yield [_generated(task, prompt, read, each, limit, request.draws) for each in hypotheses]
+            yield [_generation(task, prompt, read, each, limit, request.draws) for each in hypotheses]
 
 
 def _search(options: DecodingOptions, request: GenerateRequest) -> DecodingOptions:
@@ -79,7 +79,7 @@ def _search(options: DecodingOptions, request: GenerateRequest) -> DecodingOptio
     return change_options(options, given, drawn | ({"samples": request.samples} if request.samples else {}))
 
 
-def _generated(
+def _generation(
     task: Continues, prompt: str, read: Sequence[int], found: Hypothesis, limit: int, drawn: bool
 ) -> Generated:
     """What was found, as people read it.

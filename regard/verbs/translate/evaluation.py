@@ -92,7 +92,7 @@ def from_split(model: TranslationModel, folder: Path, split: str) -> TestData:
     if corpora:
         pairs = [pair for corpus in corpora for pair in read_pairs(corpus)]
     elif split == "valid":
-        prepared = _prepared(model, folder)
+        prepared = _data_folder(model, folder)
         if not prepared.is_dir():
             raise Fault(
                 f"The recipe of {folder} names no validation data, and none that was held out of the training data "
@@ -100,12 +100,12 @@ def from_split(model: TranslationModel, folder: Path, split: str) -> TestData:
             )
         pairs = read_valid(prepared)
     else:
-        held_out = ", or --split valid" if _prepared(model, folder).is_dir() else ""
+        held_out = ", or --split valid" if _data_folder(model, folder).is_dir() else ""
         raise Fault(f"The recipe of {folder} names no test data; give --source and --reference{held_out}.")
     return from_pairs(pairs, split, options.merge_references)
 
 
-def _prepared(model: TranslationModel, folder: Path) -> Path:
+def _data_folder(model: TranslationModel, folder: Path) -> Path:
     return Path(model.recipe.data.prepared or folder / "training" / "corpus")
 
 
@@ -121,7 +121,7 @@ def from_pairs(pairs: Sequence[tuple[str, str]], split: str, merge: bool) -> Tes
 
 def mark_learnt(data: TestData, model: TranslationModel, folder: Path) -> TestData:
     """The same data, marked where a sentence is also a source of the corpus prepared for the model in `folder`."""
-    return replace(data, learnt=are_learnt(_prepared(model, folder), data.sources))
+    return replace(data, learnt=are_learnt(_data_folder(model, folder), data.sources))
 
 
 def check_metrics(metrics: Sequence[str]) -> None:
@@ -182,10 +182,10 @@ def score_outputs(
 ) -> Score:
     """One score, signed with the search that found the outputs too."""
     found = score(outputs, references, metric, tokeniser_of(metric, tokenise))
-    return replace(found, split=split, signature=f"{found.signature}|{_searched(search)}")
+    return replace(found, split=split, signature=f"{found.signature}|{_search_signature(search)}")
 
 
-def _searched(search: DecodingOptions) -> str:
+def _search_signature(search: DecodingOptions) -> str:
     """The search in the manner of sacreBLEU's signatures: its beam and length penalty, and what is not as usual."""
     usual = DecodingOptions()
     told = {"beam", "length_penalty", "n_best", "sampling"}

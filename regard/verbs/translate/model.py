@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from regard.attention.alignments import links
-from regard.attention.watch import unwatched, watched, watching
+from regard.attention.watch import is_watched, watching, without_watching
 from regard.base.faults import Fault
 from regard.decoding.options import change_options
 from regard.decoding.output import Hypothesis
@@ -82,13 +82,13 @@ class TranslationModel(Model):
         """Translate each text by a search of any kind; `lines` number the texts for sampling, and `rank` reorders."""
         if isinstance(texts, str):
             raise TypeError("translate takes a list of texts; write translate([text])")
-        with unwatched():
+        with without_watching():
             found = find([self.task, *self.others], texts, search, lines)
             if rank is not None:
                 found = [rank(text, hypotheses) for text, hypotheses in zip(texts, found, strict=True)]
-        if watched() and texts:
+        if is_watched() and texts:
             self.force(texts, [hypotheses[0].tokens for hypotheses in found])
-        return self._translated(texts, found)
+        return self._translations(texts, found)
 
     def search(
         self,
@@ -107,7 +107,7 @@ class TranslationModel(Model):
             change_options(self.recipe.decoding, every, sample), sample is not None, constraints or Constraints()
         )
 
-    def _translated(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[Translated]:
+    def _translations(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[Translated]:
         # All at once, when the first is asked for.
         aligned = cache(lambda: self.align(texts, [hypotheses[0].tokens for hypotheses in found]))
 
@@ -141,11 +141,11 @@ class TranslationModel(Model):
             batch = force_batch(self.task, [texts[n] for n in numbers], [tokens[n] for n in numbers])
             for number, own in zip(numbers, forced_token_scores(self.task, batch), strict=True):
                 found[number] = [Hypothesis(tokens[number], own.tolist(), float(own.sum()))]
-        return self._translated(texts, found)
+        return self._translations(texts, found)
 
     def search_tokens(self, text: str) -> list[int]:
         """The tokens of the best output for one text."""
-        with unwatched():
+        with without_watching():
             return find([self.task], [text], Search(self.recipe.decoding))[0][0].tokens
 
     def align(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> list[Alignment]:

@@ -66,7 +66,7 @@ class Cutting:
         return parts
 
 
-def joined(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Translated:
+def join_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Translated:
     """The translation of a line from those of its sentences: texts in their white space, tokens in a row, scores added.
 
     Its n-th best candidate is made of the n-th best of every sentence, or of the last one that there is. What the end
@@ -80,7 +80,7 @@ def joined(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Transl
         [token for part in parts for token in part.tokens],
         _in_a_row(parts),
         [(rejoin(sentences, [text for text, _ in each]), sum(score for _, score in each)) for each in candidates],
-        lambda: _aligned(sentences, parts),
+        lambda: _align(sentences, parts),
     )
 
 
@@ -106,14 +106,14 @@ class Linked(NamedTuple):
     links: Alignment
 
 
-def linked(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Linked:
+def link_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Linked:
     """Each word of each sentence by itself, even where no white space parts the last of one from the first of the next.
 
     Links to words that a sentence does not have, of which a model without spaces may speak, are left out.
     """
     sources, targets, links = list[tuple[int, int]](), list[tuple[int, int]](), Alignment()
     translations = replace_texts(sentences, [part.text for part in parts])
-    for source, target, part in zip(_placed(sentences), _placed(translations), parts, strict=True):
+    for source, target, part in zip(_word_places(sentences), _word_places(translations), parts, strict=True):
         links += [
             (read + len(sources), written + len(targets))
             for read, written in part.alignment
@@ -124,7 +124,7 @@ def linked(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Linked
     return Linked(sources, targets, links)
 
 
-def _placed(sentences: Sequence[Sentence]) -> Iterator[list[tuple[int, int]]]:
+def _word_places(sentences: Sequence[Sentence]) -> Iterator[list[tuple[int, int]]]:
     """The words of each sentence by their places in the line."""
     place = 0
     for before, text, after in sentences:
@@ -133,9 +133,9 @@ def _placed(sentences: Sequence[Sentence]) -> Iterator[list[tuple[int, int]]]:
         place += len(text) + len(after)
 
 
-def _aligned(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Alignment:
+def _align(sentences: Sequence[Sentence], parts: Sequence[Translated]) -> Alignment:
     """The alignment of a line; where two sentences are joined without white space they share a word."""
-    sources, targets, links = linked(sentences, parts)
+    sources, targets, links = link_sentences(sentences, parts)
     read, written = _numbers(sources), _numbers(targets)
     return list(dict.fromkeys((read[source], written[target]) for source, target in links))
 

@@ -35,7 +35,7 @@ def _are_one_word(left: str, right: str) -> bool:
     )
 
 
-def wanted(phrase: Sequence[int], tokeniser: Tokeniser, is_joined: bool) -> Wanted:
+def search_goal(phrase: Sequence[int], tokeniser: Tokeniser, is_joined: bool) -> Wanted:
     """What a search for a phrase goes for, by the tokens the phrase has as a text of its own.
 
     Where words are joined in what is written (`is_joined`) a phrase follows no space; nor does one that begins with

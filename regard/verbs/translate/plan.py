@@ -10,7 +10,7 @@ from regard.decoding.options import DecodingOptions, change_options
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import first_unsupported
 from regard.verbs.requests.translate import BEYOND_A_PLAIN_BEAM, SAMPLES, TranslateRequest
-from regard.verbs.translate.outputs import Cutting, Translated, joined, line_key
+from regard.verbs.translate.outputs import Cutting, Translated, join_sentences, line_key
 
 Engine = Literal["ctranslate2", "onnx", "torch"]
 
@@ -126,9 +126,9 @@ class Job:
         """The translations of the texts from those of the pieces."""
         parts = dict(zip(self.places, found, strict=True))
         return [
-            joined(
+            join_sentences(
                 sentences,
-                [parts.get((index, place)) or untranslated(each.text) for place, each in enumerate(sentences)],
+                [parts.get((index, place)) or leave_untranslated(each.text) for place, each in enumerate(sentences)],
             )
             for index, sentences in enumerate(self.cut)
         ]
@@ -173,7 +173,7 @@ def _one_for(given: Sequence[Any] | None, index: int) -> Any:
     return None if not given else given[0] if len(given) == 1 else given[index]
 
 
-def untranslated(text: str) -> Translated:
+def leave_untranslated(text: str) -> Translated:
     """The translation of what no model is asked about; white space alone becomes nothing."""
     text = text if text.strip() else ""
     return Translated(text, 0.0, [], [0.0], [(text, 0.0)], list)

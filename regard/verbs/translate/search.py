@@ -24,7 +24,7 @@ from regard.tasks.translation.covering import Covering
 from regard.tasks.translation.lengths import source_tokens, target_tokens
 from regard.tasks.translation.reserving import Reserving, can_reserve
 from regard.tasks.translation.task import Translation
-from regard.verbs.translate.phrasing import span_of, wanted
+from regard.verbs.translate.phrasing import search_goal, span_of
 
 SEARCH_TOKENS = 8192  # source tokens x rows of a sentence in one batch of a search
 FIXED_BEAM_TOKENS = 4 * SEARCH_TOKENS  # the same where steps are captured, on a GPU
@@ -194,12 +194,12 @@ class _Seeker:
 
     def phrases_of(self, constraints: Constraints) -> list[list[Wanted]]:
         """The phrases that outputs must have, each once."""
-        return [[self._wanted(phrase) for phrase in dict.fromkeys(several)] for several in constraints.required]
+        return [[self._goal(phrase) for phrase in dict.fromkeys(several)] for several in constraints.required]
 
-    def _wanted(self, phrase: str) -> Wanted:
+    def _goal(self, phrase: str) -> Wanted:
         if not phrase.strip():
             raise Fault("A phrase that must occur is empty; leave it out.")
-        return wanted(target_tokens(self.task, phrase, "phrase"), self.task.target, self._joins_words)
+        return search_goal(target_tokens(self.task, phrase, "phrase"), self.task.target, self._joins_words)
 
     @cached_property
     def _joins_words(self) -> bool:

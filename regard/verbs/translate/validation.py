@@ -8,7 +8,7 @@ from regard.metrics import METRICS
 from regard.metrics.text import BETTER
 from regard.protocols import Measure
 from regard.runs.validate import Validator, measure_split, scores_of
-from regard.seeing.head_reports import logged
+from regard.seeing.head_reports import log_entries
 from regard.seeing.pair_reports import inspect
 from regard.training.snapshot import Validation
 from regard.verbs.translate.evaluation import from_pairs, score_outputs
@@ -48,5 +48,5 @@ class TranslationValidator(Validator):
                 scores.append(found.as_dict())
             shown = zip(data.sources, outputs, data.references[0], strict=True)
             samples = [(source, output, target or "") for source, output, target in islice(shown, SAMPLES)]
-        details = logged(task, inspect(task, pairs[:WATCHED])) if recipe.training.log_attention else {}
+        details = log_entries(task, inspect(task, pairs[:WATCHED])) if recipe.training.log_attention else {}
         return Validation(measures, scores, samples, details)

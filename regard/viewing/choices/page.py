@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 from regard.viewing.choices.record import Choices
 from regard.viewing.sealed import named_language, write_sealed
 from regard.viewing.written import visible
@@ -19,7 +19,7 @@ KEPT = 400  # tokens with a probability of their own at each place of an output
 
 
 @dataclass(frozen=True)
-class Start:
+class ChoicesStart:
     """What a page shows first, and the examples it offers: options of sampling by their names."""
 
     options: Mapping[str, float] = field(default_factory=dict)
@@ -28,21 +28,21 @@ class Start:
 
 
 def write_choices_page(
-    choices: Choices, path: Path, languages: tuple[str, str] = ("", ""), start: Start | None = None
+    choices: Choices, path: Path, languages: tuple[str, str] = ("", ""), start: ChoicesStart | None = None
 ) -> None:
     """Write the page to a file; all tokens that have names can be shown, and all others count.
 
     The languages are those of source and target, so that a browser shapes and reads them right.
     """
-    write_sealed(path, SCRIPT, STYLES, _data(choices, languages, start or Start()))
+    write_sealed(path, SCRIPT, STYLES, _data(choices, languages, start or ChoicesStart()))
 
 
-def _data(choices: Choices, languages: tuple[str, str], start: Start) -> dict[str, Any]:
+def _data(choices: Choices, languages: tuple[str, str], start: ChoicesStart) -> dict[str, Any]:
     source, target = map(named_language, languages)
     own = _possible(choices)
     return {
-        "source": {"text": shown(choices.source), "language": source},
-        "target": {"text": shown(choices.written) if choices.written else "", "language": target},
+        "source": {"text": show_word(choices.source), "language": source},
+        "target": {"text": show_word(choices.written) if choices.written else "", "language": target},
         "before": [visible(token) for token in choices.before],
         "tokens": [visible(token) for token in choices.tokens[: len(own)]],
         "log_probabilities": np.log(own).round(_DIGITS).tolist(),

@@ -4,7 +4,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, shown, word_widths
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word, word_widths
 from regard.viewing.choices.record import Choices, Panel
 from regard.viewing.written import percent, visible
 
@@ -88,7 +88,7 @@ def _write_head(figure: "Figure", choices: Choices, width: float, height: float)
     """What was read, and what is written so far."""
     letters = max(50, int(13 * width))
     before = " ".join(map(visible, choices.before)) or "nothing"
-    lines = textwrap.wrap(shown(choices.source), letters)
+    lines = textwrap.wrap(show_word(choices.source), letters)
     figure.text(0, 1 + 0.62 / height, "\n".join(lines), fontsize=11, color=INK, linespacing=1.4, parse_math=False)
     told = textwrap.shorten(before[::-1], letters, placeholder=" …")[::-1]
     figure.text(0, 1 + 0.38 / height, f"written so far: {told}", fontsize=9, color=_SOFT, parse_math=False)

@@ -6,7 +6,7 @@ import numpy as np
 from rich.cells import cell_len
 
 from regard.viewing.choices.record import Choices, Panel
-from regard.viewing.written import fitted, percent, visible
+from regard.viewing.written import fit_text, percent, visible
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"  # of a cell
 _BAR = 16  # cells of a bar for all of the probability
@@ -39,14 +39,14 @@ def _names(choices: Choices, most: int) -> Column:
         for place, token in enumerate(choices.tokens)
     ]
     others = f"{choices.unshown:,} others"
-    return _padded(
-        ["", "", *(fitted(text, most) for text in tokens), others, "tokens left", "entropy, nats"], to_the_right=False
+    return _pad(
+        ["", "", *(fit_text(text, most) for text in tokens), others, "tokens left", "entropy, nats"], to_the_right=False
     )
 
 
 def _bars(choices: Choices) -> Column:
     shares = _shares(choices, choices.panels[0])
-    return _padded(["", "", *(_bar(share) for share in shares), "", ""], to_the_right=False, least=_BAR)
+    return _pad(["", "", *(_bar(share) for share in shares), "", ""], to_the_right=False, least=_BAR)
 
 
 def _bar(share: float) -> str:
@@ -59,7 +59,7 @@ def _panel(choices: Choices, place: int) -> Column:
     cells = [percent(share) for share in _shares(choices, panel)]
     for token in np.flatnonzero(panel.probabilities[:count] == 0).tolist():
         cells[token] = _CUT if choices.was_cut(place, token) else _GONE
-    return _padded([panel.name, panel.value, *cells, f"{panel.kept:,}", f"{panel.entropy:.2f}"], to_the_right=True)
+    return _pad([panel.name, panel.value, *cells, f"{panel.kept:,}", f"{panel.entropy:.2f}"], to_the_right=True)
 
 
 def _shares(choices: Choices, panel: Panel) -> list[float]:
@@ -68,7 +68,7 @@ def _shares(choices: Choices, panel: Panel) -> list[float]:
     return [*panel.probabilities[:count].tolist(), panel.others(count)]
 
 
-def _padded(texts: Sequence[str], to_the_right: bool, least: int = 0) -> Column:
+def _pad(texts: Sequence[str], to_the_right: bool, least: int = 0) -> Column:
     width = max(least, *map(cell_len, texts))
     gaps = [" " * (width - cell_len(text)) for text in texts]
     return [gap + text if to_the_right else text + gap for text, gap in zip(texts, gaps, strict=True)]
@@ -92,11 +92,11 @@ def _parts(panels: list[Column], room: int) -> Iterator[list[Column]]:
 def _lines(columns: list[Column], choices: Choices, colour: bool) -> Iterator[str]:
     taken = None if choices.taken is None else choices.taken + 2
     for line, cells in enumerate(zip(*columns, strict=True)):
-        styled = (_styled(cell, line == taken) for cell in cells) if colour else cells
+        styled = (_style(cell, line == taken) for cell in cells) if colour else cells
         yield "  ".join(styled).rstrip()
 
 
-def _styled(cell: str, is_taken: bool) -> str:
+def _style(cell: str, is_taken: bool) -> str:
     style = _DIM if cell.strip() == _CUT else _BLUE if cell[:1] in ("█", *_EIGHTHS[1:]) else _BRIGHT if is_taken else ""
     return f"{style}{cell}{_PLAIN}" if style else cell
 

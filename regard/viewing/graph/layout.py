@@ -9,7 +9,7 @@ from regard.viewing.graph.record import Neighbourhood
 
 
 @dataclass(frozen=True)
-class Layout:
+class GraphLayout:
     """Places (node, 2) in a circle of radius 1, across and up; the middle's look at itself ends at `itself`.
 
     `outward` (edge) tells the looks that lead straight out, which are drawn head by head, from those that would cross
@@ -22,7 +22,7 @@ class Layout:
     room: float
 
 
-def lay_out(neighbourhood: Neighbourhood) -> Layout:
+def lay_out(neighbourhood: Neighbourhood) -> GraphLayout:
     """Nodes of the first ring in order of their classes, clockwise from the top; farther ones behind the nearer.
 
     What the node in the middle keeps of itself stands on the ring too, at the top, so that it is read like the others.
@@ -46,7 +46,7 @@ def lay_out(neighbourhood: Neighbourhood) -> Layout:
                 places[child] = _on_circle((turn + number + 0.5) / sum(shares), 1.0)
         turn += share
     outward = [looks_from == 0 or looks_at in behind.get(looks_from, []) for looks_from, looks_at in edges]
-    return Layout(places, itself, outward, math.pi / rings / max(1, len(shares)))
+    return GraphLayout(places, itself, outward, math.pi / rings / max(1, len(shares)))
 
 
 def _parents(neighbourhood: Neighbourhood) -> dict[int, list[int]]:

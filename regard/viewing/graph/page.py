@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 from regard.viewing.graph.layout import lay_out
 from regard.viewing.graph.record import Neighbourhood
 from regard.viewing.sealed import whole_steps, write_sealed
@@ -24,14 +24,14 @@ def graph_data(neighbourhood: Neighbourhood, layer: int | None = None, head: int
     layout, (number, _) = lay_out(neighbourhood), neighbourhood.weights_of(layer, head)
     return {
         "start": {"layer": number, "head": head or "all"},
-        "title": shown(neighbourhood.title),
-        "classes": [shown(name) for name in neighbourhood.classes],
+        "title": show_word(neighbourhood.title),
+        "classes": [show_word(name) for name in neighbourhood.classes],
         "nodes": [
             {
-                "name": shown(node.name),
+                "name": show_word(node.name),
                 "ring": node.ring,
-                "answer": shown(node.answer) if node.answer else "",
-                "label": shown(node.label) if node.label else "",
+                "answer": show_word(node.answer) if node.answer else "",
+                "label": show_word(node.label) if node.label else "",
                 "place": place,
             }
             for node, place in zip(neighbourhood.nodes, layout.places.round(4).tolist(), strict=True)

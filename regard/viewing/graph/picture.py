@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from regard.viewing.canvas import INK, canvas, check_suffix, missing_glyphs, save_figure, shown, word_widths
-from regard.viewing.graph.layout import Layout, lay_out, strand
+from regard.viewing.canvas import INK, canvas, check_suffix, missing_glyphs, save_figure, show_word, word_widths
+from regard.viewing.graph.layout import GraphLayout, lay_out, strand
 from regard.viewing.graph.record import Neighbourhood
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ def draw_neighbourhood(
         beside = _write_names(axes, neighbourhood, layout, radius)
         _write_legend(axes, neighbourhood, weights, heads, 1 + (beside + 0.25) / (2 * radius))
         of_blocks = f"block {number} of {len(neighbourhood.blocks)}" if len(neighbourhood.blocks) > 1 else ""
-        _write_titles(axes, shown(neighbourhood.title), of_blocks, neighbourhood.hidden)
+        _write_titles(axes, show_word(neighbourhood.title), of_blocks, neighbourhood.hidden)
         save_figure(figure, path)
     return missing_glyphs(texts)
 
 
 def _draw_looks(
-    axes: "Axes", record: Neighbourhood, layout: Layout, radius: float, weights: np.ndarray, heads: Sequence[int]
+    axes: "Axes", record: Neighbourhood, layout: GraphLayout, radius: float, weights: np.ndarray, heads: Sequence[int]
 ) -> None:
     """The looks outward as bundles of bows, one for each head; looks among the shown nodes as one thin grey line."""
     from matplotlib.patches import PathPatch
@@ -90,7 +90,7 @@ def head_colour(head: int) -> str:
     return HEAD_COLOURS[head % len(HEAD_COLOURS)]
 
 
-def _draw_nodes(axes: "Axes", record: Neighbourhood, layout: Layout, radius: float) -> None:
+def _draw_nodes(axes: "Axes", record: Neighbourhood, layout: GraphLayout, radius: float) -> None:
     size = float(np.interp(len(record.nodes), [10, 61], [15, 8]))
     for place, node in enumerate(record.nodes):
         shape, tint = _look_of(record, node.answer)
@@ -112,7 +112,7 @@ def _look_of(record: Neighbourhood, answer: str) -> tuple[str, str]:
     return _SHAPES[place % len(_SHAPES)], _TINTS[place % len(_TINTS)]
 
 
-def _write_names(axes: "Axes", record: Neighbourhood, layout: Layout, radius: float) -> float:
+def _write_names(axes: "Axes", record: Neighbourhood, layout: GraphLayout, radius: float) -> float:
     """The names outside the ring; where there are many, they turn with it. Gives the inches of the longest."""
     count = len(record.nodes)
     size = float(np.interp(count, [12, 61], [9.5, 6.5]))
@@ -123,7 +123,9 @@ def _write_names(axes: "Axes", record: Neighbourhood, layout: Layout, radius: fl
     for name, place, slant in names:
         distance = float(np.hypot(*place))
         across, up = (place * radius + place / distance * gap).tolist()
-        text = axes.text(across, up, shown(name), fontsize=size, fontstyle=slant, color=INK, parse_math=False, zorder=7)
+        text = axes.text(
+            across, up, show_word(name), fontsize=size, fontstyle=slant, color=INK, parse_math=False, zorder=7
+        )
         if distance < 0.99:  # lines go by a name inside
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6})
         angle = math.degrees(math.atan2(place[1], place[0]))
@@ -148,7 +150,9 @@ def _write_legend(axes: "Axes", record: Neighbourhood, weights: np.ndarray, head
     for name in record.classes:
         shape, tint = _look_of(record, name)
         nodes.append(
-            Line2D([], [], linestyle="", marker=shape, color=tint, markeredgecolor=INK, markersize=9, label=shown(name))
+            Line2D(
+                [], [], linestyle="", marker=shape, color=tint, markeredgecolor=INK, markersize=9, label=show_word(name)
+            )
         )
     if any(node.is_mistaken for node in record.nodes):
         nodes.append(Line2D([], [], linestyle="", marker="x", color=INK, markersize=5, label="mistaken"))

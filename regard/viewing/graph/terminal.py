@@ -2,9 +2,9 @@
 
 from rich.cells import cell_len
 
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 from regard.viewing.graph.record import Neighbourhood
-from regard.viewing.written import fitted, percent
+from regard.viewing.written import fit_text, percent
 
 _BRIGHT, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
@@ -19,15 +19,15 @@ def neighbourhood_lines(
     """
     number, weights = neighbourhood.weights_of(layer, head)
     heads = list(range(len(weights))) if head is None else [head - 1]
-    names = [_named(neighbourhood, edge) for edge in range(len(neighbourhood.edges))]
+    names = [_name_look(neighbourhood, edge) for edge in range(len(neighbourhood.edges))]
     margin = min(max(map(cell_len, names), default=0), max(width // 2, 12))
     fitting = heads[: max(1, (width - margin) // 7)]
     blocks = f", block {number} of {len(neighbourhood.blocks)}" if len(neighbourhood.blocks) > 1 else ""
-    lines = [fitted(f"{shown(neighbourhood.title)}{blocks}", width)]
+    lines = [fit_text(f"{show_word(neighbourhood.title)}{blocks}", width)]
     lines.append(" " * margin + "".join(f"{f'head {each + 1}':>7}" for each in fitting))
     strength = weights[heads].mean(axis=0)
     for edge in sorted(range(len(names)), key=lambda edge: (neighbourhood.edges[edge, 0], -strength[edge])):
-        name = fitted(names[edge], margin)
+        name = fit_text(names[edge], margin)
         shares = [_share(weights[each, edge], weights[each].max(), colour) for each in fitting]
         lines.append(name + " " * (margin - cell_len(name)) + "".join(shares))
     notes = []
@@ -35,16 +35,16 @@ def neighbourhood_lines(
         notes.append(f"{neighbourhood.hidden} more neighbours are not shown")
     if len(fitting) < len(heads):
         notes.append(f"{len(heads) - len(fitting)} more heads do not fit")
-    return [*lines, *(fitted(f"{note}.", width) for note in notes)]
+    return [*lines, *(fit_text(f"{note}.", width) for note in notes)]
 
 
-def _named(record: Neighbourhood, edge: int) -> str:
+def _name_look(record: Neighbourhood, edge: int) -> str:
     """What a look is called: by what is looked at where the middle looks, by both ends elsewhere."""
     looks_from, looks_at = (record.nodes[place] for place in record.edges[edge])
-    name = shown(looks_at.name) if looks_at is not looks_from else "itself"
+    name = show_word(looks_at.name) if looks_at is not looks_from else "itself"
     if looks_from is not record.centre:
-        name = f"{shown(looks_from.name)} → {name}"
-    answer = f"  {shown(looks_at.answer)}" if looks_at.answer else ""
+        name = f"{show_word(looks_from.name)} → {name}"
+    answer = f"  {show_word(looks_at.answer)}" if looks_at.answer else ""
     return f"{name}{answer}{' ×' if looks_at.is_mistaken else ''}"
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.page import MOST_WEIGHTS
 from regard.viewing.raster import page_picture
@@ -34,10 +34,10 @@ def overlay_data(
     """What was looked at as its view takes it: weights as whole ten-thousandths, step after step."""
     return {
         "start": {"layer": block_named(overlay.blocks, layer, head), "head": head or heads},
-        "title": shown(overlay.title),
+        "title": show_word(overlay.title),
         "picture": page_picture(overlay.picture),
         "grid": list(overlay.grid),
-        "steps": [shown(step) for step in overlay.steps],
+        "steps": [show_word(step) for step in overlay.steps],
         "blocks": [
             {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in overlay.blocks
         ],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, shown
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.raster import grey
 from regard.viewing.seen import Joining
@@ -36,8 +36,11 @@ def draw_overlay(
         across = min(_ACROSS, len(overlay.steps) + 1)
         figure = Figure(figsize=(across * (wide + 0.2), down * (high + 0.4) + 0.6), layout="constrained")
         panels = list(figure.subplots(down, across, squeeze=False).flat)
-        pictures = [blended(overlay.picture, None), *(blended(overlay.picture, own) for own in weights)]
-        names = ["", *(f"{shown(name)} ({own.max():.2f})" for name, own in zip(overlay.steps, weights, strict=True))]
+        pictures = [blend(overlay.picture, None), *(blend(overlay.picture, own) for own in weights)]
+        names = [
+            "",
+            *(f"{show_word(name)} ({own.max():.2f})" for name, own in zip(overlay.steps, weights, strict=True)),
+        ]
         for axes, picture, name in zip(panels, pictures, names, strict=False):
             axes.imshow(picture, interpolation="nearest")
             axes.set_title(name, fontsize=9.5, color=INK, pad=4, parse_math=False)
@@ -45,25 +48,25 @@ def draw_overlay(
             axes.set(xticks=[], yticks=[], visible=place < len(pictures))
             for spine in axes.spines.values():
                 spine.set(color=FAINT, linewidth=0.8)
-        title = f"{shown(overlay.title)} · {which}" if which else shown(overlay.title)
+        title = f"{show_word(overlay.title)} · {which}" if which else show_word(overlay.title)
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)
 
 
-def blended(picture: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def blend(picture: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """The picture in colours (height, width, 3), faded to grey and tinted where the weights (row, column) are large."""
     colours = np.clip(picture if picture.ndim == 3 else np.repeat(picture[:, :, None], 3, axis=2), 0, 1)
     if weights is None:
         return colours
     height, width = picture.shape[:2]
-    share = stretched(weights, height, width)[:, :, None] / (weights.max() or 1.0) * _MOST
+    share = stretch(weights, height, width)[:, :, None] / (weights.max() or 1.0) * _MOST
     brightness = grey(picture)[:, :, None]
     tinted = np.array(_COLOUR) * (_GROUND + (1 - _GROUND) * brightness)
     return np.clip((1 - share) * _FADED * brightness + share * tinted, 0, 1)
 
 
-def stretched(weights: np.ndarray, height: int, width: int) -> np.ndarray:
+def stretch(weights: np.ndarray, height: int, width: int) -> np.ndarray:
     """Weights of cells (row, column) as pixels (height, width), going over smoothly from one cell to the next."""
     rows, columns = weights.shape
     return _between(rows, height) @ weights @ _between(columns, width).T

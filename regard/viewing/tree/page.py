@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.viewing.canvas import runs_leftwards, shown
+from regard.viewing.canvas import runs_leftwards, show_word
 from regard.viewing.sealed import named_language, write_sealed
 from regard.viewing.tree.lanes import lanes
 from regard.viewing.tree.record import Tree
@@ -32,9 +32,9 @@ def write_tree_page(tree: Tree, path: Path, languages: tuple[str, str] = ("", ""
 def tree_data(tree: Tree, languages: tuple[str, str]) -> dict[str, Any]:
     """A tree as its view takes it: every hypothesis with its lane and its fate."""
     source, target = map(named_language, languages)
-    best = [shown(tree.nodes[place].text) for place in tree.outputs]
+    best = [show_word(tree.nodes[place].text) for place in tree.outputs]
     return {
-        "source": {"text": shown(tree.source), "language": source},
+        "source": {"text": show_word(tree.source), "language": source},
         "target": {"text": best[0] if best else "", "language": target},
         "width": tree.width,
         "leftwards": runs_leftwards(best),
@@ -50,7 +50,7 @@ def tree_data(tree: Tree, languages: tuple[str, str]) -> dict[str, Any]:
                 "score": None if node.score is None else round(node.score, 4),
                 "rank": node.rank,
                 "fate": fate,
-                "text": shown(node.text) if node.text else "",
+                "text": show_word(node.text) if node.text else "",
             }
             for node, step, fate in zip(tree.nodes, tree.steps, tree.fates, strict=True)
         ],

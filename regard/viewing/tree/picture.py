@@ -16,12 +16,12 @@ from regard.viewing.canvas import (
     missing_glyphs,
     runs_leftwards,
     save_figure,
-    shown,
+    show_word,
     word_widths,
 )
 from regard.viewing.tree.lanes import lanes
 from regard.viewing.tree.record import Fate, Node, Tree
-from regard.viewing.written import signed, visible
+from regard.viewing.written import signed_number, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ _CAPTION = (
 
 
 @dataclass(frozen=True)
-class Layout:
+class TreeLayout:
     """Where things stand, in inches: the edges of each column, where it is entered first, and each node's height."""
 
     columns: list[tuple[float, float]]
@@ -76,7 +76,7 @@ class Layout:
     root: float  # where the tree begins
 
 
-def lay_out(tree: Tree) -> Layout:
+def lay_out(tree: Tree) -> TreeLayout:
     """A column for each step, as wide as its widest token, and a lane for each branch; from the right if so read."""
     tokens = word_widths([visible(node.token) for node in tree.nodes], _SIZE)
     numbers = word_widths([_number(node) for node in tree.nodes], _SMALL)
@@ -88,11 +88,11 @@ def lay_out(tree: Tree) -> Layout:
     whole, root = ends[-1], 0.0
     if runs_leftwards(tree.nodes[place].text for place in tree.outputs):
         columns, root = [(whole - left, whole - right) for left, right in columns], whole
-    return Layout(columns, [-_LANE * lane for lane in lanes(tree)], whole, root)
+    return TreeLayout(columns, [-_LANE * lane for lane in lanes(tree)], whole, root)
 
 
 def _number(node: Node) -> str:
-    return signed(node.total if node.score is None else node.score)
+    return signed_number(node.total if node.score is None else node.score)
 
 
 def draw_tree(tree: Tree, path: Path) -> set[str]:
@@ -114,7 +114,7 @@ def draw_tree(tree: Tree, path: Path) -> set[str]:
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, layout.width), ylim=(_LANE - height, _LANE))
         axes.set_axis_off()
-        drawing = _Drawing(axes, tree, layout, shrunk)
+        drawing = _TreeDrawing(axes, tree, layout, shrunk)
         drawing.draw_links()
         drawing.draw_nodes()
         drawing.write_frame()
@@ -122,10 +122,10 @@ def draw_tree(tree: Tree, path: Path) -> set[str]:
     return missing_glyphs(texts)
 
 
-class _Drawing:
+class _TreeDrawing:
     """One tree on its axes, whose unit is an inch before everything is shrunk."""
 
-    def __init__(self, axes: "Axes", tree: Tree, layout: Layout, shrunk: float) -> None:
+    def __init__(self, axes: "Axes", tree: Tree, layout: TreeLayout, shrunk: float) -> None:
         self.axes, self.tree, self.layout, self.shrunk = axes, tree, layout, shrunk
 
     def write(self, text: str, place: tuple[float, float], size: float, **style: Any) -> None:
@@ -191,7 +191,7 @@ class _Drawing:
         """Above, what was read and the steps; below, what the colours mean and the outputs in full."""
         for number, (first, last) in enumerate(self.layout.columns, 1):
             self.write(str(number), ((first + last) / 2, 0.34), _SMALL, color=_SOFT, ha="center")
-        source = textwrap.wrap(shown(self.tree.source), max(60, int(12 * self.layout.width)))
+        source = textwrap.wrap(show_word(self.tree.source), max(60, int(12 * self.layout.width)))
         self.write("\n".join(source), (0, 0.58), 11, va="bottom", linespacing=1.4)
         height, along = min(self.layout.heights) - 1.1 * _LANE, 0.0
         fates = [fate for fate in _KEY if fate in self.tree.fates]
@@ -205,4 +205,4 @@ class _Drawing:
             node, below = self.tree.nodes[place], height - 0.42 - 0.17 * len(caption) - 0.2 * line
             self.write(str(node.rank), (0.02, below), 9, color=_BLUE, fontweight="bold")
             self.write(_number(node), (0.75, below), 9, ha="right")
-            self.write(shown(node.text), (0.88, below), 9)
+            self.write(show_word(node.text), (0.88, below), 9)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from rich.cells import cell_len
 
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 from regard.viewing.tree.lanes import lanes
 from regard.viewing.tree.record import Tree
-from regard.viewing.written import fitted, signed, visible
+from regard.viewing.written import fit_text, signed_number, visible
 
 _MARKS = {"dropped": " ×", "open": " …"}
 _LEGEND = "#1 the best output, #2 the next   × dropped   … unfinished at the end"
@@ -23,11 +23,9 @@ def tree_lines(tree: Tree, width: int, colour: bool) -> list[str]:
     """
     grid = _Grid(tree, width, colour)
     lines = [line for part in grid.parts(width) for line in grid.lines(part)]
-    outputs = [
-        f"#{tree.nodes[place].rank} {signed(tree.nodes[place].score or 0.0):>7}  {shown(tree.nodes[place].text)}"
-        for place in tree.outputs
-    ]
-    return [*lines, fitted(_LEGEND, width), *outputs]
+    nodes = [tree.nodes[place] for place in tree.outputs]
+    outputs = [f"#{node.rank} {signed_number(node.score or 0.0):>7}  {show_word(node.text)}" for node in nodes]
+    return [*lines, fit_text(_LEGEND, width), *outputs]
 
 
 class _Grid:
@@ -36,7 +34,7 @@ class _Grid:
     def __init__(self, tree: Tree, width: int, colour: bool) -> None:
         self.tree, self.colour, self.lane_of = tree, colour, lanes(tree)
         most = max(width - _GAP - _TAIL, 2)
-        self.texts = [fitted(self._text(place), most) for place in range(len(tree.nodes))]
+        self.texts = [fit_text(self._text(place), most) for place in range(len(tree.nodes))]
         self.widths = [0] * max(tree.steps)
         self.nodes: dict[tuple[int, int], int] = {}  # by lane and column
         for place, step in enumerate(tree.steps):
@@ -47,7 +45,7 @@ class _Grid:
     def _text(self, place: int) -> str:
         node = self.tree.nodes[place]
         rank = "" if node.rank is None else f" #{node.rank}"
-        number = signed(node.total if node.score is None else node.score)
+        number = signed_number(node.total if node.score is None else node.score)
         return f"{visible(node.token)} {number}{rank}{_MARKS.get(self.tree.fates[place], '')}"
 
     def _links(self) -> Iterator[tuple[tuple[int, int], tuple[str, int]]]:
@@ -78,22 +76,22 @@ class _Grid:
 
     def lines(self, columns: range) -> Iterator[str]:
         heads = (f"{'':{_GAP}}{column + 1:<{self.widths[column]}}" for column in columns)
-        yield self._styled("".join(heads).rstrip(), None)
+        yield self._style("".join(heads).rstrip(), None)
         for lane in range(max(self.lane_of) + 1):
             if any((lane, column) in self.nodes for column in columns):
                 yield "".join(part for column in columns for part in self._cell(lane, column)).rstrip()
 
     def _cell(self, lane: int, column: int) -> Iterator[str]:
         link, child = self.links.get((lane, column), (" " * _GAP, None))
-        yield self._styled(link, child)
+        yield self._style(link, child)
         place = self.nodes.get((lane, column))
         text = "" if place is None else self.texts[place]
         spare = self.widths[column] - cell_len(text)
-        yield self._styled(text, place)
+        yield self._style(text, place)
         goes_on = place is not None and bool(self.tree.children[place])
-        yield self._styled(f" {'─' * (spare - 1)}" if goes_on else " " * spare, place)
+        yield self._style(f" {'─' * (spare - 1)}" if goes_on else " " * spare, place)
 
-    def _styled(self, text: str, place: int | None) -> str:
+    def _style(self, text: str, place: int | None) -> str:
         if not self.colour or not text.strip():
             return text
         if place is not None and place in self.tree.winning:

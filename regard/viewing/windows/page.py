@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from regard.viewing.canvas import shown
+from regard.viewing.canvas import show_word
 from regard.viewing.raster import page_picture
 from regard.viewing.sealed import write_sealed
 from regard.viewing.windows.record import GlimpsePath
@@ -20,11 +20,11 @@ def write_glimpse_page(path: GlimpsePath, file: Path) -> None:
 def glimpse_data(path: GlimpsePath) -> dict[str, Any]:
     """A path as its view takes it: pictures as bytes, squares by their left and upper edge and their side."""
     return {
-        "title": shown(path.title),
+        "title": show_word(path.title),
         "picture": page_picture(path.picture),
         "steps": [
             {
-                "name": shown(name),
+                "name": show_word(name),
                 "centre": path.centres[step].tolist(),
                 "squares": [list(square) for square in path.squares(step)],
                 "patches": [page_picture(patch) for patch in path.patches(step)],

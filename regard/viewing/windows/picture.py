@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, shown
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
 from regard.viewing.windows.record import GlimpsePath
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def draw_glimpses(path: GlimpsePath, file: Path) -> set[str]:
             for place, step in enumerate(steps):
                 corner = (wide + 0.4 + place * (_PATCH + _GAP), -line * line_height - _NUMBER)
                 _draw_patches(figure, path, step, corner)
-        figure.text(0, 0.16, shown(path.title), fontsize=12, color=INK, va="bottom", parse_math=False)
+        figure.text(0, 0.16, show_word(path.title), fontsize=12, color=INK, va="bottom", parse_math=False)
         save_figure(figure, file)
     return missing_glyphs(texts)
 
@@ -108,4 +108,4 @@ def _draw_patches(figure: Any, path: GlimpsePath, step: int, corner: tuple[float
         for spine in axes.spines.values():
             spine.set(color=colour, linewidth=2)
         if scale == 0:
-            axes.set_title(shown(path.steps[step]), fontsize=8.5, color=INK, pad=4, parse_math=False)
+            axes.set_title(show_word(path.steps[step]), fontsize=8.5, color=INK, pad=4, parse_math=False)

@@ -39,10 +39,10 @@ class GlimpsePath:
 
     def patches(self, step: int) -> list[np.ndarray]:
         """What was seen in each square of a step, averaged down to the same size; beyond the picture it is black."""
-        return [_seen(self.picture, left, top, side, self.sharpness) for left, top, side in self.squares(step)]
+        return [_patch(self.picture, left, top, side, self.sharpness) for left, top, side in self.squares(step)]
 
 
-def _seen(picture: np.ndarray, left: float, top: float, side: float, pixels: int) -> np.ndarray:
+def _patch(picture: np.ndarray, left: float, top: float, side: float, pixels: int) -> np.ndarray:
     """A square of a picture as pixels × pixels means; a window that lies between pixels takes the nearest."""
     finer = max(1, round(side / pixels))  # samples a pixel, across and down
     offsets = (np.arange(pixels * finer) + 0.5) * side / (pixels * finer)

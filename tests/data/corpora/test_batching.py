@@ -6,17 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data.corpora import batching
-from regard.data.corpora.batching import Plan
+from regard.data.corpora.batching import BatchPlan
 
 lengths = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60)
 
 
-def planned(pairs: list[tuple[int, int]], budget: int, corpora: list[tuple[int, int, float]] | None = None) -> Plan:
+def planned(
+    pairs: list[tuple[int, int]], budget: int, corpora: list[tuple[int, int, float]] | None = None
+) -> BatchPlan:
     sides = np.array(pairs, np.int32).reshape(-1, 2)
-    return Plan(sides[:, 0], sides[:, 1], budget, corpora or [(0, len(pairs), 1.0)])
+    return BatchPlan(sides[:, 0], sides[:, 1], budget, corpora or [(0, len(pairs), 1.0)])
 
 
-def as_lists(plan: Plan, seed: int = 1, epoch: int = 0, start: int = 0) -> list[list[int]]:
+def as_lists(plan: BatchPlan, seed: int = 1, epoch: int = 0, start: int = 0) -> list[list[int]]:
     return [batch.tolist() for batch in plan.batches(seed, epoch, start)]
 
 
@@ -78,7 +80,7 @@ def test_windows_mix_rows_from_everywhere_and_batches_come_in_no_order_of_length
     assert min(row for batch in batches[:10] for row in batch) < 100
 
 
-def drawn(plan: Plan, epoch: int) -> np.ndarray:
+def drawn(plan: BatchPlan, epoch: int) -> np.ndarray:
     return np.bincount(np.concatenate(list(plan.batches(1, epoch))), minlength=len(plan.source_lengths))
 
 
@@ -122,7 +124,7 @@ def test_realistic_lengths_are_padded_by_less_than_a_twentieth(count: int, mean:
     generator = np.random.default_rng(2)
     common = np.log(mean) + 0.4 * generator.standard_normal(count)
     sides = np.exp(common + 0.15 * generator.standard_normal((2, count))).clip(1, 200).astype(np.int32)
-    plan = Plan(sides[0], sides[1], budget, [(0, count, 1.0)])
+    plan = BatchPlan(sides[0], sides[1], budget, [(0, count, 1.0)])
     assert 0 < plan.padding_share(1, 0) < 0.05
     full = (np.maximum(*sides) + 1).sum() / budget
     assert full < plan.count(1, 0) < 1.2 * full

@@ -14,7 +14,7 @@ from regard.data.demo.corpus import pairs
 from regard.data.demo.draws import Dice
 from regard.data.demo.lexicon import Determiner, Noun, lexicon
 from regard.data.demo.patterns import Action, Description, Pattern
-from regard.data.demo.sentences import Sentences
+from regard.data.demo.sentences import DemoSentences
 
 SIGNED = {
     # Subjects, verbs and tenses
@@ -145,7 +145,7 @@ class Search(Dice):
 
     def translations(self) -> Iterator[str]:
         """All that the grammar makes of the sentence."""
-        sentences = Sentences(lexicon(), self)
+        sentences = DemoSentences(lexicon(), self)
         while True:
             self.depth = 0
             self.said.clear()

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from regard.runs.compare.plan import Plan, make_plan
+from regard.runs.compare.plan import ComparisonPlan, make_plan
 from regard.runs.compare.request import asked_for
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Plan:
+def small(tmp_path: Path) -> ComparisonPlan:
     """Two variants of a recipe of a few sentences."""
     for language, text in (("en", "a b\nc d\ne f\n"), ("pt", "A B\nC D\nE F\n")):
         (tmp_path / f"few.{language}").write_text(text, encoding="utf-8")

@@ -12,11 +12,11 @@ from regard.base.recipe import read_table
 from regard.runs import open as runs
 from regard.runs.checkpoint import RunFolder
 from regard.runs.compare import folder as comparison_folder
-from regard.runs.compare.plan import Plan, make_plan
+from regard.runs.compare.plan import ComparisonPlan, make_plan
 from regard.runs.compare.request import asked_for
 
 
-def test_a_folder_with_something_else_is_refused_and_kept(small: Plan, tmp_path: Path) -> None:
+def test_a_folder_with_something_else_is_refused_and_kept(small: ComparisonPlan, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("x", encoding="utf-8")
     for resume, overwrite in ((False, False), (True, False), (False, True)):
@@ -33,7 +33,7 @@ def test_a_folder_with_something_else_is_refused_and_kept(small: Plan, tmp_path:
         pass
 
 
-def test_a_comparison_is_resumed_with_its_own_variants_or_more(small: Plan, tmp_path: Path) -> None:
+def test_a_comparison_is_resumed_with_its_own_variants_or_more(small: ComparisonPlan, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with comparison_folder.open_comparison(small, out, False, False):
         assert make_plan(read_table(out / "comparison.toml"), "small").variants == small.variants
@@ -54,7 +54,7 @@ def test_a_comparison_is_resumed_with_its_own_variants_or_more(small: Plan, tmp_
         pass
 
 
-def test_two_processes_do_not_compare_in_one_folder(small: Plan, tmp_path: Path) -> None:
+def test_two_processes_do_not_compare_in_one_folder(small: ComparisonPlan, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with comparison_folder.open_comparison(small, out, False, False), (out / ".lock").open("ab") as lock:
         with pytest.raises(BlockingIOError):
@@ -66,7 +66,7 @@ def test_two_processes_do_not_compare_in_one_folder(small: Plan, tmp_path: Path)
             pass
 
 
-def test_overwriting_removes_the_runs_but_none_that_is_being_trained(small: Plan, tmp_path: Path) -> None:
+def test_overwriting_removes_the_runs_but_none_that_is_being_trained(small: ComparisonPlan, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run = RunFolder(small.runs(out)[0].folder)
     with comparison_folder.open_comparison(small, out, False, False):
@@ -82,7 +82,7 @@ def test_overwriting_removes_the_runs_but_none_that_is_being_trained(small: Plan
         assert sorted(path.name for path in out.iterdir()) == [".lock", "comparison.toml"]
 
 
-def test_text_is_prepared_once_and_is_each_run_s_own(small: Plan, tmp_path: Path) -> None:
+def test_text_is_prepared_once_and_is_each_run_s_own(small: ComparisonPlan, tmp_path: Path) -> None:
     planned_runs = small.runs(tmp_path / "out")
     comparison_folder.prepare_text(planned_runs, tmp_path / "out", "valid", silent)
     [shared] = (tmp_path / "out" / "corpora").iterdir()
@@ -92,7 +92,7 @@ def test_text_is_prepared_once_and_is_each_run_s_own(small: Plan, tmp_path: Path
     comparison_folder.prepare_text(planned_runs, tmp_path / "out", "valid", silent)
 
 
-def test_variants_with_other_test_data_are_refused(small: Plan, tmp_path: Path) -> None:
+def test_variants_with_other_test_data_are_refused(small: ComparisonPlan, tmp_path: Path) -> None:
     turned = json.dumps([str(tmp_path / "few.pt"), str(tmp_path / "few.en")])
     base = {name: value for name, value in small.table.items() if name != "compare"}
     plan = make_plan(asked_for(base, [], ["as it is:", f"turned: data.valid={turned}"], {}), "small")

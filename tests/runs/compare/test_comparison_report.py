@@ -17,7 +17,7 @@ from regard.runs.compare.keep import keep, keep_losses
 from regard.runs.compare.lengths import MOST_BUCKETS, buckets
 from regard.runs.compare.outcomes import Outcome
 from regard.runs.compare.page import length_table, notes, page, table
-from regard.runs.compare.plan import CompareOptions, Plan
+from regard.runs.compare.plan import CompareOptions, ComparisonPlan
 from regard.runs.compare.report import Comparison, Failure, find
 from regard.training.snapshot import Facts
 
@@ -57,9 +57,9 @@ def outcome(run: Any, right: str) -> Outcome:
 
 
 @pytest.fixture
-def comparison(small: Plan) -> Comparison:
+def comparison(small: ComparisonPlan) -> Comparison:
     """Three sentences of one word and three of two; the second variant is right twice as often."""
-    plan = Plan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
+    plan = ComparisonPlan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
     runs = plan.runs(Path("out"))
     outcomes = [outcome(run, right) for run, right in zip(runs, ("++----", "+++++-", "+-+---", "+++++-"), strict=True)]
     lengths = buckets(["w", "w", "w", "w w", "w w", "w w"])
@@ -75,8 +75,8 @@ def test_the_table_says_how_variants_differ(comparison: Comparison) -> None:
     assert "within spread" not in second[2]
 
 
-def test_a_difference_smaller_than_that_between_seeds_is_marked(small: Plan) -> None:
-    plan = Plan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
+def test_a_difference_smaller_than_that_between_seeds_is_marked(small: ComparisonPlan) -> None:
+    plan = ComparisonPlan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
     rights = ("++++----", "+++++---", "--------", "+-------")
     outcomes = [outcome(run, right) for run, right in zip(plan.runs(Path("out")), rights, strict=True)]
     found = find(plan, outcomes, [])
@@ -90,8 +90,8 @@ def test_scores_by_length_are_those_of_the_sentences(comparison: Comparison) -> 
     assert rows == [["1–2", "6", "33.33 ± 0.00", "83.33 ± 0.00"]]
 
 
-def test_a_failed_run_leaves_the_seeds_that_both_have(small: Plan) -> None:
-    plan = Plan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
+def test_a_failed_run_leaves_the_seeds_that_both_have(small: ComparisonPlan) -> None:
+    plan = ComparisonPlan("small", "model.norm", CompareOptions(metrics=["exact"]), small.variants, {})
     runs = plan.runs(Path("out"))
     found = find(plan, [outcome(runs[0], "++--"), outcome(runs[2], "+---"), outcome(runs[3], "++++")], [])
     assert found[1].measures[0].against_first is not None
@@ -123,7 +123,7 @@ def test_everything_is_kept_as_numbers_as_a_page_and_as_pictures(comparison: Com
 
 
 def test_the_losses_of_first_seeds_are_drawn_together(
-    small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: ComparisonPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: dict[str, list[tuple[int, float]]] = {}
     monkeypatch.setattr(RunFolder, "facts", lambda run: Facts(losses=[(1, 2.0), (2, float(run.folder.name[-1]))]))
@@ -142,7 +142,7 @@ def test_the_notes_say_how_many_ran_at_once(comparison: Comparison) -> None:
     assert notes(side_by_side)[-1].endswith("3 runs at once.")
 
 
-def test_what_failed_is_named_with_its_reason(small: Plan, comparison: Comparison, tmp_path: Path) -> None:
+def test_what_failed_is_named_with_its_reason(small: ComparisonPlan, comparison: Comparison, tmp_path: Path) -> None:
     runs = small.runs(Path("out"))
     some = [Failure(runs[2], ["This file", "is empty."]), Failure(runs[1], ["No memory was left."])]
     keep(replace(comparison, variants=comparison.variants[:1], failures=some), tmp_path)

@@ -8,17 +8,17 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.base.recipe import apply_settings
-from regard.runs.compare.plan import Plan, make_plan, merge_tables
+from regard.runs.compare.plan import ComparisonPlan, make_plan, merge_tables
 from regard.runs.compare.request import asked_for, cut
 
 BASE: dict[str, Any] = {"data": {"train": "demo:train", "test": "demo:test"}, "model": {"width": 32, "heads": 2}}
 
 
-def planned(*vary: str, variants: tuple[str, ...] = (), **others: Any) -> Plan:
+def planned(*vary: str, variants: tuple[str, ...] = (), **others: Any) -> ComparisonPlan:
     return make_plan(asked_for(BASE, vary, variants, others), "some")
 
 
-def names(plan: Plan) -> list[str]:
+def names(plan: ComparisonPlan) -> list[str]:
     return [variant.name for variant in plan.variants]
 
 

@@ -14,7 +14,7 @@ from regard.families import check_recipe
 from regard.hardware import threads
 from regard.runs.checkpoint import RunFolder
 from regard.runs.compare import side_by_side
-from regard.runs.compare.plan import Plan
+from regard.runs.compare.plan import ComparisonPlan
 from regard.training.snapshot import Facts, Snapshot
 
 GOOD = "print('regard: nothing to complain of')"
@@ -29,7 +29,7 @@ signal.pause()
 
 
 @pytest.fixture
-def pretended(small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def pretended(small: ComparisonPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Train the four runs of a comparison by processes that only pretend to."""
 
     def train(programs: list[str], jobs: int, stop: Any = lambda: False, minutes: float | None = None) -> Any:
@@ -76,7 +76,7 @@ def test_processes_do_not_outlive_whoever_started_them(pretended: Any, monkeypat
 
 
 def test_a_run_that_goes_on_keeps_its_threads_whatever_the_jobs(
-    pretended: Any, small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pretended: Any, small: ComparisonPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(threads, "cores", lambda: 6)
@@ -88,7 +88,7 @@ def test_a_run_that_goes_on_keeps_its_threads_whatever_the_jobs(
     assert [log.read_text() for log in logs] == ["3\n", "5\n", "3\n", "3\n"]
 
 
-def test_a_run_is_trained_by_the_ordinary_command(small: Plan, tmp_path: Path) -> None:
+def test_a_run_is_trained_by_the_ordinary_command(small: ComparisonPlan, tmp_path: Path) -> None:
     run = small.runs(tmp_path / "out")[3]
     run.folder.mkdir(parents=True)
     command = side_by_side._command(run, 1.5)

@@ -11,7 +11,7 @@ import pytest
 from regard.base.faults import Fault
 from regard.viewing.beside import draw_beside
 from regard.viewing.gates import Gates, draw_gates, gates_to_json
-from regard.viewing.lessons import Lesson, Line, Panel, draw_lesson, lesson_to_json, spread
+from regard.viewing.lessons import Lesson, LessonPanel, Line, draw_lesson, lesson_to_json, spread
 from regard.viewing.losses import SentenceLoss, TokenLoss, draw_losses
 from regard.viewing.matrix import Matrix
 
@@ -21,7 +21,9 @@ LINES = [
     Line("nearly", [(0, 1.0), (1, 1.0), (2, 1.01)], 2, "dotted"),
     Line("", [(0, 1.0), (2, 30.0)], 3),
 ]
-LESSON = Lesson("Um título com $ e ы", [Panel("a panel", "steps", "norm", LINES, "What one sees, in a sentence.")])
+LESSON = Lesson(
+    "Um título com $ e ы", [LessonPanel("a panel", "steps", "norm", LINES, "What one sees, in a sentence.")]
+)
 
 
 def svg_texts(path: Path) -> list[str]:
@@ -42,13 +44,13 @@ def test_a_lesson_names_its_lines_and_says_what_one_sees(tmp_path: Path) -> None
 
 def test_what_lies_beyond_all_numbers_is_left_out(tmp_path: Path) -> None:
     lines = [Line("fades", [(0, 1.0), (1, 1e-310)], 0), Line("bursts", [(0, 1.0), (1, inf)], 1)]
-    draw_lesson(Lesson("title", [Panel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")
+    draw_lesson(Lesson("title", [LessonPanel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")
     assert not {"fades", "bursts"} & set(svg_texts(tmp_path / "lesson.svg"))
 
 
 def test_an_axis_within_one_power_of_ten_has_plain_numbers(tmp_path: Path) -> None:
     lines = [Line("some", [(0, 0.5), (1, 0.7)], 0)]
-    draw_lesson(Lesson("title", [Panel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")
+    draw_lesson(Lesson("title", [LessonPanel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")
     assert {"0.6", "0.8"} <= set(svg_texts(tmp_path / "lesson.svg"))
 
 

@@ -22,13 +22,13 @@ from regard.seeing.lessons.gradients import (
     last_step_gradients,
     trained_lesson,
 )
-from regard.viewing.lessons import Panel
+from regard.viewing.lessons import LessonPanel
 
 SMALL = Experiment(length=8, width=5)
 ALL = ["vanilla", "lstm", "gru"]
 
 
-def values(panel: Panel, name: str) -> list[float]:
+def values(panel: LessonPanel, name: str) -> list[float]:
     (line,) = [line for line in panel.lines if line.name == name]
     return [value for _, value in line.points]
 

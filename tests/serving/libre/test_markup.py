@@ -13,27 +13,27 @@ from hypothesis import strategies as st
 
 from regard.data.corpora.sentences import Sentence, rejoin, split_sentences
 from regard.serving.libre import placing
-from regard.serving.libre.markup import Run, read_html, unchanged
-from regard.verbs.translate.outputs import Alignment, Translated, linked
+from regard.serving.libre.markup import TextRun, read_html, write_unchanged
+from regard.verbs.translate.outputs import Alignment, Translated, link_sentences
 
 
 def as_translated(text: str, alignment: Alignment) -> Translated:
     return Translated(text, 0.0, [], [], [(text, 0.0)], lambda: alignment)
 
 
-def put_together(run: Run, sentences: list[Sentence], parts: list[Translated]) -> str:
+def put_together(run: TextRun, sentences: list[Sentence], parts: list[Translated]) -> str:
     """A run with its sentences translated."""
-    return placing.put_back(run, rejoin(sentences, [part.text for part in parts]), linked(sentences, parts))
+    return placing.put_back(run, rejoin(sentences, [part.text for part in parts]), link_sentences(sentences, parts))
 
 
-def put_back(run: Run, translated: str, alignment: Alignment) -> str:
+def put_back(run: TextRun, translated: str, alignment: Alignment) -> str:
     """A run of one sentence, translated."""
     return put_together(run, [Sentence("", run.parts[1], "")], [as_translated(translated, alignment)])
 
 
 def translated(page: str, translation: str, alignment: Alignment) -> str:
     """A page of one run, translated by hand."""
-    (run,) = (part for part in read_html(page) if isinstance(part, Run))
+    (run,) = (part for part in read_html(page) if isinstance(part, TextRun))
     return put_back(run, translation, alignment)
 
 
@@ -42,7 +42,7 @@ def turned(page: str, order: Sequence[int] | None = None) -> str:
     parts = []
     for part in read_html(page):
         if isinstance(part, str) or not part.parts[1]:
-            parts.append(part if isinstance(part, str) else unchanged(part))
+            parts.append(part if isinstance(part, str) else write_unchanged(part))
             continue
         words = part.parts[1].split()
         places = list(order) if order and len(order) == len(words) else list(range(len(words)))
@@ -149,29 +149,29 @@ def test_lines_of_preformatted_text_are_kept() -> None:
 
 
 def test_tags_of_sentences_that_are_joined_without_a_space_stay_apart() -> None:
-    (run,) = (part for part in read_html("<b>I read.</b> <i>I sleep.</i> I <u>eat</u>.") if isinstance(part, Run))
+    (run,) = (part for part in read_html("<b>I read.</b> <i>I sleep.</i> I <u>eat</u>.") if isinstance(part, TextRun))
     sentences = [Sentence("", "I read.", " "), Sentence("", "I sleep.", " "), Sentence("", "I eat.", "")]
     parts = [as_translated(text, [(1, 0)]) for text in ("読む。", "寝る。", "食べる。")]
     assert put_together(run, sentences, parts) == "<b>読む。</b><i>寝る。</i><u>食べる</u>。"
 
 
 def test_an_element_comes_back_once_even_if_its_words_are_torn_apart() -> None:
-    run = next(part for part in read_html("<b>one two</b> three") if isinstance(part, Run))
+    run = next(part for part in read_html("<b>one two</b> three") if isinstance(part, TextRun))
     assert put_back(run, "EINS DREI ZWEI", [(0, 0), (2, 1), (1, 2)]) == "<b>EINS</b> DREI ZWEI"
 
 
 def test_an_element_whose_words_vanish_stands_empty_beside_its_neighbours() -> None:
-    run = next(part for part in read_html("one <b>two</b> three") if isinstance(part, Run))
+    run = next(part for part in read_html("one <b>two</b> three") if isinstance(part, TextRun))
     assert put_back(run, "EINS DREI", [(0, 0), (2, 1)]) == "EINS<b></b> DREI"
 
 
 def test_words_from_nowhere_inside_an_element_stay_inside() -> None:
-    run = next(part for part in read_html("<b>one two</b> three") if isinstance(part, Run))
+    run = next(part for part in read_html("<b>one two</b> three") if isinstance(part, TextRun))
     assert put_back(run, "EINS UND ZWEI DREI", [(0, 0), (1, 2), (2, 3)]) == "<b>EINS UND ZWEI</b> DREI"
 
 
 def test_what_is_written_is_never_markup() -> None:
-    run = next(part for part in read_html("<i>one</i>") if isinstance(part, Run))
+    run = next(part for part in read_html("<i>one</i>") if isinstance(part, TextRun))
     assert put_back(run, "<script>", [(0, 0)]) == "<i>&lt;script&gt;</i>"
 
 
@@ -240,7 +240,7 @@ def test_each_element_comes_back_once_inside_the_same_one(tree: Any, drafts: lis
     output = []
     for part in read_html(page):
         if isinstance(part, str) or not part.parts[1]:
-            output.append(part if isinstance(part, str) else unchanged(part))
+            output.append(part if isinstance(part, str) else write_unchanged(part))
             continue
         sentences = split_sentences(part.parts[1], "en")
         parts = [
@@ -257,8 +257,8 @@ def test_each_element_comes_back_once_inside_the_same_one(tree: Any, drafts: lis
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="<>/abp &;!?-=[]\"' \n", max_size=30))
 def test_any_text_can_be_read_as_a_page(page: str) -> None:
-    kept = "".join(part if isinstance(part, str) else unchanged(part) for part in read_html(page))
-    again = "".join(part if isinstance(part, str) else unchanged(part) for part in read_html(kept))
+    kept = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(page))
+    again = "".join(part if isinstance(part, str) else write_unchanged(part) for part in read_html(kept))
     assert again == kept
     assert html.unescape(TAGS.sub("", turned(page))) is not None
 
