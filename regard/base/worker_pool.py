@@ -1,7 +1,8 @@
 """Worker processes that last: started once, asked again and again, answering in order.
 
 Those of `map_in_order` do one job and may run anything. These serve a training run: they hold what they read between
-two epochs, and they import what their work needs and nothing else, neither torch nor the script of the main process.
+two epochs, and they import what their work needs and nothing else, neither torch nor the script of the main process
+(which loky's workers would, for what they are sent is pickled by reference to it).
 """
 
 import gc
