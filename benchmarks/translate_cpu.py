@@ -112,7 +112,7 @@ def by_hand(model: Path, texts: list[str], beam: int, rows: int) -> Contender:
     source, target = engine.source, engine.target
     tokens = {piece: token for token, piece in enumerate(target.pieces(range(target.size)))}
     search = {"beam_size": beam, "length_penalty": 0.5, "max_decoding_length": 2 * max(map(len, texts)) + 22}
-    translator = ctranslate2.TranslationModel(str(model / CTRANSLATE2), inter_threads=CORES, intra_threads=1)
+    translator = ctranslate2.Translator(str(model / CTRANSLATE2), inter_threads=CORES, intra_threads=1)
 
     def translate() -> float:
         cut = [source.pieces(each) for each in source.encode_all(texts)]

@@ -34,7 +34,7 @@ def test_export_goes_into_the_model_folder_and_computes_in_eight_bits(
     assert written.out == ""
     assert f"{copied / 'ctranslate2'} is {copied} for ctranslate2" in written.err
     assert has_export(copied)
-    translator = ctranslate2.TranslationModel(str(copied / "ctranslate2"), compute_type="default")
+    translator = ctranslate2.Translator(str(copied / "ctranslate2"), compute_type="default")
     assert translator.compute_type.startswith("int8")
     load_engine(copied)
     load_translation_model(copied, device="cpu")  # the folder is still a model
@@ -45,7 +45,7 @@ def test_export_elsewhere_leaves_the_model_as_it_was(copied: Path, tmp_path: Pat
     assert main(["export", str(copied), "--to", "ctranslate2", "-o", str(out), "--quantisation", "float32"]) == 0
     assert not has_export(copied)
     assert ctranslate2.contains_model(str(out))
-    assert ctranslate2.TranslationModel(str(out)).compute_type == "float32"
+    assert ctranslate2.Translator(str(out)).compute_type == "float32"
     assert {path.name for path in out.parent.iterdir()} == {"export"}
 
 

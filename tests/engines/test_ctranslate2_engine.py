@@ -18,6 +18,7 @@ from regard.decoding.pauses import pausing
 from regard.engines.ctranslate2.engine import CTranslate2Engine
 from regard.engines.links import word_links
 from regard.models.transformer.network import Transformer
+from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.tasks.translation.task import Translation
 
 TEXTS = ["Ana reads.", "Hi", "a b c d", "Кот", "Olá, mundo!", "x"]
@@ -140,7 +141,7 @@ def test_an_explained_output_is_aligned_as_ours_is(ours: Translation, theirs: CT
     texts = ["a b c d", "e f g", "one two three", "y z"]
     for text, row in zip(texts, theirs.translate(texts, DecodingOptions(beam=beam), explained=True), strict=True):
         with watching(ours.model) as gazes:
-            ours.forced_scores(ours.force_batch([text], [row[0].tokens]))
+            forced_scores(ours, force_batch(ours, [text], [row[0].tokens]))
         crossing = [gaze.weights for gaze in gazes if (gaze.looks_from, gaze.looks_at) == ("target", "source")]
         weights = crossing[-2][0, :, :-1].mean(dim=0)  # the last block but one
         words = ours.target.words(row[0].tokens), ours.source.words(ours.source.encode(text))
