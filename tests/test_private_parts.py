@@ -1,4 +1,4 @@
-"""Which private parts of libraries are relied on, all of them for speed: a version without one is to be noticed here."""
+"""Which private parts of libraries are relied on, all of them for speed; a version that lacks one is noticed here."""
 
 import re
 from pathlib import Path
