@@ -62,7 +62,7 @@ class Model:
     ) -> "list[Translated]":
         """Translate each text, if it is a translator."""
         needs(self.recipe, "translate")
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} says that it translates, and has no way to")
 
     def answer(self, inputs: Sequence[Any]) -> list[Answer]:
         """Answer each input, as people have it: the number of a node, the file of a picture."""
@@ -82,7 +82,7 @@ class Model:
     ) -> "list[list[Generated]]":
         """Go on with each prompt, if it is a language model."""
         needs(self.recipe, "generate")
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} says that it goes on with prompts, and has no way to")
 
 
 def build_task(recipe: Recipe, files: Mapping[str, bytes]) -> Any:

@@ -199,11 +199,11 @@ def test_who_notes_by_themselves_is_asked_for_as_little() -> None:
 
 def test_who_is_watched() -> None:
     model = Looker()
-    assert not watched(model.last)
+    assert not is_watched(model.last)
     with watching(model, where="last"):
         assert is_watched()
-        assert watched(model.last)
-        assert not watched(model.blocks[0])
+        assert is_watched(model.last)
+        assert not is_watched(model.blocks[0])
         with without_watching():
             assert not is_watched()
     assert not is_watched()

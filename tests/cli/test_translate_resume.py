@@ -110,7 +110,7 @@ def dying(file):
     force(file)
 
 def write(out):
-    with unfinished.hold_output(out) as place, place.growing({"--beam": 4}, place.kept()) as file:
+    with unfinished.hold_output(out) as place, place.growing({"--beam": 4}, place.read_kept()) as file:
         for first in range(0, 9, 2):
             portion = [f"line {number}" for number in range(first, min(9, first + 2))]
             if not file.covers(portion, nothing):
@@ -295,7 +295,7 @@ def begin(out: Path, portions: int = 1) -> tuple[Path, Path]:
 
 def kept(out: Path) -> Kept:
     with hold_output(out) as place:
-        return place.kept()
+        return place.read_kept()
 
 
 def test_damaged_records_are_refused(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_every_flipped_bit_of_an_unfinished_output_is_found(
         assert f"is damaged; only what the first {bit // 64 * 2} lines became is kept" in capsys.readouterr().err
     text.write_bytes(right[:-1])  # shorter than it was
     assert kept(out).lines == 4
-    with hold_output(out) as place, place.growing({}, place.kept()) as file:
+    with hold_output(out) as place, place.growing({}, place.read_kept()) as file:
         for first in range(3):
             if not file.covers([f"{first} 0", f"{first} 1"], NO_WISHES):
                 file.write(f"{first} 0")

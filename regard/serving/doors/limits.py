@@ -17,7 +17,7 @@ def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslat
     if request.engine != "auto" and request.engine not in model.engines:
         called, engines = CALLED[request.engine], " or ".join(model.engines)
         raise Fault(f"The model {model.name} is not served by {called}; ask for {engines}.")
-    for name in (*request.together, *([request.channel] if request.channel else [])):
+    for name in (*request.together, *([] if request.channel is None else [request.channel])):
         if name not in model.others:
             raise Fault(f"There is no model {name[:40]!r} here; there are {', '.join(model.others)}.")
     plan = model.plan(request)

@@ -195,6 +195,7 @@ def test_split_sentences_may_be_switched_off(client: httpx.Client) -> None:
         ({"search": {"longest_extra": 0}}, "longest_extra is 0, expected 1 or more"),
         ({"channel_weight": 2.0}, "'channel_weight' would do nothing without 'channel'"),
         ({"channel": "nobody"}, "There is no model 'nobody' here"),
+        ({"channel": ""}, "There is no model '' here"),
         ({"channel": "forth"}, "must go from pt to en"),
         ({"with": ["nobody"]}, "There is no model 'nobody' here"),
         ({"forced": "a", "n_best": 2}, "omit 'n_best'"),
