@@ -1,4 +1,4 @@
-"""Files that something vouches for: records that carry their own checksum, and the checksums of other files.
+"""Checksums: records that carry their own, and files whose checksums such a record holds.
 
 A flipped bit in what a model learns from changes the model and nothing else, so nobody would ever notice.
 """

@@ -1,4 +1,4 @@
-"""Lines in, translations out, whatever makes them, and files that ask something of each line."""
+"""Input for `regard translate`: its lines, the files of prefixes and phrases for each line, and their portions."""
 
 import io
 import lzma

@@ -1,4 +1,4 @@
-"""What the system refused to read, write or open, as a sentence that names the file: no fault of ours."""
+"""Errors of the operating system, such as a file that cannot be read, as one sentence that names the file."""
 
 import errno
 import os

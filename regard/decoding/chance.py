@@ -1,4 +1,4 @@
-"""Random numbers that are a function of what they are for, and of nothing else.
+"""Random numbers for sampling, each a pure function of the seed, the line, the sample and the step that it is for.
 
 A generator gives its numbers in turn, so what one sentence draws would depend on who drew before. Here a number is a
 hash of its key, computed in whole numbers, the same on every device, in any batch and any order.

@@ -1,4 +1,4 @@
-"""Beam search in which nothing changes its shape, so that its whole step can be captured (`captured.py`).
+"""Beam search in which nothing changes its shape, so that its whole step can be captured (`step_graphs.py`).
 
 It finds what `beam_search` finds, by the same rules, for plain beams; `fits` says which those are. What is different is
 where things lie. A step, from the model's to the choice of survivors and the moving of rows, is one function on the

@@ -1,4 +1,4 @@
-"""What a search gives, and what may be asked of it beside its options."""
+"""The hypotheses that a search gives, and what may be demanded of them beside its options."""
 
 import math
 from collections.abc import Callable, Sequence

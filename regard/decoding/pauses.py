@@ -1,4 +1,4 @@
-"""Between two steps of a search: where whoever runs it may give it up, or do something else meanwhile.
+"""Pauses between the steps of a search, in which whoever runs it may cancel it, or serve someone else first.
 
 Every search calls `between_steps` before each step; what waits for an engine that cannot be interrupted calls it while
 it waits. Nothing happens there unless it runs inside `pausing`.

@@ -1,4 +1,4 @@
-"""What a run consists of at one moment, and who keeps it."""
+"""A run at one moment, as a checkpoint holds it, and what is asked of whoever keeps checkpoints."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
