@@ -26,7 +26,9 @@ class FilePart(Options):
 
     address: str = Field(description="Where anyone can download it.")
     size: int = Field(gt=0, description="Bytes of its content, unpacked.")
-    sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum of its content, unpacked.")
+    sha256: str = Field(
+        pattern="^[0-9a-f]{64}$", description="Checksum of its content, unpacked; of an archive, as it is."
+    )
 
 
 class DataFile(Options):
@@ -38,8 +40,10 @@ class DataFile(Options):
     address: str | None = Field(None, description="Where anyone can download it.")
     folder: bool = Field(False, description="Whether it is a folder.")
     derived: str | None = Field(None, description="How it was made, when it is no public file.")
-    parts: list[FilePart] = Field([], description="The public files whose pairs of sentences it joins.")
+    parts: list[FilePart] = Field([], description="The public files of which it is made.")
     unseen_in: FilePart | None = Field(None, description="The public file of which it shares no sentence.")
+    conversion: str | None = Field(None, description="How it is made of an archive; otherwise pairs are joined.")
+    members: str = Field("", description="The members of the archive that it is made of, as a regular expression.")
 
     @property
     def is_public(self) -> bool:

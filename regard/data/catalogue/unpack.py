@@ -124,7 +124,7 @@ def folder_checksum(path: Path, limit: int) -> str:
     """The checksum of a folder's content, be it unpacked or an archive; `limit` as for `unpack`."""
     lines = []
     with _damage_told():
-        for name, stream in _members(path, limit):
+        for name, stream in archive_members(path, limit):
             digest = hashlib.sha256()
             while piece := stream.read(_CHUNK):
                 digest.update(piece)
@@ -142,7 +142,7 @@ def unpack(path: Path, target: Path, limit: int) -> None:
     """
     target.mkdir(parents=True)
     with _damage_told():
-        for name, stream in _members(path, limit):
+        for name, stream in archive_members(path, limit):
             place = target / name
             try:
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def unpack(path: Path, target: Path, limit: int) -> None:
                 raise Unusable(f"holds {name!r} twice") from None
 
 
-def _members(path: Path, limit: int) -> Iterator[tuple[str, IO[bytes]]]:
+def archive_members(path: Path, limit: int) -> Iterator[tuple[str, IO[bytes]]]:
     """The files of a folder or archive: each path and its content, to be read before the next is asked for."""
     total = count = 0
     name = bare(path.name)
