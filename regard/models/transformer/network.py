@@ -205,7 +205,7 @@ class Transformer(nn.Module):
             raise Fault(f"model.shared_embeddings is true, but {sizes} cannot share one matrix.")
         self.source_embedding = Embedding(source_tokens, options.width, pad)
         self.target_embedding = self.source_embedding if shared else Embedding(target_tokens, options.width, pad)
-        self.source_places, self.target_places = _places(options), _places(options)
+        self.source_places, self.target_places = places_of(options), places_of(options)
         self.dropout = nn.Dropout(options.dropout)
         self.encoder = nn.ModuleList(EncoderBlock(options) for _ in range(options.encoder_layers))
         self.decoder = nn.ModuleList(DecoderBlock(options) for _ in range(options.decoder_layers))
@@ -312,7 +312,8 @@ def _residual(options: TransformerOptions) -> Residual:
     return Residual(options.width, options.dropout, options.norm)
 
 
-def _places(options: TransformerOptions) -> nn.Module:
+def places_of(options: TransformerOptions) -> nn.Module:
+    """What tells the tokens their places before the first block, if anything does."""
     match options.positions:
         case "sinusoidal":
             return Sinusoidal()

@@ -1,0 +1,49 @@
+"""The mean of the vectors of a text's words, and perhaps layers above it: deep averaging (Iyyer et al. 2015)."""
+
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.base.recipe import Options
+from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.text.inputs import InputOptions, WordInputs
+from regard.models.text.reader import Reader
+from regard.models.text.texts import Texts, Vocabulary, mean_over_time
+
+
+class AveragingOptions(Options):
+    """The mean of the words' vectors, and what stands above it; the order of the words is lost."""
+
+    inputs: InputOptions = Field(InputOptions(), description="The vectors of the words that it reads.")
+    layers: int = Field(0, ge=0, le=MOST_LAYERS, description="Layers above the mean; 0 is the mean itself.")
+    width: int = Field(200, ge=1, le=WIDEST, description="Width of these layers.")
+    dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on the mean and on each layer.")
+
+
+class Averaging(Reader):
+    """h₀ = mean of the vectors; h_l = tanh(W_l h_{l−1} + b_l) (Iyyer et al. 2015, equations 1 to 4).
+
+    Words are dropped by being read as unknown, where the paper leaves them out of the mean.
+    """
+
+    def __init__(self, options: AveragingOptions, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.inputs = WordInputs(options.inputs, vocabulary)
+        depths = [self.inputs.width, *[options.width] * options.layers]
+        self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(depths))
+        self.dropout = nn.Dropout(options.dropout)
+        self.width = depths[-1]
+
+    def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
+        """One vector for each text."""
+        states = self.dropout(mean_over_time(self.inputs(texts.tokens), texts.lengths))
+        for layer in self.layers:
+            states = self.dropout(torch.tanh(layer(states)))
+        return states
+
+    def multiplications(self, length: int) -> int:
+        """How many it takes, however long the text is: a mean is a sum, and only the layers multiply."""
+        return self.matrices()

@@ -1,0 +1,110 @@
+"""The encoder of a Transformer over words (Vaswani et al. 2017, section 3.1), trained from scratch on a task.
+
+Departures: ready vectors of any width are projected to its own, every input is normalised before its place is added,
+and the norm stands before each sublayer unless told otherwise, by which small encoders learn without a warm-up.
+"""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.attention import Lengths
+from regard.attention.heads import MultiHead
+from regard.base.recipe import Options
+from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.text.inputs import InputOptions, WordInputs
+from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
+from regard.models.text.reader import Reader
+from regard.models.text.texts import Texts, Vocabulary
+from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
+
+
+class EncoderOptions(Options):
+    """A Transformer's encoder that reads words, and how one vector is made of its states."""
+
+    inputs: InputOptions = Field(InputOptions(), description="The vectors of the words that it reads.")
+    width: int = Field(128, ge=2, le=WIDEST, description="Width of the states between the blocks.")
+    layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Blocks, one above the other.")
+    heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block.")
+    feed_forward: int = Field(256, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout on inputs, sublayers and what comes of them.")
+    norm: Literal["before", "after"] = Field("before", description="Layer norm before each sublayer, or after it.")
+    positions: Literal["sinusoidal", "learned", "rotary", "alibi", "none"] = Field(
+        "sinusoidal", description="How a word knows its place."
+    )
+    longest: int = Field(4096, ge=1, le=LONGEST, description="The longest text in tokens.")
+    pooling: Literal["mean", "max", "attention", "first"] = Field(
+        "mean",
+        description="How the states of a text become one vector, where one class is asked for: first is the state of "
+        "a token of its own that stands before the text ([CLS]).",
+    )
+    score: PoolingScore = Field("additive", description="How pooling with attention scores a state.")
+
+    @model_validator(mode="after")
+    def _check(self) -> "EncoderOptions":
+        self.of_blocks()
+        return self
+
+    def of_blocks(self) -> TransformerOptions:
+        """The same as the options of a Transformer, of which the decoder is not made."""
+        return TransformerOptions(
+            encoder_layers=self.layers,
+            decoder_layers=1,
+            width=self.width,
+            feed_forward=self.feed_forward,
+            heads=self.heads,
+            dropout=self.dropout,
+            norm=self.norm,
+            positions=self.positions,
+            longest=self.longest,
+        )
+
+
+class EncoderReader(Reader):
+    """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
+
+    def __init__(self, options: EncoderOptions, vocabulary: Vocabulary, pools: bool = True) -> None:
+        super().__init__()
+        self.options, self.width = options, options.width
+        of_blocks = options.of_blocks()
+        self.inputs = WordInputs(options.inputs, vocabulary)
+        self.enter = nn.Sequential(nn.Linear(self.inputs.width, options.width), nn.LayerNorm(options.width))
+        self.places = places_of(of_blocks)
+        self.dropout = nn.Dropout(options.dropout)
+        self.blocks = nn.ModuleList(EncoderBlock(of_blocks) for _ in range(options.layers))
+        self.norm = nn.LayerNorm(options.width) if options.norm == "before" else nn.Identity()
+        begins = pools and options.pooling == "first"
+        self.first = nn.Parameter(torch.empty(options.width)) if begins else None
+        if self.first is not None:
+            nn.init.normal_(self.first)
+        attends = pools and options.pooling == "attention"
+        self.pooling = AttentionPooling(options.width, options.score) if attends else None
+
+    def states(self, texts: Texts) -> Float[Tensor, "batch place width"]:
+        """What is known at each word, and before them all at the first token, where there is one."""
+        states = self.enter(self.inputs(texts.tokens))
+        lengths = texts.lengths
+        if self.first is not None:
+            states = torch.cat([self.first.expand(len(states), 1, -1), states], dim=1)
+            lengths = lengths + 1
+        states = self.dropout(self.places(states))
+        for block in self.blocks:
+            states = block(states, Lengths(lengths))
+        return self.dropout(self.norm(states))
+
+    def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
+        """One vector for each text."""
+        states = self.states(texts)
+        if self.first is not None:
+            return states[:, 0]
+        if self.pooling is not None:
+            return self.pooling(states, texts.lengths)
+        return POOLS[self.options.pooling](states, texts.lengths)
+
+    def multiplications(self, length: int) -> int:
+        """How many reading a text of so many words takes, and pooling it."""
+        looking = sum(part.multiplications(length) for part in self.modules() if isinstance(part, MultiHead))
+        return length * self.matrices() + looking

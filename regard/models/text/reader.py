@@ -1,0 +1,27 @@
+"""What all networks share that make one vector of a text."""
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.models.text.inputs import WordInputs
+from regard.models.text.texts import Texts
+
+
+class Reader(nn.Module):
+    """A network over the vectors of words; what it makes of a text, or of each word, is `width` wide."""
+
+    inputs: WordInputs
+    width: int
+
+    def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
+        """One vector for each text."""
+        raise NotImplementedError
+
+    def multiplications(self, length: int) -> int:
+        """How many reading a text of so many words takes."""
+        raise NotImplementedError
+
+    def matrices(self) -> int:
+        """The numbers in all of its matrices, but for the vectors of words, which are looked up."""
+        every = sum(weights.numel() for weights in self.parameters() if weights.dim() == 2)
+        return every - sum(table.numel() for table in self.inputs.tables)

@@ -1,0 +1,110 @@
+"""A recurrent network over words: vanilla, LSTM or GRU, in one direction or two, pooled with attention or without.
+
+For texts that are asked about an aspect, the aspect may join every input and guide the attention (Wang et al. 2016).
+"""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.base.recipe import Options
+from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.recurrent.layers import Stack
+from regard.models.text.inputs import InputOptions, WordInputs
+from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
+from regard.models.text.reader import Reader
+from regard.models.text.texts import Texts, Vocabulary, mean_over_time
+
+
+class RnnOptions(Options):
+    """A recurrent network that reads words, and how one vector is made of its states."""
+
+    inputs: InputOptions = Field(InputOptions(), description="The vectors of the words that it reads.")
+    cell: Literal["vanilla", "lstm", "gru"] = Field("lstm", description="The recurrent cell.")
+    width: int = Field(200, ge=1, le=WIDEST, description="Width of a layer, both directions together.")
+    layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Layers, one above the other.")
+    bidirectional: bool = Field(True, description="Read each text from both ends.")
+    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout between layers and on what comes of them.")
+    pooling: Literal["attention", "mean", "max", "last"] = Field(
+        "attention", description="How the states of a text become one vector, where one class is asked for."
+    )
+    score: PoolingScore = Field("additive", description="How pooling with attention scores a state.")
+    aspect: Literal["ignored", "query", "inputs", "both"] = Field(
+        "ignored",
+        description="Where the vector of an aspect goes: nowhere, to the query of the attention, beside every input, "
+        "or to both.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> "RnnOptions":
+        if self.bidirectional and self.width % 2:
+            raise ValueError(f"width {self.width} is odd, but two directions share it evenly")
+        if self.asks_by_aspect and self.pooling != "attention":
+            raise ValueError(f"aspect = '{self.aspect}' guides pooling with attention, and pooling is '{self.pooling}'")
+        return self
+
+    @property
+    def asks_by_aspect(self) -> bool:
+        """Whether an aspect is what the attention asks for."""
+        return self.aspect in ("query", "both")
+
+    @property
+    def reads_aspect(self) -> bool:
+        """Whether an aspect stands beside every input."""
+        return self.aspect in ("inputs", "both")
+
+
+class RecurrentReader(Reader):
+    """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
+
+    def __init__(self, options: RnnOptions, vocabulary: Vocabulary, pools: bool = True) -> None:
+        super().__init__()
+        self.options, self.width = options, options.width
+        self.inputs = WordInputs(options.inputs, vocabulary)
+        depth = self.inputs.width * (2 if options.reads_aspect else 1)
+        self.stack = Stack(
+            options.cell,
+            depth,
+            options.width,
+            options.layers,
+            dropout=options.dropout,
+            bidirectional=options.bidirectional,
+        )
+        self.dropout = nn.Dropout(options.dropout)
+        query = self.inputs.width if options.asks_by_aspect else None
+        attends = pools and options.pooling == "attention"
+        self.pooling = AttentionPooling(options.width, options.score, query) if attends else None
+
+    def states(self, texts: Texts) -> Float[Tensor, "batch time width"]:
+        """What is known at each word; behind the end of a text there are zeros."""
+        return self.dropout(self._read(texts)[0])
+
+    def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
+        """One vector for each text."""
+        states, last = self._read(texts)
+        if self.options.pooling == "last":
+            return self.dropout(last)
+        if self.pooling is None:
+            return self.dropout(POOLS[self.options.pooling](states, texts.lengths))
+        query = self._aspects(texts) if self.options.asks_by_aspect else None
+        return self.dropout(self.pooling(states, texts.lengths, query))
+
+    def _read(self, texts: Texts) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch width"]]:
+        vectors = self.inputs(texts.tokens)
+        if self.options.reads_aspect:
+            beside = self._aspects(texts)[:, None].expand(-1, vectors.shape[1], -1)
+            vectors = torch.cat([vectors, beside], dim=-1)
+        return self.stack.read(vectors, texts.lengths)
+
+    def _aspects(self, texts: Texts) -> Float[Tensor, "batch depth"]:
+        """The mean of the vectors of an aspect's words."""
+        assert texts.aspects is not None
+        assert texts.aspect_lengths is not None
+        return mean_over_time(self.inputs(texts.aspects), texts.aspect_lengths)
+
+    def multiplications(self, length: int) -> int:
+        """How many reading a text of so many words takes, and pooling it."""
+        return length * self.matrices()

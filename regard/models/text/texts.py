@@ -1,0 +1,46 @@
+"""What networks of words are given: tokens of texts, and what is known of the vocabulary that they come from."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """How many tokens there are, which of them stand for padding and for unknown words, and what comes with them.
+
+    `vector_width` is the width of ready vectors of the tokens, where there are any.
+    """
+
+    size: int
+    pad: int
+    unknown: int
+    vector_width: int | None = None
+
+
+class Texts(NamedTuple):
+    """Texts in tokens, every one of them with one at least; behind its length a row is padding.
+
+    `aspects` are the tokens of what each text is asked about, where there is such a thing.
+    """
+
+    tokens: Int[Tensor, "batch time"]
+    lengths: Int[Tensor, " batch"]
+    aspects: Int[Tensor, "batch aspect_time"] | None = None
+    aspect_lengths: Int[Tensor, " batch"] | None = None
+
+
+def real_places(lengths: Int[Tensor, " batch"], time: int) -> Bool[Tensor, "batch time"]:
+    """True where a place is part of its text."""
+    return torch.arange(time, device=lengths.device) < lengths[:, None]
+
+
+def mean_over_time(
+    states: Float[Tensor, "batch time width"], lengths: Int[Tensor, " batch"]
+) -> Float[Tensor, "batch width"]:
+    """The mean over the places of each text, its padding left out."""
+    real = real_places(lengths, states.shape[1])
+    return states.masked_fill(~real[..., None], 0.0).sum(dim=1) / lengths[:, None]
