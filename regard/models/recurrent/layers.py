@@ -1,27 +1,35 @@
 """Recurrent layers: vanilla, LSTM and GRU cells, one layer above the other, read whole or one step at a time.
 
-The layers are torch's fused ones; `regard/models/cells.py` writes the same equations out on the same weights.
+The layers are torch's fused ones; `regard/models/recurrent/cells.py` writes the same equations out on the same weights.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 from torch.overrides import handle_torch_function, has_torch_function_variadic
+
+from regard.models.recurrent.dropout import LockedDropout
 
 # What a layer remembers between two steps: (h,), and for an LSTM (h, c); each of shape (row, width).
 Hidden = tuple[Tensor, ...]
 
 CELLS: dict[str, type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]] = {"vanilla": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 GATES = {"vanilla": 1, "lstm": 4, "gru": 3}
+# The functions behind torch's modules, which take the weights from whoever calls them.
+_FUSED: dict[str, Callable[..., Any]] = {"vanilla": torch.rnn_tanh, "lstm": torch.lstm, "gru": torch.gru}
 
 
 class Stack(nn.Module):
     """Recurrent layers with dropout between them and, if asked for, a residual connection around all but the first.
 
-    A bidirectional layer of `width` is two of half the width, one for each direction, side by side.
+    A bidirectional layer of `width` is two of half the width, one for each direction, side by side. With `locked`, a
+    row has one mask of dropout for all time steps, and is never packed. `weight_drop` is the share of the weights from
+    state to state that are left out while training, the same ones at all time steps (Merity et al. 2018, section 2).
     """
 
     def __init__(
@@ -34,17 +42,24 @@ class Stack(nn.Module):
         dropout: float = 0.0,
         residual: bool = False,
         bidirectional: bool = False,
+        locked: bool = False,
+        weight_drop: float = 0.0,
+        last_width: int | None = None,
+        orthogonal: bool = True,
     ) -> None:
         super().__init__()
         self.cell, self.residual, self.bidirectional = cell, residual, bidirectional
-        self.dropout = nn.Dropout(dropout)
-        own = width // 2 if bidirectional else width
-        depths = [depth, *[width] * (layers - 1)]
+        self.dropout = LockedDropout(dropout) if locked else nn.Dropout(dropout)
+        self.weight_drop = weight_drop
+        widths = [*[width] * (layers - 1), width if last_width is None else last_width]
+        directions = 2 if bidirectional else 1
         self.layers = nn.ModuleList(
-            CELLS[cell](each, own, batch_first=True, bidirectional=bidirectional) for each in depths
+            CELLS[cell](before, own // directions, batch_first=True, bidirectional=bidirectional)
+            for before, own in zip([depth, *widths], widths, strict=False)
         )
-        for layer in self.layers:
-            _initialise(layer, GATES[cell])
+        if orthogonal:  # else as torch draws them
+            for layer in self.layers:
+                _initialise(layer, GATES[cell])
 
     def forward(
         self, inputs: Float[Tensor, "batch time depth"], states: list[Hidden] | None = None
@@ -53,10 +68,24 @@ class Stack(nn.Module):
         finals = []
         for number, layer in enumerate(self.layers):
             start = None if states is None else self._for_layer(states[number])
-            outputs, final = layer(self._between(inputs, number), start)
+            outputs, final = self._read(layer, self._between(inputs, number), start)
             finals.append(self._from_layer(final))
             inputs = self._around(inputs, outputs, number)
         return inputs, finals
+
+    def _read(self, layer: Any, inputs: Tensor, start: Tensor | Hidden | None) -> tuple[Tensor, Any]:
+        """What a layer gives, in training with some of its weights left out."""
+        if not self.weight_drop or not self.training:
+            return layer(inputs, start)
+        weights = _end_to_end([self._drop(name, weight) for name, weight in layer.named_parameters()])
+        if start is None:
+            nothing = inputs.new_zeros(2 if self.bidirectional else 1, len(inputs), layer.hidden_size)
+            start = (nothing, nothing) if self.cell == "lstm" else nothing
+        outputs, *final = _FUSED[self.cell](inputs, start, weights, True, 1, 0.0, True, self.bidirectional, True)
+        return outputs, tuple(final) if self.cell == "lstm" else final[0]
+
+    def _drop(self, name: str, weight: Tensor) -> Tensor:
+        return F.dropout(weight, self.weight_drop) if name.startswith("weight_hh") else weight
 
     def read(
         self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
@@ -114,6 +143,16 @@ class Stack(nn.Module):
         """The directions of a layer, which torch gives on the first axis, side by side."""
         tensors = final if self.cell == "lstm" else (final,)
         return tuple(tensor.transpose(0, 1).flatten(1) for tensor in tensors)
+
+
+def _end_to_end(weights: list[Tensor]) -> list[Tensor]:
+    """The weights of a layer in one piece of memory, which cuDNN asks for: matrices first, then biases."""
+    if not weights[0].is_cuda:
+        return weights
+    order = sorted(range(len(weights)), key=lambda number: -weights[number].dim())
+    whole = torch.cat([weights[number].flatten() for number in order])
+    parts = dict(zip(order, whole.split([weights[number].numel() for number in order]), strict=True))
+    return [parts[number].view(weight.shape) for number, weight in enumerate(weights)]
 
 
 def orthogonal_(weight: Tensor) -> Tensor:
