@@ -12,11 +12,12 @@ from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Answer, Counts
+from regard.protocols import Answer, Counts, TextVectors
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.training.snapshot import load_weights, named_weights
 from regard.verbs.answer import answer_each
+from regard.verbs.embed.embedding import embed_each
 from regard.verbs.table import has, needs, verbs_of
 
 if TYPE_CHECKING:
@@ -68,6 +69,13 @@ class Model:
         """Answer each input, as people have it: the number of a node, the file of a picture."""
         needs(self.recipe, "answer")
         return list(answer_each(self.task, inputs))
+
+    def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
+        """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""
+        needs(self.recipe, "embed")
+        if isinstance(texts, str):
+            raise TypeError("embed takes a list of texts; write embed([text])")
+        return list(embed_each(self.task, texts, layer))
 
     def generate(
         self,

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from regard.base.progress import Progress, Remark
-from regard.viewing.sides import Side
+from regard.viewing.sides import Side, Words
 
 
 @dataclass(frozen=True)
@@ -309,11 +309,37 @@ class Draws(Protocol):
     def draw(self, count: int, generator: torch.Generator) -> list[Any]: ...
 
 
+@dataclass(frozen=True)
+class TextVectors:
+    """The vectors of one text: of each token in every layer, by the number of the layer, each (token, width).
+
+    Layer 0 is the plain embedding, the same wherever a token stands; those above it know what stands around it.
+    """
+
+    text: Words
+    layers: dict[int, Tensor]
+
+    @property
+    def sentence(self) -> dict[int, Tensor]:
+        """One vector of the whole text in every layer, the mean of its tokens; zero where it has none."""
+        return {layer: vectors.sum(0) / max(len(vectors), 1) for layer, vectors in self.layers.items()}
+
+    @property
+    def words(self) -> dict[int, Tensor]:
+        """The vectors of whole words (word, width), each the mean of the word's tokens."""
+        places = torch.tensor(self.text.places, dtype=torch.long)
+        counts = places.bincount(minlength=len(self.text.words))[:, None]
+        return {
+            layer: vectors.new_zeros(len(self.text.words), vectors.shape[1]).index_add_(0, places, vectors) / counts
+            for layer, vectors in self.layers.items()
+        }
+
+
 @runtime_checkable
 class Embeds(Protocol):
-    """Gives vectors."""
+    """Gives the vectors of each text of a batch, in all its layers, on the CPU."""
 
-    def embed(self, batch: Any, layer: int | None) -> list[Tensor]: ...
+    def embed(self, batch: Any) -> list[TextVectors]: ...
 
 
 @runtime_checkable

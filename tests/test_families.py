@@ -15,8 +15,8 @@ PAIRS = {"data": {"train": ["a.en", "a.pt"]}}
 FAMILY_TASKS = [(name, task) for name, family in FAMILIES.items() for task in family.tasks]
 # Families x verbs, as `regard families` prints it.
 VERBS = {
-    "transformer": "train evaluate translate look heads info compare average serve",
-    "seq2seq": "train evaluate translate look heads info compare average serve",
+    "transformer": "train evaluate translate embed look heads info compare average serve",
+    "seq2seq": "train evaluate translate embed look heads info compare average serve",
     "gat": "train evaluate answer look heads info compare average serve",
     "ram": "train evaluate answer look info compare average serve",
     "convnet": "train evaluate answer info compare average serve",

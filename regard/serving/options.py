@@ -23,6 +23,7 @@ class Limits(Options):
     )
     tokens: int = Field(default=1000, ge=1, description="Tokens that are written after a prompt.")
     weights: int = Field(default=2_000_000, ge=1, description="Weights of attention in one answer.")
+    vectors: int = Field(default=2_000_000, ge=1, description="Numbers of vectors in one answer.")
     nodes: int = Field(default=5000, ge=1, description="Hypotheses of a beam in one answer.")
     seconds: float = Field(default=60.0, gt=0, le=3600, description="Time for a request, waiting included.")
     waiting: int = Field(default=4096, ge=1, description="Sentences that may wait for one model.")

@@ -20,10 +20,10 @@ from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
 
 if TYPE_CHECKING:
-    from regard.protocols import Answer
+    from regard.protocols import Answer, TextVectors
     from regard.verbs.generate.continuing import Generated
 
-_ASKED = ("answer", "generate", "look")  # the verbs that the server has doors for
+_ASKED = ("answer", "embed", "generate", "look")  # the verbs that the server has doors for
 Reads = Literal["text", "prompt", "nodes", "picture"]  # what an input of a model is
 
 
@@ -62,6 +62,10 @@ class Served(ABC):
     def generate(self, request: GenerateRequest, number: int = 0) -> "list[list[Generated]]":
         """The texts that go on with each prompt, of which the first has this number."""
         raise self.refuse("generate")
+
+    def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
+        """The vectors of each text, in all layers or in one."""
+        raise self.refuse("embed")
 
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
         """What it looks at when it reads an input: the name of a view, and what that takes."""
@@ -105,6 +109,9 @@ class ServedModel(Served):
         assert isinstance(self.model, LanguageModel)
         return list(self.model.generate_by(request, number))
 
+    def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
+        return self.model.embed(texts, layer)
+
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
         from regard.seeing.gazes import see_answer
         from regard.viewing.drawers import page_view
@@ -128,12 +135,12 @@ class ServedTranslator(FolderTranslator, Served):
 
     @property
     def can(self) -> Sequence[str]:
-        always = ("translate", "sample", "force", "prefix", "constrain", "next", "beam")
+        always = ("translate", "sample", "force", "prefix", "constrain", "next", "beam", "embed")
         return (*always, "attention") if self.blocks else always
 
     @property
     def verbs(self) -> Sequence[str]:
-        return ("translate", "look")
+        return ("translate", "embed", "look")
 
     def describe(self) -> TranslatorAnswer:
         return TranslatorAnswer(
@@ -161,6 +168,9 @@ class ServedTranslator(FolderTranslator, Served):
             decoder = [built.get("decoder_heads") or built["heads"]] * built["decoder_layers"]
             return {"encoder": [built["heads"]] * built["encoder_layers"], "decoder": decoder, "cross": decoder}
         return {} if built.get("decoder") == "bottleneck" else {"cross": [1]}
+
+    def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
+        return self.model.embed(texts, layer)
 
     def costs(self, plan: Plan, pieces: Sequence[Piece]) -> list[float]:
         """What sentences cost: their tokens to read, and to write as many again in every row of the search.

@@ -1,8 +1,13 @@
-"""What tasks of text share: how their training data is cut into batches, and what their losses allow."""
+"""What tasks of text share: their training options, and tokens as people see them."""
+
+from collections.abc import Sequence
 
 from pydantic import Field
 
+from regard.data.tokenisers.labels import is_spelled_word, labels
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.training.options import TrainingOptions
+from regard.viewing.sides import Words
 
 
 class TextTraining(TrainingOptions):
@@ -12,3 +17,9 @@ class TextTraining(TrainingOptions):
         default=None, ge=8, description="Tokens of the longer side in a batch, padding counted; found when not given."
     )
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability given to all tokens.")
+
+
+def words_of(tokeniser: Tokeniser, tokens: Sequence[int]) -> Words:
+    """Tokens and the words they are joined to; a single word that is spelled is shown by its letters."""
+    joined = labels(tokeniser, tokens, by_word=not is_spelled_word(tokeniser, tokens))
+    return Words(tokeniser.pieces(tokens), joined.texts, joined.places)

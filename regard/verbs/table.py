@@ -32,7 +32,7 @@ VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
     "transcribe": ((Reads, Stepwise, Writes), (Reads, Emits)),
     "answer": ((Reads, Answers),),
     "draw": ((Draws,),),
-    "embed": ((Embeds,),),
+    "embed": ((Reads, Embeds),),
     "look": ((Reads, Labelled),),
     "heads": ((Labelled, Reported),),
     "info": ((Describes,),),

@@ -92,7 +92,13 @@ class Stack(nn.Module):
     ) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch width"]]:
         """The outputs for rows of different lengths, their padding not read, and the uppermost layer's last h."""
         outputs, last = self._pack(inputs, lengths)
-        return pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])[0], last
+        return _padded(outputs[-1], inputs), last
+
+    def read_layers(
+        self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
+    ) -> list[Float[Tensor, "batch time width"]]:
+        """The outputs of every layer for such rows, the lowest first."""
+        return [_padded(outputs, inputs) for outputs in self._pack(inputs, lengths)[0]]
 
     def last(
         self, inputs: Float[Tensor, "batch time depth"], lengths: Int[Tensor, " batch"]
@@ -100,14 +106,17 @@ class Stack(nn.Module):
         """The second that `read` gives, without the first."""
         return self._pack(inputs, lengths)[1]
 
-    def _pack(self, inputs: Tensor, lengths: Tensor) -> tuple[PackedSequence, Tensor]:
+    def _pack(self, inputs: Tensor, lengths: Tensor) -> tuple[list[PackedSequence], Tensor]:
+        """The outputs of every layer, and the uppermost layer's last h."""
         # torch wants the lengths of packed rows on the host
         packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        found = []
         for number, layer in enumerate(self.layers):
             outputs, final = layer(packed._replace(data=self._between(packed.data, number)))
             packed = packed._replace(data=self._around(packed.data, outputs.data, number))
+            found.append(packed)
         top = final[0] if self.cell == "lstm" else final
-        return packed, top.transpose(0, 1).flatten(1)  # the two directions side by side
+        return found, top.transpose(0, 1).flatten(1)  # the two directions side by side
 
     def step(
         self, inputs: Float[Tensor, "row depth"], states: list[Hidden]
@@ -153,6 +162,11 @@ def _end_to_end(weights: list[Tensor]) -> list[Tensor]:
     whole = torch.cat([weights[number].flatten() for number in order])
     parts = dict(zip(order, whole.split([weights[number].numel() for number in order]), strict=True))
     return [parts[number].view(weight.shape) for number, weight in enumerate(weights)]
+
+
+def _padded(outputs: PackedSequence, inputs: Tensor) -> Tensor:
+    """The outputs of packed rows as a table with as many places as the inputs."""
+    return pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])[0]
 
 
 def orthogonal_(weight: Tensor) -> Tensor:

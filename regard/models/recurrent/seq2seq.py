@@ -164,6 +164,11 @@ class Seq2Seq(nn.Module):
         allowed = Lengths(lengths).as_tensor(1, source.shape[1], source.device)
         return RecurrentMemory(values, look.prepare(values), allowed, last)
 
+    def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
+        """What is known of each source token: its embedding, then the states of every layer (batch, source, width)."""
+        embedded = self.source_embedding(source)
+        return [embedded, *self.encoder.stack.read_layers(self.dropout(embedded), lengths)]
+
     def begin(self, memory: RecurrentMemory) -> Writing:
         """Where the decoder stands before its first step: s_0 = tanh(W [last states])."""
         rows, _, source, _ = memory.values.shape

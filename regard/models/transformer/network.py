@@ -223,10 +223,19 @@ class Transformer(nn.Module):
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch source width"]:
         """The memory of each source token."""
-        states = self.dropout(self.source_places(self.source_embedding(source)))
+        return self.layers(source, lengths)[-1]
+
+    def layers(
+        self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]
+    ) -> list[Float[Tensor, "batch source width"]]:
+        """What is known of each source token: its embedding without its place, then what every block makes of it."""
+        real = Lengths(lengths.to(source.device, non_blocking=True))  # batches leave them on the host
+        found = [self.source_embedding(source)]
+        states = self.dropout(self.source_places(found[0]))
         for block in self.encoder:
-            states = block(states, Lengths(lengths))
-        return self.encoder_norm(states)
+            states = block(states, real)
+            found.append(states)
+        return [*found[:-1], self.encoder_norm(states)]
 
     def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Memory:
         """What the decoder may know of each source sentence."""

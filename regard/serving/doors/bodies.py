@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from regard.verbs.requests.answer import AnswerRequest, Input
+from regard.verbs.requests.embed import EmbedRequest
 from regard.verbs.requests.generate import GenerateRequest
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
 from regard.verbs.requests.rules import VerbRequest
@@ -22,6 +23,10 @@ class AnswerBody(AnswerRequest, ModelBody):
 
 class GenerateBody(GenerateRequest, ModelBody):
     """What is to be gone on with, how, and by which model."""
+
+
+class EmbedBody(EmbedRequest, ModelBody):
+    """The texts whose vectors are wanted, and by which model."""
 
 
 class LookBody(ModelBody):

@@ -230,6 +230,29 @@ class GenerateAnswer(DoorAnswer):
     texts: list[list[GeneratedText]]
 
 
+class EmbeddedLayer(DoorAnswer):
+    """The vectors of one layer: of the whole text, and of each of its tokens; layer 0 is the plain embedding."""
+
+    layer: int
+    sentence: list[float]
+    tokens: list[list[float]]
+
+
+class EmbeddedText(DoorAnswer):
+    """A text as tokens and words, and its vectors in every layer that was asked for."""
+
+    tokens: list[str]
+    words: list[str]
+    word_of_token: list[int]
+    layers: list[EmbeddedLayer]
+
+
+class EmbedAnswer(DoorAnswer):
+    model: str
+    seconds: float
+    texts: list[EmbeddedText]
+
+
 class LookAnswer(DoorAnswer):
     """What a model looked at, as the view of that name takes it."""
 

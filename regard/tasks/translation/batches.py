@@ -76,13 +76,15 @@ class TranslationNetwork(Protocol):
     """A network that reads source tokens whole and writes target tokens one after another.
 
     `read` gives what belongs to a sentence and `begin` what belongs to a row before its first token, both trees of
-    tensors; `write` takes some tokens of each row and gives their states and what the row then remembers.
+    tensors; `write` takes some tokens of each row and gives their states and what the row then remembers. `layers`
+    gives what the encoder knows of each source token, from its plain embedding up.
     """
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]]  # the attributes that make up each part that can be frozen
     options: Any  # with `longest` and `ample_tokens`
 
     def read(self, source: Tensor, lengths: Tensor) -> Any: ...
+    def layers(self, source: Tensor, lengths: Tensor) -> list[Tensor]: ...
     def begin(self, memory: Any) -> Any: ...
     def write(self, target: Tensor, memory: Any, past: Any) -> tuple[Tensor, Any]: ...
     def token_weights(self) -> Tensor: ...

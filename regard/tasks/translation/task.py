@@ -18,7 +18,6 @@ from regard.data.corpora.cleaning import shorten
 from regard.data.corpora.prepare import prepare
 from regard.data.corpora.prepared import PreparedPairs, is_prepared, purpose_of
 from regard.data.corpora.resampling import PairCutter
-from regard.data.tokenisers.labels import is_spelled_word, labels
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.families import network_class
@@ -27,13 +26,15 @@ from regard.models.freezing import check_parts, freeze
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
-from regard.protocols import Loss, Measure, State, Tally, mean
+from regard.protocols import Loss, Measure, State, Tally, TextVectors, mean
+from regard.tasks.text import words_of
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
 from regard.tasks.translation.training_pairs import TrainingPairs
-from regard.viewing.sides import Side, Words
+from regard.tasks.translation.vectors import source_vectors
+from regard.viewing.sides import Side
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
 VALIDATION_ROWS = 64  # rows of a batch that is only measured
@@ -232,6 +233,9 @@ class Translation(nn.Module):
     def write(self, tokens: Sequence[int]) -> str:
         return self.target.decode(tokens)
 
+    def embed(self, batch: PairBatch) -> list[TextVectors]:
+        return source_vectors(self.model, self.source, batch)
+
     def quote(self, batch: PairBatch | PackedBatch) -> str:
         pairs = batch.pairs if isinstance(batch, PackedBatch) else batch
         source = self.source.decode(pairs.source[0, : int(pairs.source_lengths[0]) - 1].tolist())
@@ -242,10 +246,10 @@ class Translation(nn.Module):
         (written,) = outputs
         source = batch.source[0, : int(batch.source_lengths[0])].tolist()
         # Within the target a place is named by the token that it reads, not by the one that it writes.
-        as_read = _words(self.target, [self.begin, *written])
+        as_read = words_of(self.target, [self.begin, *written])
         return {
-            "source": _words(self.source, source),
-            "target": replace(_words(self.target, [*written, self.end]), as_read=as_read),
+            "source": words_of(self.source, source),
+            "target": replace(words_of(self.target, [*written, self.end]), as_read=as_read),
         }
 
     def extents(self, batch: PairBatch) -> dict[str, Tensor]:
@@ -257,12 +261,6 @@ class Translation(nn.Module):
 
     def cost(self, size: int) -> dict[str, int | float]:
         return self.model.cost(size)
-
-
-def _words(tokeniser: Tokeniser, tokens: Sequence[int]) -> Words:
-    """Tokens as one side of an attention; a single word that is spelled is shown by its letters."""
-    joined = labels(tokeniser, tokens, by_word=not is_spelled_word(tokeniser, tokens))
-    return Words(tokeniser.pieces(tokens), joined.texts, joined.places)
 
 
 def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Tokeniser) -> Translation:

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from regard.base.recipe import Options
 from regard.serving.app import every_door
-from regard.serving.doors.bodies import AnswerBody, AttentionBody, BeamBody, GenerateBody, NextBody, TranslateBody
+from regard.serving.doors.bodies import (
+    AnswerBody,
+    AttentionBody,
+    BeamBody,
+    EmbedBody,
+    GenerateBody,
+    NextBody,
+    TranslateBody,
+)
 from regard.serving.http.bodies import parse_json
 from regard.serving.http.refusals import Refusal, read_request
 from regard.serving.openapi import document
@@ -47,6 +55,7 @@ BODIES = {
     BeamBody: {"text": "Ana reads."},
     AnswerBody: {"inputs": [3]},
     GenerateBody: {"prompt": "Ana"},
+    EmbedBody: {"text": "Ana reads."},
 }
 NAMES = {kind: [field.alias or name for name, field in kind.model_fields.items()] for kind in BODIES}
 VALUES = st.sampled_from(

@@ -1,0 +1,50 @@
+"""/v1/embed: the vectors of texts as Python has them."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from loopback import on_loopback
+
+import regard
+from regard.serving.app import make_app
+from regard.serving.options import ServingOptions
+
+
+def test_vectors_are_those_of_python(client: httpx.Client, forth: Path) -> None:
+    texts = ["Ana reads books.", "", "the red house"]
+    answer = client.post("/v1/embed", json={"text": texts, "layer": 1})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["model"] == "forth"
+    for found, expected in zip(answer.json()["texts"], regard.load(forth).embed(texts, 1), strict=True):
+        assert (found["tokens"], found["words"]) == (expected.text.tokens, expected.text.words)
+        assert found["word_of_token"] == expected.text.places
+        (layer,) = found["layers"]
+        assert layer["layer"] == 1
+        assert layer["sentence"] == pytest.approx(expected.sentence[1].tolist(), abs=1e-5)
+        for one, other in zip(layer["tokens"], expected.layers[1].tolist(), strict=True):
+            assert one == pytest.approx(other, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ({"text": "Ana", "layer": 3}, "This model has layers 0 to 2; there is no layer 3."),
+        ({"text": ["Ana", "Ana " * 80]}, "Text 2: it has 81 tokens, but the model takes 64 at most; split it."),
+        ({"text": ["a"] * 21}, "exceeds batch text limit (20)"),
+    ],
+    ids=str,
+)
+def test_what_there_is_not_is_refused(client: httpx.Client, question: dict[str, Any], sentence: str) -> None:
+    answer = client.post("/v1/embed", json=question)
+    assert answer.status_code == 400
+    assert sentence in answer.json()["error"]
+
+
+def test_an_answer_has_no_more_numbers_than_is_granted(back: Path) -> None:
+    options = ServingOptions.model_validate({"limits": {"vectors": 90}})
+    with on_loopback(make_app([back], options)) as address:
+        found = [httpx.post(f"{address}/v1/embed", json={"text": "a casa"} | more) for more in ({}, {"layer": 0})]
+    assert [each.status_code for each in found] == [400, 200]
+    assert "The vectors have 96 numbers; here 90 are the most. Ask for one 'layer'" in found[0].json()["error"]
