@@ -1,0 +1,177 @@
+"""How good word vectors are: analogies that they solve, and likeness of words beside the judgements of people.
+
+What is counted, how words of the questions are found in the vocabulary and which words may answer are as in gensim's
+`evaluate_word_analogies` and `evaluate_word_pairs`, so that figures can be compared.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from regard.base.progress import Progress, silent
+from regard.data.vectors.questions import JudgedPair, Section
+from regard.data.vectors.word_vectors import WordVectors
+
+VOCABULARY = 300_000  # words that take part, the most frequent ones; gensim's default too
+_SCORES_AT_ONCE = 1 << 23  # cosines in memory, which is 32 MB
+_UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class AnalogyScore:
+    """How many analogies of a section were solved; those with an unknown word are left out, and not wrong."""
+
+    section: str
+    solved: int
+    tried: int  # those whose four words are known
+    asked: int
+
+    @property
+    def accuracy(self) -> float:
+        """The share of those tried that were solved, from 0 to 1; of none there is no share."""
+        return self.solved / self.tried if self.tried else float("nan")
+
+    @property
+    def coverage(self) -> float:
+        """The share of those asked that were tried."""
+        return self.tried / self.asked
+
+
+@dataclass(frozen=True)
+class SimilarityScore:
+    """Spearman's correlation between cosines and judgements, over the pairs of which both words have a vector."""
+
+    spearman: float
+    compared: int
+    asked: int
+
+    @property
+    def coverage(self) -> float:
+        """The share of the pairs that were compared."""
+        return self.compared / self.asked
+
+
+class KnownWords:
+    """The words that take part, by their form: as they are, or in capitals, so that case does not count.
+
+    Of several words with one form the most frequent stands for all, which is the first.
+    """
+
+    def __init__(self, vectors: WordVectors, vocabulary: int, any_case: bool) -> None:
+        self._form: Callable[[str], str] = str.upper if any_case else str
+        self.rows: dict[str, int] = {}
+        self.count = min(len(vectors), vocabulary)
+        self.representative = np.empty(self.count, dtype=np.int64)  # the row that stands for each word's form
+        self._others: dict[int, list[int]] = {}
+        for row, word in enumerate(vectors.words[: self.count]):
+            first = self.rows.setdefault(self._form(word), row)
+            self.representative[row] = first
+            if first != row:
+                self._others.setdefault(first, []).append(row)
+
+    def row(self, word: str) -> int:
+        """The row that stands for a word, or _UNKNOWN."""
+        return self.rows.get(self._form(word), _UNKNOWN)
+
+    def variants(self, row: int) -> list[int]:
+        """All rows with the form that a row stands for."""
+        return [row, *self._others.get(row, ())]
+
+
+def solve_analogies(
+    vectors: WordVectors,
+    sections: Sequence[Section],
+    vocabulary: int = VOCABULARY,
+    any_case: bool = True,
+    progress: Progress = silent,
+) -> list[AnalogyScore]:
+    """How many analogies of each section are solved by 3CosAdd (Mikolov et al. 2013, Linguistic Regularities).
+
+    argmax over d of cos(d, b - a + c), all vectors of length 1, where d is none of a, b and c in any case
+    """
+    known = KnownWords(vectors, vocabulary, any_case)
+    units = vectors.units(slice(0, known.count))
+    total, done, scores = sum(len(section.analogies) for section in sections), 0, []
+    for section in sections:
+        rows = np.array([[known.row(word) for word in analogy] for analogy in section.analogies])
+        tried = rows[(rows != _UNKNOWN).all(axis=1)]
+        solved = _solved(units, tried, known)
+        done += len(rows)
+        progress("solving analogies", done, total)
+        scores.append(AnalogyScore(section.name, int(solved.sum()), len(tried), len(rows)))
+    return scores
+
+
+def _solved(units: np.ndarray, analogies: np.ndarray, known: KnownWords) -> np.ndarray:
+    """Which of some analogies (analogy, 4), given by rows, are solved."""
+    solved = np.zeros(len(analogies), dtype=bool)
+    size = max(1, _SCORES_AT_ONCE // len(units))
+    for start in range(0, len(analogies), size):
+        a, b, c, d = analogies[start : start + size].T
+        scores = (units[b] - units[a] + units[c]) @ units.T
+        for place, words in enumerate(zip(a.tolist(), b.tolist(), c.tolist(), strict=True)):
+            for word in words:
+                scores[place, known.variants(word)] = -np.inf
+        solved[start : start + size] = known.representative[scores.argmax(axis=1)] == d
+    return solved
+
+
+def add_scores(scores: Sequence[AnalogyScore], name: str) -> AnalogyScore:
+    """The score over several sections, in which every analogy counts alike."""
+    return AnalogyScore(
+        name,
+        sum(each.solved for each in scores),
+        sum(each.tried for each in scores),
+        sum(each.asked for each in scores),
+    )
+
+
+def compare_similarities(
+    vectors: WordVectors,
+    pairs: Sequence[JudgedPair],
+    vocabulary: int = VOCABULARY,
+    any_case: bool = True,
+    compose: Callable[[str], np.ndarray | None] | None = None,
+) -> SimilarityScore:
+    """How far cosines of pairs of words come in the order of the judgements of people.
+
+    A pair with an unknown word is left out, unless `compose` gives vectors to words that are not in the vocabulary.
+    """
+    known = KnownWords(vectors, vocabulary, any_case)
+
+    def vector(word: str) -> np.ndarray | None:
+        row = known.row(word)
+        return vectors.matrix[row] if row != _UNKNOWN else compose(word) if compose else None
+
+    cosines, judgements = [], []
+    for pair in pairs:
+        first, second = vector(pair.first), vector(pair.second)
+        if first is not None and second is not None:
+            cosines.append(_cosine(first, second))
+            judgements.append(pair.judgement)
+    return SimilarityScore(spearman(np.array(cosines), np.array(judgements)), len(cosines), len(pairs))
+
+
+def _cosine(first: np.ndarray, second: np.ndarray) -> float:
+    lengths = float(np.linalg.norm(first)) * float(np.linalg.norm(second))
+    return float(first @ second) / lengths if lengths else 0.0
+
+
+def spearman(one: np.ndarray, other: np.ndarray) -> float:
+    """Spearman's correlation of two lists: Pearson's of their ranks, where equal values share their mean rank.
+
+    It is no number where there are fewer than two values, or where all values of a list are equal.
+    """
+    if len(one) < 2:
+        return float("nan")
+    first, second = (ranks - ranks.mean() for ranks in (mean_ranks(one), mean_ranks(other)))
+    lengths = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float(first @ second) / lengths if lengths else float("nan")
+
+
+def mean_ranks(values: np.ndarray) -> np.ndarray:
+    """The rank of each value, from 1; equal values have the mean of their ranks."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = counts.cumsum()
+    return (last - (counts - 1) / 2)[places]
