@@ -92,9 +92,7 @@ class Measure:
 
     def improves(self, value: float, best: float | None) -> bool:
         """Whether a value of this measure is better than the best one before it."""
-        if not isfinite(value):
-            return False
-        return best is None or (value < best if self.better == "lower" else value > best)
+        return isfinite(value) and (best is None or (value < best if self.better == "lower" else value > best))
 
 
 @dataclass
@@ -109,6 +107,7 @@ class Loss:
     count: Tensor | int
     tallies: dict[str, Tally] = field(default_factory=dict)
     carry: dict[str, Tensor] | None = None
+    rate: float = 1.0  # what the learning rate of its update is multiplied by
 
 
 @dataclass(frozen=True)

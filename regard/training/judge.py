@@ -7,6 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from regard.protocols import Measure
 from regard.training.events import Validated
 from regard.training.guards import OtherWeights, StandIn
 from regard.training.options import TrainingOptions
@@ -36,10 +37,15 @@ class Judge:
 
     def _decide(self, facts: Facts, validation: Validation) -> bool:
         """Whether the weights that were validated are the best so far, which are published."""
-        best = facts.improve(facts.add_validation(validation.measures, self.options.best_by))
+        best = facts.improve(self._note(facts, validation))
         if best:
             self.keeper.publish(named_weights(self.module), validation)
         return best
+
+    def _note(self, facts: Facts, validation: Validation) -> Measure:
+        """Note a validation; gives the measure by which it is judged."""
+        options = self.options
+        return facts.add_validation(validation.measures, options.best_by, options.optimizer.average_trigger)
 
     def publish_unfinished(self, facts: Facts, in_a_hurry: bool) -> Validated | None:
         """Leave what there is of a run that never came to a validation, validated once if there is the time.

@@ -48,7 +48,7 @@ class MembersJudge(Judge):
 
     def _decide(self, facts: Facts, validation: Validation) -> bool:
         """Whether any member is better than it was; only those that are have their best weights replaced."""
-        measure = facts.add_validation(validation.measures, self.options.best_by)
+        measure = self._note(facts, validation)
         if len(measure.members) != self.members:
             raise ValueError(f"there are {self.members} members, but the measure is of {len(measure.members)}")
         bests = facts.member_bests or [None] * self.members

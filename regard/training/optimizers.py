@@ -1,5 +1,6 @@
 """Torch's optimisers by name, and their state as named tensors that a checkpoint can hold without pickling."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,11 +26,12 @@ def build(module: nn.Module, options: OptimizerOptions, is_stacked: bool = False
         {"params": [p for p in parameters if p.dim() > axes], "weight_decay": options.weight_decay},
         {"params": [p for p in parameters if p.dim() <= axes], "weight_decay": of_vectors},
     ]
-    kind, own = _torchs_own(options)
+    on_gpu = any(parameter.is_cuda for parameter in parameters)
+    kind, own = _torchs_own(options, on_gpu)
     return kind([group for group in groups if group["params"]], lr=options.learning_rate, **own)
 
 
-def _torchs_own(options: OptimizerOptions) -> tuple[Callable[..., torch.optim.Optimizer], dict[str, Any]]:
+def _torchs_own(options: OptimizerOptions, on_gpu: bool) -> tuple[Callable[..., torch.optim.Optimizer], dict[str, Any]]:
     """The optimiser's class, and its options by the names that torch has for them."""
     match options.kind:
         case "adam" | "adamw":
@@ -42,9 +44,22 @@ def _torchs_own(options: OptimizerOptions) -> tuple[Callable[..., torch.optim.Op
         case "rmsprop":
             own = {"alpha": options.smoothing, "momentum": options.momentum, "centered": options.centred}
             return torch.optim.RMSprop, own | {"eps": options.epsilon}
-        case "asgd":  # torch averages from the second step after t0; its lambd decays the rate, as schedules do
-            assert options.average_from is not None
-            return torch.optim.ASGD, {"t0": options.average_from - 2, "lambd": 0.0}
+        case "asgd":  # its lambd decays the rate, as schedules do; "capturable" reads no numbers from a GPU
+            return torch.optim.ASGD, {"t0": _last_unaveraged(options, None), "lambd": 0.0, "capturable": on_gpu}
+
+
+def set_averaging(optimizer: torch.optim.Optimizer, options: OptimizerOptions, triggered: int | None) -> None:
+    """Let ASGD average the weights from the step at which that was triggered, if it is to wait for it."""
+    for group in optimizer.param_groups if options.kind == "asgd" else ():
+        group["t0"] = _last_unaveraged(options, triggered)
+
+
+def _last_unaveraged(options: OptimizerOptions, triggered: int | None) -> float:
+    """What torch calls t0: it averages from the second step after it."""
+    if options.average_trigger:
+        return math.inf if triggered is None else triggered - 2
+    assert options.average_from is not None
+    return options.average_from - 2
 
 
 def check_sparse(optimizer: torch.optim.Optimizer, options: OptimizerOptions) -> None:

@@ -13,8 +13,10 @@ OWN_OPTIONS: dict[str, dict[str, float]] = {
     "sgd": {"momentum": 0.0, "nesterov": False},
     "adagrad": {"epsilon": 1e-10, "first_sum": 0.0},
     "rmsprop": {"smoothing": 0.99, "momentum": 0.0, "centred": False, "epsilon": 1e-8},
-    "asgd": {"average_from": 1},
+    "asgd": {"average_from": 1, "average_trigger": 0},
 }
+ScheduleName = Literal["inverse-sqrt", "cosine", "linear", "constant", "stairs"]
+OF_STAIRS = ("fall_after", "fall_every", "fall_to")
 
 
 def _own(name: str, sentence: str) -> str:
@@ -32,10 +34,11 @@ class OptimizerOptions(Options):
         "weights are what is kept.",
     )
     learning_rate: float = Field(default=7e-4, gt=0, le=1000, description="The highest learning rate, after warm-up.")
-    schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = Field(
-        default="inverse-sqrt", description="How the learning rate falls after warm-up."
-    )
+    schedule: ScheduleName = Field(default="inverse-sqrt", description="How the learning rate falls after warm-up.")
     warmup: int = Field(default=4000, ge=0, description="Steps in which the learning rate rises from zero.")
+    fall_after: int = Field(default=0, ge=0, description="Steps before the learning rate first falls (stairs).")
+    fall_every: int = Field(default=1000, ge=1, description="Steps from one fall to the next (stairs).")
+    fall_to: float = Field(default=0.5, gt=0, le=1, description="The share that is left after each fall (stairs).")
     beta1: float | None = Field(default=None, ge=0, lt=1, description=_own("beta1", "Decay of the mean of gradients"))
     beta2: float | None = Field(
         default=None, ge=0, lt=1, description=_own("beta2", "Decay of the mean of squared gradients")
@@ -58,6 +61,15 @@ class OptimizerOptions(Options):
     )
     average_from: int | None = Field(
         default=None, ge=1, description=_own("average_from", "The step from which on the weights are averaged")
+    )
+    average_trigger: int | None = Field(
+        default=None,
+        ge=0,
+        description=_own(
+            "average_trigger",
+            "Average from the first validation on that is worse than the best of those before the last so many; "
+            "0 averages from average_from on",
+        ),
     )
     weight_decay: float = Field(
         default=0.0,
@@ -85,6 +97,15 @@ class OptimizerOptions(Options):
                 raise ValueError(f"{name} belongs to {owners}; {self.kind} has {', '.join(own)}")
         if self.nesterov and not self.momentum:
             raise ValueError("nesterov needs momentum, which is 0")
+        if self.average_trigger and self.average_from != OWN_OPTIONS["asgd"]["average_from"]:
+            raise ValueError("average_from and average_trigger both say when averaging begins; give one of the two")
+        return self
+
+    @model_validator(mode="after")
+    def _check_stairs(self) -> "OptimizerOptions":
+        for name in OF_STAIRS:
+            if self.schedule != "stairs" and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} is for schedule = 'stairs', not '{self.schedule}'")
         return self
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.hardware.cuda_graphs import CapturedStep, leaves
-from regard.protocols import FixedShape, Loss, Tally, map_tree
+from regard.protocols import FixedShape, Loss, map_tree
 from regard.training.snapshot import Trainable
 
 # The common shapes come early, and the launches of each take memory of their own.
@@ -28,7 +28,7 @@ class Passes:
         self.device = next(module.parameters()).device
         self._task, self._parameters = task, [each for each in module.parameters() if each.requires_grad]
         self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
-        self._captured: dict[Hashable, tuple[CapturedStep, dict[str, Tally]]] = {}
+        self._captured: dict[Hashable, tuple[CapturedStep, Loss]] = {}
         self._pool: Any = None
 
     @property
@@ -38,8 +38,8 @@ class Passes:
 
     def __call__(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
         """The loss of this batch; its gradients are added to those that are there."""
-        if carry is None and self.device.type == "cuda" and isinstance(batch, FixedShape):
-            return self.replay(batch)
+        if self.device.type == "cuda" and isinstance(batch, FixedShape):
+            return self.replay(batch, carry)
         return self.plainly(batch, carry)
 
     def plainly(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
@@ -50,19 +50,23 @@ class Passes:
         # What led to the loss is let go: a capture fails while another stream's way to the gradients is alive.
         return replace(loss, total=loss.total.detach())
 
-    def replay(self, batch: FixedShape) -> Loss:
+    def replay(self, batch: FixedShape, carry: dict[str, Tensor] | None = None) -> Loss:
         """The same by a captured pass."""
-        key = batch.room, tuple(leaf.shape for leaf in leaves(batch.tensors))
+        given = carry or {}
+        key = batch.room, _shapes(batch.tensors), _shapes(given)
         if key not in self._captured:
             if not self._may_capture():
-                return self.plainly(batch, None)
-            self._captured[key] = self._capture(batch)
-        captured, tallies = self._captured[key]
-        torch._foreach_copy_(leaves(captured.held["batch"]), leaves(batch.tensors), non_blocking=True)
+                return self.plainly(batch, carry)
+            self._captured[key] = self._capture(batch, carry)
+        captured, first = self._captured[key]
+        held = captured.held
+        torch._foreach_copy_(leaves(held["batch"]), leaves(batch.tensors), non_blocking=True)
+        if given:
+            torch._foreach_copy_(leaves(held["given"]), leaves(given))
         captured()
-        sums = map_tree(torch.clone, captured.held["sums"])
-        found = {name: replace(tally, sums=tuple(sums[name].unbind())) for name, tally in tallies.items()}
-        return Loss(captured.held["total"].clone(), batch.count, found)
+        sums, carried = map_tree(torch.clone, (held["sums"], held["carried"]))
+        tallies = {name: replace(tally, sums=tuple(sums[name].unbind())) for name, tally in first.tallies.items()}
+        return Loss(held["total"].clone(), batch.count, tallies, carried or None, first.rate)
 
     def _may_capture(self) -> bool:
         """Captured passes stay few, and leave some memory for all else; what they share to work in is for all."""
@@ -78,8 +82,8 @@ class Passes:
         self._captured.clear()
         self._pool = None
 
-    def _capture(self, batch: FixedShape) -> tuple[CapturedStep, dict[str, Tally]]:
-        """Record the pass, and which tallies it gives; gradients and random numbers are afterwards as before."""
+    def _capture(self, batch: FixedShape, carry: dict[str, Tensor] | None) -> tuple[CapturedStep, Loss]:
+        """Record the pass, and a loss that it gives; gradients and random numbers are afterwards as before."""
         for parameter in self._parameters:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
@@ -92,30 +96,36 @@ class Passes:
 
         def step(tree: dict[str, Any]) -> dict[str, Any]:
             with self._precision():
-                loss = self._task.loss(batch.holding(tree["batch"]))
+                loss = self._task.loss(batch.holding(tree["batch"]), tree["given"] or None)
             _add(gradients, torch.autograd.grad(loss.total, self._parameters, allow_unused=True))
-            return {"batch": tree["batch"], "total": loss.total.detach(), "sums": self._sums(loss)}
+            return tree | self._results(loss)
 
         with torch.no_grad(), self._precision():
-            loss = self._task.loss(batch)
-        total = torch.zeros((), dtype=torch.float32, device=self.device)
-        captured = CapturedStep(step, {"batch": batch.tensors, "total": total, "sums": self._sums(loss)}, self._pool)
+            loss = self._task.loss(batch, carry)
+        tree = {"batch": batch.tensors, "given": carry or {}} | self._results(loss)
+        captured = CapturedStep(step, tree, self._pool)
         torch._foreach_copy_(gradients, before)
         if on_gpu:
             torch.cuda.set_rng_state(chance, self.device)
         else:
             torch.set_rng_state(chance)
-        return captured, loss.tallies
+        return captured, loss
 
-    def _sums(self, loss: Loss) -> dict[str, Tensor]:
-        """The sums of the tallies as tensors, which a captured pass can hold."""
-        return {
+    def _results(self, loss: Loss) -> dict[str, Any]:
+        """What comes out of a pass as tensors, which a captured one can hold."""
+        sums = {
             name: torch.stack([_as_tensor(each, self.device) for each in tally.sums])
             for name, tally in loss.tallies.items()
         }
+        carried = {name: tensor.detach() for name, tensor in (loss.carry or {}).items()}
+        return {"total": loss.total.detach().float(), "sums": sums, "carried": carried}
 
     def _precision(self) -> AbstractContextManager:
         return torch.autocast(self.device.type, torch.bfloat16) if self._bf16 else nullcontext()
+
+
+def _shapes(tree: Any) -> tuple[torch.Size, ...]:
+    return tuple(leaf.shape for leaf in leaves(tree))
 
 
 def _as_tensor(number: Tensor | float, device: torch.device) -> Tensor:

@@ -3,32 +3,40 @@
 import math
 from collections.abc import Callable
 
-Schedule = Callable[[int, int, int], float]
+from regard.training.options import OptimizerOptions
+
+Schedule = Callable[[int, OptimizerOptions, int], float]
 
 
-def inverse_sqrt(step: int, warmup: int, steps: int) -> float:
+def inverse_sqrt(step: int, options: OptimizerOptions, steps: int) -> float:
     """√(warmup / step) (Vaswani et al. 2017, equation 3, scaled so that its peak is one)."""
-    return math.sqrt(max(warmup, 1) / step)
+    return math.sqrt(max(options.warmup, 1) / step)
 
 
-def cosine(step: int, warmup: int, steps: int) -> float:
+def cosine(step: int, options: OptimizerOptions, steps: int) -> float:
     """Half a wave of the cosine, from one to zero."""
-    return 0.5 * (1 + math.cos(math.pi * _done(step, warmup, steps)))
+    return 0.5 * (1 + math.cos(math.pi * _done(step, options, steps)))
 
 
-def linear(step: int, warmup: int, steps: int) -> float:
+def linear(step: int, options: OptimizerOptions, steps: int) -> float:
     """Straight down to zero."""
-    return 1 - _done(step, warmup, steps)
+    return 1 - _done(step, options, steps)
 
 
-def constant(step: int, warmup: int, steps: int) -> float:
+def constant(step: int, options: OptimizerOptions, steps: int) -> float:
     """Always one."""
     return 1.0
 
 
-def _done(step: int, warmup: int, steps: int) -> float:
+def stairs(step: int, options: OptimizerOptions, steps: int) -> float:
+    """One for a while, then a share of it, and again a share of that (Zaremba et al. 2014: epoch by epoch)."""
+    falls = math.ceil((step - options.fall_after) / options.fall_every)
+    return options.fall_to ** max(0, falls)
+
+
+def _done(step: int, options: OptimizerOptions, steps: int) -> float:
     # The last step is still taken with something left, so that it is not wasted.
-    return min(1.0, (step - warmup) / max(1, steps - warmup + 1))
+    return min(1.0, (step - options.warmup) / max(1, steps - options.warmup + 1))
 
 
 SCHEDULES: dict[str, Schedule] = {
@@ -36,9 +44,10 @@ SCHEDULES: dict[str, Schedule] = {
     "cosine": cosine,
     "linear": linear,
     "constant": constant,
+    "stairs": stairs,
 }
 
 
-def factor(name: str, step: int, warmup: int, steps: int) -> float:
-    """Linear warm-up, then the schedule of that name."""
-    return step / warmup if step < warmup else SCHEDULES[name](step, warmup, steps)
+def factor(options: OptimizerOptions, step: int, steps: int) -> float:
+    """Linear warm-up, then the schedule that the options name."""
+    return step / options.warmup if step < options.warmup else SCHEDULES[options.schedule](step, options, steps)

@@ -24,6 +24,7 @@ class Facts:
     since_best: int = 0  # validations since the best one
     member_bests: list[float | None] = field(default_factory=list)  # the same of each member, where there are several
     member_ages: list[int] = field(default_factory=list)
+    averages_from: int | None = None  # the step from which the weights are averaged, where a validation triggered it
     finished: bool = False
     threads: int | None = None  # of torch on a CPU: other numbers of them round sums otherwise
     parts: int = 1  # pieces that each batch is worked through in, for want of memory
@@ -48,10 +49,15 @@ class Facts:
             if whole:
                 self.tallies.append((step, {name: tally.value for name, tally in whole.items()}))
 
-    def add_validation(self, measures: dict[str, Measure], by: str) -> Measure:
-        """Note what a validation measured; gives the measure `by` which it is judged."""
+    def add_validation(self, measures: dict[str, Measure], by: str, trigger: int | None = None) -> Measure:
+        """Note what a validation measured, and whether averaging begins; gives the measure `by` which it is judged."""
         if by not in measures:
             raise Fault(f"training.best_by is '{by}', but a validation measures {', '.join(measures)}.")
+        if trigger and self.averages_from is None:
+            # The non-monotone trigger (Merity et al. 2018, algorithm 1, where it is called n): worse than long ago.
+            long_ago = [values[by] for _, values in self.validations[:-trigger]]
+            if any(measures[by].improves(value, measures[by].value) for value in long_ago):
+                self.averages_from = self.step + 1
         self.validations.append((self.step, {name: measure.value for name, measure in measures.items()}))
         return measures[by]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -115,7 +116,7 @@ class Trainer:
         optimizers.check_sparse(self.optimizer, options.optimizer)
         count = sum(loss.count for loss in losses)
         norm = optimizers.scale_gradients(self.module, count, options.optimizer.clip, self.members is not None)
-        optimizers.step(self.optimizer, self._learning_rate())
+        optimizers.step(self.optimizer, self._learning_rate() * fmean(loss.rate for loss in losses))
         self.judge.after_step()
         if self.average:
             self.average.update(facts.step)
@@ -140,7 +141,7 @@ class Trainer:
 
     def _learning_rate(self) -> float:
         options = self.options.optimizer
-        factor = schedules.factor(options.schedule, self.facts.step, options.warmup, self.options.steps)
+        factor = schedules.factor(options, self.facts.step, self.options.steps)
         return options.learning_rate * factor * self.facts.rate_scale
 
     def _read_losses(self) -> None:
@@ -161,10 +162,16 @@ class Trainer:
         if step % options.validate_every == 0 or step == options.steps:
             self._read_losses()
             self._tell(self.judge.judge(self.facts))
+            self._average_if_triggered()
         if step % options.save_every == 0:
             self._read_losses()
             if not self.watchdog.out_of_bounds:  # one must not roll back into what may be an explosion
                 self._save()
+
+    def _average_if_triggered(self) -> None:
+        optimizers.set_averaging(self.optimizer, self.options.optimizer, self.facts.averages_from)
+        if self.facts.averages_from == self.facts.step + 1:
+            self._tell(Remarked(self.facts.step, "validations get no better: from here on the weights are averaged"))
 
     def _publish_unfinished(self) -> None:
         if validated := self.judge.publish_unfinished(self.facts, in_a_hurry=isinstance(self.stop, Hurried)):
@@ -214,6 +221,7 @@ class Trainer:
         self.splitter.parts = self.facts.parts
         load_weights(self.module, snapshot.tensors["weights"])
         optimizers.load_state_tensors(self.optimizer, snapshot.tensors.get("optimizer", {}))
+        optimizers.set_averaging(self.optimizer, self.options.optimizer, self.facts.averages_from)
         if self.average:
             self.average.load(snapshot.tensors["average"])
         self.judge.restore(self.facts, snapshot.tensors.get("best", {}))

@@ -95,6 +95,11 @@ def test_an_option_of_another_optimiser_is_refused(table: dict[str, Any], words:
         check(OptimizerOptions, table)
 
 
+def test_two_beginnings_of_an_average_are_refused() -> None:
+    with pytest.raises(Fault, match="average_from and average_trigger both say when averaging begins"):
+        check(OptimizerOptions, {"kind": "asgd", "average_from": 5, "average_trigger": 5})
+
+
 def test_an_average_of_an_average_is_refused() -> None:
     with pytest.raises(Fault, match="moving_average does not go with the optimiser asgd"):
         check(TrainingOptions, {"moving_average": 0.9, "optimizer": {"kind": "asgd"}})

@@ -129,8 +129,34 @@ def test_a_capture_draws_no_random_numbers(task: Slope) -> None:
     torch.manual_seed(1)
     expected = torch.rand(1)
     torch.manual_seed(1)
-    passes._capture(numbers(1))
+    passes._capture(numbers(1), None)
     assert torch.rand(1).equal(expected)
+
+
+class Sum(Slope):
+    """Carries the sum of all numbers so far, to which the loss adds; short batches are learnt from at half the rate."""
+
+    def loss(self, batch: Numbers, carry: dict[str, Tensor] | None = None) -> Loss:
+        rate = 0.5 if batch.count == 1 else 1.0
+        total = batch.tensors[0].sum() + (carry["sum"].sum() if carry else 0.0)
+        return Loss(self.slope * total, batch.count, carry={"sum": total[None]}, rate=rate)
+
+
+def test_a_captured_pass_carries_on_what_a_plain_one_does() -> None:
+    plain, captured = Sum(), Sum()
+    one, other = Passes(plain, plain, "float32"), Passes(captured, captured, "float32")
+    carry: dict[str, Tensor] | None = None
+    sums, totals, rates = [], [], []
+    for batch in (numbers(1, 2), numbers(3, 4), numbers(5), numbers(6, 7)):
+        expected, found = one.plainly(batch, carry), other.replay(batch, carry)
+        assert found.carry == expected.carry
+        carry = found.carry
+        sums.append(float(found.carry["sum"]) if found.carry else None)
+        totals.append(found.total.item())
+        rates.append(found.rate)
+    assert (sums, totals, rates) == ([3, 10, 15, 28], [6, 20, 30, 56], [1, 1, 0.5, 1])
+    assert plain.slope.grad == captured.slope.grad
+    assert len(other._captured) == 3  # the first has nothing to go on from, and one is shorter
 
 
 def test_what_a_batch_held_is_not_written_into(task: Slope) -> None:

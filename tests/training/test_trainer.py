@@ -512,6 +512,58 @@ def test_the_mean_weights_of_asgd_are_what_is_published() -> None:
     assert torch.equal(task.weight.weight, seen[-1])
 
 
+def averaging(
+    values: Sequence[float], task: Line, keeper: Memory, *listeners: Any, steps: int | None = None
+) -> Trainer:
+    """A run whose validations, one a step, find these values; it averages two validations after one was better."""
+    optimizer = OPTIMIZER | {"kind": "asgd", "average_trigger": 2}
+    chosen = options(steps=steps or len(values), validate_every=1, save_every=3, final="last", optimizer=optimizer)
+    made = Trainer(task, chosen, 1, keeper, lambda: Validation({"loss": lower(values[made.facts.step - 1])}), listeners)
+    return made
+
+
+def test_averaging_begins_where_validations_are_worse_than_long_ago() -> None:
+    """Of 5 4 3 6 6 2 the fourth is worse than the first, long before it; the mean is of steps 5 and 6."""
+    task, keeper, seen, log = Line(), Memory(), [], Log()
+    watch = lambda event: seen.append(task.weight.weight.detach().clone()) if isinstance(event, Stepped) else None  # noqa: E731
+    facts = averaging([5, 4, 3, 6, 6, 2], task, keeper, watch, log).run()
+    assert facts.averages_from == 5
+    assert [event.step for event in log.of(Remarked)] == [4]
+    torch.testing.assert_close(keeper.published[-1]["weight.weight"], torch.stack(seen[4:]).mean(0))
+
+
+def test_averaging_does_not_begin_where_they_get_better_or_are_a_little_worse() -> None:
+    assert averaging([5, 4, 3, 3.5, 3.2, 2, 1], Line(), Memory()).run().averages_from is None
+
+
+@pytest.mark.parametrize("stop", [3, 4, 5, 6, 7])
+def test_a_triggered_average_is_resumed_as_if_never_stopped(stop: int) -> None:
+    """Before the trigger, at it and behind it, between checkpoints and at them."""
+    values = [5.0, 4, 3, 6, 6, 2, 3, 1]
+    whole, keeper, pieces = Line(), Memory(), Memory()
+    averaging(values, whole, keeper).run()
+    averaging(values, Line(), pieces, stop_after(stop)).run()
+    again = Line()
+    facts = averaging(values, again, pieces).run()
+    assert facts == keeper.snapshots[-1].facts
+    assert all(torch.equal(one, two) for one, two in zip(weights(whole), weights(again), strict=True))
+    for name, published in keeper.published[-1].items():
+        assert torch.equal(pieces.published[-1][name], published)
+
+
+def test_a_loss_may_ask_for_another_rate() -> None:
+    """Gradient descent at half the rate goes half as far."""
+    moves = []
+    for rate in (1.0, 0.5):
+        task = Line(dropout=0.0)
+        plain, before = task.loss, weights(task)
+        task.loss = lambda batch, carry=None, plain=plain, rate=rate: replace(plain(batch, carry), rate=rate)
+        chosen = options(steps=1, optimizer={"kind": "sgd", "learning_rate": 0.1, "schedule": "constant", "warmup": 0})
+        trainer(task, Memory(), chosen).run()
+        moves.append([after - old for after, old in zip(weights(task), before, strict=True)])
+    torch.testing.assert_close([2 * move for move in moves[1]], moves[0])
+
+
 class Table(Line):
     """A row of numbers for each of five words, of which a batch has a few: its gradients are sparse."""
 

@@ -6,16 +6,14 @@ from pydantic import Field
 
 from regard.base.recipe import Recipe
 from regard.data.graphs.options import GraphData
-from regard.training.options import OptimizerOptions, TrainingOptions
+from regard.training.options import OptimizerOptions, ScheduleName, TrainingOptions
 
 
 class NodeOptimizer(OptimizerOptions):
     """The optimiser, by default as Veličković et al. 2018 have it for Cora and Citeseer."""
 
     learning_rate: float = Field(default=0.005, gt=0, le=1000, description="The highest learning rate, after warm-up.")
-    schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = Field(
-        default="constant", description="How the learning rate falls after warm-up."
-    )
+    schedule: ScheduleName = Field(default="constant", description="How the learning rate falls after warm-up.")
     warmup: int = Field(default=0, ge=0, description="Steps in which the learning rate rises from zero.")
     weight_decay: float = Field(default=5e-4, ge=0, description="L2 in the gradient of every weight.")
     clip: float = Field(default=0.0, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
