@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from regard.base.recipe import Options, Recipe
+from regard.data.corpora.forms import Form
 from regard.data.corpora.options import Corpus, PairData
 from regard.families import FAMILIES
 from regard.tasks import TASKS, find_place
@@ -65,6 +66,7 @@ def _nested(path: str, kind: type[Options]) -> Iterator[str]:
     if kind is PairData:
         yield from _section("#### Each corpus of `train`, `valid` and `test`", Corpus, {})
         yield CORPORA
+        yield from _section("#### The `form` of a corpus that is not pairs of lines", Form, {})
     tables: dict[type[Options], list[str]] = {}
     for name, field in kind.model_fields.items():
         if inner := _options_of(field):

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 from regard.base.faults import Fault
 from regard.metrics.counting import sentence_statistics
-from regard.metrics.text import METRICS, SACREBLEU
+from regard.metrics.text import METRICS, OF_TREES, SACREBLEU
 
 ERRORS = frozenset({"ter", "wer", "cer", "per"})  # of these less is better
 _OF_TEXTS = frozenset({"cider"})  # these weigh words by the other sentences
-UTILITIES = tuple(name for name in METRICS if name not in _OF_TEXTS)
+UTILITIES = tuple(name for name in METRICS if name not in _OF_TEXTS and name not in OF_TREES)
 
 
 def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]]:
@@ -18,6 +18,8 @@ def utility(metric: str) -> Callable[[Sequence[str], Sequence[str]], list[float]
     """
     if metric in _OF_TEXTS:
         raise Fault(f"{metric} is a score of whole texts, not of a sentence; choose by {', '.join(UTILITIES)}.")
+    if metric in OF_TREES:  # an output that is no tree would be no reference
+        raise Fault(f"{metric} is a score of trees, which not every output is; choose by {', '.join(UTILITIES)}.")
     if metric not in METRICS:
         raise Fault(f"There is no metric '{metric}'; to choose by there are {', '.join(UTILITIES)}.")
     sign = -1.0 if metric in ERRORS else 1.0

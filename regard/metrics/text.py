@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from regard.base.faults import Fault
 from regard.metrics.bleu import UNCUT, bleu, check_tokeniser
+from regard.metrics.brackets import brackets, well_formed
 from regard.metrics.cider import cider
 from regard.metrics.counting import sentence_statistics
 from regard.metrics.errors import (
@@ -105,7 +106,10 @@ METRICS: dict[str, Metric] = {name: _by_sacrebleu(make) for name, make in SACREB
     "cer": character_error_rate,
     "per": position_independent_error_rate,
     "exact": exact_matches,
+    "brackets": brackets(),
+    "well-formed": well_formed(),
 }
+OF_TREES = ("brackets", "well-formed")  # of lines that hold a tree, and of no other text
 ERRORS = ("ter", "wer", "cer", "per", "perplexity")
 BETTER: dict[str, Literal["lower", "higher"]] = {
     metric: "lower" if metric in ERRORS else "higher" for metric in [*METRICS, "perplexity"]

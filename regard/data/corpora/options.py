@@ -5,6 +5,7 @@ from typing import Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from regard.base.recipe import Options
+from regard.data.corpora.forms import Form
 from regard.data.tokenisers.tokeniser import TokeniserOptions
 
 DEMO = "demo:"
@@ -26,6 +27,7 @@ class Corpus(Options):
         TAB,
         description="What stands between source and target in a file of pairs; what follows a second one is left out.",
     )
+    form: Form | None = Field(None, description="How a file of pairs holds them, if not by two columns.")
     weight: float | None = Field(
         None,
         gt=0,
@@ -35,6 +37,11 @@ class Corpus(Options):
     )
 
     held_out: bool = Field(True, description="Whether pairs of it may be held out for validation.")
+
+    @field_validator("form", mode="before")
+    @classmethod
+    def _name_alone(cls, value: Any) -> Any:
+        return {"kind": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -51,8 +58,11 @@ class Corpus(Options):
 
     @model_validator(mode="after")
     def _separates_something(self) -> Self:
-        if self.separator != TAB and (self.pairs is None or self.is_demo):
-            raise ValueError("'separator' is for a file of pairs, and this is none")
+        for name, is_given in {"separator": self.separator != TAB, "form": self.form is not None}.items():
+            if is_given and (self.pairs is None or self.is_demo):
+                raise ValueError(f"'{name}' is for a file of pairs, and this is none")
+        if self.separator != TAB and self.form is not None:
+            raise ValueError(f"'separator' is for columns, and {self.form.kind} have none")
         if not self.separator or "\n" in self.separator:
             raise ValueError(f"separator is {self.separator!r}, expected some text on one line")
         return self

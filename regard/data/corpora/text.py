@@ -20,6 +20,7 @@ from pathlib import Path
 from regard.base.faults import Fault
 from regard.data.catalogue.entries import locate
 from regard.data.catalogue.unpack import open_content
+from regard.data.corpora.forms import read_form
 from regard.data.corpora.options import DEMO, TAB, Corpus
 
 _LOG = logging.getLogger(__name__)
@@ -104,7 +105,7 @@ def lines_in_words(lines: int) -> str:
 
 def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
     """The lines of a corpus in chunks of `size`; files with different numbers of lines are refused at their ends."""
-    raw = [_demo_lines(corpus)] if corpus.is_demo else [_raw_lines(file_of(name)) for name in corpus.names]
+    raw = _lines_of(corpus)
     separator = unicodedata.normalize("NFC", corpus.separator)  # as the lines will be
     first = 1
     while True:
@@ -130,10 +131,20 @@ def file_of(name: str) -> Path:
     return locate(name) if _IN_A_SET.match(name) else Path(name).expanduser()
 
 
-def _demo_lines(corpus: Corpus) -> Iterator[bytes]:
-    from regard.data.demo.corpus import pairs  # its grammar is read by those who want it alone
+def _lines_of(corpus: Corpus) -> list[Iterator[bytes]]:
+    """The lines of each file of a corpus; pairs that are made, or held in another form, as lines of two columns."""
+    if corpus.form is not None:
+        name = corpus.names[0]
+        return [_columns(read_form(corpus.form, read_lines(file_of(name)), name))]
+    if corpus.is_demo:
+        from regard.data.demo.corpus import pairs  # its grammar is read by those who want it alone
 
-    return (f"{source}{TAB}{target}\n".encode() for source, target in pairs(corpus.names[0].removeprefix(DEMO)))
+        return [_columns(pairs(corpus.names[0].removeprefix(DEMO)))]
+    return [_raw_lines(file_of(name)) for name in corpus.names]
+
+
+def _columns(pairs: Iterable[tuple[str, str]]) -> Iterator[bytes]:
+    return (f"{source}{TAB}{target}\n".encode() for source, target in pairs)
 
 
 def _raw_lines(path: Path) -> Iterator[bytes]:

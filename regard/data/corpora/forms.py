@@ -1,0 +1,68 @@
+"""Files that hold pairs in another form than as lines of two columns: trees and conversations."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from regard.base.faults import Fault
+from regard.base.recipe import Options
+from regard.data.corpora.turns import read_conversations, replies
+from regard.data.trees.linear import Leaves, linearise
+from regard.data.trees.tree import NoTree, normalise, read_tree
+
+Pair = tuple[str, str]
+
+
+class Form(Options):
+    """How a file holds pairs, where it is not by two columns of text. The name of a form alone is enough."""
+
+    kind: Literal["trees", "turns"] = Field(
+        description="trees: one tree a line as treebanks write it, which gives a sentence and its tree as text; "
+        "turns: conversations, one turn a line, which give what was said last and the reply."
+    )
+    leaves: Leaves = Field(
+        "tags", description="What stands for the words in a tree: their parts of speech, or marks that are all alike."
+    )
+    context: int = Field(2, ge=1, description="The most turns that a reply is a reply to.")
+    first: int = Field(1, ge=1, description="The first conversation to take.")
+    last: int | None = Field(None, ge=1, description="The last conversation to take; without it, all that follow.")
+
+    @model_validator(mode="after")
+    def _own_options(self) -> Self:
+        others = _OPTIONS["turns" if self.kind == "trees" else "trees"]
+        for name in others:
+            if getattr(self, name) != Form.model_fields[name].default:
+                raise ValueError(f"'{name}' is not for {self.kind}, which have {', '.join(_OPTIONS[self.kind])}")
+        if self.last is not None and self.last < self.first:
+            raise ValueError(f"the last conversation, {self.last}, comes before the first, {self.first}")
+        return self
+
+
+_OPTIONS = {"trees": ("leaves",), "turns": ("context", "first", "last")}
+
+
+def read_form(form: Form, lines: Iterable[str], name: str) -> Iterator[Pair]:
+    """The pairs that lines hold; `name` is their file, for faults."""
+    return _READERS[form.kind](form, lines, name)
+
+
+def _read_trees(form: Form, lines: Iterable[str], name: str) -> Iterator[Pair]:
+    for number, line in enumerate(lines, 1):
+        try:
+            tree = normalise(read_tree(line))
+        except NoTree as reason:
+            raise Fault(f"{name}, line {number}: there is no tree, for {reason}.") from None
+        yield " ".join(leaf.word for leaf in tree.leaves()), linearise(tree, form.leaves)
+
+
+def _read_turns(form: Form, lines: Iterable[str], name: str) -> Iterator[Pair]:
+    for conversation in islice(read_conversations(lines, name), form.first - 1, form.last):
+        yield from replies(conversation, form.context)
+
+
+_READERS: dict[str, Callable[[Form, Iterable[str], str], Iterator[Pair]]] = {
+    "trees": _read_trees,
+    "turns": _read_turns,
+}

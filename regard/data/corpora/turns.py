@@ -1,0 +1,66 @@
+"""Conversations as pairs: what was said last, and the reply.
+
+A transcript has one turn a line, `A.1: Hi. How are you doing?`, and an empty line between conversations; a line that
+begins otherwise goes on with the turn before. Turns become
+
+    — Hi. How are you doing? — Good, and you?       — Fine.
+
+with a dash before each turn of the context and none before the reply. What is no speech is removed: sounds in angle
+brackets (`<laughter>`), marks of the transcribers (`[ ] + # * { }`, dashes), and words that were broken off (`sta-,`).
+A turn of which nothing remains is left out; then neighbouring turns of one speaker are joined.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from regard.base.faults import Fault
+
+DASH = "—"
+
+_TURN = re.compile(r"([A-Z])\.\d+: ?(.*)")
+_NO_SPEECH = re.compile(r"<+[^<>]*>+|[\[\]+#*{}<>_]|\B-+|-+\B|--+")
+_BROKEN = re.compile(r"[\w']+-(?=[,.?!]|\s|$),?")
+_STRAY_COMMAS = re.compile(r"^[\s,.]+|,(?=\s*[,.?!])")
+
+Turn = tuple[str, str]  # who speaks, and what
+
+
+def read_conversations(lines: Iterable[str], name: str) -> Iterator[list[Turn]]:
+    """The conversations of a transcript, cleaned; `name` is the file, for a fault."""
+    conversation: list[Turn] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            if conversation:
+                yield _cleaned(conversation)
+            conversation = []
+        elif found := _TURN.fullmatch(line.strip()):
+            conversation.append((found[1], found[2]))
+        elif conversation:
+            speaker, text = conversation.pop()
+            conversation.append((speaker, f"{text} {line}"))
+        else:
+            raise Fault(f"{name}, line {number}: a conversation begins with a turn like 'A.1: Hello.'")
+    if conversation:
+        yield _cleaned(conversation)
+
+
+def replies(conversation: list[Turn], context: int) -> Iterator[tuple[str, str]]:
+    """Each turn but the first as a reply to those before it, `context` at the most."""
+    texts = [text for _, text in conversation]
+    for place in range(1, len(texts)):
+        before = texts[max(0, place - context) : place]
+        yield " ".join(f"{DASH} {text}" for text in before), texts[place]
+
+
+def _cleaned(conversation: list[Turn]) -> list[Turn]:
+    turns = [(speaker, speech) for speaker, text in conversation if (speech := clean_speech(text))]
+    return [(speaker, " ".join(text for _, text in own)) for speaker, own in groupby(turns, lambda turn: turn[0])]
+
+
+def clean_speech(text: str) -> str:
+    """What was said, without what the transcribers noted about it; nothing if it has no words."""
+    text = _NO_SPEECH.sub(" ", _BROKEN.sub(" ", text))
+    text = " ".join(_STRAY_COMMAS.sub("", " ".join(text.split())).split())
+    text = re.sub(r"\s+(?=[,.?!])", "", text).strip()
+    return text if any(character.isalnum() for character in text) else ""

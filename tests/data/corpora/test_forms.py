@@ -1,0 +1,108 @@
+"""Pairs that files hold as trees and as conversations."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.data.corpora.forms import Form
+from regard.data.corpora.options import Corpus, PairData
+from regard.data.corpora.text import read_pairs
+from regard.data.corpora.turns import clean_speech
+
+TREES = "( (S (NP-SBJ (DT The) (NN cat) ) (VP (VBZ sleeps) ) (. .) ))\n( (NP (NNP Rome) ))\n"
+TALK = """
+A.1: Hi, <laughter> how are you?
+B.2: Good.
+B.3: And, uh, and you?
+A.4: <Throat_clearing>.
+A.5: We went, - we wen-, we go
+to Rome.
+
+B.1: Hello.
+A.2: Hello.
+"""
+
+
+def pairs_of(folder: Path, text: str, form: object) -> list[tuple[str, str]]:
+    path = folder / "file"
+    path.write_text(text, encoding="utf-8")
+    return list(read_pairs(check(Corpus, {"pairs": str(path), "form": form})))
+
+
+def test_trees_give_sentences_and_lines(tmp_path: Path) -> None:
+    assert pairs_of(tmp_path, TREES, "trees") == [
+        ("The cat sleeps .", "(S (NP DT NN )NP (VP VBZ )VP . )S"),
+        ("Rome", "(NP NNP )NP"),
+    ]
+    assert pairs_of(tmp_path, TREES, {"kind": "trees", "leaves": "marks"})[1] == ("Rome", "(NP XX )NP")
+
+
+def test_turns_give_what_was_said_and_the_reply(tmp_path: Path) -> None:
+    assert pairs_of(tmp_path, TALK, "turns") == [
+        ("— Hi, how are you?", "Good. And, uh, and you?"),
+        ("— Hi, how are you? — Good. And, uh, and you?", "We went, we we go to Rome."),
+        ("— Hello.", "Hello."),
+    ]
+    short = pairs_of(tmp_path, TALK, {"kind": "turns", "context": 1})
+    assert short[1] == ("— Good. And, uh, and you?", "We went, we we go to Rome.")
+
+
+def test_conversations_are_split_by_their_numbers(tmp_path: Path) -> None:
+    first = pairs_of(tmp_path, TALK, {"kind": "turns", "last": 1})
+    others = pairs_of(tmp_path, TALK, {"kind": "turns", "first": 2})
+    assert (len(first), others) == (2, [("— Hello.", "Hello.")])
+
+
+@pytest.mark.parametrize(
+    ("said", "cleaned"),
+    [
+        ("Yeah, <laughter> yeah that's, uh, definite.", "Yeah, yeah that's, uh, definite."),
+        ("the job benefits <<someone in background>> --", "the job benefits"),
+        ("I got a jury summons, ]", "I got a jury summons,"),
+        ("of the sta-, of what is now the state", "of the of what is now the state"),
+        ("well-known, full-time T I -er [+ really ]", "well-known, full-time T I er really"),
+        ("It's, +", "It's,"),
+        ("<Throat_clearing>.", ""),
+        (". -", ""),
+    ],
+)
+def test_notes_of_transcribers_are_no_speech(said: str, cleaned: str) -> None:
+    assert clean_speech(said) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "words"),
+    [
+        (TREES + "( (S \n", "trees", "file, line 3: there is no tree, for 2 of its brackets stay open"),
+        ("Hello.\n", "turns", "file, line 1: a conversation begins with a turn like 'A.1: Hello.'"),
+    ],
+)
+def test_a_file_of_another_form_is_refused_with_the_line(tmp_path: Path, text: str, form: str, words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        pairs_of(tmp_path, text, form)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "words"),
+    [
+        ({"pairs": "a", "form": "treees"}, "data.train.0..form.kind is 'treees', expected|form.kind is 'treees'"),
+        ({"source": "a", "target": "b", "form": "trees"}, "'form' is for a file of pairs, and this is none"),
+        ({"pairs": "demo:train", "form": "trees"}, "'form' is for a file of pairs, and this is none"),
+        ({"pairs": "a", "form": "trees", "separator": "|"}, "'separator' is for columns, and trees have none"),
+        ({"pairs": "a", "form": {"kind": "trees", "context": 3}}, "'context' is not for trees, which have leaves"),
+        ({"pairs": "a", "form": {"kind": "turns", "leaves": "marks"}}, "'leaves' is not for turns, which have context"),
+        (
+            {"pairs": "a", "form": {"kind": "turns", "first": 5, "last": 4}},
+            "the last conversation, 4, comes before the first, 5",
+        ),
+    ],
+)
+def test_a_form_that_does_not_fit_is_refused(corpus: dict[str, object], words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        check(PairData, {"train": [corpus]})
+
+
+def test_the_name_of_a_form_is_enough() -> None:
+    assert check(Corpus, {"pairs": "a", "form": "turns"}).form == Form(kind="turns")
