@@ -87,6 +87,15 @@ FAMILIES: dict[str, Family] = {
         options="NgramOptions",
         learns="counting",
     ),
+    "bilm": Family(
+        summary="two recurrent language models over the same words, one each way, for vectors of words in contexts",
+        paper="Peters et al. 2018, Deep Contextualized Word Representations",
+        tasks=("contexts",),
+        module="regard.models.recurrent.bilm",
+        model="Bilm",
+        options="BilmOptions",
+        looks=False,
+    ),
 }
 
 

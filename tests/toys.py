@@ -68,6 +68,15 @@ def _counted_text(folder: Path) -> dict[str, Any]:
     }
 
 
+def _read_both_ways(folder: Path) -> dict[str, Any]:
+    source, target = write_corpus(folder, 60)
+    return {
+        "data": {"train": str(source), "valid": str(target), "tokeniser": {"kind": "words"}},
+        "model": {"embedding": 6, "width": 8, "dropout": 0.2},
+        "training": TRAINING | {"batch_tokens": 200, "optimizer": {"warmup": 2}},
+    }
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -77,4 +86,5 @@ TOYS: dict[str, Toy] = {
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
     "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),
     "ngram": Toy(_counted_text),
+    "bilm": Toy(_read_both_ways),
 }

@@ -75,6 +75,19 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "contexts": Kind(
+        summary="each word of a text becomes vectors that know the text around it",
+        reads="text",
+        gives="vectors of words in their contexts, and writes nothing, for it reads what comes after a place too",
+        verb="embed",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.contexts.task:Contexts",
+                recipe="regard.tasks.contexts.options:ContextsRecipe",
+                trains="trains on sentences, read both ways",
+            )
+        },
+    ),
     "language": Kind(
         summary="how probable a text is, and how a prompt may go on",
         reads="prompt",

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
+from jaxtyping import Int
 from pydantic import Field
+from torch import Tensor
 
 from regard.data.tokenisers.labels import is_spelled_word, labels
 from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.protocols import TextVectors
 from regard.training.options import TrainingOptions
 from regard.viewing.sides import Words
 
@@ -23,3 +26,17 @@ def words_of(tokeniser: Tokeniser, tokens: Sequence[int]) -> Words:
     """Tokens and the words they are joined to; a single word that is spelled is shown by its letters."""
     joined = labels(tokeniser, tokens, by_word=not is_spelled_word(tokeniser, tokens))
     return Words(tokeniser.pieces(tokens), joined.texts, joined.places)
+
+
+def text_vectors(
+    tokeniser: Tokeniser,
+    tokens: Int[Tensor, "batch time"],
+    lengths: Int[Tensor, " batch"],
+    layers: Sequence[Tensor],
+) -> list[TextVectors]:
+    """The vectors of each row by themselves, from those of all (batch, time, width), a tensor for every layer."""
+    found, layers = [], [states.cpu() for states in layers]
+    for row, length in enumerate(lengths.tolist()):
+        text = words_of(tokeniser, tokens[row, :length].tolist())
+        found.append(TextVectors(text, {number: states[row, :length] for number, states in enumerate(layers)}))
+    return found

@@ -5,7 +5,7 @@ import torch
 from regard.base.faults import TooLong
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.protocols import TextVectors
-from regard.tasks.text import words_of
+from regard.tasks.text import text_vectors
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 
 
@@ -16,9 +16,5 @@ def source_vectors(network: TranslationNetwork, tokeniser: Tokeniser, batch: Pai
     for row, length in enumerate(batch.source_lengths.tolist()):
         if length > longest:
             raise TooLong(row, f"it has {length} tokens, but the model takes {longest} at most; split it.")
-    layers = [states.cpu() for states in network.layers(batch.source, batch.source_lengths)]
-    found = []
-    for row, length in enumerate((batch.source_lengths - 1).tolist()):
-        text = words_of(tokeniser, batch.source[row, :length].tolist())
-        found.append(TextVectors(text, {number: states[row, :length] for number, states in enumerate(layers)}))
-    return found
+    layers = network.layers(batch.source, batch.source_lengths)
+    return text_vectors(tokeniser, batch.source, batch.source_lengths - 1, layers)

@@ -1,0 +1,24 @@
+"""What a recipe for words in their contexts says, beside what its model is built like."""
+
+from typing import Any
+
+from pydantic import Field
+
+from regard.base.recipe import Recipe
+from regard.data.texts.options import LanguageData
+from regard.training.options import TrainingOptions
+
+
+class ContextsTraining(TrainingOptions):
+    """How two language models over the same words are trained."""
+
+    batch_tokens: int = Field(default=4096, ge=8, description="Tokens in a batch, padding and ends counted.")
+    best_by: str = Field(default="perplexity", description="The validation measure that says which weights are best.")
+
+
+class ContextsRecipe(Recipe):
+    """All that decides a model of words in their contexts: family, data, model and training."""
+
+    data: LanguageData = Field(description="The text and how it is cut into tokens.")
+    model: Any = Field(description="What the model is built like.")
+    training: ContextsTraining = Field(default_factory=ContextsTraining, description="How it is trained.")

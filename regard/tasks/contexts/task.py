@@ -1,0 +1,158 @@
+"""Words in their contexts: sentences for batches, two language models to learn from them, vectors for people."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.base.faults import TooLong
+from regard.base.progress import Progress, Remark
+from regard.data.corpora.cleaning import shorten
+from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
+from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
+from regard.families import network_class
+from regard.models.cross_entropy import projected_cross_entropy
+from regard.models.recurrent.bilm import Bilm
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.protocols import Loss, Measure, Tally, TextVectors, mean
+from regard.tasks.contexts.batches import SentenceBatch, SentenceRows, pad_rows
+from regard.tasks.contexts.options import ContextsRecipe
+from regard.tasks.language.measures import perplexity
+from regard.tasks.text import text_vectors
+
+FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
+_PADDING = -100  # where cross-entropies want nothing
+_SIGNED = "per token, </s> counted, unknown words as <unk>"
+
+
+class Contexts(nn.Module):
+    """Two language models with their tokeniser, and the vectors that they have for words in their contexts."""
+
+    unit = "tokens"  # that losses are counted in, once for each direction
+    MEASURES: ClassVar[tuple[str, ...]] = ("perplexity", "forward_perplexity", "backward_perplexity")
+
+    def __init__(self, model: Bilm, tokeniser: Tokeniser, longest: int) -> None:
+        super().__init__()
+        self.model, self.tokeniser, self.longest = model, tokeniser, longest
+        self._splits: dict[str, SentenceRows] = {}
+        self._batch_tokens = 0
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: ContextsRecipe, device: torch.device, folder: Path | None) -> None:
+        check_files_of(recipe.data, folder)
+        with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
+            refuse_too_large(network_class(recipe)(recipe.model, FEWEST_TOKENS, 0, 1, 2))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: ContextsRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedText:
+        given = tokenisers_in(start, recipe.data.tokeniser.full())[0] if start else None
+        return prepare_text(recipe.data, folder, progress, remark, given)
+
+    @classmethod
+    def build(cls, recipe: ContextsRecipe, files: Mapping[str, bytes]) -> "Contexts":
+        tokeniser, _ = tokenisers_in(files, recipe.data.tokeniser.full())
+        marks = (tokeniser.pad, tokeniser.begin, tokeniser.end)
+        return cls(network_class(recipe)(recipe.model, tokeniser.size, *marks), tokeniser, recipe.data.longest)
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, prepared: PreparedText, recipe: ContextsRecipe) -> None:
+        self._batch_tokens = recipe.training.batch_tokens
+        self._splits = {split: SentenceRows(tokens, self.tokeniser.end) for split, tokens in prepared.splits.items()}
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[SentenceBatch]:
+        if not self._splits:
+            raise RuntimeError("a model of contexts has batches only once it learns from text")
+        if split not in self._splits:
+            return
+        rows = self._splits[split]
+        shuffled = split == "train"
+        for batch in rows.shuffled(self._batch_tokens, seed, epoch, start) if shuffled else rows.in_order(start):
+            yield pad_rows(batch, self.tokeniser.pad).to(self.device)
+
+    def loss(self, batch: SentenceBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        read = self.model.read(batch.tokens, batch.lengths)
+        count = _count(batch)
+        nats = [
+            projected_cross_entropy(states.flatten(0, 1), self.model.output.weight, wanted.flatten(), 0.0)
+            for states, wanted in zip(read.states, self._real(read.wanted), strict=True)
+        ]
+        named = zip(("forward", "backward"), nats, strict=True)
+        tallies = {name: Tally((each.detach(), count), mean) for name, each in named}
+        return Loss(nats[0] + nats[1], 2 * count, tallies)
+
+    @torch.no_grad()
+    def measure(self, batch: SentenceBatch) -> dict[str, Measure]:
+        read = self.model.read(batch.tokens, batch.lengths)
+        logits, wanted = self.model.logits(read.states).float(), self._real(read.wanted)
+        forward, backward = (
+            float(F.cross_entropy(each.flatten(0, 1), right.flatten(), reduction="sum"))
+            for each, right in zip(logits, wanted, strict=True)
+        )
+        count = float(_count(batch))
+        sums = {"": (forward + backward, 2 * count), "forward_": (forward, count), "backward_": (backward, count)}
+        return {
+            f"{way}perplexity": Measure(Tally(sum_of, perplexity), "lower", _SIGNED) for way, sum_of in sums.items()
+        }
+
+    # What people see
+
+    def read(self, inputs: Sequence[str]) -> SentenceBatch:
+        """Texts as people write them; one longer than any that may be learnt from is refused by its number."""
+        return self._placed(self.tokeniser.encode_all(list(inputs)))
+
+    def read_words(self, rows: Sequence[Sequence[str]]) -> SentenceBatch:
+        """Texts that are cut into words already, a token for each; what is no word of the vocabulary is unknown."""
+        found: dict[str, int] = {}
+        for word in {word for row in rows for word in row}:
+            tokens = self.tokeniser.encode(word)
+            found[word] = tokens[0] if len(tokens) == 1 else self.tokeniser.unknown
+        return self._placed([[found[word] for word in row] for row in rows])
+
+    def _placed(self, rows: Sequence[Sequence[int]]) -> SentenceBatch:
+        for number, row in enumerate(rows):
+            if len(row) > self.longest:
+                raise TooLong(number, f"it has {len(row):,} tokens, but {self.longest:,} are the most; split it.")
+        return pad_rows(rows, self.tokeniser.pad).to(self.device)
+
+    @torch.no_grad()
+    def embed(self, batch: SentenceBatch) -> list[TextVectors]:
+        return text_vectors(self.tokeniser, batch.tokens, batch.lengths, self.model.layers(batch.tokens, batch.lengths))
+
+    def quote(self, batch: SentenceBatch) -> str:
+        return f"'{shorten(self.tokeniser.decode(batch.tokens[0, : int(batch.lengths[0])].tolist()))}'"
+
+    def outline(self, recipe: ContextsRecipe) -> list[str]:
+        return [f"{self.tokeniser.size:,} tokens in the vocabulary"]
+
+    def facts(self) -> dict[str, Any]:
+        return {"vocabulary": self.tokeniser.size, "layers": self.model.options.layers}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What a text of so many tokens costs, read and predicted both ways."""
+        return {"multiplications": size * self.model.multiplications()}
+
+    def _real(self, wanted: Tensor) -> Tensor:
+        """The tokens that are wanted, padding left out."""
+        return wanted.masked_fill(wanted == self.tokeniser.pad, _PADDING)
+
+
+def _count(batch: SentenceBatch) -> int:
+    """The tokens that are predicted one way: all of the rows, and the end of each."""
+    return int(batch.lengths.sum()) + batch.rows
