@@ -1,6 +1,7 @@
 """A trained model in the hand: what `regard.load` gives, and what the commands use."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,10 @@ from regard.verbs.table import has, needs, verbs_of
 
 if TYPE_CHECKING:
     from regard.verbs.generate.continuing import Generated
+    from regard.verbs.requests.words import VectorSide
     from regard.verbs.translate.outputs import Translated
     from regard.verbs.translate.search import Constraints
+    from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
 
 
 class Model:
@@ -34,6 +37,7 @@ class Model:
 
     def __init__(self, task: Any, recipe: Recipe) -> None:
         self.task, self.recipe = task, recipe
+        self._lexicons: dict[VectorSide, Lexicon] = {}
         if isinstance(task, nn.Module):
             task.eval()
 
@@ -91,6 +95,26 @@ class Model:
         """Go on with each prompt, if it is a language model."""
         needs(self.recipe, "generate")
         raise TypeError(f"{type(self).__name__} says that it goes on with prompts, and has no way to")
+
+    def neighbours(
+        self, words: Sequence[str], count: int = 10, side: "VectorSide" = "centres"
+    ) -> "list[NeighboursOfWord]":
+        """The words nearest to each word, if it has word vectors."""
+        return self.lexicon(side).neighbours(words, count)
+
+    def analogy(self, a: str, b: str, c: str, count: int = 10, side: "VectorSide" = "centres") -> "SolvedAnalogy":
+        """What is to c as b is to a, if it has word vectors."""
+        return self.lexicon(side).analogy((a, b, c), count)
+
+    def lexicon(self, side: "VectorSide" = "centres") -> "Lexicon":
+        """Its words to ask about, by the vectors of one side, or by the mean of both."""
+        needs(self.recipe, "neighbours")
+        if side not in self._lexicons:
+            from regard.verbs.words.lexicon import Lexicon
+
+            compose = partial(self.task.vector_of, which=side)
+            self._lexicons[side] = Lexicon("the model", self.task.word_vectors(side), compose)
+        return self._lexicons[side]
 
 
 def build_task(recipe: Recipe, files: Mapping[str, bytes]) -> Any:

@@ -16,3 +16,7 @@ def silent(what: str, done: int, total: int | None) -> None:
 
 
 Remark = Callable[[str], None]  # what people should know, in a sentence
+
+
+def ignore_remark(sentence: str) -> None:
+    """The remarks of those who do not care to be told."""

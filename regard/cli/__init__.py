@@ -36,6 +36,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "answer": ("regard.cli.answer", "command", "Answer inputs one by one: the classes of nodes or pictures."),
     "embed": ("regard.cli.embed", "command", "Write the vectors of texts and tokens, in every layer."),
     "generate": ("regard.cli.generate", "command", "Write on after a prompt, with a language model."),
+    "neighbours": ("regard.cli.neighbours", "command", "Say which words are nearest to a word."),
+    "analogy": ("regard.cli.analogy", "command", "Say which word is to C as B is to A."),
     "evaluate": ("regard.cli.evaluate", "command", "Score a model."),
     "score": ("regard.cli.score", "command", "Score text files, test a difference, work out BLEU."),
     "compare": ("regard.cli.compare", "command", "Train variants of a recipe and say which is better."),

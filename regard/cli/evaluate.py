@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
+from regard.cli import word_options
 from regard.cli.console import console_progress, print_json, remark, say_table
+from regard.cli.evaluate_words import WordQuestions, evaluate_vectors
 
 if TYPE_CHECKING:
     from regard.metrics import Score
@@ -18,39 +20,74 @@ if TYPE_CHECKING:
     from regard.verbs.translate.model import TranslationModel
 
 
+_Model = Annotated[Path, typer.Argument(help="A model folder, or a file of word vectors.")]
+_Split = Annotated[Literal["test", "valid"] | None, typer.Option(help="A split of the model's own data.")]
+_Source = Annotated[
+    Path | None, typer.Option(help="Source sentences to translate instead, or the text for a language model.")
+]
+_Reference = Annotated[
+    list[Path] | None, typer.Option(help="References for them; several files are several references.")
+]
+_Metric = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="bleu, chrf, wer, perplexity, … (`regard score --help` names all).", show_default="bleu and chrf"
+    ),
+]
+_TestSet = Annotated[
+    str | None, typer.Option(help="One of sacreBLEU's test sets that are here, as wmt20, in the model's languages.")
+]
+_Tokenise = Annotated[
+    str | None, typer.Option(help="sacreBLEU's tokeniser for bleu: zh, ja-mecab, …", show_default="13a")
+]
+_Beam = Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")]
+_LengthPenalty = Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")]
+_Sentences = Annotated[
+    bool, typer.Option("--sentences", help="How probable each line of --source is, for a language model.")
+]
+_Analogies = Annotated[
+    list[str] | None, typer.Option(metavar="FILE", help="Analogies for word vectors, by path or as SET:path.")
+]
+_Similarities = Annotated[
+    list[str] | None, typer.Option(metavar="FILE", help="Pairs of words with judgements, for word vectors.")
+]
+_Vocabulary = Annotated[
+    int | None, typer.Option(min=1, help="Of word vectors, so many words, the most frequent (300000).")
+]
+_OwnCase = Annotated[
+    bool, typer.Option("--own-case", help="Word vectors answer in their own case; otherwise it does not count.")
+]
+_AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
 def command(
-    model: Annotated[Path, typer.Argument(help="A model folder.")],
-    split: Annotated[Literal["test", "valid"] | None, typer.Option(help="A split of the model's own data.")] = None,
-    source: Annotated[
-        Path | None, typer.Option(help="Source sentences to translate instead, or the text for a language model.")
-    ] = None,
-    reference: Annotated[
-        list[Path] | None, typer.Option(help="References for them; several files are several references.")
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="bleu, chrf, wer, perplexity, … (`regard score --help` names all).", show_default="bleu and chrf"
-        ),
-    ] = None,
-    test_set: Annotated[
-        str | None, typer.Option(help="One of sacreBLEU's test sets that are here, as wmt20, in the model's languages.")
-    ] = None,
-    tokenise: Annotated[
-        str | None, typer.Option(help="sacreBLEU's tokeniser for bleu: zh, ja-mecab, …", show_default="13a")
-    ] = None,
-    beam: Annotated[int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy.")] = None,
-    length_penalty: Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")] = None,
-    sentences: Annotated[
-        bool, typer.Option("--sentences", help="How probable each line of --source is, for a language model.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    model: _Model,
+    split: _Split = None,
+    source: _Source = None,
+    reference: _Reference = None,
+    metric: _Metric = None,
+    test_set: _TestSet = None,
+    tokenise: _Tokenise = None,
+    beam: _Beam = None,
+    length_penalty: _LengthPenalty = None,
+    sentences: _Sentences = False,
+    analogies: _Analogies = None,
+    similarities: _Similarities = None,
+    side: word_options.Side = None,
+    vocabulary: _Vocabulary = None,
+    own_case: _OwnCase = False,
+    as_json: _AsJson = False,
 ) -> None:
     """Score a model; the scores of a split are kept in the model folder with their signatures."""
     if source is not None and split is not None:
         raise Fault("Give --split, or the files of --source and --reference, not both.")
     if test_set is not None and (split or source):
         raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
+    asked = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
+    if model.is_file():
+        _refuse_for_file(model, {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set})
+        evaluate_vectors(model, asked, as_json)
+        return
     from regard.metrics.bleu import check_tokeniser
     from regard.model import load
     from regard.verbs.generate.model import LanguageModel
@@ -60,6 +97,8 @@ def command(
 
     loaded = load(model)
     needs(loaded.recipe, "evaluate")
+    if asked.given:
+        needs(loaded.recipe, "neighbours")
     if sentences and (source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
     if not isinstance(loaded, TranslationModel):
@@ -169,6 +208,12 @@ def _refuse_options(model: "Model", texts: dict[str, object]) -> None:
 
         own, measures = with_article(model.recipe.family), ", ".join(model.task.MEASURES)
         raise Fault(f"{given[0]} is for translators; {own} is scored on a --split of its data, by {measures}.")
+
+
+def _refuse_for_file(file: Path, options: dict[str, object]) -> None:
+    """Refuse what is asked of models, where only vectors in a file are scored."""
+    if given := [name for name, value in options.items() if value is not None]:
+        raise Fault(f"{given[0]} is for model folders; {file} is a file of word vectors, scored by --analogies.")
 
 
 def _told_of_learnt(learnt: int, sentences: int, of_others: "Sequence[Score]") -> str:

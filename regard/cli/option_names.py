@@ -3,12 +3,16 @@
 from regard.base.recipe import Place
 from regard.verbs.requests.names import Names
 
-_OPTIONS = {  # fields of a request -> the options that fill them, where those have other names
+_OPTIONS = {  # fields of a request -> the options or arguments that fill them, where those have other names
     "search": "--set",
     "prefix": "--prefixes",
     "forbidden": "--forbid",
     "forced": "--force",
     "explain": "--json",
+    "words": "WORD",
+    "a": "A",
+    "b": "B",
+    "c": "C",
 }
 DRAWING = ("temperature", "top_k", "top_p", "seed")  # options of sampling that have options of their own
 

@@ -14,7 +14,7 @@ from typing import IO, Literal, cast
 
 from regard.base.faults import Fault
 from regard.base.files import whole_file
-from regard.base.progress import Progress, Remark, silent
+from regard.base.progress import Progress, Remark, ignore_remark, silent
 from regard.data.catalogue.unpack import open_content, packing
 from regard.data.vectors.binary import binary_blocks, read_binary
 from regard.data.vectors.gathering import Gathering
@@ -41,7 +41,7 @@ _OTHERS: dict[bytes, str] = {
 
 
 def read_vectors(
-    path: Path, most: int | None = None, progress: Progress = silent, remark: Remark | None = None
+    path: Path, most: int | None = None, progress: Progress = silent, remark: Remark = ignore_remark
 ) -> WordVectors:
     """The word vectors of a file in any of the formats, plain or packed (.gz, .xz): all, or the first `most`.
 
@@ -55,16 +55,12 @@ def read_vectors(
             start = start.partition(b"\n")[2]
         blocks = chain([start], iter(lambda: stream.read(_BLOCK), b""))
         unit = "word" if layout.binary else "line"
-        gathering = Gathering(str(path), layout.width, unit, most, remark or _say_nothing)
+        gathering = Gathering(str(path), layout.width, unit, most, remark)
         if layout.binary:
             read_binary(blocks, gathering, layout.width, cast(int, layout.count), progress)
         else:
             read_text(blocks, gathering, layout.width, layout.count, progress)
     return gathering.finish()
-
-
-def _say_nothing(sentence: str) -> None:
-    """The remarks of those who do not care to be told."""
 
 
 @contextmanager

@@ -1,0 +1,136 @@
+"""Words that can be asked about: the neighbours of one, and what stands to one as two others stand to each other."""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.base.progress import Remark, ignore_remark
+from regard.data.vectors.word_vectors import WordVectors
+
+_MOST_SUGGESTED = 4
+_LIKE_ENOUGH = 70  # of 100, in rapidfuzz's ratio
+_LONGEST_SHOWN = 60
+
+Compose = Callable[[str], "np.ndarray | None"]
+
+
+@dataclass(frozen=True)
+class NeighboursOfWord:
+    """The words nearest to one, by cosine; `word` is what stood for the query, perhaps the same in another case."""
+
+    query: str
+    word: str
+    neighbours: list[tuple[str, float]]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"query": self.query, "word": self.word, "neighbours": [list(each) for each in self.neighbours]}
+
+
+@dataclass(frozen=True)
+class SolvedAnalogy:
+    """The words that stand to the third of three words as the second stands to the first, the best one first."""
+
+    words: tuple[str, str, str]
+    neighbours: list[tuple[str, float]]
+
+    @property
+    def word(self) -> str:
+        return self.neighbours[0][0]
+
+    def as_dict(self) -> dict[str, Any]:
+        neighbours = [list(each) for each in self.neighbours]
+        return {"words": list(self.words), "word": self.word, "neighbours": neighbours}
+
+
+@dataclass(frozen=True)
+class _Found:
+    word: str
+    vector: np.ndarray
+    row: int | None  # of the matrix, if it is a word of the vocabulary
+
+
+class Lexicon:
+    """Word vectors under a name, and perhaps a way to compose vectors of words that have none.
+
+    A word is looked up in NFC as it is written; then it is composed, if that is possible; then it is looked for in
+    another case, which a remark tells. A word that is not found at all is refused, with those that are spelled like it.
+    """
+
+    def __init__(self, name: str, vectors: WordVectors, compose: Compose | None = None) -> None:
+        self.name, self.vectors, self.compose = name, vectors, compose
+
+    def first(self, count: int) -> "Lexicon":
+        """The same with the most frequent words alone."""
+        vectors = WordVectors(self.vectors.words[:count], self.vectors.matrix[:count])
+        return Lexicon(self.name, vectors, self.compose)
+
+    def neighbours(self, words: Sequence[str], count: int, remark: Remark = ignore_remark) -> list[NeighboursOfWord]:
+        """The nearest words of each word, itself left out."""
+        found = [self._find(word, remark) for word in words]
+        return [
+            NeighboursOfWord(query, each.word, self._nearest(each.vector, [each], count))
+            for query, each in zip(words, found, strict=True)
+        ]
+
+    def analogy(self, words: tuple[str, str, str], count: int, remark: Remark = ignore_remark) -> SolvedAnalogy:
+        """What stands to c as b to a: nearest to b - a + c, vectors of length 1; none of the three is an answer."""
+        a, b, c = found = [self._find(word, remark) for word in words]
+        vector = _unit(b.vector) - _unit(a.vector) + _unit(c.vector)
+        nearest = self._nearest(vector, found, count)
+        if not nearest:
+            raise Fault(f"{self.name} has no other words than these.")
+        return SolvedAnalogy((a.word, b.word, c.word), nearest)
+
+    def _nearest(self, vector: np.ndarray, without: Sequence[_Found], count: int) -> list[tuple[str, float]]:
+        cosines = self.vectors.cosines(vector[None])[0]
+        left_out = {each.row for each in without if each.row is not None}
+        ordered = np.argsort(-cosines, kind="stable")[: count + len(left_out)].tolist()
+        kept = [row for row in ordered if row not in left_out][:count]
+        return [(self.vectors.words[row], float(cosines[row])) for row in kept]
+
+    def _find(self, query: str, remark: Remark) -> _Found:
+        word = unicodedata.normalize("NFC", query.strip())
+        row = self.vectors.numbers.get(word)
+        if row is not None:
+            return self._at(row)
+        if word and self.compose and (vector := self.compose(word)) is not None:
+            remark(f"'{word}' is not in the vocabulary; its vector is composed of its character n-grams")
+            return _Found(word, vector, None)
+        row = self._by_caseless.get(word.casefold())
+        if row is None:
+            raise self._refusal(word)
+        remark(f"'{word}' is not known, but '{self.vectors.words[row]}' is, and stands for it")
+        return self._at(row)
+
+    def _at(self, row: int) -> _Found:
+        return _Found(self.vectors.words[row], self.vectors.matrix[row], row)
+
+    @cached_property
+    def _by_caseless(self) -> dict[str, int]:
+        """The row of the most frequent word of each spelling, whatever its case."""
+        rows: dict[str, int] = {}
+        for row, word in enumerate(self.vectors.words):
+            rows.setdefault(word.casefold(), row)
+        return rows
+
+    def _refusal(self, word: str) -> Fault:
+        from rapidfuzz import process
+        from rapidfuzz.fuzz import ratio
+
+        plain = word.casefold()
+        near = process.extract(
+            plain, self._by_caseless.keys(), scorer=ratio, limit=_MOST_SUGGESTED, score_cutoff=_LIKE_ENOUGH
+        )
+        names = ", ".join(f"'{self.vectors.words[self._by_caseless[each[0]]]}'" for each in near)
+        meant = f"; did you mean {names}?" if names else "."
+        return Fault(f"The word '{word[:_LONGEST_SHOWN]}' is not among the {len(self.vectors):,} of {self.name}{meant}")
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(vector)
+    return vector / length if length else vector
