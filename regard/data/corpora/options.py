@@ -6,10 +6,9 @@ from pydantic import Field, field_validator, model_validator
 
 from regard.base.recipe import Options
 from regard.data.corpora.forms import Form
+from regard.data.generated.corpora import generator_of, split_names
 from regard.data.tokenisers.tokeniser import TokeniserOptions
 
-DEMO = "demo:"
-DEMO_SPLITS = ("train", "valid", "test")
 TAB = "\t"
 
 
@@ -17,7 +16,7 @@ class Corpus(Options):
     """Sentences and their translations: two files of parallel lines, or one file of pairs.
 
     A name is a path, or `SET:path` for a file of the data catalogue; `demo:train`, `demo:valid` and `demo:test` are
-    the generated corpus, which exists as pairs only.
+    a generated corpus, which exists as pairs only.
     """
 
     source: str | None = Field(None, description="File of source sentences, one a line.")
@@ -49,17 +48,17 @@ class Corpus(Options):
         one_file = self.source is None and self.target is None and self.pairs is not None
         if not (two_files or one_file):
             raise ValueError("a corpus is either 'source' and 'target', or 'pairs'")
-        if two_files and any(name.startswith(DEMO) for name in self.names):
-            raise ValueError(f"the generated corpus has both sides in one; write pairs = '{DEMO}train'")
-        if one_file and self.is_demo and self.names[0].removeprefix(DEMO) not in DEMO_SPLITS:
-            known = ", ".join(f"'{DEMO}{split}'" for split in DEMO_SPLITS)
+        if two_files and any(map(generator_of, self.names)):
+            raise ValueError(f"a generated corpus has both sides in one; write pairs = '{self.names[0]}'")
+        if one_file and (name := generator_of(self.names[0])) and self.names[0] not in split_names(name):
+            known = ", ".join(f"'{each}'" for each in split_names(name))
             raise ValueError(f"the generated corpus has no '{self.names[0]}', it has {known}")
         return self
 
     @model_validator(mode="after")
     def _separates_something(self) -> Self:
         for name, is_given in {"separator": self.separator != TAB, "form": self.form is not None}.items():
-            if is_given and (self.pairs is None or self.is_demo):
+            if is_given and (self.pairs is None or self.is_generated):
                 raise ValueError(f"'{name}' is for a file of pairs, and this is none")
         if self.separator != TAB and self.form is not None:
             raise ValueError(f"'separator' is for columns, and {self.form.kind} have none")
@@ -73,8 +72,8 @@ class Corpus(Options):
         return tuple(name for name in (self.source, self.target, self.pairs) if name is not None)
 
     @property
-    def is_demo(self) -> bool:
-        return self.pairs is not None and self.pairs.startswith(DEMO)
+    def is_generated(self) -> bool:
+        return self.pairs is not None and generator_of(self.pairs) is not None
 
 
 class Cleaning(Options):

@@ -192,7 +192,7 @@ def purpose_of(
     A missing file is a fault, or, where not all need be there, left out.
     """
     corpora = [*options.train, *options.valid, *options.test]
-    names = dict.fromkeys(name for corpus in corpora if not corpus.is_demo for name in corpus.names)
+    names = dict.fromkeys(name for corpus in corpora if not corpus.is_generated for name in corpus.names)
     return CorpusPurpose(
         format=_FORMAT,
         options=options.model_copy(update={"prepared": None}),

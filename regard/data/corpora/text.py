@@ -21,7 +21,8 @@ from regard.base.faults import Fault
 from regard.data.catalogue.entries import locate
 from regard.data.catalogue.unpack import open_content
 from regard.data.corpora.forms import read_form
-from regard.data.corpora.options import DEMO, TAB, Corpus
+from regard.data.corpora.options import TAB, Corpus
+from regard.data.generated.corpora import generate
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 10_000
@@ -136,10 +137,8 @@ def _lines_of(corpus: Corpus) -> list[Iterator[bytes]]:
     if corpus.form is not None:
         name = corpus.names[0]
         return [_columns(read_form(corpus.form, read_lines(file_of(name)), name))]
-    if corpus.is_demo:
-        from regard.data.demo.corpus import pairs  # its grammar is read by those who want it alone
-
-        return [_columns(pairs(corpus.names[0].removeprefix(DEMO)))]
+    if corpus.is_generated:
+        return [_columns(generate(corpus.names[0]))]
     return [_raw_lines(file_of(name)) for name in corpus.names]
 
 

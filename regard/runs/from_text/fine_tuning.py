@@ -78,7 +78,7 @@ def _mix(new: dict[str, str], parent: Path, start: Recipe, old_share: float) -> 
 
     Validation looks at the new text alone.
     """
-    for name in (name for corpus in start.data.train if not corpus.is_demo for name in corpus.names):
+    for name in (name for corpus in start.data.train if not corpus.is_generated for name in corpus.names):
         if not file_of(name).is_file():
             raise Fault(
                 f"--old-share takes the text that {parent} was trained on, but there is no file '{name}'; "

@@ -43,7 +43,7 @@ def test_short_forms(short: Any, meant: list[Corpus]) -> None:
         ({"pairs": "a.tsv", "weight": 0}, r"train\[0\].weight is 0, expected more than 0"),
         ({"pairs": "a.tsv", "wieght": 1}, r"train\[0\] has no 'wieght'; did you mean 'weight'\?"),
         ("demo:tests", "the generated corpus has no 'demo:tests', it has 'demo:train', 'demo:valid', 'demo:test'"),
-        (["demo:train", "demo:train"], "the generated corpus has both sides in one"),
+        (["demo:train", "demo:train"], "a generated corpus has both sides in one; write pairs = 'demo:train'"),
         ({"pairs": "a.txt", "separator": ""}, r"train\[0\]: separator is '', expected some text on one line"),
         ({"pairs": "a.txt", "separator": "\n\n"}, r"separator is '\\n\\n', expected some text on one line"),
         ({"source": "a", "target": "b", "separator": "|"}, "'separator' is for a file of pairs, and this is none"),

@@ -1,0 +1,34 @@
+"""The corpora that are generated, by name: `NAME:train`, `NAME:valid` and `NAME:test` of a recipe."""
+
+GENERATED = ("demo", "politeness", "paraphrase", "talks")
+SPLITS = ("train", "valid", "test")
+
+Pair = tuple[str, str]
+
+
+def generator_of(name: str) -> str | None:
+    """Which generated corpus a name in a recipe means, whatever stands behind the colon; none if it is a file."""
+    generator, colon, _ = name.partition(":")
+    return generator if colon and generator in GENERATED else None
+
+
+def split_names(generator: str) -> list[str]:
+    """How a recipe names the splits of a generated corpus."""
+    return [f"{generator}:{split}" for split in SPLITS]
+
+
+def generate(name: str) -> list[Pair]:
+    """The pairs of a generated corpus, as `demo:train` names them; a grammar is read by those who want it alone."""
+    generator, _, split = name.partition(":")
+    match generator:
+        case "demo":
+            from regard.data.demo.corpus import pairs
+
+            return pairs(split)
+        case "talks":
+            from regard.data.generated.talks import talk_corpus
+
+            return talk_corpus()[split]
+    from regard.data.generated.styles import style_corpus
+
+    return style_corpus(generator)[split]

@@ -1,0 +1,111 @@
+"""Pairs of sentences that say one thing in two styles, made of templates: polite forms of address, and paraphrases.
+
+A grammar is a TOML file. Each of its languages has styles, and patterns with one template for each style. A slot of
+the templates is filled by a row of its table, whose first row names the forms: `{name.formal}` is a form of the name,
+and `{verb.past@name}` is the verb's form `past_m`, `past_f` or `past_n`, by the `gender` of the name. The first letter
+of a sentence is made a capital.
+
+A pair begins with the style that is wanted: `[formal] John, open the letter.` gives `Mr Smith, could you please open
+the letter?` The words of the two slots `apart` meet in some combinations in the test alone: those for which the row of
+the one, counted from 0, and three times the row of the other add up to a multiple of seven. In training each of these
+words occurs with others.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from pydantic import Field
+
+from regard.base.parsing import parse_toml
+from regard.base.recipe import Options, check
+from regard.data.demo.draws import Dice
+
+Pair = tuple[str, str]
+Rows = dict[str, int]  # the row that fills each slot
+
+_PLACE = re.compile(r"\{(\w+)\.(\w+)(?:@(\w+))?\}")
+
+
+class StyleLanguage(Options):
+    """The styles of one language, its patterns and its words."""
+
+    styles: list[str] = Field(min_length=2, description="What stands in brackets before a sentence.")
+    patterns: list[list[str]] = Field(min_length=1, description="One template for each style.")
+    slots: dict[str, list[list[str]]] = Field(description="Tables of words; the first row names the forms.")
+
+    def form(self, slot: str, row: int, name: str) -> str:
+        """One form of the word in a row of a slot's table."""
+        names, *words = self.slots[slot]
+        return words[row][names.index(name)]
+
+    def say(self, pattern: int, style: int, rows: Rows) -> str:
+        """The sentence of a pattern in a style, its slots filled."""
+
+        def fill(place: re.Match[str]) -> str:
+            slot, name, agreeing = place.groups()
+            gender = f"_{self.form(agreeing, rows[agreeing], 'gender')}" if agreeing else ""
+            return self.form(slot, rows[slot], name + gender)
+
+        sentence = _PLACE.sub(fill, self.patterns[pattern][style])
+        return sentence[0].upper() + sentence[1:]
+
+
+class StyleGrammar(Options):
+    """Everything in a file of templates."""
+
+    seed: int = Field(description="Of the draws.")
+    train: int = Field(gt=0, description="Pairs to learn from.")
+    valid: int = Field(gt=0, description="Other pairs of the same combinations of words.")
+    test: int = Field(gt=0, description="Pairs of combinations that are not in the others.")
+    apart: tuple[str, str] = Field(strict=False, description="The two slots whose combinations are held out.")
+    english: StyleLanguage
+    portuguese: StyleLanguage
+    russian: StyleLanguage
+
+    @property
+    def languages(self) -> tuple[StyleLanguage, ...]:
+        return self.english, self.portuguese, self.russian
+
+    def is_apart(self, rows: Rows) -> bool:
+        """Whether a combination of words is kept for the test."""
+        first, second = self.apart
+        return (rows[first] + 3 * rows[second]) % 7 == 0
+
+
+def read_grammar(name: str) -> StyleGrammar:
+    """The grammar of this name."""
+    text = files("regard.data.generated").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return check(StyleGrammar, parse_toml(text, f"The grammar {name}"), f"the grammar {name}")
+
+
+@cache
+def style_corpus(name: str) -> dict[str, list[Pair]]:
+    """The splits of the corpus that the grammar of this name generates, always the same."""
+    grammar = read_grammar(name)
+    learnt: dict[str, str] = {}
+    tested: dict[str, str] = {}
+    for source, target, is_apart in _draws(grammar):
+        (tested if is_apart else learnt)[source] = target
+        if len(learnt) >= grammar.train + grammar.valid and len(tested) >= grammar.test:
+            break
+    pairs = list(learnt.items())[: grammar.train + grammar.valid]
+    return {
+        "train": pairs[grammar.valid :],
+        "valid": pairs[: grammar.valid],
+        "test": list(tested.items())[: grammar.test],
+    }
+
+
+def _draws(grammar: StyleGrammar) -> Iterator[tuple[str, str, bool]]:
+    """Pairs without end, some of them again and again, and whether their words are kept for the test."""
+    dice = Dice(grammar.seed)
+    while True:
+        language = dice.pick(grammar.languages)
+        rows = {slot: dice.pick(range(len(table) - 1)) for slot, table in language.slots.items()}
+        pattern = dice.pick(range(len(language.patterns)))
+        given = dice.pick(range(len(language.styles)))
+        wanted = dice.pick([style for style in range(len(language.styles)) if style != given])
+        source = f"[{language.styles[wanted]}] {language.say(pattern, given, rows)}"
+        yield source, language.say(pattern, wanted, rows), grammar.is_apart(rows)
