@@ -199,6 +199,16 @@ class Measures(Protocol):
 
 
 @runtime_checkable
+class MeasuresRows(Protocol):
+    """Knows what each row of a batch adds to the sums of each measure, by which two models can be compared row by row.
+
+    The sums of all rows are those of the tally that `measure` gives.
+    """
+
+    def sums_of_rows(self, batch: Any) -> dict[str, Tensor]: ...
+
+
+@runtime_checkable
 class Settles(Protocol):
     """Finds on this machine what a recipe leaves open, such as the size of a batch, before a run begins."""
 
@@ -210,6 +220,13 @@ class Outlines(Protocol):
     """Says in a few lines what is about to be trained, beside how large the model is."""
 
     def outline(self, recipe: Any) -> list[str]: ...
+
+
+@runtime_checkable
+class Begins(Protocol):
+    """Begins with more than chance: takes weights from its data, such as ready vectors, before the first step."""
+
+    def begin_with(self, prepared: Any, recipe: Any) -> None: ...
 
 
 @runtime_checkable
@@ -349,6 +366,13 @@ class Labelled(Protocol):
     """
 
     def sides(self, batch: Any, outputs: Sequence[Any]) -> dict[str, Side]: ...
+
+
+@runtime_checkable
+class Unfolds(Protocol):
+    """Makes several inputs of one that asks for several things, to look at them together."""
+
+    def unfold(self, given: str) -> list[str]: ...
 
 
 @runtime_checkable

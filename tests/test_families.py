@@ -20,6 +20,10 @@ VERBS = {
     "gat": "train evaluate answer look heads info compare average serve",
     "ram": "train evaluate answer look info compare average serve",
     "convnet": "train evaluate answer info compare average serve",
+    "bag": "train evaluate answer info compare average serve",
+    "averaging": "train evaluate answer info compare average serve",
+    "rnn": "train evaluate answer look heads info compare average serve",
+    "encoder": "train evaluate answer look heads info compare average serve",
     "ngram": "train evaluate generate info compare serve",
     "bilm": "train evaluate embed info compare average serve",
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labelled_files import write_labelled
 from picture_files import flags, write_set
 from small import write_corpus
 from small_graph import small_recipe
@@ -77,6 +78,15 @@ def _read_both_ways(folder: Path) -> dict[str, Any]:
     }
 
 
+def _labelled_texts(**model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        lines = write_labelled(folder / "texts.txt", 40)
+        data = {"train": str(lines), "hold_out": 0.25, "tokeniser": {"kind": "words"}}
+        return {"data": data, "model": model, "training": TRAINING | {"batch": 8}}
+
+    return table
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -85,6 +95,10 @@ TOYS: dict[str, Toy] = {
     "gat": Toy(lambda folder: small_recipe(folder / "graph", members=2, **TRAINING)),
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
     "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),
+    "bag": Toy(_labelled_texts(naive_bayes=True)),
+    "averaging": Toy(_labelled_texts(inputs={"width": 6, "word_dropout": 0.2}, layers=1, width=5)),
+    "rnn": Toy(_labelled_texts(inputs={"width": 6}, width=8, dropout=0.2)),
+    "encoder": Toy(_labelled_texts(inputs={"width": 6}, width=8, heads=2, feed_forward=12, pooling="attention")),
     "ngram": Toy(_counted_text),
     "bilm": Toy(_read_both_ways),
 }

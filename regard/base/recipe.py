@@ -297,7 +297,12 @@ def _inline(value: Any) -> str:
     if isinstance(value, Options):
         value = {name: getattr(value, name) for name in type(value).model_fields}
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name} = {_inline(v)}" for name, v in value.items() if v is not None) + " }"
+        return "{ " + ", ".join(f"{_key(name)} = {_inline(v)}" for name, v in value.items() if v is not None) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(_inline(inner) for inner in value) + "]"
     return tomli_w.dumps({"value": value}).partition("=")[2].strip()
+
+
+def _key(name: str) -> str:
+    """A name as a key of TOML, in quotes where it needs them."""
+    return tomli_w.dumps({name: 1}).rpartition(" = ")[0]

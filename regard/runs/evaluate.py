@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
@@ -28,11 +29,18 @@ def measure_on(
     """The same as measures, which know which direction is better."""
     task, recipe = model.task, model.recipe
     check_measured(recipe, metrics)
-    if getattr(recipe.data, split, None) == []:
+    if not has_part(recipe.data, split):
         raise Fault(f"The recipe of {folder} names no {split} data to score it on.")
     with own_data(model, folder, progress, remark):
         found = measure_split(task, split)
     return {name: found[name] for name in metrics or found}
+
+
+def has_part(data: Any, split: str) -> bool:
+    """Whether the data of a recipe has this split; data that cuts its files into splits itself says which."""
+    if hasattr(data, "parts"):
+        return split in data.parts
+    return getattr(data, split, None) != []
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from regard.base.recipe import Recipe, differences, write
 from regard.families import check_recipe, task_class, with_settings
 from regard.hardware.devices import pick_device
 from regard.model import build_task, check_room, check_weights, load
-from regard.protocols import Counts, Outlines, Prepared, Settles
+from regard.protocols import Begins, Counts, Outlines, Prepared, Settles
 from regard.runs import checkpoint
 from regard.runs.checkpoint import RunFolder
 from regard.runs.validate import check_best_by
@@ -67,6 +67,8 @@ def open_run(
     task = build_task(recipe, prepared.files())
     if start and not run_folder.steps():
         _take_weights(task, start)
+    elif isinstance(task, Begins) and not run_folder.steps():
+        task.begin_with(prepared, recipe)
     if isinstance(task, nn.Module):
         task = task.to(device)
     if isinstance(task, Settles):

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault
+from regard.protocols import Unfolds
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side
@@ -60,7 +62,7 @@ class Sight:
         return LooksBetween(name, self.text, self.output, *sides, windows=(centre, extent))
 
     def _of_gazes(self, name: str, gazes: Sequence[Gaze]) -> LooksBetween:
-        blocks = [Block(gaze.where, gaze.weights[0].double().cpu().numpy()) for gaze in gazes]
+        blocks = [Block(gaze.where, _of_one_input(gaze).double().cpu().numpy()) for gaze in gazes]
         sides = self.sides[gazes[0].looks_from], self.sides[gazes[0].looks_at]
         edges = gazes[0].edges
         if edges is not None and not all(gaze.edges is not None and torch.equal(gaze.edges, edges) for gaze in gazes):
@@ -73,8 +75,13 @@ class Sight:
 def see_answer(task: Any, given: str) -> Sight:
     """Let a task that answers read one input, as people write it, and watch it."""
     task.eval()
-    batch = task.read([given])
+    batch = task.read(task.unfold(given) if isinstance(task, Unfolds) else [given])
     with watching(task.model) as gazes:
-        (answer,) = task.answers(batch)
-    output = f"{answer.answer} ({percent(answer.probability)})"
-    return Sight(given, output, [answer], task.sides(batch, [answer]), gazes)
+        answers = task.answers(batch)
+    output = ", ".join(f"{answer.answer} ({percent(answer.probability)})" for answer in answers)
+    return Sight(given, output, answers, task.sides(batch, answers), gazes)
+
+
+def _of_one_input(gaze: Gaze) -> Tensor:
+    """The weights (head, query, key) or (head, edge); where one input asks for several things, the rows of all."""
+    return gaze.weights[0] if gaze.edges is not None else gaze.weights.transpose(0, 1).flatten(1, 2)

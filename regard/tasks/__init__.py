@@ -88,6 +88,19 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "classification": Kind(
+        summary="a text becomes one of some classes, or what it says of an aspect does",
+        reads="text",
+        gives="a class for each text",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.classification.task:Classification",
+                recipe="regard.tasks.classification.options:ClassificationRecipe",
+                trains="trains on labelled texts",
+            )
+        },
+    ),
     "language": Kind(
         summary="how probable a text is, and how a prompt may go on",
         reads="prompt",

@@ -208,6 +208,7 @@ _WINDOWS = Drawer("windows on a picture", (), _windows)
 
 DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Words, Words): _MATRIX,
+    ("weights", Steps, Words): _MATRIX,
     ("weights", Words, Cells): _OVERLAY,
     ("weights", Steps, Cells): _OVERLAY,
     ("edges", Nodes, Nodes): _GRAPH,

@@ -76,13 +76,13 @@ def _count_without(separator: str, path: Path) -> int:
     return sum(separator not in line for line in lines)
 
 
-def read_lines(path: Path, normal: bool = True) -> Iterator[str]:
+def read_lines(path: Path, normal: bool = True, encoding: str = "utf-8") -> Iterator[str]:
     """The lines of a text file, without their ends; in NFC, unless they are to stay as they are."""
     raw, first = _raw_lines(path), 1
     while lines := list(islice(raw, _CHUNK)):
         if first == 1:
             _tell_of_mark(lines, str(path))
-        yield from _decode_block(b"".join(lines), str(path), first, normal)
+        yield from _decode_block(b"".join(lines), str(path), first, normal, encoding)
         first += len(lines)
 
 
@@ -167,10 +167,10 @@ def _tell_of_mark(lines: list[bytes], name: str) -> None:
         _LOG.warning(f"{name} begins with a byte order mark, which is no part of its text and is left out")
 
 
-def _decode_block(block: bytes, name: str, first: int, normal: bool = True) -> list[str]:
+def _decode_block(block: bytes, name: str, first: int, normal: bool = True, encoding: str = "utf-8") -> list[str]:
     """The lines of a block whose first line has the number `first`."""
     try:
-        text = block.decode("utf-8")
+        text = block.decode(encoding)
     except UnicodeDecodeError as error:
         number = first + block.count(b"\n", 0, error.start)
         raise Fault(

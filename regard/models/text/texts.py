@@ -1,5 +1,6 @@
 """What networks of words are given: tokens of texts, and what is known of the vocabulary that they come from."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,6 +32,10 @@ class Texts(NamedTuple):
     lengths: Int[Tensor, " batch"]
     aspects: Int[Tensor, "batch aspect_time"] | None = None
     aspect_lengths: Int[Tensor, " batch"] | None = None
+
+    def change(self, change: Callable[[Tensor], Tensor]) -> "Texts":
+        """The same with every tensor changed that is there."""
+        return self._replace(**{name: change(each) for name, each in self._asdict().items() if each is not None})
 
 
 def real_places(lengths: Int[Tensor, " batch"], time: int) -> Bool[Tensor, "batch time"]:

@@ -1,0 +1,85 @@
+"""What a recipe says about labelled texts: which files, what a line of them is, and what their tokens are."""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from regard.base.recipe import Options
+from regard.data.texts.options import TextTokeniserOptions
+
+LABEL, TEXT, NUMBER = "label", "text", "number"  # columns that mean something
+
+
+class LabelledData(Options):
+    """Labelled texts. A name is a path, or `SET:path` for a file of the data catalogue; several files are a list."""
+
+    train: list[str] = Field(min_length=1, description="Files of texts to learn from.")
+    valid: list[str] = Field([], description="Files of texts to watch the training by.")
+    test: list[str] = Field([], description="Files of texts for the final scores.")
+    format: Literal["lines", "table", "aspects"] = Field(
+        "lines",
+        description="What the files are: lines of a label, a space and a text; a table whose columns are parted by "
+        "tabs; or three lines an example, a text with $T$ for its aspect, the aspect, the label.",
+    )
+    columns: list[str] = Field(
+        [LABEL, TEXT],
+        description=f"The columns of a table in their order; '{LABEL}' and '{TEXT}' are read, and '{NUMBER}' by fold.",
+    )
+    encoding: Literal["utf-8", "latin-1"] = Field("utf-8", description="The encoding of the files.")
+    names: dict[str, str] = Field({}, description="What labels of the files are called, such as 1 = 'positive'.")
+    hold_out: float = Field(
+        0.1, gt=0, lt=1, description="Without valid, the share of the training texts, the last, to watch it by."
+    )
+    fold: int | None = Field(
+        None,
+        ge=0,
+        le=9,
+        description=f"Of one table for all splits, the texts whose {NUMBER} has this first digit are the test, those "
+        "of the next digit are to watch the training by, and the others to learn from.",
+    )
+    tokeniser: TextTokeniserOptions = Field(TextTokeniserOptions(), description="How text is cut into tokens.")
+    lowercase: bool = Field(False, description="Read every text in lower case.")
+    longest: int = Field(
+        10_000, ge=1, description="The most tokens of a text; a longer one is refused, for it is rarely one text."
+    )
+    vectors: str | None = Field(
+        None,
+        description="Ready vectors of words, for models that begin with them: a file of word2vec, GloVe or fastText. "
+        "All its words are known to the model.",
+    )
+
+    @field_validator("train", "valid", "test", mode="before")
+    @classmethod
+    def _one_file(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _check_table(self) -> Self:
+        is_default = self.columns == [LABEL, TEXT]
+        if self.format != "table" and not is_default:
+            raise ValueError(f"columns are those of a table, and format is '{self.format}'")
+        if any(self.columns.count(name) != 1 for name in (LABEL, TEXT)):
+            raise ValueError(f"columns are {self.columns}, expected '{LABEL}' and '{TEXT}' once each among them")
+        if self.fold is None:
+            return self
+        if self.format != "table" or NUMBER not in self.columns:
+            raise ValueError(f"fold needs a table with the column '{NUMBER}'")
+        if self.valid or self.test:
+            raise ValueError("fold cuts the texts of train into all splits; omit valid and test")
+        return self
+
+    @model_validator(mode="after")
+    def _check_vectors(self) -> Self:
+        if self.vectors is not None and not self.tokeniser.is_of_words:
+            raise ValueError(f"vectors are of words, and the tokens are {self.tokeniser.kind}")
+        return self
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The splits that there are: some texts to learn from are set aside for validation where no file has them."""
+        return ("train", "valid", "test") if self.test or self.fold is not None else ("train", "valid")
+
+    @property
+    def asks_about_aspects(self) -> bool:
+        """Whether every text is asked about one of its aspects."""
+        return self.format == "aspects"

@@ -1,0 +1,245 @@
+"""Labelled texts made ready for training: tokens and numbers of classes in arrays, and what travels with a model.
+
+`finished.json` comes last; without it, or when it tells of other options, all is made again.
+"""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError
+
+from regard.base.checksums import check_files, read_record, write_record
+from regard.base.faults import Fault
+from regard.base.files import checksum, write_file
+from regard.base.progress import Progress
+from regard.data.corpora.prepared import make_folder
+from regard.data.corpora.text import file_of
+from regard.data.labelled.options import LabelledData
+from regard.data.labelled.reading import Example, first_digit, read_examples
+from regard.data.labelled.ready import ReadyVectors, extend_vocabulary, ready_vectors
+from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in, train_tokeniser
+from regard.data.vectors.files import read_vectors
+
+SPLITS = ("train", "valid", "test")
+LABELS_FILE = "labels.json"
+MOST_CLASSES = 10_000
+_FINISHED = "finished.json"
+_TOKENISER = "tokeniser"
+_VECTORS = "vectors.npz"
+_LISTED = 10  # classes in the report
+
+
+class TextLabels(BaseModel):
+    """What travels with a model beside its tokeniser: its classes, and how wide ready vectors of its words are."""
+
+    classes: list[str] = Field(min_length=2, max_length=MOST_CLASSES)
+    vector_width: int | None = Field(None, ge=1, le=2**16)
+
+
+class _Finished(BaseModel):
+    """What was prepared, and from what."""
+
+    options: LabelledData
+    report: list[str]
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class LabelledTexts:
+    """The tokens of texts one after another, where each text begins and the last ends, and the numbers of classes.
+
+    The tokens of aspects lie in the same way; of texts that are asked about none, each has none.
+    """
+
+    tokens: np.ndarray
+    starts: np.ndarray
+    labels: np.ndarray
+    aspects: np.ndarray
+    aspect_starts: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def text(self, row: int) -> np.ndarray:
+        return self.tokens[self.starts[row] : self.starts[row + 1]]
+
+    def aspect(self, row: int) -> np.ndarray:
+        return self.aspects[self.aspect_starts[row] : self.aspect_starts[row + 1]]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True)
+class PreparedTexts:
+    """All labelled texts of a recipe, split by split; `extra` is what else travels in a model folder."""
+
+    tokeniser: Tokeniser
+    labels: TextLabels
+    splits: Mapping[str, LabelledTexts]
+    report: list[str]
+    vectors: ReadyVectors | None = None
+    extra: dict[str, bytes] = field(default_factory=dict)
+
+    def files(self) -> dict[str, bytes]:
+        """What a model folder needs of it."""
+        return {**self.tokeniser.files(_TOKENISER), LABELS_FILE: self.labels.model_dump_json().encode(), **self.extra}
+
+
+def open_labels(files: Mapping[str, bytes]) -> TextLabels:
+    """The names of classes in the files of a model folder, which need not be trusted."""
+    try:
+        return TextLabels.model_validate_json(files[LABELS_FILE])
+    except (KeyError, ValidationError):
+        raise Fault(f"{LABELS_FILE} of the model folder is missing or damaged.") from None
+
+
+def open_tokeniser(files: Mapping[str, bytes], options: LabelledData) -> Tokeniser:
+    """The tokeniser in the files of a model folder."""
+    tokeniser = tokenisers_in(files, options.tokeniser.full())[0]
+    return CaselessTokeniser(tokeniser) if options.lowercase else tokeniser
+
+
+def check_files_there(options: LabelledData, folder: Path | None) -> None:
+    """Refuse texts of which a file is missing, unless they lie prepared in `folder`."""
+    if folder is not None and (folder / _FINISHED).is_file():
+        return
+    for name in (*options.train, *options.valid, *options.test, *([options.vectors] if options.vectors else [])):
+        if not file_of(name).is_file():
+            raise Fault(f"There is no file {name}.")
+
+
+def prepare_labelled(
+    options: LabelledData, folder: Path, progress: Progress, start: Mapping[str, bytes] | None
+) -> PreparedTexts:
+    """The texts that `options` name, from `folder` if they were prepared there before.
+
+    `start` holds the files of a model whose tokeniser and classes are to be used.
+    """
+    record = folder / _FINISHED
+    if not record.is_file() or read_record(_Finished, record).options != options:
+        _prepare(options, folder, progress, start)
+    finished = read_record(_Finished, record)
+    check_files(folder, finished.files)
+    files = {name: (folder / name).read_bytes() for name in finished.files}
+    found = {name: LabelledTexts(**_arrays_in(files[f"{name}.npz"])) for name in SPLITS if f"{name}.npz" in files}
+    vectors = ReadyVectors(**_arrays_in(files[_VECTORS])) if _VECTORS in files else None
+    return PreparedTexts(open_tokeniser(files, options), open_labels(files), found, finished.report, vectors)
+
+
+def _prepare(options: LabelledData, folder: Path, progress: Progress, start: Mapping[str, bytes] | None) -> None:
+    make_folder(folder)
+    (folder / _FINISHED).unlink(missing_ok=True)
+    examples, report, files = _read_splits(options, progress), list[str](), dict[str, bytes]()
+    if start:
+        tokeniser, labels = open_tokeniser(start, options), open_labels(start)
+    else:
+        tokeniser, labels = _train(options, examples["train"], progress), _labels_of(options, examples["train"])
+        if options.vectors is not None:
+            ready = read_vectors(file_of(options.vectors), progress=progress, remark=report.append)
+            tokeniser = extend_vocabulary(tokeniser, ready, options.lowercase)
+            files[_VECTORS] = _as_bytes(ready_vectors(tokeniser, ready)._asdict())
+            labels = labels.model_copy(update={"vector_width": ready.width})
+        tokeniser = CaselessTokeniser(tokeniser) if options.lowercase else tokeniser
+    files |= {**tokeniser.files(_TOKENISER), LABELS_FILE: labels.model_dump_json().encode()}
+    for split, own in examples.items():
+        cut = _cut(options, own, labels, tokeniser)
+        files[f"{split}.npz"] = _as_bytes(vars(cut))
+        unknown = np.count_nonzero(cut.tokens == tokeniser.unknown) / max(len(cut.tokens), 1)
+        report.append(f"{split}: {len(own):,} texts, {len(cut.tokens):,} tokens, {unknown:.1%} of them unknown")
+    report.append(f"{len(labels.classes)} classes: {', '.join(labels.classes[:_LISTED])}")
+    for name, content in files.items():
+        write_file(folder / name, content)
+    sums = {name: checksum(content) for name, content in files.items()}
+    write_record(folder / _FINISHED, _Finished(options=options, report=report, files=sums))
+
+
+def _read_splits(options: LabelledData, progress: Progress) -> dict[str, list[Example]]:
+    """The examples of each split; those for validation are set aside where no file has them."""
+    found: dict[str, list[Example]] = {}
+    names = {split: getattr(options, split) for split in SPLITS if getattr(options, split)}
+    for number, (split, files) in enumerate(names.items()):
+        progress("reading texts", number, len(names))
+        found[split] = [example for name in files for example in read_examples(options, name)]
+        if not found[split]:
+            raise Fault(f"data.{split} holds no text: {', '.join(files)} has nothing but blank lines.")
+    if options.fold is not None:
+        return _folds(options.fold, found["train"])
+    if "valid" not in found:
+        count = int(len(found["train"]) * options.hold_out)
+        if not count:
+            raise Fault(f"data.train has {len(found['train'])} texts, too few to set some aside; name data.valid.")
+        found |= {"train": found["train"][:-count], "valid": found["train"][-count:]}
+    return {split: found[split] for split in SPLITS if split in found}
+
+
+def _folds(fold: int, examples: Sequence[Example]) -> dict[str, list[Example]]:
+    digits = [first_digit(example) for example in examples]
+    others = {"test": fold, "valid": (fold + 1) % 10}
+    found = {split: [each for each, own in zip(examples, digits, strict=True) if own == digit]
+             for split, digit in others.items()}  # fmt: skip
+    for split, own in found.items():
+        if not own:
+            raise Fault(f"No text has a number that begins with {others[split]}, so fold {fold} has no {split} part.")
+    learnt = [each for each, own in zip(examples, digits, strict=True) if own not in others.values()]
+    if not learnt:
+        raise Fault(f"Every text has a number of fold {fold} or the next, so there is none to learn from.")
+    return {"train": learnt, **found}
+
+
+def _train(options: LabelledData, examples: Sequence[Example], progress: Progress) -> Tokeniser:
+    texts = (example.text.lower() if options.lowercase else example.text for example in examples)
+    return train_tokeniser(options.tokeniser.full(), texts, progress)
+
+
+def _labels_of(options: LabelledData, examples: Sequence[Example]) -> TextLabels:
+    classes = sorted({example.label for example in examples})
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        one = f"one class, '{classes[0]}'" if len(classes) == 1 else f"{len(classes):,} classes"
+        raise Fault(f"{options.train[0]} has labels of {one}; 2 to {MOST_CLASSES:,} can be learnt.")
+    return TextLabels(classes=classes)
+
+
+def _cut(options: LabelledData, examples: Sequence[Example], labels: TextLabels, tokeniser: Tokeniser) -> LabelledTexts:
+    numbers = {name: number for number, name in enumerate(labels.classes)}
+    for example in examples:
+        if example.label not in numbers:
+            raise Fault(f"{example.place} has the label '{example.label[:40]}', which no text to learn from has.")
+    tokens = tokeniser.encode_all([example.text for example in examples])
+    aspects = tokeniser.encode_all([example.aspect for example in examples])
+    for example, own, aspect in zip(examples, tokens, aspects, strict=True):
+        check_length(options, own, example.place)
+        if options.asks_about_aspects and not aspect:
+            raise Fault(f"{example.place}: the aspect has no word.")
+    return LabelledTexts(
+        *_laid_out(tokens), np.array([numbers[example.label] for example in examples]), *_laid_out(aspects)
+    )
+
+
+def check_length(options: LabelledData, tokens: Sequence[int], place: str) -> None:
+    """Refuse a text without a word, and one that is longer than any text to be read."""
+    if not tokens:
+        raise Fault(f"{place}: the text has no word.")
+    if len(tokens) > options.longest:
+        raise Fault(f"{place}: the text has {len(tokens):,} tokens, more than the {options.longest:,} of data.longest.")
+
+
+def _laid_out(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows one after another, and where each begins and the last ends."""
+    starts = np.cumsum([0, *map(len, rows)])
+    return np.fromiter((token for row in rows for token in row), np.int32, count=int(starts[-1])), starts
+
+
+def _as_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def _arrays_in(content: bytes) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return dict(arrays)

@@ -1,0 +1,41 @@
+"""Ready vectors for the tokens of a tokeniser of words: all their words become known, and each token gets its row."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from regard.data.tokenisers.symbols import NAMES
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.data.tokenisers.words import WordTokeniser
+from regard.data.vectors.word_vectors import WordVectors
+
+
+class ReadyVectors(NamedTuple):
+    """A vector for each token (token, width), zeros where there is none, and which tokens have one (token)."""
+
+    table: np.ndarray
+    is_known: np.ndarray
+
+
+def extend_vocabulary(tokeniser: Tokeniser, vectors: WordVectors, lowercase: bool) -> Tokeniser:
+    """The tokeniser with the words of the vectors behind its own; in lower case, others could never be read."""
+    assert isinstance(tokeniser, WordTokeniser)
+    own = words_of(tokeniser)
+    known = set(own)
+    more = (word for word in vectors.words if word not in known and (not lowercase or word == word.lower()))
+    return type(tokeniser)([*own, *more])
+
+
+def words_of(tokeniser: Tokeniser) -> list[str]:
+    """The words that a tokeniser knows, in the order of their tokens."""
+    return tokeniser.pieces(range(len(NAMES), tokeniser.size))
+
+
+def ready_vectors(tokeniser: Tokeniser, vectors: WordVectors) -> ReadyVectors:
+    """The vectors of the tokens."""
+    table = np.zeros((tokeniser.size, vectors.width), dtype=np.float32)
+    is_known = np.zeros(tokeniser.size, dtype=bool)
+    for token, word in enumerate(words_of(tokeniser), len(NAMES)):
+        if word in vectors:
+            table[token], is_known[token] = vectors[word], True
+    return ReadyVectors(table, is_known)

@@ -1,0 +1,81 @@
+"""Batches of labelled texts, in an order that is a pure function of seed and epoch."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.data.labelled.prepare import LabelledTexts
+from regard.models.text.texts import Texts
+
+MEASURED_ROWS = 250  # of a batch that is only measured
+_POOL = 20  # batches within which texts are put together by their length
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Some texts with the numbers of their classes; `inputs` are the texts as people wrote them, where they did."""
+
+    texts: Texts
+    labels: Int[Tensor, " batch"]
+    inputs: Sequence[str] = ()
+
+    @property
+    def rows(self) -> int:
+        return len(self.labels)
+
+    def to(self, device: torch.device) -> "TextBatch":
+        """The same on another device."""
+        if device.type == "cpu":
+            return self
+        texts = self.texts.change(lambda tensor: tensor.to(device, non_blocking=True))
+        return replace(self, texts=texts, labels=self.labels.to(device, non_blocking=True))
+
+    def split(self, parts: int) -> list["TextBatch"]:
+        """The same rows in `parts` smaller batches."""
+        return [self._rows(rows) for rows in torch.arange(self.rows).chunk(parts)]
+
+    def _rows(self, rows: Int[Tensor, " row"]) -> "TextBatch":
+        chosen = slice(int(rows[0]), int(rows[-1]) + 1)
+        return TextBatch(self.texts.change(lambda tensor: tensor[chosen]), self.labels[chosen], self.inputs[chosen])
+
+
+def text_batches(
+    texts: LabelledTexts, pad: int, batch: int, chance: Sequence[int] | None, start: int
+) -> Iterator[TextBatch]:
+    """The batches of an epoch from number `start` on, on the host.
+
+    With `chance` they are drawn from it, texts of about one length together; without, they come in their order.
+    """
+    for rows in _groups(texts.lengths, batch, chance)[start:]:
+        tokens, lengths = padded([texts.text(row) for row in rows], pad)
+        labels = torch.from_numpy(texts.labels[rows])
+        if not len(texts.aspects):
+            yield TextBatch(Texts(tokens, lengths), labels)
+        else:
+            yield TextBatch(Texts(tokens, lengths, *padded([texts.aspect(row) for row in rows], pad)), labels)
+
+
+def _groups(lengths: np.ndarray, batch: int, chance: Sequence[int] | None) -> list[np.ndarray]:
+    """The rows of each batch."""
+    if chance is None:
+        return [np.arange(first, min(first + batch, len(lengths))) for first in range(0, len(lengths), batch)]
+    draws = np.random.default_rng(chance)
+    rows, groups = draws.permutation(len(lengths)), []
+    for first in range(0, len(rows), batch * _POOL):
+        pool = rows[first : first + batch * _POOL]
+        pool = pool[np.argsort(lengths[pool], kind="stable")]
+        groups += [pool[place : place + batch] for place in range(0, len(pool), batch)]
+    return [groups[place] for place in draws.permutation(len(groups))]
+
+
+def padded(rows: Sequence[Sequence[int] | np.ndarray], pad: int) -> tuple[Tensor, Tensor]:
+    """Rows of tokens as one tensor (batch, time), and their lengths."""
+    lengths = [len(row) for row in rows]
+    tokens = np.full((len(rows), max(lengths)), pad, dtype=np.int64)
+    for number, row in enumerate(rows):
+        tokens[number, : lengths[number]] = row
+    return torch.from_numpy(tokens), torch.tensor(lengths)

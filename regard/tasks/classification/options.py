@@ -1,0 +1,53 @@
+"""What a recipe for the classes of texts says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Recipe
+from regard.data.labelled.options import LabelledData
+from regard.models.text.inputs import InputOptions
+from regard.training.options import OptimizerOptions, TrainingOptions
+
+
+class ClassificationOptimizer(OptimizerOptions):
+    """The optimiser, by default Adam at a rate that stays as it is."""
+
+    learning_rate: float = Field(default=1e-3, gt=0, le=1000, description="The highest learning rate, after warm-up.")
+    schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = Field(
+        default="constant", description="How the learning rate falls after warm-up."
+    )
+    warmup: int = Field(default=0, ge=0, description="Steps in which the learning rate rises from zero.")
+
+
+class ClassificationTraining(TrainingOptions):
+    """How the classes of texts are learnt."""
+
+    steps: int = Field(default=2000, ge=1, description="Updates of the weights in the whole run.")
+    batch: int = Field(default=50, ge=1, le=2**16, description="Texts in a batch.")
+    validate_every: int = Field(default=100, ge=1, description="Steps between validations.")
+    best_by: str = Field(default="accuracy", description="The validation measure that says which weights are best.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
+    )
+    optimizer: ClassificationOptimizer = Field(default_factory=ClassificationOptimizer, description="The optimiser.")
+
+
+class ClassificationRecipe(Recipe):
+    """All that decides a model of the classes of texts: family, data, model and training."""
+
+    data: LabelledData = Field(description="The labelled texts.")
+    model: Any = Field(description="What the model is built like.")
+    training: ClassificationTraining = Field(default_factory=ClassificationTraining, description="How it is trained.")
+
+    @model_validator(mode="after")
+    def _check_inputs(self) -> "ClassificationRecipe":
+        inputs: InputOptions | None = getattr(self.model, "inputs", None)
+        kind = inputs.vectors if inputs else "random"
+        if kind != "random" and self.data.vectors is None:
+            raise ValueError(f"model.inputs.vectors is '{kind}', so data.vectors must name a file of them")
+        if kind == "random" and self.data.vectors is not None:
+            raise ValueError("data.vectors are for a model that begins with them; set model.inputs.vectors")
+        if getattr(self.model, "aspect", "ignored") != "ignored" and not self.data.asks_about_aspects:
+            raise ValueError(f"model.aspect is '{self.model.aspect}', so data.format must be 'aspects'")
+        return self

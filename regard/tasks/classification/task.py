@@ -1,0 +1,225 @@
+"""The classes of texts: texts for batches, a class for an answer, words for what was looked at."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.base.faults import TextFault
+from regard.base.progress import Progress, Remark
+from regard.data.labelled.options import LabelledData
+from regard.data.labelled.prepare import (
+    PreparedTexts,
+    TextLabels,
+    check_files_there,
+    open_labels,
+    open_tokeniser,
+    prepare_labelled,
+)
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.families import network_class
+from regard.models.text.bag import Bag, NgramTable
+from regard.models.text.classifier import TextClassifier
+from regard.models.text.encoder import EncoderReader
+from regard.models.text.pooling import ANSWER, SOURCE
+from regard.models.text.texts import Texts, Vocabulary
+from regard.protocols import Answer, Loss, Measure
+from regard.tasks.classification.batches import MEASURED_ROWS, TextBatch, padded, text_batches
+from regard.tasks.classification.measures import MEASURES, measures_of, sums_of_rows
+from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_as_bytes, open_ngrams
+from regard.tasks.classification.options import ClassificationRecipe
+from regard.tasks.classification.showing import with_first, words_of
+from regard.viewing.sides import Side, Steps
+
+_ASPECT = re.compile(r"\[([^\[\]]+)\]")
+_UNKNOWN = 0  # the class of a text that people ask about; nobody looks at it
+
+
+class Classification(nn.Module):
+    """A network that reads texts, the names of its classes, and how it learns them."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = MEASURES
+    unit: ClassVar[str] = "texts"
+
+    def __init__(
+        self, model: Bag | TextClassifier, tokeniser: Tokeniser, labels: TextLabels, recipe: ClassificationRecipe
+    ) -> None:
+        super().__init__()
+        self.model, self.tokeniser, self.labels = model, tokeniser, labels
+        self.data: LabelledData = recipe.data
+        self.batch_rows = recipe.training.batch
+        # Whether the answer depends on which aspect is asked about.
+        self.is_about_aspects = getattr(recipe.model, "aspect", "ignored") != "ignored"
+        self._prepared: PreparedTexts | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    @property
+    def _has_first(self) -> bool:
+        """Whether its network puts a token of its own before every text."""
+        reader = getattr(self.model, "reader", None)
+        return isinstance(reader, EncoderReader) and reader.first is not None
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: ClassificationRecipe, device: torch.device, folder: Path | None) -> None:
+        check_files_there(recipe.data, folder)
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: ClassificationRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedTexts:
+        prepared = prepare_labelled(recipe.data, folder, progress, start)
+        if network_class(recipe) is not Bag:
+            return prepared
+        keys = open_ngrams(start) if start else _ngrams_of(prepared, recipe).keys
+        return replace(prepared, extra={NGRAMS_FILE: ngrams_as_bytes(keys)})
+
+    @classmethod
+    def build(cls, recipe: ClassificationRecipe, files: Mapping[str, bytes]) -> "Classification":
+        tokeniser, labels = open_tokeniser(files, recipe.data), open_labels(files)
+        network, classes = network_class(recipe), len(labels.classes)
+        if network is Bag:
+            return cls(Bag(recipe.model, tokeniser.size, open_ngrams(files), classes), tokeniser, labels, recipe)
+        vocabulary = Vocabulary(tokeniser.size, tokeniser.pad, tokeniser.unknown, labels.vector_width)
+        return cls(TextClassifier(network(recipe.model, vocabulary), classes), tokeniser, labels, recipe)
+
+    def begin_with(self, prepared: PreparedTexts, recipe: ClassificationRecipe) -> None:
+        """Ready vectors become weights; of n-grams, what the training texts say of them."""
+        if isinstance(self.model, Bag):
+            self.model.take_counts(_ngrams_of(prepared, recipe))
+        elif prepared.vectors is not None:
+            vectors, is_known = map(torch.from_numpy, prepared.vectors)
+            self.model.reader.inputs.take_vectors(vectors, is_known)
+
+    def learn_from(self, prepared: PreparedTexts, recipe: ClassificationRecipe) -> None:
+        self._prepared = prepared
+
+    def outline(self, recipe: ClassificationRecipe) -> list[str]:
+        return self._prepared.report if self._prepared else []
+
+    # What the trainer and the evaluator ask for
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[TextBatch]:
+        if self._prepared is None:
+            raise RuntimeError("a task of classification has batches only once it learns from texts")
+        is_learnt = split == "train"
+        rows, chance = (self.batch_rows, (seed, epoch)) if is_learnt else (MEASURED_ROWS, None)
+        for batch in text_batches(self._prepared.splits[split], self.tokeniser.pad, rows, chance, start):
+            yield batch.to(self.device)
+
+    def loss(self, batch: TextBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """−Σ log p(y | x), and for a bag of words what holds its weights back, once for each text."""
+        total = F.nll_loss(self.model.answer(batch.texts), batch.labels, reduction="sum")
+        if isinstance(self.model, Bag):
+            total = total + batch.rows * self.model.penalty()
+        return Loss(total, batch.rows)
+
+    @torch.no_grad()
+    def measure(self, batch: TextBatch) -> dict[str, Measure]:
+        return measures_of(self.sums_of_rows(batch))
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: TextBatch) -> dict[str, Float[Tensor, "batch sum"]]:
+        return sums_of_rows(self.model.answer(batch.texts), batch.labels)
+
+    # What people see
+
+    def read(self, inputs: Sequence[str]) -> TextBatch:
+        """Texts as people write them; where one is asked about an aspect, it stands in brackets."""
+        asked = [self._aspect_of(number, text) for number, text in enumerate(inputs)]
+        tokens = self.tokeniser.encode_all([text for text, _ in asked])
+        for number, row in enumerate(tokens):
+            if not row:
+                raise TextFault(number, "there is no word in it.")
+            if len(row) > self.data.longest:
+                raise TextFault(number, f"it has {len(row):,} tokens, and {self.data.longest:,} are the most.")
+        texts = Texts(*padded(tokens, self.tokeniser.pad))
+        if self.is_about_aspects:
+            aspects = self.tokeniser.encode_all([aspect for _, aspect in asked])
+            texts = Texts(texts.tokens, texts.lengths, *padded(aspects, self.tokeniser.pad))
+        unknown = torch.full((len(inputs),), _UNKNOWN)
+        return TextBatch(texts, unknown, [text for text, _ in asked]).to(self.device)
+
+    def _aspect_of(self, number: int, text: str) -> tuple[str, str]:
+        """A text without brackets, and what stands in them."""
+        if not self.data.asks_about_aspects:
+            return text, ""
+        aspects = _ASPECT.findall(text)
+        if self.is_about_aspects and len(aspects) != 1:
+            raise TextFault(
+                number,
+                f"it has {len(aspects) or 'no'} aspect{'s' if len(aspects) > 1 else ''} in brackets, expected one, as "
+                "in: The [food] was good.",
+            )
+        return _unmark(text), aspects[0] if aspects else ""
+
+    def unfold(self, given: str) -> list[str]:
+        """A text in which several aspects stand in brackets, once for each of them."""
+        found = list(_ASPECT.finditer(given))
+        if not self.is_about_aspects or len(found) < 2:
+            return [given]
+        return [_unmark(given[: one.start()]) + one[0] + _unmark(given[one.end() :]) for one in found]
+
+    @torch.no_grad()
+    def answers(self, batch: TextBatch) -> list[Answer]:
+        rows = self.model.answer(batch.texts).exp().tolist()
+        named = [dict(zip(self.labels.classes, row, strict=True)) for row in rows]
+        return [Answer(best := max(row, key=row.__getitem__), row[best], row) for row in named]
+
+    def sides(self, batch: TextBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
+        """The words of the text, and the answer that looks at them; of several aspects, one for each."""
+        source = words_of(self.tokeniser, self.data.tokeniser.kind, batch.inputs[0], batch.texts.tokens[0].tolist())
+        if self._has_first:
+            source = with_first(source)
+        return {SOURCE: source, ANSWER: Steps(self._asked(batch, outputs))}
+
+    def _asked(self, batch: TextBatch, outputs: Sequence[Answer]) -> list[str]:
+        answers = [each.answer for each in outputs]
+        if batch.texts.aspects is None:
+            return answers
+        aspects = map(self.tokeniser.decode, batch.texts.aspects.tolist())
+        return [f"{aspect}: {answer}" for aspect, answer in zip(aspects, answers, strict=True)]
+
+    def extents(self, batch: TextBatch) -> dict[str, Tensor]:
+        """Every answer is one place; of texts, the words are real."""
+        lengths = batch.texts.lengths
+        return {SOURCE: lengths + 1 if self._has_first else lengths, ANSWER: torch.ones_like(lengths)}
+
+    def quote(self, batch: TextBatch) -> str:
+        text = self.tokeniser.decode(batch.texts.tokens[0].tolist())
+        return f"'{text}', labelled '{self.labels.classes[int(batch.labels[0])]}'"
+
+    def facts(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"classes": len(self.labels.classes), "vocabulary": self.tokeniser.size}
+        if isinstance(self.model, Bag):
+            found["n-grams"] = len(self.model.weight)
+        return found
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What the class of a text of `size` tokens costs."""
+        return {"multiplications": self.model.multiplications(size)}
+
+
+def _ngrams_of(prepared: PreparedTexts, recipe: ClassificationRecipe) -> NgramTable:
+    tokeniser, classes = prepared.tokeniser, len(prepared.labels.classes)
+    return find_ngrams(prepared.splits["train"], recipe.model, tokeniser.size, classes, tokeniser.pad)
+
+
+def _unmark(text: str) -> str:
+    """A text without the brackets around its aspects."""
+    return _ASPECT.sub(r"\1", text)

@@ -1,0 +1,158 @@
+"""Labelled texts: the three forms of files, how they are cut into splits, and what is refused, with its words."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.base.faults import Fault
+from regard.base.progress import silent
+from regard.base.recipe import check, parse, write
+from regard.data.labelled.options import LabelledData
+from regard.data.labelled.prepare import PreparedTexts, check_files_there, prepare_labelled
+from regard.data.labelled.reading import read_examples
+
+LINES = "1 a good film\n0 a bad film\n\n1 good\n0 bad\n"
+
+
+def data_of(folder: Path, text: str | bytes = LINES, **options: Any) -> LabelledData:
+    """Options that name a file of this text."""
+    file = folder / "texts.txt"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return check(LabelledData, {"train": str(file), **options})
+
+
+def prepare(options: LabelledData, folder: Path, start: dict[str, bytes] | None = None) -> PreparedTexts:
+    return prepare_labelled(options, folder / "prepared", silent, start)
+
+
+def texts_of(prepared: PreparedTexts, split: str) -> list[str]:
+    own = prepared.splits[split]
+    return [prepared.tokeniser.decode(own.text(row)) for row in range(len(own))]
+
+
+def test_lines_are_a_label_and_a_text_and_the_last_are_set_aside(tmp_path: Path) -> None:
+    options = data_of(tmp_path, hold_out=0.25, names={"0": "negative", "1": "positive"})
+    prepared = prepare(options, tmp_path)
+    assert prepared.labels.classes == ["negative", "positive"]
+    assert texts_of(prepared, "train") == ["a good film", "a bad film", "good"]
+    assert texts_of(prepared, "valid") == ["bad"]
+    assert prepared.splits["train"].labels.tolist() == [1, 0, 1]
+    assert options.parts == ("train", "valid")
+    assert prepared.report[0] == "train: 3 texts, 7 tokens, 0.0% of them unknown"
+
+
+def test_what_was_prepared_is_opened_and_needs_its_files_no_more(tmp_path: Path) -> None:
+    options = data_of(tmp_path, hold_out=0.25)
+    first = prepare(options, tmp_path)
+    (tmp_path / "texts.txt").unlink()
+    again = prepare(options, tmp_path)
+    assert texts_of(again, "train") == texts_of(first, "train")
+    assert again.files() == first.files()
+    check_files_there(options, tmp_path / "prepared")
+    with pytest.raises(Fault, match=r"There is no file .*texts\.txt\."):
+        check_files_there(options, None)
+
+
+def test_a_table_has_named_columns_and_folds_by_the_first_digit(tmp_path: Path) -> None:
+    rows = "".join(f"{'pos' if n % 2 else 'neg'}\tcv{n}{m}\ttext {n} {m}\n" for n in range(10) for m in range(2))
+    options = data_of(tmp_path, rows, format="table", columns=["label", "number", "text"], fold=9)
+    prepared = prepare(options, tmp_path)
+    assert texts_of(prepared, "train")[:2] == ["text 1 0", "text 1 1"]
+    assert [len(prepared.splits[split]) for split in options.parts] == [16, 2, 2]
+    assert prepared.splits["valid"].labels.tolist() == [0, 0]  # those of digit 0, the next
+
+
+def test_three_lines_are_a_text_an_aspect_and_a_label(tmp_path: Path) -> None:
+    options = data_of(tmp_path, "the $T$ was cold\nfried fish\n-1\nnice $T$\nroom\n1\n", format="aspects", hold_out=0.5)
+    found = list(read_examples(options, options.train[0]))
+    assert [(each.text, each.aspect, each.label) for each in found] == [
+        ("the fried fish was cold", "fried fish", "-1"),
+        ("nice room", "room", "1"),
+    ]
+
+
+def test_texts_may_be_in_latin_1_and_read_in_lower_case(tmp_path: Path) -> None:
+    text = "a Café\nb THE\na x\n".encode("latin-1")
+    options = data_of(tmp_path, text, encoding="latin-1", lowercase=True, hold_out=0.4)
+    assert texts_of(prepare(options, tmp_path), "train") == ["café", "the"]
+
+
+def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("3 2\ngood 1 2\nunseen 3 4\nBad 5 6\n", encoding="utf-8")
+    options = data_of(tmp_path, vectors=str(vectors), lowercase=True, hold_out=0.25)
+    prepared = prepare(options, tmp_path)
+    assert prepared.labels.vector_width == 2
+    assert prepared.vectors is not None
+    good, unseen, bad, never = (prepared.tokeniser.encode(word)[0] for word in ("good", "UNSEEN", "bad", "never"))
+    np.testing.assert_array_equal(prepared.vectors.table[[good, unseen, bad]], [[1, 2], [3, 4], [0, 0]])
+    assert prepared.vectors.is_known[[good, unseen, bad]].tolist() == [True, True, False]
+    assert never == prepared.tokeniser.unknown
+    # A model that goes on from another brings the words and the classes that it knows.
+    again = prepare_labelled(options, tmp_path / "again", silent, prepared.files())
+    assert again.files() == prepared.files()
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        ("1 good\n0 bad\nalone\n", {}, "line 3: there is a label, 'alone', and no text."),
+        ("1 good\n good\n", {}, "line 2 begins with a space; a label, a space and a text are needed."),
+        ("1 good\n1 fine\n1 nice\n", {"hold_out": 0.4}, "has labels of one class, '1'; 2 to 10,000 can be learnt."),
+        ("1 good\n0 bad\n2 odd\n", {"hold_out": 0.4}, "line 3 has the label '2', which no text to learn from has."),
+        (
+            "1 good\n0 " + "word " * 11,
+            {"longest": 10, "hold_out": 0.5},
+            "the text has 11 tokens, more than the 10 of data.longest.",
+        ),
+        ("\n\n", {}, r"data\.train holds no text: .* has nothing but blank lines\."),
+        ("1 good\n0 bad\n", {}, "data.train has 2 texts, too few to set some aside; name data.valid."),
+        (
+            "1\tgood\n0\n",
+            {"format": "table"},
+            "line 2 has 1 columns, expected the 2 columns label, text, parted by tabs",
+        ),
+        ("\tgood\n", {"format": "table"}, "line 1 has no label."),
+        ("a $T$\nroom\n", {"format": "aspects"}, "ends with line 2: a text, its aspect and a label are three lines."),
+        ("a room\nroom\n1\n", {"format": "aspects"}, r"line 1 has no \$T\$, which stands for the aspect"),
+        (b"1 caf\xe9\n", {}, "line 1: not valid UTF-8"),
+        (
+            "1\tx\tgood\n",
+            {"format": "table", "columns": ["label", "number", "text"], "fold": 1},
+            "its number, 'x', has no digit to tell its fold by.",
+        ),
+    ],
+)
+def test_texts_that_cannot_be_learnt_from_are_refused(
+    text: str | bytes, options: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Fault, match=sentence):
+        prepare(data_of(tmp_path, text, **options), tmp_path)
+
+
+def test_vectors_that_are_cut_in_the_middle_are_refused(tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("3 2\ngood 1 2\nbad 3", encoding="utf-8")
+    with pytest.raises(Fault, match=r"vectors\.txt"):
+        prepare(data_of(tmp_path, vectors=str(vectors), hold_out=0.25), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"columns": ["label", "number", "text"]}, "columns are those of a table, and format is 'lines'"),
+        ({"format": "table", "columns": ["text"]}, "expected 'label' and 'text' once each among them"),
+        ({"fold": 1}, "fold needs a table with the column 'number'"),
+        ({"tokeniser": {"kind": "bytes"}, "vectors": "v.txt"}, "vectors are of words, and the tokens are bytes"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(Fault, match=sentence):
+        check(LabelledData, {"train": "a", **options})
+
+
+def test_names_of_labels_are_written_as_toml_reads_them(tmp_path: Path) -> None:
+    options = data_of(tmp_path, names={"-1": "negative", "very good": "positive", 'a "b"': "other"})
+    assert parse(write(options, "A recipe."), "it")["names"] == options.names

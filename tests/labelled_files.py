@@ -1,0 +1,18 @@
+"""Small files of labelled texts for tests."""
+
+import random
+from pathlib import Path
+
+GOOD, BAD, NEUTRAL = ("good", "fine", "lovely"), ("bad", "awful", "dull"), ("the", "film", "is", "a", "rather", "very")
+
+
+def write_labelled(path: Path, count: int, seed: int = 1) -> Path:
+    """Lines of a label and a text, which is of one or the other class by a single word."""
+    draws = random.Random(seed)
+    lines = []
+    for number in range(count):
+        words = draws.choices(NEUTRAL, k=draws.randint(2, 6))
+        words.insert(draws.randrange(len(words) + 1), draws.choice(GOOD if number % 2 else BAD))
+        lines.append(f"{'pos' if number % 2 else 'neg'} {' '.join(words)}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
