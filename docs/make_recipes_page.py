@@ -40,7 +40,14 @@ test = "test.tsv"                   # a file of pairs
 """
 
 BOUNDS = {"minimum": "≥ {}", "exclusiveMinimum": "> {}", "maximum": "≤ {}", "exclusiveMaximum": "< {}"}
-KINDS = {"integer": "whole number", "number": "number", "boolean": "true, false", "string": "text", "array": "corpora"}
+KINDS = {
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true, false",
+    "string": "text",
+    "array": "corpora",
+    "object": "table",
+}
 
 
 def page() -> str:
