@@ -5,94 +5,18 @@ The trainer, the searches, the evaluator and the viewer each ask for one or two 
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
-from statistics import fmean, pstdev
-from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from regard.base.progress import Progress, Remark
+from regard.measures import Better as Better
+from regard.measures import Measure as Measure
+from regard.measures import Tally as Tally
+from regard.measures import mean as mean
 from regard.viewing.sides import Side, Words
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Sums and how to finish them. Tallies add, so no mean of means ever happens, however the data is cut.
-
-    A sum may be a tensor of one number, which is read when the value is asked for and not before.
-    """
-
-    sums: tuple[float | Tensor, ...]
-    finish: Callable[..., float]
-
-    def __add__(self, other: Self) -> "Tally":
-        if len(self.sums) != len(other.sums):
-            raise ValueError(f"a tally of {len(self.sums)} sums cannot be added to one of {len(other.sums)}")
-        return Tally(tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)), self.finish)
-
-    @property
-    def value(self) -> float:
-        return self.finish(*map(float, self.sums))
-
-
-def mean(total: float, count: float) -> float:
-    """How most tallies finish; nothing counted has no mean."""
-    return total / count if count else float("nan")
-
-
-Better = Literal["lower", "higher"]
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A number found on data: the tally it is finished from, which direction is better, and how it was made.
-
-    Where several members of a small model are trained as one, each has its own tally, and the value is their mean.
-    """
-
-    tally: Tally
-    better: Better
-    signature: str = ""
-    by_member: tuple[Tally, ...] = ()
-
-    @classmethod
-    def of_members(cls, tallies: Sequence[Tally], better: Better, signature: str = "") -> Self:
-        """The measure of several members, given the tally of each."""
-        return cls(sum(tallies[1:], tallies[0]), better, signature, tuple(tallies))
-
-    @classmethod
-    def of_value(cls, value: float, better: Better, signature: str = "") -> Self:
-        """A score that was found on all the data at once, and is not to be added to others."""
-        return cls(Tally((value,), float), better, signature)
-
-    def __add__(self, other: Self) -> "Measure":
-        members = tuple(one + two for one, two in zip(self.by_member, other.by_member, strict=True))
-        return Measure(self.tally + other.tally, self.better, self.signature, members)
-
-    @property
-    def members(self) -> tuple[float, ...]:
-        """The value of each member; of a model that is trained alone, its only one."""
-        return tuple(tally.value for tally in self.by_member) or (self.tally.value,)
-
-    @property
-    def value(self) -> float:
-        return fmean(self.members)
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation over the members; nothing where there is one."""
-        return pstdev(self.members)
-
-    @property
-    def items(self) -> int:
-        """What was measured is of so many: the last sum of a tally is their number."""
-        return int((self.by_member or (self.tally,))[0].sums[-1])
-
-    def improves(self, value: float, best: float | None) -> bool:
-        """Whether a value of this measure is better than the best one before it."""
-        return isfinite(value) and (best is None or (value < best if self.better == "lower" else value > best))
 
 
 @dataclass

@@ -103,9 +103,9 @@ def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Pat
         ("1 good\n1 fine\n1 nice\n", {"hold_out": 0.4}, "has labels of one class, '1'; 2 to 10,000 can be learnt."),
         ("1 good\n0 bad\n2 odd\n", {"hold_out": 0.4}, "line 3 has the label '2', which no text to learn from has."),
         (
-            "1 good\n0 " + "word " * 11,
-            {"longest": 10, "hold_out": 0.5},
-            "the text has 11 tokens, more than the 10 of data.longest.",
+            "1 good\n0 bad\n0 " + "word " * 11,
+            {"longest": 10, "hold_out": 0.4},
+            "the text has 11 tokens, more than the 10",
         ),
         ("\n\n", {}, r"data\.train holds no text: .* has nothing but blank lines\."),
         ("1 good\n0 bad\n", {}, "data.train has 2 texts, too few to set some aside; name data.valid."),
