@@ -8,6 +8,7 @@ words are those of the sentence, in its order, so `fill` can put them back.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Literal
 
 from regard.data.trees.tree import NAMELESS_ROOT, Leaf, NoTree, Tree
@@ -107,15 +108,17 @@ def fill(line: str, words: Sequence[str]) -> str:
 
     A line that is no tree is mended. Words beyond its leaves are left out; leaves beyond the words stay as they are.
     """
-    following = iter(words)
+    tree = mend_line(line)
+    leaves = zip_longest(tree.leaves(), words)
+    return str(with_leaves(tree, [Leaf(leaf.tag, word or leaf.word) for leaf, word in leaves if leaf]))
 
-    def put_words(phrase: Tree) -> Tree:
-        return Tree(
-            phrase.label,
-            tuple(
-                put_words(child) if isinstance(child, Tree) else Leaf(child.tag, next(following, child.word))
-                for child in phrase.children
-            ),
-        )
 
-    return str(put_words(mend_line(line)))
+def with_leaves(tree: Tree, leaves: Sequence[Leaf]) -> Tree:
+    """The same phrases over other leaves, as many as it has."""
+    following = iter(leaves)
+
+    def put(phrase: Tree) -> Tree:
+        children = (put(child) if isinstance(child, Tree) else next(following) for child in phrase.children)
+        return Tree(phrase.label, tuple(children))
+
+    return put(tree)

@@ -80,4 +80,5 @@ def test_a_line_that_is_no_tree_is_mended_and_strictly_refused(line: str, mended
 def test_words_are_put_back() -> None:
     assert fill(LINE, ["The", "cat", "sleeps", "."]) == "(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))"
     assert fill("(NP DT NN )NP", ["The"]) == "(NP (DT The) (NN NN))"
+    assert fill("(NP DT )NP", ["The", "cat"]) == "(NP (DT The))"
     assert str(Tree("X", (Leaf("A", "b"),))) == "(X (A b))"
