@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _Model = Annotated[Path, typer.Argument(help="A model folder.")]
 _Inputs = Annotated[
-    list[str] | None, typer.Argument(help="What the model reads: a node, a picture's file, a sentence.")
+    list[str] | None,
+    typer.Argument(help="What the model reads: a node, a picture's file, a sentence; with --contexts, several."),
 ]
 _Text = Annotated[str | None, typer.Option(help="A sentence for a translator to read.")]
 _Target = Annotated[str | None, typer.Option(help="The translation to look at; without it, the model's own.")]
@@ -49,6 +50,10 @@ _Next = Annotated[
 _Prefix = Annotated[str | None, typer.Option(help="With --next: the beginning of the output, after which it follows.")]
 _At = Annotated[int | None, typer.Option(min=0, help="With --next: after so many tokens of the model's best output.")]
 _Bars = Annotated[int, typer.Option(min=1, max=100, help="With --next: how many tokens are shown.")]
+_Contexts = Annotated[
+    str | None,
+    typer.Option(metavar="WORD", help="One word in several sentences, given or from standard input, layer by layer."),
+]
 _Temperature = Annotated[float | None, typer.Option(min=0, max=100, help="With --next: the temperature of sampling.")]
 _TopK = Annotated[int | None, typer.Option(min=1, help="With --next: only so many most probable tokens.")]
 _TopP = Annotated[float | None, typer.Option(min=0, max=1, help="With --next: the fewest tokens that reach this.")]
@@ -92,10 +97,14 @@ def command(
     top_p: _TopP = None,
     min_p: _MinP = None,
     typical: _Typical = None,
+    contexts: _Contexts = None,
     overwrite: _Overwrite = False,
 ) -> None:
-    """Draw what a model looks at while it reads and answers or writes; with --beam or --next, what it may write."""
-    view = _view(context, beam, following)
+    """Draw what a model looks at while it reads and answers or writes; with --beam or --next, what it may write.
+
+    With --contexts, draw where the vectors of one word lie that stands in several sentences.
+    """
+    view = _view(context)
     kind = _kind(out, overwrite)
     from regard.model import load
     from regard.verbs.table import needs
@@ -105,30 +114,45 @@ def command(
     wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
     _check(wanted, kind)
     loaded = load(model)
-    needs(loaded.recipe, "look")
-    if not isinstance(loaded, TranslationModel):
+    needs(loaded.recipe, "embed" if view == "--contexts" else "look")
+    if contexts is not None:
+        from regard.cli.look_contexts import show_contexts
+
+        missing = show_contexts(loaded, contexts, [*(inputs or []), *([] if text is None else [text])], out)
+    elif not isinstance(loaded, TranslationModel):
         _refuse_options(context, loaded)
         missing = _show_answer(loaded, _one(loaded, inputs, text), wanted, out)
-    elif view == "--beam":
-        from regard.cli.look_ahead import show_beam
-
-        missing = show_beam(loaded, _one(loaded, inputs, text), out, width, length_penalty)
-    elif view == "--next":
-        from regard.cli.look_ahead import LookedAtPlace, show_next
-
-        steps = {name: context.params[name] for name in _SAMPLING if context.params[name] is not None}
-        missing = show_next(loaded, LookedAtPlace(_one(loaded, inputs, text), prefix, at), out, steps, bars)
     else:
-        missing = _show_sentence(loaded, _one(loaded, inputs, text), target, side, wanted, out)
+        missing = _show_translation(context, loaded, _one(loaded, inputs, text), view, wanted)
     if out is not None:
         remark_written(out, missing)
 
 
-def _view(context: typer.Context, beam: bool, following: bool) -> str:
+def _show_translation(
+    context: typer.Context, model: "TranslationModel", text: str, view: str, wanted: "DrawingRequest"
+) -> set[str]:
+    """What a translator looks at, or may write; gives the characters that no font here can draw."""
+    given, out = context.params, context.params["out"]
+    if view == "--beam":
+        from regard.cli.look_ahead import show_beam
+
+        return show_beam(model, text, out, given["width"], given["length_penalty"])
+    if view == "--next":
+        from regard.cli.look_ahead import LookedAtPlace, show_next
+
+        steps = {name: given[name] for name in _SAMPLING if given[name] is not None}
+        return show_next(model, LookedAtPlace(text, given["prefix"], given["at"]), out, steps, given["bars"])
+    return _show_sentence(model, text, given["target"], given["side"], wanted, out)
+
+
+def _view(context: typer.Context) -> str:
     """Which view is asked for, "" being that of attention; refuses options of the others."""
-    if beam and following:
+    views = [_option(name) for name in ("beam", "following", "contexts") if _is_given(context, name)]
+    if views == ["--beam", "--next"]:
         raise Fault("--beam shows whole hypotheses and --next a single token; give one of the two.")
-    view = "--beam" if beam else "--next" if following else ""
+    if len(views) > 1:
+        raise Fault(f"{' and '.join(views)} are views of different things; give one of them.")
+    view = next(iter(views), "")
     for name in (name for name in context.params if _is_given(context, name)):
         if view and name in _ATTENTION:
             raise Fault(f"{_option(name)} says what attention to look at; omit it with {view}.")

@@ -1,0 +1,1 @@
+"""One word in several contexts: where its vectors lie, layer by layer."""
