@@ -112,6 +112,15 @@ FAMILIES: dict[str, Family] = {
         model="EncoderReader",
         options="EncoderOptions",
     ),
+    "rnnlm": Family(
+        summary="recurrent layers that remember a text word by word, and predict how it goes on",
+        paper="Mikolov et al. 2010; Zaremba et al. 2014; Merity et al. 2018",
+        tasks=("language",),
+        module="regard.models.recurrent.language",
+        model="RecurrentLanguage",
+        options="RecurrentLanguageOptions",
+        looks=False,
+    ),
     "ngram": Family(
         summary="counts of words in a row, with interpolated modified Kneser–Ney, back-off or add-k",
         paper="Chen and Goodman 1998; Heafield et al. 2013",

@@ -87,6 +87,20 @@ def _labelled_texts(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
+def _read_text(folder: Path) -> dict[str, Any]:
+    """Parts of a text with what is remembered carried on, and the weights averaged when validations get worse."""
+    source, target = write_corpus(folder, 60)
+    model = {"embedding": 6, "width": 8, "tied": True, "input_dropout": 0.1, "layer_dropout": 0.2, "weight_drop": 0.3}
+    optimizer = {"kind": "asgd", "learning_rate": 30.0, "schedule": "constant", "warmup": 0, "average_trigger": 1}
+    penalties = {"state_penalty": 0.5, "change_penalty": 0.5}
+    text = {"batch": 4, "span": 10, "vary_span": True, "validate_every": 1}
+    return {
+        "data": {"train": str(source), "valid": str(target), "tokeniser": {"kind": "words"}},
+        "model": model | {"output_dropout": 0.2, "embedding_dropout": 0.1},
+        "training": TRAINING | penalties | text | {"optimizer": optimizer},
+    }
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -99,6 +113,7 @@ TOYS: dict[str, Toy] = {
     "averaging": Toy(_labelled_texts(inputs={"width": 6, "word_dropout": 0.2}, layers=1, width=5)),
     "rnn": Toy(_labelled_texts(inputs={"width": 6}, width=8, dropout=0.2)),
     "encoder": Toy(_labelled_texts(inputs={"width": 6}, width=8, heads=2, feed_forward=12, pooling="attention")),
+    "rnnlm": Toy(_read_text),
     "ngram": Toy(_counted_text),
     "bilm": Toy(_read_both_ways),
 }

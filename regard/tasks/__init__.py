@@ -107,11 +107,16 @@ TASKS: dict[str, Kind] = {
         gives="text that goes on with a prompt",
         verb="generate",
         ways={
+            "gradient": Way(
+                task="regard.tasks.language.gradient:GradientLanguage",
+                recipe="regard.tasks.language.options:GradientLanguageRecipe",
+                trains="reads its text from beginning to end, a span of several parts at a time",
+            ),
             "counting": Way(
                 task="regard.tasks.language.counting:CountedLanguage",
                 recipe="regard.tasks.language.options:CountedLanguageRecipe",
                 trains="goes through its text once and counts",
-            )
+            ),
         },
         model="regard.verbs.generate.model:LanguageModel",
     ),

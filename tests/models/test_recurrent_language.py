@@ -167,4 +167,4 @@ def test_what_cannot_be_built_is_refused(table: dict[str, Any], words: str) -> N
 
 
 def test_multiplications_are_counted_matrix_by_matrix() -> None:
-    assert build().multiplications() == 4 * 6 * (4 + 6) + 4 * 6 * (6 + 6) + TOKENS * 6
+    assert build().multiplications(3) == 3 * (4 * 6 * (4 + 6) + 4 * 6 * (6 + 6) + TOKENS * 6)

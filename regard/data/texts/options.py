@@ -8,6 +8,7 @@ from regard.base.recipe import Options
 from regard.data.tokenisers.tokeniser import TokeniserOptions
 
 MOST_TOKENS = 2**24
+SPLITS = ("train", "valid", "test")
 _OF_WORDS = ("spaces", "words")
 _SUBWORDS = 8000
 
@@ -59,6 +60,13 @@ class LanguageData(Options):
     train: list[str] = Field(min_length=1, description="Files of text to learn from.")
     valid: list[str] = Field([], description="Files of text to watch the training by.")
     test: list[str] = Field([], description="Files of text for the final scores.")
+    hold_out: float = Field(
+        0.0,
+        ge=0,
+        lt=0.5,
+        description="Share of the lines of data.train, the last ones, that is validation text where no file is named "
+        "for it; as many lines before them are test text where none is named for that.",
+    )
     tokeniser: TextTokeniserOptions = Field(TextTokeniserOptions(), description="How text is cut into tokens.")
     blank_lines: bool = Field(
         False, description="Whether a blank line is a sentence without words; otherwise it is passed over."
@@ -67,6 +75,24 @@ class LanguageData(Options):
         100_000, ge=1, description="The most tokens of a line; a longer one is refused, for it is rarely a sentence."
     )
     prepared: str | None = Field(None, description="Folder of the prepared text; without it, one inside the run.")
+
+    @property
+    def parts(self) -> list[str]:
+        """Which there are, by files of their own or held out of the training text."""
+        return [split for split in SPLITS if getattr(self, split) or self.hold_out]
+
+    @property
+    def held_out(self) -> list[str]:
+        """Which splits are lines of the training text, from its end on."""
+        return [split for split in ("valid", "test") if self.hold_out and not getattr(self, split)]
+
+    def lines_of(self, split: str, lines: int) -> range:
+        """Which of so many lines of the training text are held out for a split, or left to learn from."""
+        held = max(1, int(self.hold_out * lines))
+        if split == "train":
+            return range(lines - held * len(self.held_out))
+        last = lines - held * self.held_out.index(split)
+        return range(last - held, last)
 
     @field_validator("train", "valid", "test", mode="before")
     @classmethod

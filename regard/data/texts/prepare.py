@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import BaseModel
@@ -29,11 +30,10 @@ from regard.base.recipe import differences
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
 from regard.data.corpora.text import file_of, lines_in_words, read_lines
-from regard.data.texts.options import LanguageData
+from regard.data.texts.options import SPLITS, LanguageData
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
 
-SPLITS = ("train", "valid", "test")
 _FORMAT = 1
 _AT_ONCE = 10_000  # lines that are cut together
 _SAMPLED = 1_000_000  # lines from which subwords are learnt
@@ -119,7 +119,7 @@ def prepare_text(
     A tokeniser that is given cuts it; otherwise one is made of the training text. A folder that holds the preparation
     of something else is refused. Once it is finished, the text need not be there any more.
     """
-    layout, splits = _Layout(folder), _splits_of(options)
+    layout, splits = _Layout(folder), options.parts
     purpose = _purpose_of(options, tokeniser, all_there=not _is_finished(options, layout))
     check_free(folder)
     make_folder(folder)
@@ -146,12 +146,8 @@ def check_files_of(options: LanguageData, folder: Path | None) -> None:
         _purpose_of(options, None, all_there=True)
 
 
-def _splits_of(options: LanguageData) -> list[str]:
-    return [split for split in SPLITS if getattr(options, split)]
-
-
 def _is_finished(options: LanguageData, layout: _Layout) -> bool:
-    return all(layout.record(split).is_file() for split in _splits_of(options))
+    return all(layout.record(split).is_file() for split in options.parts)
 
 
 def _purpose_of(options: LanguageData, tokeniser: Tokeniser | None, all_there: bool) -> TextPurpose:
@@ -215,7 +211,7 @@ def _tokeniser(options: LanguageData, layout: _Layout, progress: Progress, given
 
 
 def _made_of_training_text(options: LanguageData, progress: Progress) -> Tokeniser:
-    lines = (line for name in options.train for line in read_lines(file_of(name)))
+    lines = (each.text for each in _lines(options, "train"))
     if not options.tokeniser.is_of_words:
         return train_tokeniser(options.tokeniser.full(), islice(lines, _SAMPLED), progress)
     tokeniser = train_tokeniser(options.tokeniser.full(), lines, progress)
@@ -233,35 +229,49 @@ def _cut(options: LanguageData, split: str, layout: _Layout, tokeniser: Tokenise
     """Write the tokens of a split, then what became of its lines."""
     record = SplitRecord()
     with whole_file(layout.tokens(split)) as file:
-        for name in getattr(options, split):
-            for first, lines in _in_blocks(read_lines(file_of(name))):
-                file.write(_tokens_of(lines, f"{name}, line", first, options, tokeniser, record))
-                progress(f"cutting the {split} text", record.lines, None)
+        for block in _in_blocks(_lines(options, split)):
+            file.write(_tokens_of(block, options, tokeniser, record))
+            progress(f"cutting the {split} text", record.lines, None)
     if not record.lines:
         said = f"{lines_in_words(record.blank)}, nothing but blank" if record.blank else "no line"
-        raise Fault(f"data.{split} holds no text: {', '.join(getattr(options, split))} has {said}.")
+        names = ", ".join(getattr(options, split) or options.train)
+        raise Fault(f"data.{split} holds no text: {names} has {said}{' left for it' if options.hold_out else ''}.")
     record.checksum = file_checksum(layout.tokens(split))
     write_record(layout.record(split), record)
 
 
-def _in_blocks(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Some lines at once, with the number of the first."""
-    first = 1
+class _Line(NamedTuple):
+    """A line and where it stands."""
+
+    file: str
+    number: int
+    text: str
+
+
+def _lines(options: LanguageData, split: str) -> Iterator[_Line]:
+    """The lines of a split: those of its files, or some of the training text."""
+    names = getattr(options, split) or options.train
+    lines = (_Line(name, *each) for name in names for each in enumerate(read_lines(file_of(name)), 1))
+    if not options.held_out or split not in ("train", *options.held_out):
+        return lines
+    own = options.lines_of(split, sum(1 for name in options.train for _ in read_lines(file_of(name))))
+    return islice(lines, own.start, own.stop)
+
+
+def _in_blocks(lines: Iterator[_Line]) -> Iterator[list[_Line]]:
+    """Some lines at once."""
     while block := list(islice(lines, _AT_ONCE)):
-        yield first, block
-        first += len(block)
+        yield block
 
 
-def _tokens_of(
-    lines: Sequence[str], place: str, first: int, options: LanguageData, tokeniser: Tokeniser, record: SplitRecord
-) -> bytes:
+def _tokens_of(lines: Sequence[_Line], options: LanguageData, tokeniser: Tokeniser, record: SplitRecord) -> bytes:
     """The tokens of some lines as they are stored; `record` is brought up to date."""
     found: list[int] = []
-    for number, tokens in enumerate(tokeniser.encode_all(list(lines)), first):
+    for line, tokens in zip(lines, tokeniser.encode_all([line.text for line in lines]), strict=True):
         if len(tokens) > options.longest:
             raise Fault(
-                f"{place} {number:,} has {len(tokens):,} tokens, more than the {options.longest:,} of data.longest; "
-                "a sentence should stand on a line of its own. Raise data.longest if it is meant to be one."
+                f"{line.file}, line {line.number:,} has {len(tokens):,} tokens, more than the {options.longest:,} of "
+                "data.longest; a sentence should stand on a line of its own. Raise that if it is meant to be one."
             )
         if not tokens and not options.blank_lines:
             record.blank += 1

@@ -7,7 +7,7 @@ Mikolov et al. 2010 with vanilla cells; Zaremba et al. 2014 with LSTMs and dropo
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -17,20 +17,11 @@ from torch import Tensor, nn
 
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
+from regard.models.language import Memory, Reading
 from regard.models.recurrent.dropout import LockedDropout, drop_words
 from regard.models.recurrent.layers import GATES, Stack
 
-# What is remembered between two readings: tensors by name, whose first axis are the rows.
-Memory = dict[str, Tensor]
 _PARTS = ("hidden", "cell")  # of what a layer remembers, as `layers.Hidden` has them
-
-
-class Reading(NamedTuple):
-    """What a language model made of some tokens, at each of them, and what it remembers of all."""
-
-    states: Float[Tensor, "row time width"]  # from which the next token is predicted
-    undropped: Float[Tensor, "row time width"]  # the same before dropout
-    memory: Memory
 
 
 class RecurrentLanguageOptions(Options):
@@ -71,7 +62,8 @@ class RecurrentLanguageOptions(Options):
     def _reads_one_way(cls, table: Any) -> Any:
         if isinstance(table, dict) and table.get("bidirectional"):
             raise ValueError(
-                "bidirectional is not for this family: a model that reads what comes after a place cannot write it"
+                "bidirectional is not for this family: a model that reads what comes after a place cannot write it; "
+                "family = 'bilm' reads both ways, for vectors of words"
             )
         return table
 
@@ -90,7 +82,7 @@ class RecurrentLanguageOptions(Options):
 class RecurrentLanguage(nn.Module):
     """Embeddings, recurrent layers and an output layer; tokens that are `never` written have no probability."""
 
-    carries = True  # what it remembers at the end of a batch, the next one goes on from
+    carries = True
 
     def __init__(self, options: RecurrentLanguageOptions, tokens: int, never: Sequence[int] = ()) -> None:
         super().__init__()
@@ -120,11 +112,9 @@ class RecurrentLanguage(nn.Module):
 
     @property
     def output_vectors(self) -> Float[Tensor, "token width"]:
-        """The rows of V: a token is the more probable, the better its own fits the state."""
         return self.output
 
     def begin(self, rows: int) -> Memory:
-        """What it remembers before it has read anything."""
         parts = _PARTS if self.options.cell == "lstm" else _PARTS[:1]
         return {
             _name(layer, part): self.bias.new_zeros(rows, width)
@@ -133,7 +123,6 @@ class RecurrentLanguage(nn.Module):
         }
 
     def read(self, tokens: Int[Tensor, "row time"], memory: Memory) -> Reading:
-        """Read on from what is remembered."""
         share = self.options.embedding_dropout if self.training else 0.0
         embeddings = drop_words(self.embeddings, share) if share else self.embeddings
         before = [
@@ -155,12 +144,11 @@ class RecurrentLanguage(nn.Module):
             logits[..., token] = -torch.inf
         return logits
 
-    def multiplications(self) -> int:
-        """How many the prediction of one token takes."""
+    def multiplications(self, size: int) -> int:
         gates, options = GATES[self.options.cell], self.options
         befores = [options.embedding, *options.widths]
         inside = sum(gates * own * (own + before) for before, own in zip(befores, options.widths, strict=False))
-        return inside + self.output.numel()
+        return size * (inside + self.output.numel())
 
 
 def _dropout(share: float, locked: bool) -> nn.Module:

@@ -11,36 +11,30 @@ from jaxtyping import Float, Float64, Int
 from torch import Tensor
 
 from regard.base.faults import Fault
-from regard.base.progress import Progress, Remark
-from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
-from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
-from regard.decoding.options import DecodingOptions
+from regard.data.texts.prepare import PreparedText, check_files_of
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.ngram import NgramOptions, Ngrams
 from regard.models.ngram.counting import NgramCounts, count, no_counts
 from regard.models.ngram.smoothing import estimate
 from regard.models.ngram.stored import counts_as_arrays, counts_of_arrays, model_as_arrays, model_of_arrays
 from regard.models.ngram.trie import NOWHERE
 from regard.protocols import Measure, State
-from regard.tasks.language.batches import Prompts, Sentences, cut_sentences
-from regard.tasks.language.measures import MEASURES, measure_scores
+from regard.tasks.language.batches import Prompts, Sentences, cut_sentences, sentences_of
+from regard.tasks.language.language_task import LanguageTask, tokeniser_of
+from regard.tasks.language.measures import measure_scores
 from regard.tasks.language.options import CountedLanguageRecipe
 
-_ENDLESS = 2**31 - 1
 _LN_10 = math.log(10)
 
 
-class CountedLanguage:
+class CountedLanguage(LanguageTask):
     """An n-gram model of text: first text is counted, then the model is estimated, and can score and go on with it."""
-
-    MEASURES = MEASURES
 
     def __init__(self, options: NgramOptions, tokeniser: Tokeniser) -> None:
         self.options, self.tokeniser = options, tokeniser
-        self.begin, self.end = tokeniser.begin, tokeniser.end
         self._possible = ~np.isin(np.arange(tokeniser.size), (tokeniser.pad, tokeniser.begin))
         self._counted: list[NgramCounts] = []  # of pieces of text, the larger ones first
         self._model: Ngrams | None = None
-        self._text: PreparedText | None = None
         self._batch_tokens = 0
 
     # How it comes to be
@@ -54,29 +48,15 @@ class CountedLanguage:
         check_files_of(recipe.data, folder)
 
     @classmethod
-    def prepare(
-        cls,
-        recipe: CountedLanguageRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
-    ) -> PreparedText:
-        return prepare_text(recipe.data, folder, progress, remark, _tokeniser(recipe, start) if start else None)
-
-    @classmethod
     def build(cls, recipe: CountedLanguageRecipe, files: Mapping[str, bytes]) -> "CountedLanguage":
-        return cls(recipe.model, _tokeniser(recipe, files))
+        return cls(recipe.model, tokeniser_of(recipe, files))
 
     def learn_from(self, prepared: PreparedText, recipe: CountedLanguageRecipe) -> None:
-        self._text, self._batch_tokens = prepared, recipe.training.batch_tokens
+        self.text, self._batch_tokens = prepared, recipe.training.batch_tokens
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Sentences]:
         """The sentences of a split in their order, whatever the seed and the epoch."""
-        if self._text is None:
-            raise RuntimeError("a language model has batches only once it learns from text")
-        tokens = self._text.splits.get(split, np.zeros(0, np.int64))
-        return cut_sentences(tokens, self.begin, self.end, self._batch_tokens, start)
+        return cut_sentences(self.tokens_of(split), self.begin, self.end, self._batch_tokens, start)
 
     # Counting
 
@@ -123,17 +103,18 @@ class CountedLanguage:
     # What is measured
 
     def measure(self, batch: Sentences) -> dict[str, Measure]:
-        return measure_scores(self.token_scores(batch), batch.tokens[~batch.starts] == self.tokeniser.unknown)
+        is_unknown = batch.tokens[~batch.starts] == self.tokeniser.unknown
+        return measure_scores(self.token_scores(batch), is_unknown, batch.rows, "each sentence by itself")
+
+    def text_batch(self, rows: Sequence[Sequence[int]]) -> Sentences:
+        """The tokens of some sentences as a batch to be measured."""
+        return sentences_of(rows, self.begin, self.end)
 
     def token_scores(self, batch: Sentences) -> Float64[np.ndarray, " token"]:
         """The natural logarithms of the probabilities of all tokens but those that begin a sentence."""
         return self.model.score(batch.tokens, batch.starts)[~batch.starts] * _LN_10
 
     # Going on with a prompt
-
-    def read(self, inputs: Sequence[str]) -> Prompts:
-        """Prompts as people write them."""
-        return Prompts([self.tokeniser.encode(text) for text in inputs])
 
     def start(self, batch: Prompts) -> State:
         """The last words of each prompt, and beside them its very last, with which the first step goes on.
@@ -155,13 +136,6 @@ class CountedLanguage:
         state = State((), {"context": context, "read": torch.full_like(read, NOWHERE)})
         return torch.from_numpy(np.stack(rows) * _LN_10), state
 
-    def limits(self, batch: Prompts, options: DecodingOptions) -> Int[Tensor, " row"]:
-        """There is no length beyond which it could not go on."""
-        return torch.full((batch.rows,), _ENDLESS)
-
-    def write(self, tokens: Sequence[int]) -> str:
-        return self.tokeniser.decode(tokens)
-
     # What people are told
 
     def facts(self) -> dict[str, Any]:
@@ -171,10 +145,6 @@ class CountedLanguage:
     def cost(self, size: int) -> dict[str, int | float]:
         """What a text of so many tokens costs: each looks for one n-gram of every order."""
         return {"lookups": size * self.options.order}
-
-
-def _tokeniser(recipe: CountedLanguageRecipe, files: Mapping[str, bytes]) -> Tokeniser:
-    return tokenisers_in(files, recipe.data.tokeniser.full())[0]
 
 
 def _size(counts: NgramCounts) -> int:

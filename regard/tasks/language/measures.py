@@ -1,32 +1,39 @@
-"""How language models are measured: by the perplexity of text, and by how much of it is unknown."""
+"""How language models are measured: by the perplexity of text, by its loss, and by how much of it is unknown."""
 
 import math
 
 import numpy as np
 
-from regard.protocols import Measure, Tally
+from regard.protocols import Measure, Tally, mean
 
 PERPLEXITY, OF_KNOWN, UNKNOWN = "perplexity", "perplexity_of_known", "unknown"
-MEASURES = (PERPLEXITY, OF_KNOWN, UNKNOWN)
+LOSS, OF_TEXTS = "loss", "loss_per_text"
+MEASURES = (PERPLEXITY, OF_KNOWN, UNKNOWN, LOSS, OF_TEXTS)
 
 
-def measure_scores(log_probabilities: np.ndarray, is_unknown: np.ndarray) -> dict[str, Measure]:
-    """The measures of a text, from the natural logarithm of each token's probability and which of them are unknown.
+def measure_scores(log_probabilities: np.ndarray, is_unknown: np.ndarray, texts: int, how: str) -> dict[str, Measure]:
+    """The measures of some texts, from the natural logarithm of each token's probability and which are unknown.
 
     The perplexity of N tokens, the end of each sentence among them, is exp(−1/N Σ log p). Unknown words are counted
     with the probability of the unknown token; `perplexity_of_known` leaves them out, which makes texts with other
-    unknown words look better than they are and says nothing without the share of them, in percent, beside it.
+    unknown words look better than they are and says nothing without the share of them, in percent, beside it. The loss
+    is the logarithm of the perplexity; per text it is −1/|X| Σ log p(x) over the |X| texts, as lectures write it, and
+    grows with their length. `how` the text was read is said in the signatures.
     """
     nats, known = -float(log_probabilities.sum()), -float(log_probabilities[~is_unknown].sum())
     tokens, unknown = float(len(log_probabilities)), float(np.count_nonzero(is_unknown))
     return {
         PERPLEXITY: Measure(
-            Tally((nats, tokens), perplexity), "lower", "per token, </s> counted, unknown words as <unk>"
+            Tally((nats, tokens), perplexity), "lower", f"per token, </s> counted, unknown words as <unk>; {how}"
         ),
         OF_KNOWN: Measure(
-            Tally((known, tokens - unknown), perplexity), "lower", "per token, </s> counted, unknown words left out"
+            Tally((known, tokens - unknown), perplexity),
+            "lower",
+            f"per token, </s> counted, unknown words left out; {how}",
         ),
         UNKNOWN: Measure(Tally((unknown, tokens), _percentage), "lower", "percent of all tokens, </s> counted"),
+        LOSS: Measure(Tally((nats, tokens), mean), "lower", f"nats per token, </s> counted; {how}"),
+        OF_TEXTS: Measure(Tally((nats, float(texts)), mean), "lower", f"nats per text; {how}"),
     }
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from regard.base.recipe import Recipe
 from regard.data.texts.options import LanguageData
 from regard.decoding.options import DecodingOptions
-from regard.training.options import CountingOptions
+from regard.training.options import CountingOptions, TrainingOptions
 
 
 class LanguageRecipe(Recipe):
@@ -23,6 +23,39 @@ class CountedLanguageTraining(CountingOptions):
 
     batch_tokens: int = Field(
         default=131_072, ge=1, description="Tokens that are counted at once, about; it changes nothing but the speed."
+    )
+
+
+class GradientLanguageTraining(TrainingOptions):
+    """How a language model that learns by gradient is trained, on text that is read from its beginning to its end."""
+
+    batch: int = Field(default=20, ge=1, le=2**16, description="Parts of the text that are read side by side.")
+    span: int = Field(
+        default=35, ge=1, le=2**16, description="Tokens of each part in a batch: as far back as a gradient goes."
+    )
+    vary_span: bool = Field(
+        default=False, description="Whether spans are drawn around that length, anew in every epoch."
+    )
+    state_penalty: float = Field(
+        default=0.0, ge=0, description="Weight of the mean square of the last layer's states (AR)."
+    )
+    change_penalty: float = Field(
+        default=0.0, ge=0, description="Weight of the mean square of their changes from token to token (TAR)."
+    )
+    valid_parts: int = Field(
+        default=10,
+        ge=1,
+        le=2**16,
+        description="Parts of the validation text that are read side by side; the test text is read in one piece.",
+    )
+    best_by: str = Field(default="perplexity", description="The validation measure that says which weights are best.")
+
+
+class GradientLanguageRecipe(LanguageRecipe):
+    """All that decides a language model that learns by gradient."""
+
+    training: GradientLanguageTraining = Field(
+        default_factory=GradientLanguageTraining, description="How it is trained."
     )
 
 

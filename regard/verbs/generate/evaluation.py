@@ -9,7 +9,6 @@ from regard.data.corpora.text import read_lines
 from regard.metrics import Score
 from regard.protocols import Measure
 from regard.runs.validate import add_measures, check_measured, scores_of
-from regard.tasks.language.batches import sentences_of
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.generate.scoring import ScoredText
 
@@ -24,7 +23,7 @@ def evaluate_file(model: LanguageModel, path: Path, metrics: Sequence[str] = ())
     for lines in _blocks(path):
         rows = [row for row in tokeniser.encode_all(lines) if row or keeps_blank]
         if rows:
-            found = add_measures([found, model.task.measure(sentences_of(rows, tokeniser.begin, tokeniser.end))])
+            found = add_measures([found, model.task.measure(model.task.text_batch(rows))])
     if not found:
         raise Fault(f"{path} holds no text; it has no line that is not blank.")
     return scores_of({name: found[name] for name in metrics or found}, None)

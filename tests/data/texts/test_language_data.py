@@ -46,6 +46,26 @@ def test_blank_lines_may_be_sentences(tmp_path: Path) -> None:
     assert (prepared(tmp_path, blank_lines=True).splits["train"] == END).sum() == 3
 
 
+def test_the_last_lines_may_be_held_out(tmp_path: Path) -> None:
+    """Of ten lines the last two are to validate by and the two before them the test; their words are not known."""
+    text = prepared(tmp_path, "".join(f"a {letter}\n" for letter in "bcdefghijk"), hold_out=0.2)
+    lines = {name: text.tokeniser.decode(tokens.tolist()) for name, tokens in text.splits.items()}
+    assert lines == {"train": "a b a c a d a e a f a g", "test": "a ⁇ a ⁇", "valid": "a ⁇ a ⁇"}
+    assert [line.partition(":")[0] for line in text.report] == ["train", "valid", "test"]
+
+
+def test_a_split_that_has_a_file_is_not_held_out(tmp_path: Path) -> None:
+    valid = write(tmp_path, "c\n", "valid.txt")
+    text = prepared(tmp_path, "a b\na c\na d\na e\n", hold_out=0.25, valid=valid)
+    lines = {name: text.tokeniser.decode(tokens.tolist()) for name, tokens in text.splits.items()}
+    assert lines == {"train": "a b a c a d", "valid": "c", "test": "a ⁇"}
+
+
+def test_a_text_with_nothing_left_to_learn_from_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match="There is no text to train the tokeniser on"):
+        prepared(tmp_path, "a b\na b\n", hold_out=0.25)
+
+
 def test_rare_words_are_unknown_and_counted(tmp_path: Path) -> None:
     text = prepared(tmp_path, tokeniser={"at_least": 2}, valid=write(tmp_path, "a c d\n", "valid.txt"))
     assert text.splits["valid"].tolist() == [*text.tokeniser.encode("a"), UNKNOWN, UNKNOWN, END]

@@ -43,17 +43,20 @@ def test_parts_of_a_batch_are_the_batch(rows: list[list[int]], parts: int) -> No
 
 
 def test_perplexity_by_hand() -> None:
-    """Three tokens of probability 1/2, 1/8 and 1/4, the second of them unknown."""
+    """Three tokens of probability 1/2, 1/8 and 1/4 in two texts, the second token unknown: six times ln 2 in all."""
     logarithms = np.log([1 / 2, 1 / 8, 1 / 4])
-    measures = measure_scores(logarithms, np.array([False, True, False]))
+    measures = measure_scores(logarithms, np.array([False, True, False]), 2, "read aloud")
     assert measures["perplexity"].value == pytest.approx(4)
     assert measures["perplexity_of_known"].value == pytest.approx(math.sqrt(8))
     assert measures["unknown"].value == pytest.approx(100 / 3)
+    assert measures["loss"].value == pytest.approx(2 * math.log(2))
+    assert measures["loss_per_text"].value == pytest.approx(3 * math.log(2))
+    assert measures["loss_per_text"].items == 2
     assert {measure.better for measure in measures.values()} == {"lower"}
-    assert "</s> counted" in measures["perplexity"].signature
+    assert measures["perplexity"].signature == "per token, </s> counted, unknown words as <unk>; read aloud"
 
 
 def test_the_impossible_has_an_infinite_perplexity_and_nothing_has_none() -> None:
-    assert measure_scores(np.array([-math.inf]), np.array([False]))["perplexity"].value == math.inf
-    nothing = measure_scores(np.array([-1.0]), np.array([True]))
+    assert measure_scores(np.array([-math.inf]), np.array([False]), 1, "")["perplexity"].value == math.inf
+    nothing = measure_scores(np.array([-1.0]), np.array([True]), 1, "")
     assert math.isnan(nothing["perplexity_of_known"].value)

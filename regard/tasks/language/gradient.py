@@ -1,0 +1,214 @@
+"""A language model that learns by gradient: a network bound to text, to scores and to people.
+
+The network is any that has the methods of `LanguageNetwork`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Float64, Int
+from torch import Tensor, nn
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
+from regard.data.corpora.cleaning import shorten
+from regard.data.texts.prepare import PreparedText, check_files_of
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.families import network_class
+from regard.models.language import LanguageNetwork, Reading
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.protocols import Loss, Measure, State, Tally
+from regard.tasks.language.batches import Prompts, Sentences
+from regard.tasks.language.language_task import LanguageTask, tokeniser_of
+from regard.tasks.language.measures import measure_scores, perplexity
+from regard.tasks.language.options import GradientLanguageRecipe, GradientLanguageTraining
+from regard.tasks.language.streams import NOTHING, StreamBatch, padded_rows, spans_of, training_batches, whole_stream
+
+_FEWEST_TOKENS = 6
+_AT_ONCE = 8192  # tokens of all rows that are scored at once
+_ROWS = 64  # texts that are scored at once
+_READ = -1  # stands for the last token of a prompt once that is read
+
+
+class GradientLanguage(LanguageTask, nn.Module):
+    """A network that predicts the next token, its tokeniser, and how it learns."""
+
+    carry_ends_with_epoch = True
+    unit = "tokens"
+
+    def __init__(self, model: Any, tokeniser: Tokeniser, training: GradientLanguageTraining) -> None:
+        super().__init__()
+        self.model: LanguageNetwork = model
+        self.tokeniser, self.training_options = tokeniser, training
+
+    @property
+    def device(self) -> torch.device:
+        return self.model.output_vectors.device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: GradientLanguageRecipe, device: torch.device, folder: Path | None) -> None:
+        check_files_of(recipe.data, folder)
+        with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
+            refuse_too_large(network_class(recipe)(recipe.model, _FEWEST_TOKENS))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: GradientLanguageRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedText:
+        prepared = super().prepare(recipe, folder, progress, remark, start)
+        if (tokens := len(prepared.splits["train"])) < recipe.training.batch:
+            raise Fault(
+                f"data.train has {tokens} tokens, fewer than the {recipe.training.batch} parts of training.batch that "
+                "are read side by side; give more text or a smaller training.batch."
+            )
+        return prepared
+
+    @classmethod
+    def build(cls, recipe: GradientLanguageRecipe, files: Mapping[str, bytes]) -> "GradientLanguage":
+        tokeniser = tokeniser_of(recipe, files)
+        never = (tokeniser.pad, tokeniser.begin)
+        return cls(network_class(recipe)(recipe.model, tokeniser.size, never), tokeniser, recipe.training)
+
+    def learn_from(self, prepared: PreparedText, recipe: GradientLanguageRecipe) -> None:
+        self.text = prepared
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[StreamBatch]:
+        """To learn from, spans of text one after another; to be measured, the whole text as one batch."""
+        tokens, options = self.tokens_of(split), self.training_options
+        if split == "train":
+            spans = self._spans(seed, epoch)
+            found = training_batches(tokens, self.end, options.batch, spans, start)
+        else:
+            rows = options.valid_parts if split == "valid" else 1
+            found = iter([whole_stream(tokens, self.end, rows)][start:] if len(tokens) else [])
+        return (batch.to(self.device) for batch in found)
+
+    def _spans(self, seed: int, epoch: int) -> list[int]:
+        options = self.training_options
+        return spans_of(len(self.tokens_of("train")) // options.batch, options.span, options.vary_span, seed, epoch)
+
+    # Learning
+
+    def loss(self, batch: StreamBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """Σ −log p over all tokens, and their number times the penalties."""
+        options = self.training_options
+        reading = self.model.read(batch.tokens, carry or self.model.begin(batch.rows))
+        nats = F.cross_entropy(self.model.logits(reading.states).flatten(0, 1), batch.wanted.flatten(), reduction="sum")
+        total = nats + batch.count * self._penalty(reading)
+        tallies = {"perplexity": Tally((nats.detach(), float(batch.count)), perplexity)}
+        # A span of another length than usual counts for as much as it is longer (Merity et al. 2018, section 4.1).
+        rate = batch.tokens.shape[1] / options.span if options.vary_span else 1.0
+        return Loss(total, batch.count, tallies, reading.memory if self.model.carries else None, rate)
+
+    def _penalty(self, reading: Reading) -> Tensor:
+        """α mean(m ⊙ h_t)² + β mean(h_t − h_{t−1})², m being the mask of dropout (Merity et al. 2018, section 4.6)."""
+        options, penalty = self.training_options, torch.zeros((), device=self.device)
+        if options.state_penalty:
+            penalty = penalty + options.state_penalty * reading.states.square().mean()
+        if options.change_penalty and reading.undropped.shape[1] > 1:
+            penalty = penalty + options.change_penalty * reading.undropped.diff(dim=1).square().mean()
+        return penalty
+
+    # What is measured
+
+    def measure(self, batch: StreamBatch) -> dict[str, Measure]:
+        real = (batch.wanted != NOTHING).cpu().numpy()
+        wanted = batch.wanted.cpu().numpy()[real]
+        parts = "in one piece" if batch.rows == 1 else f"in {batch.rows} pieces"
+        return measure_scores(
+            self._scores(batch)[real],
+            wanted == self.tokeniser.unknown,
+            int(np.count_nonzero(wanted == self.end)),
+            f"state carried from sentence to sentence, {parts}",
+        )
+
+    def text_batch(self, rows: Sequence[Sequence[int]]) -> StreamBatch:
+        """The tokens of some sentences, one after another, as a batch to be measured."""
+        tokens = np.array([token for row in rows for token in (*row, self.end)], np.int64)
+        return whole_stream(tokens, self.end, 1).to(self.device)
+
+    def token_scores(self, batch: Sentences) -> Float64[np.ndarray, " token"]:
+        """The natural logarithms of the probabilities of all tokens of sentences, each read by itself."""
+        rows = [row[1:] for row in np.split(batch.tokens, np.flatnonzero(batch.starts)[1:])]
+        order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
+        found: dict[int, np.ndarray] = {}
+        for first in range(0, len(order), _ROWS):
+            numbers = order[first : first + _ROWS]
+            scores = self._scores(padded_rows([rows[number] for number in numbers], self.end).to(self.device))
+            found |= {number: row[: len(rows[number])] for number, row in zip(numbers, scores, strict=True)}
+        return np.concatenate([found[number] for number in range(len(rows))])
+
+    @torch.no_grad()
+    def _scores(self, batch: StreamBatch) -> Float64[np.ndarray, "row time"]:
+        """log p of each token that is wanted, read from nothing on; a piece at a time, for the logits take room."""
+        memory, found = self.model.begin(batch.rows), []
+        span = max(1, _AT_ONCE // batch.rows)
+        for tokens, wanted in zip(batch.tokens.split(span, 1), batch.wanted.split(span, 1), strict=True):
+            reading = self.model.read(tokens, memory)
+            memory = reading.memory
+            logits = self.model.logits(reading.states)
+            found.append(F.cross_entropy(logits.mT, wanted, reduction="none", ignore_index=NOTHING))
+        return -torch.cat(found, dim=1).double().cpu().numpy()
+
+    # Going on with a prompt
+
+    @torch.no_grad()
+    def start(self, batch: Prompts) -> State:
+        """What is remembered of each prompt but for its last token, which the first step reads.
+
+        A search begins by writing the begin token, which here stands for that last token; before the first word of a
+        text the model has read an end, as between any two sentences.
+        """
+        whole = [[self.end, *tokens] for tokens in batch.tokens]
+        memories: list[Any] = [None] * batch.rows
+        for length in {len(row) for row in whole}:
+            numbers = [number for number, row in enumerate(whole) if len(row) == length]
+            memory = self.model.begin(len(numbers))
+            if length > 1:
+                read = torch.tensor([whole[number][:-1] for number in numbers], device=self.device)
+                memory = self.model.read(read, memory).memory
+            for place, number in enumerate(numbers):
+                memories[number] = {name: tensor[place] for name, tensor in memory.items()}
+        together = {name: torch.stack([memory[name] for memory in memories]) for name in memories[0]}
+        last = torch.tensor([row[-1] for row in whole], device=self.device)
+        return State((), {"memory": together, "last": last})
+
+    @torch.no_grad()
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
+        """The natural logarithms of what may follow."""
+        reading = self._read_one(tokens, state)
+        scores = self.model.logits(reading.states[:, 0]).float().log_softmax(-1)
+        return scores, State((), {"memory": reading.memory, "last": torch.full_like(state.row["last"], _READ)})
+
+    def _read_one(self, tokens: Tensor, state: State) -> Reading:
+        last = state.row["last"]
+        return self.model.read(torch.where(last == _READ, tokens, last)[:, None], state.row["memory"])
+
+    # What people are told
+
+    def outline(self, recipe: GradientLanguageRecipe) -> list[str]:
+        options = self.training_options
+        steps = len(self._spans(recipe.seed, 0)) / options.accumulate
+        about = "about " if options.vary_span else ""
+        return [f"an epoch is {about}{steps:,.0f} steps of {options.batch} × {about}{options.span} tokens"]
+
+    def quote(self, batch: StreamBatch) -> str:
+        return f"'{shorten(self.tokeniser.decode(batch.wanted[0].tolist()))}'"
+
+    def facts(self) -> dict[str, Any]:
+        return {"vocabulary": self.tokeniser.size - 2}  # without what is never written
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What a text of so many tokens costs."""
+        return {"multiplications": self.model.multiplications(size)}
