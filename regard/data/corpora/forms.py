@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from regard.base.faults import Fault
 from regard.base.recipe import Options
@@ -38,6 +38,10 @@ class Form(Options):
         if self.last is not None and self.last < self.first:
             raise ValueError(f"the last conversation, {self.last}, comes before the first, {self.first}")
         return self
+
+    @model_serializer(mode="wrap")
+    def _only_own_options(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in write(self).items() if name == "kind" or name in _OPTIONS[self.kind]}
 
 
 _OPTIONS = {"trees": ("leaves",), "turns": ("context", "first", "last")}

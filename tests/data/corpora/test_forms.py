@@ -106,3 +106,8 @@ def test_a_form_that_does_not_fit_is_refused(corpus: dict[str, object], words: s
 
 def test_the_name_of_a_form_is_enough() -> None:
     assert check(Corpus, {"pairs": "a", "form": "turns"}).form == Form(kind="turns")
+
+
+def test_a_form_is_written_with_its_own_options() -> None:
+    assert Form(kind="trees").model_dump() == {"kind": "trees", "leaves": "tags"}
+    assert Form(kind="turns", last=3).model_dump() == {"kind": "turns", "context": 2, "first": 1, "last": 3}
