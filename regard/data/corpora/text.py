@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from regard.base.faults import Fault
 from regard.data.catalogue.entries import locate
@@ -38,6 +39,7 @@ class Chunk:
     lines: int
     blocks: tuple[bytes, ...]
     separator: str
+    unit: Literal["line", "pair"] = "line"  # what is counted: where pairs are made of something else, its lines are not
 
     def pairs(self) -> list[tuple[str, str]]:
         """The lines as pairs of sentences; what is not UTF-8 or has no separator is a fault naming the line."""
@@ -47,8 +49,8 @@ class Chunk:
         return [self._part(line, number) for number, line in enumerate(sides[0], self.first)]
 
     def place(self, position: int) -> str:
-        """Where the line at this position of the chunk stands, for people."""
-        return f"{self.names[0]}, line {self.first + position}"
+        """Where the pair at this position of the chunk stands, for people."""
+        return f"{self.names[0]}, {self.unit} {self.first + position}"
 
     def further_columns(self) -> int:
         """How many lines of a file of pairs have more than a sentence and its translation."""
@@ -107,6 +109,7 @@ def lines_in_words(lines: int) -> str:
 def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
     """The lines of a corpus in chunks of `size`; files with different numbers of lines are refused at their ends."""
     raw = _lines_of(corpus)
+    unit: Literal["line", "pair"] = "pair" if corpus.form or corpus.is_generated else "line"
     separator = unicodedata.normalize("NFC", corpus.separator)  # as the lines will be
     first = 1
     while True:
@@ -123,7 +126,7 @@ def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
         if first == 1:
             for lines, name in zip(parts, corpus.names, strict=True):
                 _tell_of_mark(lines, name)
-        yield Chunk(corpus.names, first, counts[0], tuple(b"".join(part) for part in parts), separator)
+        yield Chunk(corpus.names, first, counts[0], tuple(b"".join(part) for part in parts), separator, unit)
         first += counts[0]
 
 

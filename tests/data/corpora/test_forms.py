@@ -8,7 +8,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.corpora.forms import Form
 from regard.data.corpora.options import Corpus, PairData
-from regard.data.corpora.text import read_pairs
+from regard.data.corpora.text import read_chunks, read_pairs
 from regard.data.corpora.turns import clean_speech
 
 TREES = "( (S (NP-SBJ (DT The) (NN cat) ) (VP (VBZ sleeps) ) (. .) ))\n( (NP (NNP Rome) ))\n"
@@ -47,6 +47,13 @@ def test_turns_give_what_was_said_and_the_reply(tmp_path: Path) -> None:
     ]
     short = pairs_of(tmp_path, TALK, {"kind": "turns", "context": 1})
     assert short[1] == ("— Good. And, uh, and you?", "We went, we we go to Rome.")
+
+
+def test_what_is_dropped_is_named_by_its_pair(tmp_path: Path) -> None:
+    path = tmp_path / "talk"
+    path.write_text(TALK, encoding="utf-8")
+    (chunk,) = read_chunks(check(Corpus, {"pairs": str(path), "form": "turns"}), 10)
+    assert chunk.place(2) == f"{path}, pair 3"
 
 
 def test_conversations_are_split_by_their_numbers(tmp_path: Path) -> None:
