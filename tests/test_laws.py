@@ -18,8 +18,10 @@ from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.families import FAMILIES
+from regard.models.copying import Copying, can_copy
 from regard.protocols import map_tree
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
+from regard.tasks.translation.copying_task import CopyingTranslation
 from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.tasks.translation.objectives import objective_for
 from regard.tasks.translation.task import Translation
@@ -73,6 +75,10 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "hard": ("seq2seq", SEQ2SEQ | {"hard": "reinforce"}),
     "straight-through": ("seq2seq", SEQ2SEQ | {"hard": "straight-through", "decoder": "bahdanau"}),
     "tied": ("seq2seq", SEQ2SEQ | {"tied": True, "embedding": 16}),
+    "luong copying": ("seq2seq", SEQ2SEQ | {"copy": True, "coverage": 1.0}),
+    "luong copying unfed": ("seq2seq", SEQ2SEQ | {"copy": True, "input_feeding": False, "score": "bilinear"}),
+    "bahdanau copying": ("seq2seq", SEQ2SEQ | {"copy": True, "decoder": "bahdanau", "cell": "gru"}),
+    "transformer copying": ("transformer", HEADS | {"copy": True}),
 }
 PAIRS = [("one two", "um dois"), ("a", "três"), ("longer than both", "x"), ("ы", "Да, мир")]
 
@@ -82,7 +88,10 @@ def build(family: str, table: dict[str, Any]) -> Translation:
     torch.manual_seed(3)
     chosen, bytewise = check(options, table), ByteTokeniser()
     model = network(chosen, bytewise.size, bytewise.size, True, bytewise.pad)
-    return Translation(model, bytewise, bytewise, objective_for(chosen, 0.1)).double().eval()
+    objective = objective_for(chosen, 0.1)
+    if can_copy(chosen):
+        return CopyingTranslation(model, bytewise, objective).double().eval()
+    return Translation(model, bytewise, bytewise, objective).double().eval()
 
 
 @pytest.fixture(params=BUILDS, scope="module")
@@ -114,8 +123,8 @@ def test_step_by_step_is_all_at_once(task: Translation) -> None:
     for place in range(batch.inputs.shape[1]):
         log_probabilities, state = task.step(batch.inputs[:, place], state)
         found.append(log_probabilities)
-    expected = task.model.logits(states(task, batch)).float().log_softmax(-1)
-    torch.testing.assert_close(torch.stack(found, dim=1), expected)
+    expected, _ = task.forced_log_probabilities(batch)
+    torch.testing.assert_close(torch.stack(found, dim=1).flatten(0, 1)[batch.places], expected.float())
 
 
 def test_a_later_token_never_changes_an_earlier_output(task: Translation) -> None:
@@ -129,18 +138,18 @@ def test_a_later_token_never_changes_an_earlier_output(task: Translation) -> Non
 
 def test_watched_is_unwatched(task: Translation) -> None:
     batch = task.pair_up(PAIRS)
-    plain = states(task, batch)
+    plain, _ = task.forced_log_probabilities(batch)
     with watching(task.model) as gazes:
-        torch.testing.assert_close(states(task, batch), plain)
-    modules = [name for name, part in task.model.named_modules() if isinstance(part, Attention)]
+        torch.testing.assert_close(task.forced_log_probabilities(batch)[0], plain)
+    modules = [name for name, part in task.model.named_modules() if isinstance(part, Attention | Copying)]
     assert [gaze.where for gaze in gazes] == modules  # one gaze for each, of all places together
-    heads = getattr(task.model.options, "heads", 1)
+    source, target = batch.source.shape[1], batch.target.shape[1]
+    sizes, extents = {"source": source, "target": target, "origins": 1 + source}, task.extents(batch)
     for gaze in gazes:
-        queries, keys = ({"source": batch.source, "target": batch.target}[side].shape[1] for side in
-                         (gaze.looks_from, gaze.looks_at))  # fmt: skip
-        assert gaze.weights.shape == (len(PAIRS), heads, queries, keys)
-        if gaze.looks_at == "source":
-            for row, length in enumerate(batch.source_lengths.tolist()):
+        heads = 1 if gaze.where.startswith(("pointer", "copying")) else getattr(task.model.options, "heads", 1)
+        assert gaze.weights.shape == (len(PAIRS), heads, sizes[gaze.looks_from], sizes[gaze.looks_at])
+        if gaze.looks_at != "target":
+            for row, length in enumerate(extents[gaze.looks_at].tolist()):
                 assert (gaze.weights[row, ..., length:] == 0).all()
                 assert (gaze.weights[row].sum(-1) <= 1 + 1e-9).all()
 

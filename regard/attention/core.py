@@ -15,7 +15,7 @@ from regard.attention.hard import Hard
 from regard.attention.local import Focus
 from regard.attention.masks import Causal, Every, Mask, as_tensor
 from regard.attention.normalisers import Normaliser, softmax
-from regard.attention.scores import PreparedKeys, Score, compare, follows, prepare, product_scale, scaled_dot
+from regard.attention.scores import PreparedKeys, Score, compare, follows, gathers, prepare, product_scale, scaled_dot
 from regard.attention.watch import afford, is_watched, note, note_beside
 
 __all__ = ["Attention", "Look", "PreparedKeys"]
@@ -60,6 +60,8 @@ class Attention(nn.Module):
         self.normaliser, self.focus, self.choice = normaliser, focus, choice
         # Whether a look depends on where the look before it rested.
         self.follows = follows(score)
+        # And whether on all looks before it, not on the last alone.
+        self.gathers = gathers(score)
 
     def prepare(self, key: Keys) -> PreparedKeys:
         """What the score needs of the keys, worked out once for all the looks at them."""

@@ -51,6 +51,11 @@ def follows(score: Score) -> bool:
     return _in_halves(score) and score.follows
 
 
+def gathers(score: Score) -> bool:
+    """Whether what it wants of the looks before it is the sum of them all, not the last one alone."""
+    return getattr(score, "gathers", False)
+
+
 def _in_halves(score: Score) -> TypeGuard[Prepares]:
     # isinstance() of a protocol takes longer than a small look.
     return hasattr(score, "prepare") and hasattr(score, "compare")
@@ -116,6 +121,28 @@ class Additive(nn.Module):
 
     def forward(self, query: Queries, key: Keys) -> Scores:
         return self.compare(query, self.prepare(key))
+
+
+class Covered(Additive):
+    """wᵀ tanh(U q + V k_i + u c_i) with c = Σ of all looks before (See et al. 2017, equations 10 and 11).
+
+    Departure: there is no bias beside the three. `previous` is c; at a first look there is none.
+    """
+
+    follows: ClassVar[bool] = True
+    gathers: ClassVar[bool] = True
+
+    def __init__(self, query_depth: int, key_depth: int, hidden: int) -> None:
+        super().__init__(query_depth, key_depth, hidden)
+        self.of_coverage = nn.Linear(1, hidden, bias=False)
+
+    def compare(
+        self, query: Queries, prepared: Float[Tensor, "batch head key hidden"], previous: Scores | None = None
+    ) -> Scores:
+        mixed = self.of_query(query).unsqueeze(-2) + prepared.unsqueeze(-3)
+        if previous is not None:
+            mixed = mixed + self.of_coverage(previous.unsqueeze(-1))
+        return self.energy(mixed.tanh()).squeeze(-1)
 
 
 class Location(nn.Module):

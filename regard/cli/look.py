@@ -29,8 +29,10 @@ _Out = Annotated[
     Path | None, typer.Option("-o", "--out", help="A .png, .svg, .html or .json file; without it, the terminal.")
 ]
 _Side = Annotated[
-    Literal["cross", "encoder", "decoder"],
-    typer.Option(help="Of a translator: from target to source, within the source, or within the target."),
+    Literal["cross", "encoder", "decoder", "copying"],
+    typer.Option(
+        help="Of a translator: from target to source, within the source, within the target, or what is copied."
+    ),
 ]
 _Layer = Annotated[int | None, typer.Option(min=1, help="The block, counted from 1; by default the last but one.")]
 _Head = Annotated[int | None, typer.Option(min=1, help="The head, counted from 1; by default all joined.")]

@@ -13,7 +13,7 @@ from regard.viewing.tree import page as tree_page
 
 def write_sight(model: TranslationModel, sight: Sight, start: Start, out: Path) -> None:
     """The page of all that can be seen of a sentence, without what would make it too large."""
-    data, target, (written,) = model.recipe.data, model.task.target, sight.outputs
+    data, target, (written,) = model.recipe.data, model.task.target_for(sight.text), sight.outputs
     words, tokens = (sight.every(by_word) for by_word in (True, False))
     if page.fits(words) and not page.fits([*words, *tokens]):
         remark(f"The page shows words alone: with the tokens it would have more than {page.MOST_WEIGHTS:,} weights.")

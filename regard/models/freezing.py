@@ -29,7 +29,8 @@ def freeze(network: Parted, names: Sequence[str]) -> None:
     owners: dict[nn.Parameter, str] = {}
     for part, attributes in network.PARTS.items():
         for attribute in attributes:
-            for parameter in getattr(network, attribute).parameters():
+            module: nn.Module | None = getattr(network, attribute)
+            for parameter in module.parameters() if module is not None else ():
                 owners.setdefault(parameter, part)
     for parameter, owner in owners.items():
         parameter.requires_grad_(owner not in names)

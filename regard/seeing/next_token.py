@@ -8,6 +8,7 @@ from torch import Tensor
 from regard.attention.watch import without_watching
 from regard.base.faults import Fault
 from regard.base.recipe import check
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.filters import distribution
 from regard.decoding.options import DecodingOptions, SamplingOptions
@@ -44,7 +45,7 @@ def beam_tree(
     with without_watching():
         writer = writer_of([model.task], options)
         (outputs,) = beam_search(writer, batch, model.task.limits(batch, options), options, trace=trace)
-    return Tree(text, options.beam, _nodes(model, trace.sentences[0], outputs))
+    return Tree(text, options.beam, _nodes(model.task.target_for(text), trace.sentences[0], outputs))
 
 
 def _search_options(model: TranslationModel, width: int | None, length_penalty: float | None) -> DecodingOptions:
@@ -53,8 +54,8 @@ def _search_options(model: TranslationModel, width: int | None, length_penalty: 
     return model.search(width, length_penalty, n_best=width).options
 
 
-def _nodes(model: TranslationModel, record: Sequence[KeptHypothesis], outputs: Sequence[Hypothesis]) -> list[Node]:
-    names = model.task.target.pieces([kept.token for kept in record])
+def _nodes(target: Tokeniser, record: Sequence[KeptHypothesis], outputs: Sequence[Hypothesis]) -> list[Node]:
+    names = target.pieces([kept.token for kept in record])
     written: list[list[int]] = []
     nodes = []
     for kept, name in zip(record, names, strict=True):
@@ -62,7 +63,7 @@ def _nodes(model: TranslationModel, record: Sequence[KeptHypothesis], outputs: S
         # The very object, not an equal one: the groups of a beam may finish the same output, and one of them counts.
         rank = next((rank for rank, output in enumerate(outputs, 1) if output is kept.finished), None)
         score = None if kept.finished is None else kept.finished.score
-        text = model.task.write(written[-1])
+        text = target.decode(written[-1])
         nodes.append(Node(name, kept.parent, kept.log_probability, kept.total, text, kept.group, score, rank))
     return nodes
 
@@ -87,11 +88,11 @@ def next_choices(
     order = log_probabilities.argsort(descending=True, stable=True)
     panels, origins = _panels(log_probabilities[order], steps or {})
     numbers = order[:shown].tolist()
-    target = model.task.target
+    target = model.task.target_for(text)
     return Choices(
         text,
         target.pieces(before),
-        model.task.write(before),
+        target.decode(before),
         target.pieces(numbers),
         numbers,
         panels,
@@ -103,7 +104,7 @@ def next_choices(
 @torch.no_grad()
 def choices_along(model: TranslationModel, text: str, written: Sequence[int], shown: int = 50) -> list[Choices]:
     """The next token at each place of an output, that of its end included: the model's own distributions."""
-    task, target = model.task, model.task.target
+    task, target = model.task, model.task.target_for(text)
     with without_watching():
         (every,) = forced_distributions(task, force_batch(task, [text], [written]))
     names = target.pieces(range(target.size))
@@ -116,7 +117,7 @@ def choices_along(model: TranslationModel, text: str, written: Sequence[int], sh
             Choices(
                 text,
                 [names[token] for token in before],
-                task.write(before),
+                target.decode(before),
                 [names[token] for token in numbers],
                 numbers,
                 [_panel(own, OWN, 0, {})],
@@ -138,7 +139,7 @@ def _place(model: TranslationModel, text: str, prefix: str | None, at: int | Non
     if prefix is not None:
         if at is not None:
             raise Fault("--prefix begins the output and --at goes along the model's own; give one of the two.")
-        return target_tokens(model.task, prefix, "prefix"), None
+        return target_tokens(model.task, prefix, "prefix", model.task.target_for(text)), None
     best, place = model.search_tokens(text), at or 0
     if place > len(best):
         raise Fault(f"The model's best output has {len(best)} tokens; --at {place} lies beyond its end.")

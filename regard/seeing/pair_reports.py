@@ -9,6 +9,7 @@ from regard.attention.reports import HeadReport, alignment_report, merge_reports
 from regard.attention.watch import watching
 from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.seeing.head_reports import refuse_headless
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.tasks.translation.task import Translation
@@ -64,7 +65,12 @@ def _of_batch(task: Translation, pairs: Sequence[Pair], given: Sequence[Alignmen
     yield from report(gazes, task.extents(batch))
     if given is not None:
         words = {
-            "source": [task.source.words(task.source.encode(source)) for source, _ in pairs],
-            "target": [task.target.words(task.target.encode(target)) for _, target in pairs],
+            "source": [_words(task.source_for(source), source) for source, _ in pairs],
+            "target": [_words(task.target_for(source), target) for source, target in pairs],
         }
         yield from alignment_report(gazes, words, given)
+
+
+def _words(tokeniser: Tokeniser, text: str) -> list[int]:
+    """The word that each token of a text belongs to."""
+    return tokeniser.words(tokeniser.encode(text))

@@ -15,7 +15,7 @@ def see(model: TranslationModel, text: str, target: str | None = None) -> Sight:
     if not (text := text.strip()):
         raise Fault("There is no text to look at; give a sentence with --text.")
     check_length(model.task, text, 0)
-    written = model.search_tokens(text) if target is None else model.task.target.encode(target)
+    written = model.search_tokens(text) if target is None else model.task.target_for(text).encode(target)
     longest = model.task.model.options.longest
     if len(written) + 1 > longest:
         raise Fault(f"The target has {len(written) + 1} tokens, but the model takes {longest} at most; shorten it.")
@@ -27,7 +27,8 @@ def see_tokens(model: TranslationModel, text: str, written: Sequence[int]) -> Si
     task = model.task
     with watching(model) as gazes:
         model.force([text], [written])
-    return Sight(text, task.write(written), [written], task.sides(task.read([text]), [written]), gazes)
+    output, sides = task.target_for(text).decode(written), task.sides(task.read([text]), [written], text)
+    return Sight(text, output, [written], sides, gazes)
 
 
 def look(

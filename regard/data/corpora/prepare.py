@@ -58,6 +58,7 @@ from regard.data.tokenisers.spelling import MEASURED, Spelling, spelling
 from regard.data.tokenisers.tokeniser import (
     Tokeniser,
     TokeniserOptions,
+    encode_pairs,
     load_tokenisers,
     tokeniser_names,
     train_tokeniser,
@@ -78,33 +79,40 @@ def prepare(
     progress: Progress = silent,
     tokenisers: tuple[Tokeniser, Tokeniser] | None = None,
     remark: Remark = lambda text: None,
+    tells_unknown: bool = False,
 ) -> PreparedPairs:
     """Prepare the corpora of `options` in `folder`, or open them at once if that was done before.
 
-    Given `tokenisers`, those of source and target, cut the text; otherwise they are trained on it. An interrupted
+    Given `tokenisers`, those of source and target, cut the text; otherwise they are trained on it. With
+    `tells_unknown` the unknown words of a source are told apart, on both sides, as `open_to` has them. An interrupted
     preparation is continued; a folder that holds one of something else is refused. Where it is finished, the text that
     it was made from need not be there any more.
     """
-    purpose, layout = purpose_of(options, tokenisers, all_there=not is_prepared(folder)), CorpusLayout(folder)
+    layout = CorpusLayout(folder)
+    purpose = purpose_of(options, tokenisers, tells_unknown, all_there=not is_prepared(folder))
     if not is_prepared(folder):
         check_free(folder)
         make_folder(folder)
         with lock_folder(folder, progress):
             if not is_prepared(folder):
                 claim(folder, purpose)
-                _prepare(options, layout, progress, tokenisers)
+                _prepare(options, layout, progress, tokenisers, tells_unknown)
     check_purpose(folder, purpose, remark)
     return open_prepared(folder, remark)
 
 
 def _prepare(
-    options: PairData, layout: CorpusLayout, progress: Progress, given: tuple[Tokeniser, Tokeniser] | None
+    options: PairData,
+    layout: CorpusLayout,
+    progress: Progress,
+    given: tuple[Tokeniser, Tokeniser] | None,
+    tells_unknown: bool,
 ) -> None:
     valid, test = _read_split("valid", options.valid), _read_split("test", options.test)
     fates = _judge_pairs(options, layout, hash_sentences(chain(valid, test)), progress)
     spellings = _spellings(options.train, fates, given, progress) if given else {}
     source, target = _tokenisers(options, layout, fates, progress, given)
-    maker = ShardMaker(layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0)
+    maker = ShardMaker(layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0, tells_unknown)
     made = _make_shards(options.train, fates, maker, progress)
     report = _report(made).model_copy(update={"spellings": spellings})
     if not report.kept:
@@ -298,6 +306,7 @@ class ShardMaker:
     target: Tokeniser
     cleaning: Cleaning
     keep_text: bool
+    tells_unknown: bool = False
 
     def record(self, piece: ShardPiece) -> Path:
         """Where the record of a piece lies once its shard is finished."""
@@ -313,7 +322,8 @@ class ShardMaker:
 
     def __call__(self, piece: ShardPiece) -> int:
         """Make the shard; gives the count of all lines up to its end."""
-        builder = ShardBuilder(max(self.source.size, self.target.size), self.keep_text)
+        further = self.cleaning.longest if self.tells_unknown else 0  # words behind the vocabulary, at most
+        builder = ShardBuilder(max(self.source.size, self.target.size) + further, self.keep_text)
         held_out: list[tuple[str, str]] = []
         drops: Drops = {}
         for pair, fate, tokens in self._survivors(piece, drops):
@@ -349,9 +359,8 @@ class ShardMaker:
                 remaining.append(position)
         for first in range(0, len(remaining), _ENCODED_AT_ONCE):
             positions = remaining[first : first + _ENCODED_AT_ONCE]
-            sources = self.source.encode_all([pairs[position][0] for position in positions])
-            targets = self.target.encode_all([pairs[position][1] for position in positions])
-            for position, source, target in zip(positions, sources, targets, strict=True):
+            cut = encode_pairs(self.source, self.target, [pairs[p] for p in positions], self.tells_unknown)
+            for position, (source, target) in zip(positions, cut, strict=True):
                 if reason := judge_lengths(len(source), len(target), self.cleaning):
                     drop(position, reason)
                 else:

@@ -73,6 +73,7 @@ class CorpusPurpose(BaseModel):
     options: PairData
     inputs: list[InputFile]
     tokenisers: str = ""  # a checksum of those that were given; none if they are trained here
+    tells_unknown: bool = False  # whether the unknown words of a source are told apart, for models that copy them
 
     @model_validator(mode="after")
     def _equal_weights_once_meant_none(self) -> Self:
@@ -185,7 +186,11 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
 
 
 def purpose_of(
-    options: PairData, tokenisers: tuple[Tokeniser, Tokeniser] | None = None, *, all_there: bool = True
+    options: PairData,
+    tokenisers: tuple[Tokeniser, Tokeniser] | None = None,
+    tells_unknown: bool = False,
+    *,
+    all_there: bool = True,
 ) -> CorpusPurpose:
     """What a preparation of `options`, by given tokenisers or its own, is made from.
 
@@ -198,6 +203,7 @@ def purpose_of(
         options=options.model_copy(update={"prepared": None}),
         inputs=[input_of(name) for name in names if all_there or file_of(name).is_file()],
         tokenisers=_checksum(tokenisers) if tokenisers else "",
+        tells_unknown=tells_unknown,
     )
 
 
@@ -256,6 +262,8 @@ def _difference(old: CorpusPurpose, new: CorpusPurpose) -> str:
     changed = [f"data.{difference}" for difference in differences(old.options, new.options)]
     if old.tokenisers != new.tokenisers:
         changed.append("it was cut by other tokenisers")
+    if old.tells_unknown != new.tells_unknown:
+        changed.append(f"unknown words of the source are {'' if old.tells_unknown else 'not '}told apart, for copying")
     before = {each.name: each for each in old.inputs}
     changed += [f"the file {now.name} has changed" for now in new.inputs if has_changed(before.get(now.name), now)]
     return "; ".join(changed)

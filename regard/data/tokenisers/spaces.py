@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from regard.data.tokenisers.symbols import SILENT, UNKNOWN, clean
+from regard.data.tokenisers.symbols import SILENT
 from regard.data.tokenisers.words import WordTokeniser
 
 # The white space of ASCII and the null character, which end a word for other tools too; a no-break space is a letter.
@@ -22,9 +22,7 @@ class SpaceTokeniser(WordTokeniser):
     of them is the unknown or the end token. Lost are unknown words, and how many spaces there were.
     """
 
-    def encode(self, text: str) -> list[int]:
-        find = self._tokens.get
-        return [find(word, UNKNOWN) for word in split_at_spaces(clean(text))]
+    split = staticmethod(split_at_spaces)
 
     def _fragments(self, tokens: Sequence[int]) -> Iterator[str]:
         is_first = True
@@ -32,5 +30,6 @@ class SpaceTokeniser(WordTokeniser):
             if token in SILENT:
                 yield ""
                 continue
-            yield self._written[token] if is_first else f" {self._written[token]}"
+            word = self._look_up(self._written, token)
+            yield word if is_first else f" {word}"
             is_first = False

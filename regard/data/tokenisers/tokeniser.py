@@ -91,6 +91,11 @@ class TokeniserOptions(Options):
             raise ValueError("ignore_case needs shared = false, for the target keeps its case")
         return self
 
+    @property
+    def is_of_words(self) -> bool:
+        """Whether source words may be unknown and are lost then."""
+        return self.kind in _OF_WORDS
+
     def by_side(self) -> "list[TokeniserOptions]":
         """The options of each tokeniser by itself: of the shared one, or of the source's and the target's."""
         if self.shared:
@@ -160,6 +165,22 @@ class CaselessTokeniser:
 
     def files(self, name: str) -> dict[str, bytes]:
         return self._inner.files(name)
+
+
+def open_to(tokeniser: Tokeniser, text: str) -> Tokeniser:
+    """The tokeniser with the unknown words of `text` as tokens behind its vocabulary, where words are its tokens."""
+    return tokeniser.extended(tokeniser.split(clean(text))) if isinstance(tokeniser, WordTokeniser) else tokeniser
+
+
+def encode_pairs(
+    source: Tokeniser, target: Tokeniser, pairs: Sequence[tuple[str, str]], tells_unknown: bool = False
+) -> Iterator[tuple[list[int], list[int]]]:
+    """The tokens of both sides of pairs; with `tells_unknown` one tokeniser, open to the source, cuts both."""
+    if tells_unknown:
+        opened = ((open_to(source, pair[0]), pair) for pair in pairs)
+        return ((own.encode(pair[0]), own.encode(pair[1])) for own, pair in opened)
+    sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
+    return zip(source.encode_all(sources), target.encode_all(targets), strict=True)
 
 
 def train_tokeniser(options: TokeniserOptions, texts: Iterable[str], progress: Progress = silent) -> Tokeniser:

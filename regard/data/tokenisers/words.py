@@ -5,7 +5,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from functools import cache
+from typing import Self
 
 from regard.data.tokenisers.symbols import BEGIN, END, NAMES, PAD, SILENT, UNKNOWN, UNKNOWN_TEXT, clean, word_numbers
 
@@ -51,16 +53,28 @@ class WordTokeniser:
 
     pad, unknown, begin, end = PAD, UNKNOWN, BEGIN, END
     spells = False
+    split = staticmethod(split_words)
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = list(words)
         self._names = [*NAMES, *words]
         self._written = ["", UNKNOWN_TEXT, "", "", *words]
         self._tokens = {word: token for token, word in enumerate(words, len(NAMES))}
+        self._further: list[str] = []
+        self._further_tokens: dict[str, int] = {}
         self.size = len(self._names)
 
+    def extended(self, words: Iterable[str]) -> Self:
+        """The same tokeniser with further words as tokens behind its vocabulary, but for those that it knows."""
+        found = copy(self)
+        found._further = list(dict.fromkeys(word for word in words if word not in self._tokens))
+        found._further_tokens = {word: token for token, word in enumerate(found._further, len(self._names))}
+        found.size = len(self._names) + len(found._further)
+        return found
+
     def encode(self, text: str) -> list[int]:
-        return [self._tokens.get(word, UNKNOWN) for word in split_words(clean(text))]
+        known, further = self._tokens, self._further_tokens
+        return [known.get(word) or further.get(word, UNKNOWN) for word in self.split(clean(text))]
 
     def encode_all(self, texts: list[str]) -> list[list[int]]:
         return [self.encode(text) for text in texts]
@@ -69,7 +83,7 @@ class WordTokeniser:
         return "".join(self._fragments(tokens))
 
     def pieces(self, tokens: Sequence[int]) -> list[str]:
-        return [self._names[token] for token in tokens]
+        return [self._look_up(self._names, token) for token in tokens]
 
     def words(self, tokens: Sequence[int]) -> list[int]:
         return word_numbers(tokens, (fragment.encode() for fragment in self._fragments(tokens)))
@@ -81,6 +95,10 @@ class WordTokeniser:
     def files(self, name: str) -> dict[str, bytes]:
         return {f"{name}.json": json.dumps({"words": self._words}, ensure_ascii=False, indent=0).encode()}
 
+    def _look_up(self, texts: list[str], token: int) -> str:
+        """What a token is in a list for the vocabulary; a further word is itself."""
+        return texts[token] if token < len(texts) else self._further[token - len(texts)]
+
     def _fragments(self, tokens: Sequence[int]) -> Iterator[str]:
         """Each token's text with the space that stands before it, if any."""
         glued, inside = True, dict.fromkeys(_STRAIGHT_QUOTES, False)
@@ -88,7 +106,7 @@ class WordTokeniser:
             if token in SILENT:
                 yield ""
                 continue
-            word = self._written[token]
+            word = self._look_up(self._written, token)
             opens, closes = _opens(word), _closes(word)
             if word in inside:
                 opens, closes = not inside[word], inside[word]

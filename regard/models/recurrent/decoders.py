@@ -41,17 +41,20 @@ class Writing(NamedTuple):
 
     hidden: list[Hidden]
     fed: Float[Tensor, "row fed"]  # what Luong's decoder hands on to its next step
-    weights: Float[Tensor, "row seen"]  # the look before, which location scores follow
+    weights: Float[Tensor, "row seen"]  # the look before, which location scores follow, or the sum of all (coverage)
     place: Int[Tensor, " row"]  # which step comes next, for windows that move with it
     log_probability: Float[Tensor, "row time"]  # of the places that hard attention chose, in the steps of this call
 
 
 class Step(NamedTuple):
-    """What one step gives: parts of the state to read out, where the decoder then stands, and its looks, if any."""
+    """What one step gives: parts of the state to read out, where the decoder then stands, and its looks, if any.
+
+    All steps in one go give the same, with an axis of time.
+    """
 
     parts: Parts
     past: Writing
-    looks: list[Look]  # of each sentence, its rows as queries
+    looks: list[Look]  # of each sentence, its rows as queries; or the steps of its only row
 
 
 class Bottleneck(nn.Module):
@@ -67,10 +70,10 @@ class Bottleneck(nn.Module):
         state, hidden = self.stack.step(embedded, past.hidden)
         return Step((state,), past._replace(hidden=hidden), [])
 
-    def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> tuple[Parts, Writing]:
+    def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         """All steps in one go."""
         states, hidden = self.stack(embedded, past.hidden)
-        return (states,), past._replace(hidden=hidden)
+        return Step((states,), past._replace(hidden=hidden), [])
 
     def readout(self, states: Tensor) -> Tensor:
         return states
@@ -117,7 +120,7 @@ class Luong(nn.Module):
         after = _onward(self.look, past, seen, hidden, combined if self.fed else past.fed)
         return Step((combined,), after, [seen])
 
-    def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> tuple[Parts, Writing]:
+    def whole(self, embedded: Tensor, memory: RecurrentMemory, past: Writing) -> Step:
         """All steps in one go, for a decoder that is not fed its own states."""
         states, hidden = self.stack(embedded, past.hidden)
         steps = torch.arange(states.shape[1], device=states.device)
@@ -125,7 +128,7 @@ class Luong(nn.Module):
         seen = self.look.full(states[:, None], memory.keys, memory.values, memory.allowed, places=places)
         combined = self.combine(torch.cat([seen.context[:, 0], states], dim=-1)).tanh()
         after = past._replace(hidden=hidden, place=past.place + len(steps), log_probability=seen.log_probability[:, 0])
-        return (combined,), after
+        return Step((combined,), after, [seen])
 
     def readout(self, combined: Tensor) -> Tensor:
         return combined
@@ -154,5 +157,7 @@ def look_from(
 def _onward(look: Attention, past: Writing, seen: Look, hidden: list[Hidden], fed: Tensor) -> Writing:
     """Where the decoder stands after a step, as far as the next one wants to know."""
     weights = seen.weights.flatten(0, 2) if look.follows else past.weights
+    if look.gathers:
+        weights = past.weights + weights
     place = past.place if look.focus is None else past.place + 1
     return Writing(hidden, fed, weights, place, past.log_probability)

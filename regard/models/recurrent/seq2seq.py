@@ -16,15 +16,15 @@ from regard.attention.core import Look
 from regard.attention.hard import Hard
 from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.normalisers import named_normaliser
-from regard.attention.scores import Positive, named_score
-from regard.base.recipe import Options
+from regard.attention.scores import Covered, Positive, named_score
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
+from regard.models.copying import Copying, CopyOptions, Pointed
 from regard.models.parts import Embedding
 from regard.models.recurrent.decoders import Bahdanau, Bottleneck, Luong, Parts, RecurrentMemory, Writing, unseen
 from regard.models.recurrent.layers import Hidden, Stack
 
 
-class Seq2SeqOptions(Options):
+class Seq2SeqOptions(CopyOptions):
     """What a recurrent translator is built like."""
 
     decoder: Literal["bottleneck", "bahdanau", "luong"] = Field(
@@ -61,6 +61,12 @@ class Seq2SeqOptions(Options):
     own_tokens_after: int = Field(
         default=0, ge=0, description="Batches in which that share grows evenly from nothing; 0 begins with all of it."
     )
+    coverage: float = Field(
+        default=0.0,
+        ge=0,
+        description="Weight of the loss for looking at a place again (published: 1); above 0 the score also sees how "
+        "much each place was looked at.",
+    )
     tied: bool = Field(default=False, description="One matrix for target embeddings and output layer.")
     longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
 
@@ -76,16 +82,28 @@ class Seq2SeqOptions(Options):
     def _check_effect(self) -> "Seq2SeqOptions":
         """An option that would do nothing is a mistake, and two variants that differ in it would be the same."""
         useless = {
-            "a bottleneck has no attention": self.decoder == "bottleneck" and ["score", "normaliser", "window", "hard"],
+            "a bottleneck has no attention": self.decoder == "bottleneck"
+            and ["score", "normaliser", "window", "hard", "copy"],
             "only Luong's decoder is fed its states": self.decoder != "luong" and ["input_feeding"],
             "there is no window": self.window == "none" and ["reach"],
             "no choice is learnt by reinforce": self.hard != "reinforce" and ["entropy"],
             "own_tokens is 0": not self.own_tokens and ["own_tokens_after"],
+            "only models that copy count what they have looked at": not self.copy and ["coverage"],
         }
         for reason, names in useless.items():
             asked = [name for name in names or [] if getattr(self, name) != type(self).model_fields[name].default]
             if asked:
                 raise ValueError(f"{reason}, so {' and '.join(asked)} would do nothing")
+        return self
+
+    @model_validator(mode="after")
+    def _check_copying(self) -> "Seq2SeqOptions":
+        """What is copied is shared out among all places by weights that sum to one."""
+        for name in ("window", "hard", "own_tokens"):
+            if self.copy and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"copy goes by weights over the whole source and true tokens, so not with {name}")
+        if self.coverage and self.score != "additive":
+            raise ValueError(f"coverage stands inside the additive score, so score cannot be '{self.score}'")
         return self
 
     @property
@@ -132,7 +150,7 @@ class Seq2Seq(nn.Module):
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
         "embeddings": ("source_embedding", "target_embedding"),
         "encoder": ("encoder",),
-        "decoder": ("bridge", "decoder", "out"),
+        "decoder": ("bridge", "decoder", "out", "copying"),
     }
 
     def __init__(self, options: Seq2SeqOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
@@ -148,6 +166,7 @@ class Seq2Seq(nn.Module):
         nn.init.normal_(self.out.weight, std=options.width**-0.5)
         if options.tied:
             self.out.weight = self.target_embedding.weight
+        self.copying = Copying(options.width) if options.copy else None
 
     @property
     def chooses(self) -> bool:
@@ -178,7 +197,8 @@ class Seq2Seq(nn.Module):
         weights = nothing
         if look is not None and look.follows:  # a first look follows one at the first place
             weights = memory.values.new_zeros(rows, source)
-            weights[:, 0] = 1.0
+            if not look.gathers:
+                weights[:, 0] = 1.0
         place = torch.zeros(rows, dtype=torch.long, device=nothing.device)
         return Writing(hidden, nothing.new_zeros(rows, self.decoder.fed), weights, place, nothing)
 
@@ -190,20 +210,33 @@ class Seq2Seq(nn.Module):
         With `own` above zero that share of the tokens, drawn at random, is not read from `target` but is what the
         model itself would have written (scheduled sampling, Bengio et al. 2015).
         """
-        embedded = self._embed(target)
-        alone = target.shape[0] == memory.values.shape[0]  # every sentence has one row
-        if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own:
-            parts, past = self.decoder.whole(embedded, memory, past)
-        else:
-            parts, past = self._step_by_step(embedded, memory, past, own)
+        parts, past, _ = self._steps(self._embed(target), memory, past, own)
         return self.dropout(self.decoder.readout(*parts)), past
+
+    def point(
+        self, target: Int[Tensor, "row target"], memory: RecurrentMemory, past: Writing
+    ) -> tuple[Pointed, Writing]:
+        """As `write`, of a model that copies: also where each state looks, and whether it copies from there."""
+        assert self.copying is not None
+        parts, past, weights = self._steps(self._embed(target), memory, past)
+        return self.copying(self.dropout(self.decoder.readout(*parts)), weights), past
 
     def _embed(self, tokens: Int[Tensor, "row time"]) -> Float[Tensor, "row time depth"]:
         return self.dropout(self.target_embedding(tokens))
 
+    def _steps(
+        self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own: float = 0.0
+    ) -> tuple[Parts, Writing, Float[Tensor, "row target source"]]:
+        """What all steps give, where the decoder then stands, and where each of them looked."""
+        alone = embedded.shape[0] == memory.values.shape[0]  # every sentence has one row
+        if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own:
+            parts, past, looks = self.decoder.whole(embedded, memory, past)
+            return parts, past, looks[0].weights[:, 0] if looks else embedded[..., :0]
+        return self._step_by_step(embedded, memory, past, own)
+
     def _step_by_step(
         self, embedded: Float[Tensor, "row target depth"], memory: RecurrentMemory, past: Writing, own: float
-    ) -> tuple[Parts, Writing]:
+    ) -> tuple[Parts, Writing, Float[Tensor, "row target source"]]:
         steps: list[Parts] = []
         looks: list[Look] = []
         with without_watching():
@@ -214,14 +247,15 @@ class Seq2Seq(nn.Module):
                 parts, past, looked = self.decoder.step(inputs, memory, past)
                 steps.append(parts)
                 looks += looked
-        look = self.decoder.look
-        if look is not None and is_watched():  # one gaze for all steps, as of every other attention
+        look, weights = self.decoder.look, embedded[..., :0]
+        if look is not None and (self.copying is not None or is_watched()):
             weights = torch.stack([each.weights.flatten(0, 2) for each in looks], dim=1)
+        if look is not None and is_watched():  # one gaze for all steps, as of every other attention
             note(look, look.looks_from, look.looks_at, weights[:, None])
         if self.chooses:
             chosen = torch.stack([each.log_probability.flatten() for each in looks], dim=1)
             past = past._replace(log_probability=chosen)
-        return tuple(torch.stack(each, dim=1) for each in zip(*steps, strict=True)), past
+        return tuple(torch.stack(each, dim=1) for each in zip(*steps, strict=True)), past, weights
 
     def _sometimes_own(
         self, inputs: Float[Tensor, "row depth"], before: Parts, own: float
@@ -282,7 +316,7 @@ def _stack(options: Seq2SeqOptions, depth: int) -> Stack:
 
 def _look(options: Seq2SeqOptions) -> Attention:
     width = options.width
-    score = named_score(options.score, width, width, width)
+    score = Covered(width, width, width) if options.coverage else named_score(options.score, width, width, width)
     return Attention(
         Positive(score) if options.normaliser == "plain" else score,
         looks_from="target",

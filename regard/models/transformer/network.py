@@ -17,8 +17,8 @@ from regard.attention import Causal, Lengths
 from regard.attention.heads import Cache, HeadOptions, MultiHead, extend_cache
 from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.base.faults import Fault
-from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.copying import Copying, CopyOptions, Pointed, Pointer
 from regard.models.parts import Embedding, FeedForward, Residual
 
 PRESETS: dict[str, dict[str, int]] = {
@@ -30,7 +30,7 @@ PRESETS: dict[str, dict[str, int]] = {
 }
 
 
-class TransformerOptions(Options):
+class TransformerOptions(CopyOptions):
     """What a Transformer is built like; the preset gives every size that is not given."""
 
     preset: Literal["tiny", "small", "iwslt", "base", "big"] = Field(
@@ -132,6 +132,7 @@ class Memory(NamedTuple):
 
     blocks: list[Cache]
     lengths: Int[Tensor, " batch"]
+    pointer: tuple[Tensor, ...] = ()  # the keys of the head that copies, if there is one
 
 
 class EncoderBlock(nn.Module):
@@ -190,7 +191,7 @@ class Transformer(nn.Module):
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
         "embeddings": ("source_embedding", "target_embedding", "source_places", "target_places"),
         "encoder": ("encoder", "encoder_norm"),
-        "decoder": ("decoder", "decoder_norm", "out"),
+        "decoder": ("decoder", "decoder_norm", "out", "pointer", "copying"),
     }
     output_bias: Tensor | None
 
@@ -216,6 +217,8 @@ class Transformer(nn.Module):
         nn.init.normal_(self.out.weight, std=options.width**-0.5)
         if options.tied:
             self.out.weight = self.target_embedding.weight
+        self.pointer = Pointer(options.width) if options.copy else None
+        self.copying = Copying(options.width) if options.copy else None
         # A buffer: imported models bring one, and it is no parameter to learn.
         self.register_buffer("output_bias", torch.zeros(target_tokens) if options.output_bias else None)
 
@@ -242,7 +245,7 @@ class Transformer(nn.Module):
         lengths = lengths.to(source.device, non_blocking=True)  # batches leave them on the host
         memory = self.encode(source, lengths)
         blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
-        return Memory(blocks, lengths)
+        return Memory(blocks, lengths, () if self.pointer is None else (self.pointer.remember(memory),))
 
     def begin(self, memory: Memory) -> list[Cache]:
         """Nothing has been written yet, so there is nothing to remember of it."""
@@ -260,6 +263,16 @@ class Transformer(nn.Module):
             states, cache = block(states, before, memory.blocks[number], Lengths(memory.lengths))
             caches.append(cache)
         return self.decoder_norm(states), caches
+
+    def point(
+        self, target: Int[Tensor, "row target"], memory: Memory, past: list[Cache]
+    ) -> tuple[Pointed, list[Cache]]:
+        """As `write`, of a model that copies: also where each state points, and whether it copies from there."""
+        assert self.pointer is not None
+        assert self.copying is not None
+        states, caches = self.write(target, memory, past)
+        weights = self.pointer(states, memory.pointer[0], Lengths(memory.lengths))
+        return self.copying(states, weights), caches
 
     def token_weights(self) -> Float[Tensor, "token width"]:
         """What a state is multiplied with to score every token."""

@@ -119,9 +119,10 @@ def _fingerprint(folder: Path, data: TestData, search: DecodingOptions) -> str:
 
 def _likelihood(model: TranslationModel, data: TestData) -> tuple[list[float], list[int]]:
     """What the first reference of each sentence costs the model in nats, and its tokens, the end counted."""
-    references = model.task.target.encode_all([own[0] for own in by_sentence(data.references)])
+    first = [own[0] or "" for own in by_sentence(data.references)]
+    references = model.task.encode_targets(data.sources, first)
     nats: list[float] = []
-    for first in range(0, len(references), _FORCED_AT_ONCE):
-        portion = slice(first, first + _FORCED_AT_ONCE)
+    for start in range(0, len(references), _FORCED_AT_ONCE):
+        portion = slice(start, start + _FORCED_AT_ONCE)
         nats += (-model.force(data.sources[portion], references[portion])).tolist()
     return nats, [len(tokens) + 1 for tokens in references]

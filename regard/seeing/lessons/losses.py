@@ -20,12 +20,13 @@ def sentence_loss(model: TranslationModel, text: str, target: str, others: int =
         raise Fault("There is no text to read; give a sentence with --text.")
     task = model.task
     check_length(task, text, 0)
-    tokens = [*task.target.encode(target), task.end]
+    tokeniser = task.target_for(text)
+    tokens = [*tokeniser.encode(target), task.end]
     if len(tokens) > task.model.options.longest:
         longest = task.model.options.longest
         raise Fault(f"The target has {len(tokens)} tokens, but the model writes {longest} at most; split it.")
     (distribution,) = forced_distributions(task, force_batch(task, [text], [tokens[:-1]]))
-    names = task.target.pieces(range(task.target.size))
+    names = tokeniser.pieces(range(tokeniser.size))
     judged = []
     for token, row in zip(tokens, distribution.double().cpu(), strict=True):
         order = row.argsort(descending=True, stable=True).tolist()

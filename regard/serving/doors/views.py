@@ -69,7 +69,7 @@ def _sight(model: ServedTranslator, body: AttentionBody, limits: Limits) -> Sigh
     _check_sentence(model, body.text, limits)
     if body.tokens is None:
         return see(model.model, body.text, body.output)
-    tokens = model.target_tokens(body.tokens)
+    tokens = model.target_tokens(body.tokens, body.text)
     if model.model.task.end in tokens:
         raise Fault("An output's end is not one of its tokens; omit it.")
     return see_tokens(model.model, body.text, tokens)
@@ -121,16 +121,16 @@ def next_token(model: ServedTranslator, body: NextBody, limits: Limits) -> NextA
 
 
 def _choices(model: ServedTranslator, body: NextBody) -> Choices:
-    task = model.model.task
+    target = model.model.task.target_for(body.text)
     before, coming = _place(model, body)
     own = _next_log_probabilities(model, body.text, before)
     order = np.argsort(-own, kind="stable")
     numbers = order[: min(body.shown, body.kept)].tolist()
     return Choices(
         body.text,
-        task.target.pieces(before),
-        task.write(before),
-        task.target.pieces(numbers),
+        target.pieces(before),
+        target.decode(before),
+        target.pieces(numbers),
         numbers,
         [Panel("", "", {}, np.exp(own[order]))],
         [0],
@@ -142,12 +142,12 @@ def _place(model: ServedTranslator, body: NextBody) -> tuple[list[int], int | No
     """The tokens before the place, and what the best output has there, if it is asked along it."""
     task = model.model.task
     if body.before is not None:
-        tokens = model.target_tokens(body.before)
+        tokens = model.target_tokens(body.before, body.text)
         if task.end in tokens:
             raise Fault("An output is over at its end; no token follows it.")
         return tokens, None
     if body.prefix is not None:
-        return target_tokens(task, body.prefix, "prefix"), None
+        return target_tokens(task, body.prefix, "prefix", task.target_for(body.text)), None
     best, at = model.model.search_tokens(body.text), body.at or 0
     if at > len(best):
         raise Fault(f"The best output has {len(best)} tokens; {at} lies beyond its end.")

@@ -2,17 +2,32 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor, nn
+
+
+class KnownTokens(NamedTuple):
+    """How many tokens a vocabulary has, and the one by which a network reads all that lie beyond it."""
+
+    size: int
+    unknown: int
+
+    def read(self, tokens: Tensor) -> Tensor:
+        """Tokens as a network reads them."""
+        return tokens.masked_fill(tokens >= self.size, self.unknown)
 
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Some pairs as tensors; the target ends with the end token, and begins nowhere: inputs are shifted right."""
+    """Some pairs as tensors; the target ends with the end token, and begins nowhere: inputs are shifted right.
+
+    Where a translator copies, tokens of the target may lie beyond the vocabulary: unknown words of its source. For all
+    others `copies` and `further` are empty.
+    """
 
     source: Int[Tensor, "batch source"]
     source_lengths: Int[Tensor, " batch"]  # on the host wherever the rest is: recurrent layers must know them there
@@ -21,16 +36,31 @@ class PairBatch:
     inputs: Int[Tensor, "batch target"]  # the target, shifted right behind the begin token
     source_places: Int[Tensor, " source_token"]  # where in the flattened source the real tokens stand
     places: Int[Tensor, " token"]  # the same of the target
+    copies: Int[Tensor, "batch copied"]  # the source as it can be copied, its unknown words told apart
+    further: Bool[Tensor, "batch further"]  # which tokens beyond the vocabulary each source has
 
     @classmethod
     def of(
-        cls, source: Tensor, source_lengths: Tensor, target: Tensor, target_lengths: Tensor, begin: int
+        cls,
+        source: Tensor,
+        source_lengths: Tensor,
+        target: Tensor,
+        target_lengths: Tensor,
+        begin: int,
+        known: KnownTokens | None = None,
     ) -> "PairBatch":
-        """A batch of padded rows, all on the host."""
+        """A batch of padded rows, all on the host; with a vocabulary of `known` tokens others can be copied."""
         source_places = _real_places(source_lengths, source.shape[1])
         places = _real_places(target_lengths, target.shape[1])
         inputs = F.pad(target[:, :-1], (1, 0), value=begin)
-        return cls(source, source_lengths, target, target_lengths, inputs, source_places, places)
+        lengths = source_lengths, target_lengths
+        if known is None:
+            nothing = source[:, :0]
+            return cls(source, lengths[0], target, lengths[1], inputs, source_places, places, nothing, nothing.bool())
+        beyond = torch.arange(known.size, max(known.size, int(source.max()) + 1))
+        further = (source[:, :, None] == beyond).any(dim=1)
+        read, inputs = known.read(source), known.read(inputs)
+        return cls(read, lengths[0], target, lengths[1], inputs, source_places, places, source, further)
 
     @property
     def rows(self) -> int:
@@ -56,7 +86,7 @@ class PairBatch:
 
     def split(self, parts: int) -> list["PairBatch"]:
         """The same rows in `parts` smaller batches."""
-        names = ("source", "source_lengths", "target", "target_lengths", "inputs")
+        names = ("source", "source_lengths", "target", "target_lengths", "inputs", "copies", "further")
         chunks = zip(*(getattr(self, name).chunk(parts) for name in names), strict=True)
         return [self._part(dict(zip(names, chunk, strict=True))) for chunk in chunks]
 

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from regard.attention.watch import HasModules, Looks, watching
 from regard.base.faults import Fault
+from regard.models.copying import Pointer
 from regard.protocols import State
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.task import Translation
@@ -14,9 +15,13 @@ from regard.tasks.translation.task import Translation
 def crossing(network: HasModules) -> str | None:
     """The part whose attention from target to source aligns words best: that of the last block but one.
 
-    So found in translation models of several sizes by Garg et al. (2019, section 4.1). A bottleneck has none.
+    So found in translation models of several sizes by Garg et al. (2019, section 4.1). A bottleneck has none, and a
+    head that only says what to copy belongs to no block.
     """
-    names = [name for name, part in network.named_modules() if isinstance(part, Looks) and _crosses(part)]
+    parts = dict(network.named_modules())
+    pointers = {id(part.look) for part in parts.values() if isinstance(part, Pointer)}
+    looks = {name: part for name, part in parts.items() if isinstance(part, Looks) and id(part) not in pointers}
+    names = [name for name, part in looks.items() if _crosses(part)]
     return names[max(0, len(names) - 2)] if names else None
 
 

@@ -12,14 +12,14 @@ from regard.tasks.translation.task import Translation
 
 def force_batch(task: Translation, inputs: Sequence[str], outputs: Sequence[Sequence[int]]) -> PairBatch:
     """A batch in which these tokens, and no others, are written."""
-    sources = task.source.encode_all([text.strip() for text in inputs])
+    sources = task.encode_sources(inputs)
     return task.token_batch([np.array(s) for s in sources], [np.array(tokens) for tokens in outputs])
 
 
 def forced_distributions(task: Translation, batch: PairBatch) -> list[Tensor]:
     """For each row the log-probabilities (place, token) from which its target, end included, is written."""
-    logits, _ = task.forced_logits(batch)
-    return list(logits.log_softmax(-1).split(_lengths(batch)))
+    log_probabilities, _ = task.forced_log_probabilities(batch)
+    return list(log_probabilities.split(_lengths(batch)))
 
 
 def forced_scores(task: Translation, batch: PairBatch) -> Tensor:
@@ -29,8 +29,8 @@ def forced_scores(task: Translation, batch: PairBatch) -> Tensor:
 
 def forced_token_scores(task: Translation, batch: PairBatch) -> list[Tensor]:
     """For each row the log-probabilities of its target's tokens, that of the end last."""
-    logits, wanted = task.forced_logits(batch)
-    return list(logits.log_softmax(-1).gather(1, wanted[:, None]).squeeze(1).split(_lengths(batch)))
+    log_probabilities, wanted = task.forced_log_probabilities(batch)
+    return list(log_probabilities.gather(1, wanted[:, None]).squeeze(1).split(_lengths(batch)))
 
 
 def _lengths(batch: PairBatch) -> list[int]:

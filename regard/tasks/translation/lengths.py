@@ -1,12 +1,13 @@
 """Texts as tokens for a translator, refused where they are longer than the model takes or cannot be written."""
 
 from regard.base.faults import Fault, TooLong
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.tasks.translation.task import Translation
 
 
 def source_tokens(task: Translation, text: str, number: int) -> list[int]:
     """The tokens of a sentence; one longer than the model was made for is refused by its number."""
-    tokens, longest = task.source.encode(text.strip()), task.model.options.longest
+    (tokens,), longest = task.encode_sources([text]), task.model.options.longest
     if len(tokens) + 1 > longest:
         raise TooLong(
             number, f"{text[:40]!r}… has {len(tokens) + 1} tokens, but the model takes {longest} at most; split it."
@@ -27,11 +28,15 @@ def check_target(task: Translation, text: str, number: int) -> int:
     return length
 
 
-def target_tokens(task: Translation, text: str, what: str) -> list[int]:
-    """The tokens of what an output is asked to have; `what` it is called if it cannot be written."""
-    tokens, longest = task.target.encode(text), task.model.options.longest
-    if task.target.unknown in tokens:
-        unknown = next((word for word in text.split() if task.target.unknown in task.target.encode(word)), text)
+def target_tokens(task: Translation, text: str, what: str, tokeniser: Tokeniser | None = None) -> list[int]:
+    """The tokens of what an output is asked to have; `what` it is called if it cannot be written.
+
+    The `tokeniser` is that of what is written for its source, if that may have words to copy.
+    """
+    target, longest = tokeniser or task.target, task.model.options.longest
+    tokens = target.encode(text)
+    if target.unknown in tokens:
+        unknown = next((word for word in text.split() if target.unknown in target.encode(word)), text)
         raise Fault(f"The {what} has {unknown!r}, for which this model has no tokens; give one that it could write.")
     if len(tokens) + 1 > longest:
         raise Fault(f"The {what} has {len(tokens)} tokens, but an output has {longest - 1} at most; shorten it.")

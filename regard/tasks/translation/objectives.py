@@ -10,10 +10,12 @@ from torch import Tensor
 from regard.attention.hard import reinforce_loss
 from regard.base.faults import Fault
 from regard.base.recipe import Options
+from regard.models.copying import can_copy
 from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.protocols import Loss
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
+from regard.tasks.translation.copying import CopyingCrossEntropy
 from regard.tasks.translation.packs import PackedBatch, PackedPairs
 
 
@@ -126,6 +128,8 @@ def _likelihoods(network: Seq2Seq, batch: PairBatch, found: Forced) -> tuple[Ten
 
 def objective_for(options: Options, label_smoothing: float, consistency: float = 0.0) -> Objective:
     """What a model with these options minimises."""
+    if can_copy(options):
+        return CopyingCrossEntropy(label_smoothing, consistency, getattr(options, "coverage", 0.0))
     plain = CrossEntropy(label_smoothing)
     if isinstance(options, Seq2SeqOptions) and (options.own_tokens or options.hard == "reinforce"):
         if consistency:

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from regard.base.recipe import Recipe
 from regard.data.corpora.options import PairData
 from regard.decoding.options import DecodingOptions
+from regard.models.copying import can_copy
 from regard.tasks.text import TextTraining
 
 
@@ -55,6 +56,20 @@ class TranslationRecipe(Recipe):
         if longest is not None and kept >= longest:
             raise ValueError(f"data.cleaning.longest {kept} and an end token do not fit model.longest {longest}")
         return self
+
+    @model_validator(mode="after")
+    def _check_copying(self) -> "TranslationRecipe":
+        if can_copy(self.model) and not self.data.tokeniser.shared:
+            raise ValueError(
+                "model.copy writes tokens of the source, so both sides need one vocabulary: "
+                "set data.tokeniser.shared to true"
+            )
+        return self
+
+    @property
+    def tells_unknown(self) -> bool:
+        """Whether the unknown words of a source are told apart, to be copied; subwords can write any word."""
+        return can_copy(self.model) and self.data.tokeniser.is_of_words
 
     def inheritance(self) -> dict[str, Any]:
         data = self.data

@@ -51,9 +51,10 @@ class Reserving:
 def can_reserve(task: Translation) -> bool:
     """Whether `Reserving` can have this translator just now.
 
-    Recurrent ones have no caches; dropout is for training; and who watches a search wants to see its steps.
+    Recurrent ones have no caches; those that copy write more tokens than there are; dropout is for training; and who
+    watches a search wants to see its steps.
     """
-    return isinstance(task.model, Transformer) and not task.training and not is_watched()
+    return isinstance(task.model, Transformer) and task.known is None and not task.training and not is_watched()
 
 
 def few_lengths(length: int) -> int:

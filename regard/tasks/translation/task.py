@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from jaxtyping import Int
 from torch import Tensor, nn
 
@@ -22,13 +21,14 @@ from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.hardware.precision import has_bf16_lstm
+from regard.models.copying import can_copy
 from regard.models.freezing import check_parts, freeze
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
 from regard.protocols import Loss, Measure, State, Tally, TextVectors, mean
 from regard.tasks.text import words_of
-from regard.tasks.translation.batches import PairBatch, TranslationNetwork
+from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
@@ -44,6 +44,7 @@ class Translation(nn.Module):
     """A translator: the network, the two tokenisers, and what its outputs mean."""
 
     unit = "tokens"  # that batches are counted in
+    known: KnownTokens | None = None  # the vocabulary, where tokens beyond it can be copied from a source
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "perplexity", "accuracy")
 
     def __init__(
@@ -88,7 +89,7 @@ class Translation(nn.Module):
         start: Mapping[str, bytes] | None,
     ) -> PreparedPairs:
         tokenisers = tokenisers_in(start, recipe.data.tokeniser) if start else None
-        corpus = prepare(recipe.data, folder, progress, tokenisers, remark)
+        corpus = prepare(recipe.data, folder, progress, tokenisers, remark, recipe.tells_unknown)
         _check_validation(corpus, recipe.model.longest)
         return corpus
 
@@ -158,6 +159,8 @@ class Translation(nn.Module):
             return ""
         if not self.pairs.capacity:
             return "by the plain path, as training.fast or training.precision says"
+        if self.known is not None:
+            return "by the plain path, for no kernel copies"
         if serves(self.model, longest=1):
             return "on packed sentences, by fused kernels and captured passes"
         return f"by the plain path: {obstacle() or 'the kernels have other heads, positions or activations'}"
@@ -173,9 +176,25 @@ class Translation(nn.Module):
 
     def pair_up(self, pairs: Sequence[tuple[str, str]]) -> PairBatch:
         """A batch of these sentences and their translations, without the spaces at their ends, as they are learnt."""
-        sources = self.source.encode_all([source.strip() for source, _ in pairs])
-        targets = self.target.encode_all([target.strip() for _, target in pairs])
+        sources = self.encode_sources([source for source, _ in pairs])
+        targets = self.encode_targets([source for source, _ in pairs], [target.strip() for _, target in pairs])
         return self.token_batch([np.array(s) for s in sources], [np.array(t) for t in targets])
+
+    def target_for(self, text: str) -> Tokeniser:
+        """The tokeniser of what is written for a text: where words are copied, its unknown ones are tokens too."""
+        return self.target
+
+    def source_for(self, text: str) -> Tokeniser:
+        """The tokeniser of a text that is read."""
+        return self.source
+
+    def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of texts that are read, without the spaces at their ends."""
+        return self.source.encode_all([text.strip() for text in texts])
+
+    def encode_targets(self, texts: Sequence[str], outputs: Sequence[str]) -> list[list[int]]:
+        """The tokens of outputs as they are written for these texts."""
+        return self.target.encode_all(list(outputs))
 
     def token_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch:
         """A batch of these token rows, on the device of the model."""
@@ -184,26 +203,26 @@ class Translation(nn.Module):
     def _host_batch(self, sources: list[np.ndarray], targets: list[np.ndarray]) -> PairBatch:
         source, source_lengths = _pad(sources, self.source.pad, last=self.source.end)
         target, target_lengths = _pad(targets, self.target.pad, last=self.end)
-        return PairBatch.of(source, source_lengths, target, target_lengths, self.begin)
+        return PairBatch.of(source, source_lengths, target, target_lengths, self.begin, self.known)
 
     def loss(self, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         return self.objective(self.model, batch, carry)
 
     @torch.no_grad()
     def measure(self, batch: PairBatch) -> dict[str, Measure]:
-        logits, wanted = self.forced_logits(batch)
-        nats = float(F.cross_entropy(logits, wanted, reduction="sum"))
-        right, count = float((logits.argmax(-1) == wanted).sum()), float(batch.tokens)
+        log_probabilities, wanted = self.forced_log_probabilities(batch)
+        nats = -float(log_probabilities.gather(1, wanted[:, None]).sum())
+        right, count = float((log_probabilities.argmax(-1) == wanted).sum()), float(batch.tokens)
         return {
             "loss": Measure(Tally((nats, count), mean), "lower"),
             "perplexity": Measure(Tally((nats, count), _perplexity), "lower", "per token, end counted"),
             "accuracy": Measure(Tally((right, count), mean), "higher"),
         }
 
-    def forced_logits(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """The logits of the real target tokens, each given the true ones before it, and those tokens."""
+    def forced_log_probabilities(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        """Those of the real target tokens (place, token), each given the true ones before it, and those tokens."""
         found = forced(self.model, batch)
-        return self.model.logits(found.states), found.wanted
+        return self.model.logits(found.states).log_softmax(-1), found.wanted
 
     # What the searches ask for
 
@@ -224,14 +243,15 @@ class Translation(nn.Module):
 
     def read(self, inputs: Sequence[str]) -> PairBatch:
         """The sentences as a batch with empty targets."""
-        return self.read_tokens(self.source.encode_all([text.strip() for text in inputs]))
+        return self.read_tokens(self.encode_sources(inputs))
 
     def read_tokens(self, rows: Sequence[Sequence[int]]) -> PairBatch:
         """The same of sentences that are cut into tokens already."""
         return self.token_batch([np.array(row) for row in rows], [np.array([])] * len(rows))
 
-    def write(self, tokens: Sequence[int]) -> str:
-        return self.target.decode(tokens)
+    def write(self, tokens: Sequence[int], text: str = "") -> str:
+        """What tokens say that are written for a text; words copied from it cannot be written without it."""
+        return self.target_for(text).decode(tokens)
 
     def embed(self, batch: PairBatch) -> list[TextVectors]:
         return source_vectors(self.model, self.source, batch)
@@ -239,17 +259,20 @@ class Translation(nn.Module):
     def quote(self, batch: PairBatch | PackedBatch) -> str:
         pairs = batch.pairs if isinstance(batch, PackedBatch) else batch
         source = self.source.decode(pairs.source[0, : int(pairs.source_lengths[0]) - 1].tolist())
-        target = self.target.decode(pairs.target[0, : int(pairs.target_lengths[0]) - 1].tolist())
+        written = pairs.target[0, : int(pairs.target_lengths[0]) - 1]
+        target = self.target.decode((written if self.known is None else self.known.read(written)).tolist())
         return f"'{shorten(source)}' | '{shorten(target)}'"
 
-    def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]]) -> dict[str, Side]:
+    def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]], text: str = "") -> dict[str, Side]:
+        """The sides of one pair; the `text` that was read has the words that were copied from it."""
         (written,) = outputs
-        source = batch.source[0, : int(batch.source_lengths[0])].tolist()
+        target, read = self.target_for(text), batch.source if self.known is None else batch.copies
+        source = read[0, : int(batch.source_lengths[0])].tolist()
         # Within the target a place is named by the token that it reads, not by the one that it writes.
-        as_read = words_of(self.target, [self.begin, *written])
+        as_read = words_of(target, [self.begin, *written])
         return {
-            "source": words_of(self.source, source),
-            "target": replace(words_of(self.target, [*written, self.end]), as_read=as_read),
+            "source": words_of(self.source_for(text), source),
+            "target": replace(words_of(target, [*written, self.end]), as_read=as_read),
         }
 
     def extents(self, batch: PairBatch) -> dict[str, Tensor]:
@@ -268,9 +291,12 @@ def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Toke
     torch.manual_seed(recipe.seed)
     shared, training = recipe.data.tokeniser.shared, recipe.training
     network = network_class(recipe)(recipe.model, source.size, target.size, shared, target.pad)
-    return Translation(
-        network, source, target, objective_for(recipe.model, training.label_smoothing, training.consistency)
-    )
+    objective = objective_for(recipe.model, training.label_smoothing, training.consistency)
+    if not can_copy(recipe.model):
+        return Translation(network, source, target, objective)
+    from regard.tasks.translation.copying_task import CopyingTranslation
+
+    return CopyingTranslation(network, target, objective)
 
 
 def _check_validation(corpus: PreparedPairs, longest: int) -> None:

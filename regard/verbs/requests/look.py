@@ -8,7 +8,7 @@ from pydantic import Field
 from regard.verbs.requests.fields import Count, LengthPenalty, Phrase
 from regard.verbs.requests.rules import Clash, VerbRequest
 
-Side = Literal["cross", "encoder", "decoder"]
+Side = Literal["cross", "encoder", "decoder", "copying"]
 
 
 class AttentionRequest(VerbRequest):

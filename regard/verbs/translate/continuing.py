@@ -31,12 +31,12 @@ def continue_from(model: TranslationModel, text: str, before: Sequence[int], opt
         limits = task.limits(batch, options).clamp(min=min(len(before) + options.longest_extra, longest))
         (found,) = beam_search(writer_of([task], options), batch, limits, options, Demands(prefixes=[before]))
     best = found[0]
-    aligned = model.align([text], [best.tokens])[0]
+    aligned, target = model.align([text], [best.tokens])[0], task.target_for(text)
     return Translated(
-        task.write(best.tokens),
+        target.decode(best.tokens),
         best.score,
-        task.target.pieces(best.tokens),
+        target.pieces(best.tokens),
         best.token_scores,
-        [(task.write(each.tokens), each.score) for each in found],
+        [(target.decode(each.tokens), each.score) for each in found],
         lambda: aligned,
     )

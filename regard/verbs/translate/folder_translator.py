@@ -3,6 +3,7 @@
 The command line and the server both translate by this class; torch is loaded when it is first needed.
 """
 
+from collections import ChainMap
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -93,14 +94,17 @@ class FolderTranslator:
         target = self.tokenisers[1]
         return {piece: token for token, piece in reversed(list(enumerate(target.pieces(range(target.size)))))}
 
-    def target_tokens(self, pieces: Sequence[str]) -> list[int]:
-        """The tokens of an output by their names."""
-        unknown = next((piece for piece in pieces if piece not in self._numbers), None)
+    def target_tokens(self, pieces: Sequence[str], text: str) -> list[int]:
+        """The tokens of an output for a text by their names."""
+        target = self.model.task.target_for(text)
+        beyond = range(self.model.task.target.size, target.size)  # words that can only be copied from the text
+        numbers = ChainMap(self._numbers, dict(zip(target.pieces(beyond), beyond, strict=True)))
+        unknown = next((piece for piece in pieces if piece not in numbers), None)
         if unknown is not None:
             raise Fault(f"{unknown[:40]!r} is no token of the model {self.name}.")
         if len(pieces) > self.longest - 1:
             raise Fault(f"There are {len(pieces)} tokens, but an output has {self.longest - 1} at most.")
-        return [self._numbers[piece] for piece in pieces]
+        return [numbers[piece] for piece in pieces]
 
     # What it does
 
@@ -127,7 +131,7 @@ class FolderTranslator:
             model = self.model
             return lambda pieces: _explain(plan, model.translate_as(*_texts_and_outputs(pieces)))
         if plan.before is not None:
-            return partial(self._run_on, plan, self.target_tokens(plan.before))
+            return partial(self._run_on, plan, plan.before)
         model = self._with_others(plan.together)
         return partial(_run_search, plan, model, self._rank(plan, model))
 
@@ -140,10 +144,12 @@ class FolderTranslator:
         texts = [piece.text for piece in pieces]
         return _explain(plan, self.fast.translations(texts, plan.options, plan.explained, plan.explained))
 
-    def _run_on(self, plan: Plan, before: Sequence[int], pieces: Sequence[Piece]) -> list[Translated]:
+    def _run_on(self, plan: Plan, before: Sequence[str], pieces: Sequence[Piece]) -> list[Translated]:
         from regard.verbs.translate.continuing import continue_from
 
-        return [continue_from(self.model, piece.text, before, plan.options) for piece in pieces]
+        begun = [self.target_tokens(before, piece.text) for piece in pieces]
+        given = zip(pieces, begun, strict=True)
+        return [continue_from(self.model, piece.text, tokens, plan.options) for piece, tokens in given]
 
     def _with_others(self, names: Sequence[str]) -> "TranslationModel":
         """Its model, as one with others of the same tokens."""

@@ -55,6 +55,8 @@ class TranslationModel(Model):
                 raise Fault(
                     f"Translator {number} beside the first cuts text into other tokens; combine models of one corpus."
                 )
+            if type(self.task) is not type(other.task):
+                raise Fault("Some of these translators copy words of the source and others cannot; combine like ones.")
         return TranslationModel(self.task, self.recipe, [*self.others, *(other.task for other in others)])
 
     def translate(
@@ -115,8 +117,11 @@ class TranslationModel(Model):
             return aligned()[number]
 
         def told(number: int, hypotheses: list[Hypothesis]) -> Translated:
-            best, written = hypotheses[0], [(self.task.write(each.tokens), each.score) for each in hypotheses]
-            pieces = self.task.target.pieces(best.tokens)
+            best, target = hypotheses[0], self.task.target_for(texts[number])
+            written, pieces = (
+                [(target.decode(each.tokens), each.score) for each in hypotheses],
+                target.pieces(best.tokens),
+            )
             return Translated(written[0][0], best.score, pieces, best.token_scores, written, partial(alignment, number))
 
         return [told(number, hypotheses) for number, hypotheses in enumerate(found)]
@@ -132,7 +137,7 @@ class TranslationModel(Model):
         if len(texts) != len(outputs):
             raise Fault(f"There are {len(texts)} texts but {len(outputs)} outputs for them.")
         found: list[list[Hypothesis]] = [[] for _ in texts]
-        tokens = [self.task.target.encode(output) for output in outputs]
+        tokens = self.task.encode_targets(texts, outputs)
         lengths = {
             number: max(check_length(self.task, text, number), check_target(self.task, outputs[number], number))
             for number, text in enumerate(texts)
@@ -155,13 +160,14 @@ class TranslationModel(Model):
         """
         found: list[Alignment] = [[] for _ in texts]
         where = crossing(self.task.model)
-        sources = [self.task.source.encode(text.strip()) for text in texts]
+        sources = self.task.encode_sources(texts)
         lengths = {n: max(len(sources[n]), len(outputs[n])) + 1 for n in range(len(texts)) if sources[n] and outputs[n]}
         for numbers in batches_of(lengths, ALIGNED_TOKENS) if where else ():
             with watching(self, where=where) as gazes:
                 self.force([texts[number] for number in numbers], [outputs[number] for number in numbers])
             for number, weights in zip(numbers, gazes[0].weights.mean(dim=1), strict=True):
-                written, read = self.task.target.words(outputs[number]), self.task.source.words(sources[number])
+                written = self.task.target_for(texts[number]).words(outputs[number])
+                read = self.task.source_for(texts[number]).words(sources[number])
                 found[number] = sorted(links(weights, written, read), key=lambda link: link[1])
         return found
 

@@ -22,7 +22,7 @@ def by_risk(model: TranslationModel, metric: str, count: int = 1) -> Rank:
         if len(found) == 1:
             return found
         between_steps()
-        ranked = minimum_bayes_risk([model.task.write(each.tokens) for each in found], worth)
+        ranked = minimum_bayes_risk(_texts(model, text, found), worth)
         return [replace(found[each.place], score=each.value) for each in ranked[:count]]
 
     return rank
@@ -43,17 +43,23 @@ def by_channel(model: TranslationModel, backward: TranslationModel, weight: floa
 
     def rank(text: str, found: list[Hypothesis]) -> list[Hypothesis]:
         between_steps()
-        outputs = [model.task.write(each.tokens) for each in found]
+        outputs = _texts(model, text, found)
         _check_lengths(backward, outputs, text)
-        source = backward.task.target.encode(text.strip())
-        likelihoods = backward.force(outputs, [source] * len(outputs)).tolist()
+        sources = backward.task.encode_targets(outputs, [text.strip()] * len(outputs))
+        likelihoods = backward.force(outputs, sources).tolist()
         direct = [sum(each.token_scores) for each in found]
-        lengths = [(len(source) + 1, len(each.tokens) + 1) for each in found]
+        lengths = [(len(source) + 1, len(each.tokens) + 1) for source, each in zip(sources, found, strict=True)]
         values = noisy_channel(direct, likelihoods, [0.0] * len(found), lengths, channel)
         ranked = sorted(zip(found, values, strict=True), key=lambda each: -each[1])  # of equals the earlier stays first
         return [replace(hypothesis, score=value) for hypothesis, value in ranked[:count]]
 
     return rank
+
+
+def _texts(model: TranslationModel, text: str, found: list[Hypothesis]) -> list[str]:
+    """What was written for a text."""
+    target = model.task.target_for(text)
+    return [target.decode(each.tokens) for each in found]
 
 
 def _check_lengths(backward: TranslationModel, outputs: list[str], text: str) -> None:

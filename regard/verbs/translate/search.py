@@ -4,12 +4,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import torch
 
 from regard.base.faults import Fault, TextFault
 from regard.data.tokenisers.labels import is_unspaced
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.combined import Ensemble
 from regard.decoding.fixed_beam import fits, fixed_beam_search
@@ -81,6 +83,14 @@ class Search:
         return self.options.sampling.samples if self.draws else self.options.beam
 
 
+class Source(NamedTuple):
+    """A text that is read, its tokens, and the tokeniser of what is written for it."""
+
+    text: str
+    tokens: list[int]
+    target: Tokeniser
+
+
 @torch.no_grad()
 def find(
     tasks: Sequence[Translation], texts: Sequence[str], search: Search, lines: Sequence[int] | None = None
@@ -95,13 +105,14 @@ def find(
     task, writer = tasks[0], writer_of(tasks, search.options)
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
     cut = {number: source_tokens(task, text, number) for number, text in enumerate(texts) if text.strip()}
-    rows = {number: row for number, row in cut.items() if row}  # a text may be of nothing but what no token stands for
+    # A text may be of nothing but what no token stands for.
+    sources = {number: Source(texts[number], row, task.target_for(texts[number])) for number, row in cut.items() if row}
     keys = range(len(texts)) if lines is None else lines
     seeker = _Seeker(task, writer, search)
-    required = seeker.phrases_of(search.constraints)
+    required = seeker.phrases_of(search.constraints, [task.target_for(text) for text in texts])
 
     def search_together(constraints: Constraints, numbers: list[int]) -> dict[int, list[Hypothesis]]:
-        part = [rows[number] for number in numbers], [keys[number] for number in numbers]
+        part = [sources[number] for number in numbers], [keys[number] for number in numbers]
         try:
             outputs = seeker.seek(*part, constraints.of(numbers), ())
         except TextFault as fault:
@@ -114,7 +125,7 @@ def find(
                 for number, hypotheses in part.items():
                     found[number] = hypotheses
 
-    lengths = {number: len(row) + 1 for number, row in rows.items()}
+    lengths = {number: len(source.tokens) + 1 for number, source in sources.items()}
     unasked = replace(search.constraints, required=())
     search_for(lengths, unasked, FIXED_BEAM_TOKENS if seeker.captures is not None else SEARCH_TOKENS)
     lacking = {
@@ -123,8 +134,8 @@ def find(
         if required and not all(each.occurs_in(one.tokens) for one in found[number] for each in required[number])
     }
     search_for(lacking, search.constraints, SEARCH_TOKENS)
-    for number, row in rows.items() if search.constraints.forbidden else ():
-        found[number] = seeker.without(found[number], row, keys[number], search.constraints.of([number]))
+    for number, source in sources.items() if search.constraints.forbidden else ():
+        found[number] = seeker.without(found[number], source, keys[number], search.constraints.of([number]))
     return found
 
 
@@ -169,37 +180,40 @@ class _Seeker:
 
     def seek(
         self,
-        rows: Sequence[Sequence[int]],
+        sources: Sequence[Source],
         lines: Sequence[int],
         constraints: Constraints,
         barred: Sequence[Sequence[int]],
     ) -> list[list[Hypothesis]]:
         """The outputs for one batch of sentences, in which none of the `barred` sequences of tokens is written."""
-        batch = self.task.read_tokens(rows)
+        batch = self.task.read_tokens([source.tokens for source in sources])
         limits, options = self.task.limits(batch, self.search.options), self.search.options
-        demands = self._demands(constraints, barred)
+        demands = self._demands(constraints, [source.target for source in sources], barred)
         if self.search.draws:
             return sample(self.writer, batch, limits, options, lines, demands)
         if self.captures is not None and fits(options, demands):
             return fixed_beam_search(Reserving(self.task), batch, limits, options, self.captures)
         return beam_search(self.writer, batch, limits, options, demands)
 
-    def _demands(self, constraints: Constraints, barred: Sequence[Sequence[int]]) -> Demands:
-        tokens = partial(target_tokens, self.task)
+    def _demands(
+        self, constraints: Constraints, targets: Sequence[Tokeniser], barred: Sequence[Sequence[int]]
+    ) -> Demands:
         allowed = None
         if constraints.allowed is not None:
             allowed = sorted({token for text in constraints.allowed for token in self.task.target.encode(text)})
-        prefixes = [tokens(prefix, "prefix") for prefix in constraints.prefixes]
-        return Demands(prefixes, self.phrases_of(constraints), barred, allowed)
+        given = zip(constraints.prefixes, targets, strict=bool(constraints.prefixes))
+        prefixes = [target_tokens(self.task, prefix, "prefix", target) for prefix, target in given]
+        return Demands(prefixes, self.phrases_of(constraints, targets), barred, allowed)
 
-    def phrases_of(self, constraints: Constraints) -> list[list[Wanted]]:
-        """The phrases that outputs must have, each once."""
-        return [[self._goal(phrase) for phrase in dict.fromkeys(several)] for several in constraints.required]
+    def phrases_of(self, constraints: Constraints, targets: Sequence[Tokeniser]) -> list[list[Wanted]]:
+        """The phrases that outputs must have, each once, by the tokenisers of these outputs."""
+        given = zip(constraints.required, targets, strict=bool(constraints.required))
+        return [[self._goal(phrase, target) for phrase in dict.fromkeys(several)] for several, target in given]
 
-    def _goal(self, phrase: str) -> Wanted:
+    def _goal(self, phrase: str, target: Tokeniser) -> Wanted:
         if not phrase.strip():
             raise Fault("A phrase that must occur is empty; leave it out.")
-        return search_goal(target_tokens(self.task, phrase, "phrase"), self.task.target, self._joins_words)
+        return search_goal(target_tokens(self.task, phrase, "phrase", target), target, self._joins_words)
 
     @cached_property
     def _joins_words(self) -> bool:
@@ -208,33 +222,32 @@ class _Seeker:
         written = [piece for piece in pieces if piece[:1].isalpha()]
         return 2 * sum(map(is_unspaced, written)) > len(written)
 
-    def without(
-        self, found: list[Hypothesis], row: Sequence[int], line: int, constraints: Constraints
-    ) -> list[Hypothesis]:
+    def without(self, found: list[Hypothesis], source: Source, line: int, constraints: Constraints) -> list[Hypothesis]:
         """The outputs for one sentence, without the forbidden phrases however they are spelled.
 
         A phrase can be cut into tokens in more ways than one. So a spelling is barred when it has been written, and the
         search made again, till no output has a forbidden phrase.
         """
         barred: list[list[int]] = []
-        while spellings := [each for output in found for each in self._spellings(output.tokens, constraints)]:
+        while spellings := [each for one in found for each in _spellings(one.tokens, source.target, constraints)]:
             if len(barred) > MOST_SPELLINGS:
                 phrases = ", ".join(map(repr, constraints.forbidden))
-                text = self.task.source.decode(row)
-                raise Fault(f"The model writes {phrases} in one way after another for {text[:40]!r}; ask for less.")
+                about = source.text.strip()[:40]
+                raise Fault(f"The model writes {phrases} in one way after another for {about!r}; ask for less.")
             barred += [list(each) for each in dict.fromkeys(map(tuple, spellings))]
-            (found,) = self.seek([row], [line], constraints, barred)
+            (found,) = self.seek([source], [line], constraints, barred)
         return found
 
-    def _spellings(self, tokens: Sequence[int], constraints: Constraints) -> Iterator[Sequence[int]]:
-        """The tokens that write forbidden phrases in an output, a run for each phrase that it has."""
-        text = self.task.write(tokens)
-        for phrase in constraints.forbidden:
-            if span := span_of(phrase, text):
-                last = next(n for n in range(len(tokens) + 1) if len(self.task.write(tokens[:n])) >= span[1])
-                starts = range(last - 1, -1, -1)
-                first = next((n for n in starts if phrase in self.task.write(tokens[n:last])), 0)
-                yield tokens[first:last]
+
+def _spellings(tokens: Sequence[int], target: Tokeniser, constraints: Constraints) -> Iterator[Sequence[int]]:
+    """The tokens that write forbidden phrases in an output, a run for each phrase that it has."""
+    text = target.decode(tokens)
+    for phrase in constraints.forbidden:
+        if span := span_of(phrase, text):
+            last = next(n for n in range(len(tokens) + 1) if len(target.decode(tokens[:n])) >= span[1])
+            starts = range(last - 1, -1, -1)
+            first = next((n for n in starts if phrase in target.decode(tokens[n:last])), 0)
+            yield tokens[first:last]
 
 
 _captures: WeakKeyDictionary[Translation, tuple[tuple[int, ...], CapturedSteps]] = WeakKeyDictionary()

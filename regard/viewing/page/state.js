@@ -8,6 +8,7 @@ const SIDES = {
   cross: ["target", "source", "Each word of the target, as it is written, looks at the words of the source."],
   encoder: ["source", "source", "Each word of the source looks at all words of the source."],
   decoder: ["target", "target", "Each word of the target, as it is read, looks at itself and the words before it."],
+  copying: ["target", "source", "Each word of the target is written from the vocabulary, or copied from the source."],
 };
 const WITHIN = ["source", "source", "Each word looks at the words of the text."]; // of a model that is no translator
 const JOININGS = { mean: "mean", max: "maximum" };

@@ -1,0 +1,133 @@
+"""Copying: what is written next comes from the vocabulary, or from a place of the source.
+
+The pointer-generator network and its coverage (See et al. 2017, "Get To The Point", equations 8 to 13). Departure: the
+paper's switch reads the context, the decoder's state and its input; ours reads the state that the output layer reads,
+which is made of them.
+"""
+
+import math
+import warnings
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.attention import Attention, Lengths, is_watched, note
+from regard.attention.scores import scaled_dot
+from regard.base.recipe import Options
+
+LEAST = torch.finfo(torch.float32).tiny  # stands for a probability of zero where a logarithm is taken
+
+
+with warnings.catch_warnings():  # the name was taken: by the old one of model_copy(), which nobody calls
+    warnings.filterwarnings("ignore", 'Field name "copy"')
+
+    class CopyOptions(Options):
+        """The option that networks which can copy share."""
+
+        copy: bool = Field(  # type: ignore[assignment]
+            default=False,
+            description="Whether words of the source can be copied, beside writing those of the vocabulary.",
+        )
+
+
+def can_copy(options: Any) -> bool:
+    """Whether a network with these options copies; `options.copy` alone is a method of others."""
+    return isinstance(options, CopyOptions) and options.copy
+
+
+class Pointed(NamedTuple):
+    """States to write from, the places of the source that they point at, and what they leave to the vocabulary."""
+
+    states: Float[Tensor, "*place width"]
+    weights: Float[Tensor, "*place source"]  # α, which sum to one
+    switch: Float[Tensor, "*place"]  # p_gen = σ(switch) is what comes from the vocabulary
+
+    def flatten(self) -> "Pointed":
+        """All rows and places in one axis."""
+        return Pointed(self.states.flatten(0, -2), self.weights.flatten(0, -2), self.switch.flatten())
+
+    def take(self, places: Int[Tensor, " token"]) -> "Pointed":
+        """Some of the places."""
+        return Pointed(*(each.index_select(0, places) for each in self))
+
+
+class Copying(nn.Module):
+    """The switch between writing and copying: p_gen = σ(w · s + b), for the state s of each place."""
+
+    looks_from, looks_at = "target", "origins"
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.switch = nn.Linear(width, 1)
+
+    def forward(
+        self, states: Float[Tensor, "row target width"], weights: Float[Tensor, "row target source"]
+    ) -> Pointed:
+        found = Pointed(states, weights, self.switch(states).squeeze(-1))
+        if is_watched(self):
+            written = found.switch.sigmoid()[..., None]
+            origins = torch.cat([written, (1 - written) * weights], dim=-1)
+            note(self, self.looks_from, self.looks_at, origins[:, None])
+        return found
+
+
+class Pointer(nn.Module):
+    """A head that looks at the source only to say what to copy: α = softmax((W_q s) · (W_k m_i) / √width)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.query, self.key = nn.Linear(width, width, bias=False), nn.Linear(width, width, bias=False)
+        self.look = Attention(scaled_dot, looks_from="target", looks_at="source")
+
+    def remember(self, memory: Float[Tensor, "batch source width"]) -> Float[Tensor, "batch 1 source width"]:
+        """What is looked at, worked out once."""
+        return self.key(memory)[:, None]
+
+    def forward(
+        self, states: Float[Tensor, "row target width"], keys: Float[Tensor, "batch 1 source width"], real: Lengths
+    ) -> Float[Tensor, "row target source"]:
+        """Where each state points; the rows of one sentence share its keys."""
+        sentences, rows = keys.shape[0], states.shape[0]
+        query = self.query(states).reshape(sentences, 1, -1, states.shape[-1])
+        weights = self.look.full(query, keys, keys[..., :0], real).weights
+        return weights.reshape(rows, -1, keys.shape[2])
+
+
+def log_likelihood(
+    logits: Float[Tensor, "token vocabulary"],
+    pointed: Pointed,
+    source: Int[Tensor, "token source"],
+    wanted: Int[Tensor, " token"],
+) -> Float[Tensor, " token"]:
+    """log p(w) of the tokens that are wanted, some of them perhaps beyond the vocabulary, without those of all others.
+
+    p(w) = p_gen · P(w) + (1 − p_gen) · Σ_{i: x_i = w} α_i (See et al. 2017, equation 9), x the tokens of the source
+    that each place may copy.
+    """
+    inside = wanted < logits.shape[-1]
+    right = logits.gather(-1, wanted.where(inside, 0)[:, None]).squeeze(-1) - logits.logsumexp(-1)
+    copied = (pointed.weights.to(logits.dtype) * (source == wanted[:, None])).sum(-1)
+    return _mix(right.where(inside, math.log(LEAST)), copied, pointed.switch.to(logits.dtype))
+
+
+def log_mixture(
+    logits: Float[Tensor, "token vocabulary"], pointed: Pointed, source: Int[Tensor, "token source"], further: int
+) -> Float[Tensor, "token writable"]:
+    """The same of all tokens of the vocabulary, and of `further` ones beyond it."""
+    own = F.pad(logits.log_softmax(-1), (0, further), value=math.log(LEAST))
+    copied = torch.zeros_like(own).scatter_add(-1, source, pointed.weights.to(own.dtype))
+    return _mix(own, copied, pointed.switch.to(own.dtype)[:, None])
+
+
+def _mix(own: Tensor, copied: Tensor, switch: Tensor) -> Tensor:
+    """log(p_gen · exp(own) + (1 − p_gen) · copied), whose gradient is finite where nothing is copied."""
+    return torch.logaddexp(F.logsigmoid(switch) + own, F.logsigmoid(-switch) + copied.clamp(min=LEAST).log())
+
+
+def coverage_loss(weights: Float[Tensor, "row target source"]) -> Float[Tensor, "row target"]:
+    """Σ_i min(α_ti, c_ti) with c_t = Σ_{s<t} α_s: what looking at the same places again costs (equations 10 and 12)."""
+    return torch.minimum(weights, weights.cumsum(dim=1) - weights).sum(-1)

@@ -1,0 +1,126 @@
+"""A translator that copies: what it minimises, and its steps over the vocabulary and the unknown words of a source.
+
+An unknown word of the source is a token behind the vocabulary, with a number that it has in its own sentence alone. A
+network reads it as the unknown token; what is wanted, written and searched for is the word.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.models.copying import Pointed, coverage_loss, log_likelihood, log_mixture
+from regard.protocols import Loss, State, Tally, mean
+from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
+
+
+@runtime_checkable
+class PointingNetwork(TranslationNetwork, Protocol):
+    """A network that also says which places of the source each state points at."""
+
+    def point(self, target: Tensor, memory: Any, past: Any) -> tuple[Pointed, Any]: ...
+
+
+class ForcedCopies(NamedTuple):
+    """What the real target tokens are written from, each given the true ones before it; those tokens."""
+
+    pointed: Pointed
+    source: Int[Tensor, "token source"]  # what each may copy
+    further: Bool[Tensor, "token further"]  # and which of that lies beyond the vocabulary
+    wanted: Int[Tensor, " token"]
+    again: Float[Tensor, " token"]  # the coverage loss of each
+
+
+def forced_copies(network: PointingNetwork, batch: PairBatch) -> ForcedCopies:
+    """Teacher forcing: read the sources, and write the targets that are given."""
+    memory = network.read(batch.source, batch.source_lengths)
+    pointed, _ = network.point(batch.inputs, memory, network.begin(memory))
+    rows = batch.places // batch.target.shape[1]
+    return ForcedCopies(
+        pointed.flatten().take(batch.places),
+        batch.copies.index_select(0, rows),
+        batch.further.index_select(0, rows),
+        batch.target.flatten()[batch.places],
+        coverage_loss(pointed.weights).flatten()[batch.places],
+    )
+
+
+def forced_log_probabilities(network: PointingNetwork, batch: PairBatch) -> tuple[Tensor, Tensor]:
+    """The log-probabilities (token, writable) of what may be written at each real place, and what is wanted there."""
+    found = forced_copies(network, batch)
+    return _writable(_logits(network, found.pointed), found.pointed, found.source, found.further), found.wanted
+
+
+def _logits(network: TranslationNetwork, pointed: Pointed) -> Tensor:
+    logits = network.logits(pointed.states)
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
+def _writable(logits: Tensor, pointed: Pointed, source: Tensor, further: Tensor) -> Tensor:
+    """The log-probabilities of the vocabulary and of the words beyond it, -inf for those that a source has not."""
+    found = log_mixture(logits, pointed, source, further.shape[1])
+    own, beyond = found.split([logits.shape[1], further.shape[1]], dim=1)
+    return torch.cat([own, beyond.masked_fill(~further, float("-inf"))], dim=1)
+
+
+@dataclass(frozen=True)
+class CopyingCrossEntropy:
+    """−log p of the true tokens, written or copied, and λ times what it costs to look at a place again.
+
+    Of label smoothing ε goes to what the output layer gives to its vocabulary: −(1−ε) log p(w) − ε/V Σ_v log P(v). With
+    a `consistency` α there are two passes with other dropout, of which half the losses count, and α/4 · (KL(p‖q) +
+    KL(q‖p)), p and q what each may write or copy (R-Drop, Liang et al. 2021, equation 4, halved).
+    """
+
+    label_smoothing: float = 0.0
+    consistency: float = 0.0
+    coverage: float = 0.0  # λ of See et al. 2017, equation 13
+
+    def __call__(self, network: PointingNetwork, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+        found = forced_copies(network, batch.twice() if self.consistency else batch)
+        logits, again = _logits(network, found.pointed), found.again.sum()
+        total = self._cross_entropy(logits, found) + self.coverage * again
+        if self.consistency:
+            total = (total + self.consistency / 2 * _divergence(logits, found)) / 2
+        tallies = {"coverage": Tally((again.detach(), found.wanted.numel()), mean)} if self.coverage else {}
+        return Loss(total, batch.tokens, tallies)
+
+    def _cross_entropy(self, logits: Tensor, found: ForcedCopies) -> Tensor:
+        right = log_likelihood(logits, found.pointed, found.source, found.wanted).sum()
+        if not self.label_smoothing:
+            return -right
+        even = (logits.mean(-1) - logits.logsumexp(-1)).sum()
+        return -(1 - self.label_smoothing) * right - self.label_smoothing * even
+
+
+def _divergence(logits: Tensor, found: ForcedCopies) -> Float[Tensor, ""]:
+    """KL(p‖q) + KL(q‖p) = Σ (p − q) (log p − log q) of two passes, one behind the other."""
+    one, two = log_mixture(logits, found.pointed, found.source, found.further.shape[1]).chunk(2)
+    return ((one.exp() - two.exp()) * (one - two)).sum()
+
+
+class CopyMemory(NamedTuple):
+    """What was read of each sentence, its tokens as they can be copied, and which it has beyond the vocabulary."""
+
+    memory: Any
+    source: Int[Tensor, "batch source"]
+    further: Bool[Tensor, "batch further"]
+
+
+def start_copying(network: PointingNetwork, batch: PairBatch) -> State:
+    """The state of a search before its first step."""
+    memory = network.read(batch.source, batch.source_lengths)
+    return State(CopyMemory(memory, batch.copies, batch.further), network.begin(memory))
+
+
+def step_copying(
+    network: PointingNetwork, tokens: Int[Tensor, " row"], state: State, known: KnownTokens
+) -> tuple[Float[Tensor, "row writable"], State]:
+    """The log-probabilities of what may follow, and the state after these tokens."""
+    read: CopyMemory = state.sentence
+    pointed, past = network.point(known.read(tokens)[:, None], read.memory, state.row)
+    pointed, copies = pointed.flatten(), len(tokens) // len(read.source)
+    source, further = (each.repeat_interleave(copies, 0) for each in (read.source, read.further))
+    return _writable(_logits(network, pointed).float(), pointed, source, further), State(read, past)

@@ -1,0 +1,69 @@
+"""Translation by a network that copies: the unknown words of a source can be written, and searches need not know it.
+
+One tokeniser serves both sides. For the time of a sentence it is extended by the unknown words of its source, so that
+they have numbers behind the vocabulary in what is read, wanted, searched for and written.
+"""
+
+from collections.abc import Sequence
+
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.data.tokenisers.tokeniser import Tokeniser, open_to
+from regard.protocols import State
+from regard.tasks.translation.batches import KnownTokens, PairBatch
+from regard.tasks.translation.copying import (
+    CopyingCrossEntropy,
+    PointingNetwork,
+    forced_log_probabilities,
+    start_copying,
+    step_copying,
+)
+from regard.tasks.translation.objectives import Objective
+from regard.tasks.translation.task import Translation
+from regard.viewing.sides import Side, Words
+
+VOCABULARY = "(vocabulary)"  # where what is not copied comes from
+
+
+class CopyingTranslation(Translation):
+    """A translator that writes words of its vocabulary or copies words of the source."""
+
+    model: PointingNetwork
+    known: KnownTokens
+
+    def __init__(self, model: PointingNetwork, tokeniser: Tokeniser, objective: Objective | None = None) -> None:
+        super().__init__(model, tokeniser, tokeniser, objective or CopyingCrossEntropy())
+        self.known = KnownTokens(tokeniser.size, tokeniser.unknown)
+
+    def target_for(self, text: str) -> Tokeniser:
+        return open_to(self.target, text.strip())
+
+    def source_for(self, text: str) -> Tokeniser:
+        return self.target_for(text)
+
+    def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
+        return [self.target_for(text).encode(text.strip()) for text in texts]
+
+    def encode_targets(self, texts: Sequence[str], outputs: Sequence[str]) -> list[list[int]]:
+        return [self.target_for(text).encode(output) for text, output in zip(texts, outputs, strict=True)]
+
+    def forced_log_probabilities(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        return forced_log_probabilities(self.model, batch)
+
+    def start(self, batch: PairBatch) -> State:
+        return start_copying(self.model, batch)
+
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Tensor, State]:
+        return step_copying(self.model, tokens, state, self.known)
+
+    def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]], text: str = "") -> dict[str, Side]:
+        """As of every translator, and where each word comes from: the vocabulary, or a place of the source."""
+        sides = super().sides(batch, outputs, text)
+        source = sides["source"]
+        assert isinstance(source, Words)
+        places = [0, *(place + 1 for place in source.places)]
+        return sides | {"origins": Words([VOCABULARY, *source.tokens], [VOCABULARY, *source.words], places)}
+
+    def extents(self, batch: PairBatch) -> dict[str, Tensor]:
+        return super().extents(batch) | {"origins": batch.source_lengths + 1}
