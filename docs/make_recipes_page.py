@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from regard.base.recipe import Options, Recipe
 from regard.data.corpora.forms import Form
 from regard.data.corpora.options import Corpus, PairData
+from regard.data.texts.options import LanguageData, TextFile
 from regard.families import FAMILIES
 from regard.tasks import TASKS, find_place
 
@@ -36,6 +37,15 @@ a large one. Either every corpus of `train` has a weight or none has; with none,
 train = [{ source = "news.en", target = "news.pt", weight = 3 }, { pairs = "talks.tsv", weight = 1 }]
 valid = ["valid.en", "valid.pt"]    # two files of parallel lines
 test = "test.tsv"                   # a file of pairs
+```
+"""
+
+TEXT_FILES = """\
+```toml
+family = "word2vec"
+
+[data]
+train = ["brown:brown.txt.gz", { file = "tatoeba-en-pt:eng-por.train.tsv.gz", column = 1, split_words = true }]
 ```
 """
 
@@ -75,6 +85,9 @@ def _nested(path: str, kind: type[Options]) -> Iterator[str]:
         yield from _section("#### Each corpus of `train`, `valid` and `test`", Corpus, {})
         yield CORPORA
         yield from _section("#### The `form` of a corpus that is not pairs of lines", Form, {})
+    if issubclass(kind, LanguageData):
+        yield from _section("#### A file of `train`, `valid` and `test` that is more than lines of text", TextFile, {})
+        yield TEXT_FILES
     tables: dict[type[Options], list[str]] = {}
     for name, field in kind.model_fields.items():
         if inner := _options_of(field):
@@ -131,6 +144,8 @@ def _values(schema: dict[str, Any]) -> str:
         return ", ".join(f'`"{value}"`' for value in schema.get("enum", [schema.get("const")]))
     if schema["type"] == "array" and schema["items"].get("type") == "string":
         return "list of texts"
+    if schema["type"] == "array" and "anyOf" in schema["items"]:
+        return "list of texts and tables"
     if schema["type"] == "array" and schema["items"].get("type") == "integer":
         return "list of whole numbers"
     bounds = [text.format(schema[name]) for name, text in BOUNDS.items() if name in schema]

@@ -139,6 +139,36 @@ FAMILIES: dict[str, Family] = {
         options="BilmOptions",
         looks=False,
     ),
+    "word2vec": Family(
+        summary="vectors by which words predict those around them (skip-gram), or are predicted by them (CBOW)",
+        paper="Mikolov et al. 2013, Distributed Representations of Words and Phrases",
+        tasks=("words",),
+        module="regard.models.words",
+        model="Word2Vec",
+        options="Word2VecOptions",
+        learns="updates",
+        looks=False,
+    ),
+    "glove": Family(
+        summary="vectors whose products are the logarithms of how often words stand near each other",
+        paper="Pennington et al. 2014, GloVe: Global Vectors for Word Representation",
+        tasks=("words",),
+        module="regard.models.words",
+        model="GloVe",
+        options="GloVeOptions",
+        learns="updates",
+        looks=False,
+    ),
+    "fasttext": Family(
+        summary="word2vec with words made of their n-grams of letters, so that unknown words have vectors too",
+        paper="Bojanowski et al. 2017, Enriching Word Vectors with Subword Information",
+        tasks=("words",),
+        module="regard.models.words",
+        model="FastText",
+        options="FastTextOptions",
+        learns="updates",
+        looks=False,
+    ),
 }
 
 
@@ -214,14 +244,17 @@ def _belonging(family: str, task: str) -> Elsewhere:
 
     def sentence(path: str) -> str | None:
         owners = [
-            name
+            (name, learning)
             for name, kind in TASKS.items()
-            if any(way != own and path in describe_options(find_place(way.recipe)) for way in kind.ways.values())
+            for learning, way in kind.ways.items()
+            if way != own and path in describe_options(find_place(way.recipe))
         ]
         if not owners:
             return None
-        several = f"the task{'s' if len(owners) > 1 else ''} {' and '.join(owners)}"
-        belongs = "models that learn by gradient" if FAMILIES[family].learns == "counting" else several
+        names = list(dict.fromkeys(name for name, _ in owners))
+        belongs = f"the task{'s' if len(names) > 1 else ''} {' and '.join(names)}"
+        if FAMILIES[family].learns != "gradient" and {learning for _, learning in owners} == {"gradient"}:
+            belongs = "models that learn by gradient"
         return f"{path} belongs to {belongs}; a task of {task} {own.trains}"
 
     return sentence

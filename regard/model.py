@@ -13,7 +13,7 @@ from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Answer, Counts, TextVectors
+from regard.protocols import Answer, OwnWeights, TextVectors
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.training.snapshot import load_weights, named_weights
@@ -169,7 +169,7 @@ def make_model(task: Any, recipe: Recipe) -> Model:
 def _load_task(recipe: Recipe, files: Mapping[str, bytes], weights: dict[str, Tensor], folder: Path) -> Any:
     """The task of a recipe with these weights, refused if they are not those that it asks for."""
     kind = task_class(recipe)
-    if has(kind, Counts):
+    if has(kind, OwnWeights):
         task = kind.build(recipe, files)
         task.load_weights(weights)
         return task

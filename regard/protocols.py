@@ -6,12 +6,14 @@ The trainer, the searches, the evaluator and the viewer each ask for one or two 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from regard.base.progress import Progress, Remark
+from regard.data.vectors.word_vectors import WordVectors
 from regard.measures import Better as Better
 from regard.measures import Measure as Measure
 from regard.measures import Tally as Tally
@@ -191,6 +193,57 @@ class Counts(Protocol):
     def estimate(self) -> None: ...
     def weights(self) -> dict[str, Tensor]: ...
     def load_weights(self, tensors: dict[str, Tensor]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What an update of its own did: the loss, summed over `count` items, how much of the data, and how fast."""
+
+    total: float
+    count: int
+    items: int  # of the task's unit
+    learning_rate: float
+
+
+@runtime_checkable
+class Updates(Protocol):
+    """Learns by updates of its own, without torch's gradients: batch after batch, for some epochs.
+
+    `update` learns from a batch at a learning rate of its own, both of which it gives back in a `Learnt`; `length` is
+    how many batches an epoch has. `state` is all that a checkpoint holds of the model, of which `weights` are what
+    people use. `load_weights` refuses tensors that do not belong together.
+    """
+
+    unit: str  # what it counts, such as words
+
+    def length(self) -> int: ...
+    def update(self, batch: Any) -> Learnt: ...
+    def state(self) -> dict[str, Tensor]: ...
+    def resume_state(self, tensors: dict[str, Tensor]) -> None: ...
+    def weights(self) -> dict[str, Tensor]: ...
+    def load_weights(self, tensors: dict[str, Tensor]) -> None: ...
+
+
+@runtime_checkable
+class OwnWeights(Protocol):
+    """Holds its weights itself, and is no torch module."""
+
+    def weights(self) -> dict[str, Tensor]: ...
+    def load_weights(self, tensors: dict[str, Tensor]) -> None: ...
+
+
+WhichVectors = Literal["centres", "contexts", "mean"]
+
+
+@runtime_checkable
+class Lexical(Protocol):
+    """Has a vector for each of its words: as a centre (W), as a context of others (U), or the mean of both.
+
+    `vector_of` gives that of a single word, also of one that it composes of parts, and None where it has none.
+    """
+
+    def word_vectors(self, which: WhichVectors = "centres") -> WordVectors: ...
+    def vector_of(self, word: str, which: WhichVectors = "centres") -> np.ndarray | None: ...
 
 
 @runtime_checkable

@@ -11,6 +11,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Without a GPU, kernels run in Triton's interpreter; it is asked for before anybody imports Triton.
 if not Path("/dev/nvidiactl").exists():
     os.environ["TRITON_INTERPRET"] = "1"
+# What numba would compile for seconds runs as plain Python, on data of a few words; see tests/kernels.
+os.environ["NUMBA_DISABLE_JIT"] = "1"
 sys.path.insert(0, str(Path(__file__).parent))
 
 import jaxtyping

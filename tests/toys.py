@@ -101,6 +101,18 @@ def _read_text(folder: Path) -> dict[str, Any]:
     }
 
 
+def _words(**model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        source, target = write_corpus(folder, 60)
+        return {
+            "data": {"train": str(source), "valid": str(target), "tokeniser": {"kind": "words"}},
+            "model": {"width": 6, "window": 2, **model},
+            "training": {"batch_words": 200, "epochs": 2, "save_every": 2},
+        }
+
+    return table
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -116,4 +128,7 @@ TOYS: dict[str, Toy] = {
     "rnnlm": Toy(_read_text),
     "ngram": Toy(_counted_text),
     "bilm": Toy(_read_both_ways),
+    "word2vec": Toy(_words()),
+    "glove": Toy(_words()),
+    "fasttext": Toy(_words(buckets=50)),
 }

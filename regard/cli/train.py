@@ -298,6 +298,7 @@ _EXAMPLES = {
     "prompt": "regard {verb} {place} --prompt 'text'",
     "nodes": "regard {verb} {place} 0",
     "picture": "regard {verb} {place} picture.png",
+    "words": "regard {verb} {place} word",
 }
 
 

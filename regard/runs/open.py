@@ -20,7 +20,7 @@ from regard.base.recipe import Recipe, differences, write
 from regard.families import check_recipe, task_class, with_settings
 from regard.hardware.devices import pick_device
 from regard.model import build_task, check_room, check_weights, load
-from regard.protocols import Begins, Counts, Outlines, Prepared, Settles
+from regard.protocols import Begins, Outlines, OwnWeights, Prepared, Settles
 from regard.runs import checkpoint
 from regard.runs.checkpoint import RunFolder
 from regard.runs.validate import check_best_by
@@ -194,7 +194,7 @@ def is_finished(recipe: Recipe, folder: RunFolder) -> bool:
     if not folder.exists() or (facts := folder.facts()) is None:
         return False
     _same_recipe(recipe, folder)
-    if has(task_class(recipe), Counts):
+    if has(task_class(recipe), OwnWeights):
         return facts.finished
     return facts.finished and (facts.step >= recipe.training.steps or _is_out_of_patience(facts, recipe))
 

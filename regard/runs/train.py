@@ -1,19 +1,20 @@
-"""Training a run that is open, by gradient or by counting, and drawing how it went."""
+"""Training a run that is open, by the loop of its way to learn, and drawing how it went."""
 
 from collections.abc import Sequence
 
-from regard.protocols import Counts
+from regard.protocols import Counts, Updates
 from regard.runs.open import Run
 from regard.runs.validate import validator_of
 from regard.training.counter import Counter
 from regard.training.events import Listener
 from regard.training.snapshot import Facts
 from regard.training.trainer import Trainer
+from regard.training.updater import Updater
 
 
 def train(run: Run, listeners: Sequence[Listener]) -> Facts:
     """Train the run to its end or to a stop, and draw its loss curve, if it has one."""
-    loop = Counter if isinstance(run.task, Counts) else Trainer
+    loop = Counter if isinstance(run.task, Counts) else Updater if isinstance(run.task, Updates) else Trainer
     recipe, validator = run.recipe, validator_of(run.task, run.recipe)
     facts = loop(run.task, recipe.training, recipe.seed, run.folder, validator, listeners).run()
     if facts.losses:

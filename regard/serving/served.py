@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from regard.verbs.generate.continuing import Generated
 
 _ASKED = ("answer", "embed", "generate", "look")  # the verbs that the server has doors for
-Reads = Literal["text", "prompt", "nodes", "picture"]  # what an input of a model is
+Reads = Literal["text", "prompt", "nodes", "picture", "words"]  # what an input of a model is
 
 
 class Served(ABC):

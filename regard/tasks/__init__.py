@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
-Learning = Literal["gradient", "counting"]
+Learning = Literal["gradient", "counting", "updates"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Kind:
     """
 
     summary: str
-    reads: Literal["text", "prompt", "nodes", "picture"]
+    reads: Literal["text", "prompt", "nodes", "picture", "words"]
     gives: str  # goes on after "a gat gives"
     verb: str
     ways: dict[Learning, Way]
@@ -119,6 +119,19 @@ TASKS: dict[str, Kind] = {
             ),
         },
         model="regard.verbs.generate.model:LanguageModel",
+    ),
+    "words": Kind(
+        summary="each word becomes a vector, near those of words that stand in like places",
+        reads="words",
+        gives="a vector for each word",
+        verb="neighbours",
+        ways={
+            "updates": Way(
+                task="regard.tasks.words.task:Words",
+                recipe="regard.tasks.words.options:WordsRecipe",
+                trains="goes through its text for some epochs, by updates of its own",
+            )
+        },
     ),
 }
 

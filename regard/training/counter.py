@@ -4,88 +4,41 @@ A checkpoint holds all that was counted and how many batches that was, so a run 
 the same counts as one that was not.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
-import torch
-
-from regard.base.faults import Fault
 from regard.protocols import Counts, Task
-from regard.training.events import Counted, Ended, Event, Listener, Started, Validated
+from regard.training.events import Counted, Started
 from regard.training.options import CountingOptions
-from regard.training.prefetch import prefetch
-from regard.training.snapshot import Facts, Keeper, Snapshot, Validation
+from regard.training.own_loop import OwnLoop
+from regard.training.snapshot import Snapshot
 
 
 class Countable(Task, Counts, Protocol):
     """What the counter asks of a task."""
 
 
-class Counter:
+class Counter(OwnLoop[Countable, CountingOptions]):
     """Lets `task` count until its data is over or a listener asks it to stop; a step is a batch."""
 
-    def __init__(
-        self,
-        task: Countable,
-        options: CountingOptions,
-        seed: int,
-        keeper: Keeper,
-        validate: Callable[[], Validation],
-        listeners: Sequence[Listener] = (),
-    ) -> None:
-        self.task, self.options, self.seed = task, options, seed
-        self.keeper, self.validate, self.listeners = keeper, validate, listeners
-        self.facts = Facts()
-        self.stop: str | None = None
+    @property
+    def epochs(self) -> int:
+        return 1
 
-    def run(self) -> Facts:
-        """Count on from the last checkpoint, or from the start, to the end or to a stop."""
-        if (snapshot := self.keeper.latest()) is not None:
-            self.facts = replace(snapshot.facts)
-            if not self.facts.finished:
-                self.task.resume_counts(snapshot.tensors["counts"])
-        self._tell(Started(self.facts.step, steps=0, unit="batches"))
-        if not self.facts.finished:
-            self._count_on()
-        self._tell(Ended(self.facts.step, self.stop or "done", self.facts.finished))
-        return self.facts
+    def restore(self, snapshot: Snapshot) -> None:
+        self.task.resume_counts(snapshot.tensors["counts"])
 
-    def _count_on(self) -> None:
-        with prefetch(self.task.batches("train", self.seed, 0, self.facts.batch)) as batches:
-            for batch in batches:
-                self._count(batch)
-                if self.stop is not None:
-                    break
-        if self.facts.batch == 0:
-            raise Fault("The training data has not a single batch.")
-        if self.stop is None:
-            self._finish()
-        else:
-            self._save()
+    def beginning(self) -> Started:
+        return Started(self.facts.step, steps=0, unit="batches")
 
-    def _count(self, batch: Any) -> None:
+    def learn(self, batch: Any) -> Counted:
         self.task.count(batch)
-        self.facts.batch += 1
-        self.facts.step = self.facts.batch
-        self._tell(Counted(self.facts.step))
-        if self.facts.batch % self.options.save_every == 0:
-            self._save()
+        return Counted(self.facts.step)
 
-    def _finish(self) -> None:
+    def finish_epoch(self, is_last: bool) -> None:
         """Make the model of what was counted, validate it and publish it."""
         self.task.estimate()
-        with torch.no_grad():
-            validation = self.validate()
-        self.keeper.publish(self.task.weights(), validation)
-        self.facts.validations.append((self.facts.step, validation.values))
-        self._tell(Validated(self.facts.step, validation.values, True, 0, validation.samples, validation.details))
-        self.facts.finished = True
-        self.keeper.save(Snapshot({}, self.facts))  # whose counts nobody needs any more
+        self.judge()
 
-    def _save(self) -> None:
-        self.keeper.save(Snapshot({"counts": self.task.counts()}, self.facts))
-
-    def _tell(self, event: Event) -> None:
-        for listener in self.listeners:
-            self.stop = listener(event) or self.stop
+    def snapshot(self) -> Snapshot:
+        # When all is counted and the model is made, nobody needs the counts any more.
+        return Snapshot({} if self.facts.finished else {"counts": self.task.counts()}, self.facts)

@@ -25,7 +25,7 @@ class Stepped:
     loss: float
     items: int
     learning_rate: float
-    gradient_norm: float
+    gradient_norm: float | None  # None where there are only updates of the task's own
     tallies: dict[str, float] = field(default_factory=dict)
 
 

@@ -246,7 +246,7 @@ class TensorBoard:
                 self.writer = SummaryWriter(str(self.folder), purge_step=step + 1)
             case Stepped(step, _, loss, _, learning_rate, norm, tallies):
                 plain = {f"{name} unsmoothed": value for name, value in {"loss": loss, **tallies}.items()}
-                others = {"learning rate": learning_rate, "gradient norm": norm}
+                others = {"learning rate": learning_rate} | ({} if norm is None else {"gradient norm": norm})
                 for name, value in (self.smoother.values | plain | others).items():
                     self.writer.add_scalar(f"training/{name}", value, step)
             case Validated(step, measures):

@@ -144,3 +144,11 @@ class CountingOptions(Options):
     """How a task that learns in one pass of counting is trained."""
 
     save_every: int = Field(default=1000, ge=1, description="Batches counted between checkpoints.")
+
+
+class UpdatingOptions(Options):
+    """How a task that learns by updates of its own is trained: so often through all of its data."""
+
+    epochs: int = Field(default=5, ge=1, description="How often it goes through all of its training data.")
+    save_every: int = Field(default=1000, ge=1, description="Batches between checkpoints.")
+    validate_every: int = Field(default=1, ge=1, description="Epochs between validations; the last is always measured.")

@@ -14,17 +14,19 @@ from regard.protocols import (
     Emits,
     Labelled,
     Learns,
+    Lexical,
     Measures,
     Reads,
     Reported,
     Stepwise,
+    Updates,
     Writes,
 )
 from regard.tasks import TASKS, find_place
 
 # Each verb with the sets of capabilities that give it: one of the sets is enough.
 VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
-    "train": ((Learns,), (Counts,)),
+    "train": ((Learns,), (Counts,), (Updates,)),
     "evaluate": ((Measures,),),
     "translate": ((Reads, Stepwise, Writes), (Reads, Emits)),
     "generate": ((Reads, Stepwise, Writes),),
@@ -33,14 +35,16 @@ VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
     "answer": ((Reads, Answers),),
     "draw": ((Draws,),),
     "embed": ((Reads, Embeds),),
+    "neighbours": ((Lexical,),),
+    "analogy": ((Lexical,),),
     "look": ((Reads, Labelled),),
     "heads": ((Labelled, Reported),),
     "info": ((Describes,),),
-    "compare": ((Learns, Measures), (Counts, Measures)),
+    "compare": ((Learns, Measures), (Counts, Measures), (Updates, Measures)),
     "average": ((Learns,),),
 }
 # Verbs that capabilities alone do not give: a kind of task has one of them as its own.
-OWN_VERBS = frozenset({"translate", "generate", "caption", "transcribe", "answer", "draw"})
+OWN_VERBS = frozenset({"translate", "generate", "caption", "transcribe", "answer", "draw", "neighbours"})
 
 
 LOOKING = ("look", "heads")  # verbs that take a network which looks somewhere

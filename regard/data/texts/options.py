@@ -51,15 +51,48 @@ class TextTokeniserOptions(Options):
         return TokeniserOptions(kind=self.kind, vocabulary=self.vocabulary or unlimited, at_least=self.at_least)
 
 
+class TextFile(Options):
+    """A file whose lines hold more than a sentence of words, and what of each line is text."""
+
+    file: str = Field(description="A path, or `SET:path` for a file of the data catalogue.")
+    column: int | None = Field(
+        None, ge=1, description="Which of the columns that tabs part is the text, counted from 1; without it, all are."
+    )
+    tag_mark: str | None = Field(
+        None,
+        min_length=1,
+        description="What stands between a word and its tag, as _ in `menino_N`; the tags are left out.",
+    )
+    split_words: bool = Field(
+        False,
+        description="Whether punctuation marks are parted from words first, so that raw text can stand beside text "
+        "that was cut before.",
+    )
+
+
+class PhraseOptions(Options):
+    """Which pairs of words are joined to one, as new and york to new_york (Mikolov et al. 2013, section 4).
+
+    A pair is joined if (count(a b) − discount) / (count(a) · count(b)) · words > threshold.
+    """
+
+    passes: int = Field(
+        0, ge=0, le=8, description="How often pairs are counted and joined: two passes join up to four words; 0: none."
+    )
+    discount: int = Field(5, ge=0, description="What is taken from the count of a pair, so that rare ones stay apart.")
+    threshold: float = Field(100.0, gt=0, description="The score above which a pair is joined.")
+
+
 class LanguageData(Options):
     """The text of a language model. Every line is a sentence, which ends where the line does.
 
     A name is a path, or `SET:path` for a file of the data catalogue; several files are a list and follow one another.
+    A table in the place of a name also says what of each line is text: `{ file = "…", column = 2 }`.
     """
 
-    train: list[str] = Field(min_length=1, description="Files of text to learn from.")
-    valid: list[str] = Field([], description="Files of text to watch the training by.")
-    test: list[str] = Field([], description="Files of text for the final scores.")
+    train: list[str | TextFile] = Field(min_length=1, description="Files of text to learn from.")
+    valid: list[str | TextFile] = Field([], description="Files of text to watch the training by.")
+    test: list[str | TextFile] = Field([], description="Files of text for the final scores.")
     hold_out: float = Field(
         0.0,
         ge=0,
@@ -97,4 +130,33 @@ class LanguageData(Options):
     @field_validator("train", "valid", "test", mode="before")
     @classmethod
     def _one_file(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
+        return [value] if isinstance(value, str | dict) else value
+
+    def spell(self, line: str) -> str:
+        """A line as it is learnt from."""
+        return line
+
+    def joins(self) -> PhraseOptions:
+        """Which pairs of words are joined to one: none."""
+        return PhraseOptions()
+
+
+class WordsData(LanguageData):
+    """The text that vectors of words are learnt from: the spelling and the joining of its words are chosen too."""
+
+    lower_case: bool = Field(False, description="Whether all text is read in lower case.")
+    phrases: PhraseOptions = Field(PhraseOptions(), description="Which pairs of words are joined to one.")
+
+    def spell(self, line: str) -> str:
+        return line.lower() if self.lower_case else line
+
+    def joins(self) -> PhraseOptions:
+        return self.phrases
+
+    @model_validator(mode="after")
+    def _of_words(self) -> Self:
+        if not self.tokeniser.is_of_words:
+            raise ValueError(f"vectors are of words, and tokeniser.kind = '{self.tokeniser.kind}' has none")
+        if self.phrases.passes and self.tokeniser.kind != "spaces":
+            raise ValueError(f"phrases are of words that spaces part, and tokeniser.kind is '{self.tokeniser.kind}'")
+        return self

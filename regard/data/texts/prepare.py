@@ -1,4 +1,4 @@
-"""From text files to tokens on disk: the vocabulary first, then one file of tokens for each split.
+"""From text files to tokens on disk: phrases and vocabulary first, then one file of tokens for each split.
 
 Each step leaves files that are whole or not there, so that an interrupted preparation goes on where it was; what it
 makes is the same to the byte.
@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, SerializeAsAny
 
 from regard.base.checksums import (
     are_whole,
@@ -29,8 +28,10 @@ from regard.base.progress import Progress, Remark, silent
 from regard.base.recipe import differences
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
-from regard.data.corpora.text import file_of, lines_in_words, read_lines
-from regard.data.texts.options import SPLITS, LanguageData
+from regard.data.corpora.text import file_of, lines_in_words
+from regard.data.texts.lines import Line, lines_of_split, name_of
+from regard.data.texts.options import SPLITS, LanguageData, WordsData
+from regard.data.texts.phrases import Pair, join_phrases, learn_phrases
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
 
@@ -39,15 +40,22 @@ _AT_ONCE = 10_000  # lines that are cut together
 _SAMPLED = 1_000_000  # lines from which subwords are learnt
 _FEWEST_WORDS = 2
 _NAME = "tokeniser"
+Phrases = Sequence[set[Pair]]
 
 
 class TextPurpose(BaseModel):
     """What a folder is the preparation of."""
 
     format: int
-    options: LanguageData
+    options: SerializeAsAny[LanguageData | WordsData]
     inputs: list[InputFile]
     given: str = ""  # a checksum of the tokeniser that was given; none if it is made here
+
+
+class PhraseRecord(BaseModel):
+    """The pairs of words that each pass joins."""
+
+    passes: list[list[Pair]]
 
 
 class SplitRecord(BaseModel):
@@ -88,6 +96,7 @@ class _Layout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.purpose = folder / "purpose.json"
+        self.phrases = folder / "phrases.json"
         self.tokeniser = folder / "tokeniser"
         self.tokeniser_done = folder / "tokeniser" / "done.json"  # vouches for it
 
@@ -101,6 +110,7 @@ class _Layout:
     def clear(self) -> None:
         """Remove all that a preparation has made."""
         self.purpose.unlink(missing_ok=True)
+        self.phrases.unlink(missing_ok=True)
         shutil.rmtree(self.tokeniser, ignore_errors=True)
         for split in SPLITS:
             self.record(split).unlink(missing_ok=True)
@@ -125,10 +135,11 @@ def prepare_text(
     make_folder(folder)
     with lock_folder(folder, progress):
         _claim(layout, purpose, remark, _is_of(layout, tokeniser))
-        made = _tokeniser(options, layout, progress, tokeniser)
+        phrases = _phrases(options, layout)
+        made = _tokeniser(options, layout, phrases, progress, tokeniser)
         for split in splits:
             if not layout.record(split).is_file():
-                _cut(options, split, layout, made, progress)
+                _cut(options, split, layout, phrases, made, progress)
         remove_leftovers(folder)
     records = {split: read_record(SplitRecord, layout.record(split)) for split in splits}
     check_files(folder, {layout.tokens(split).name: record.checksum for split, record in records.items()})
@@ -151,7 +162,7 @@ def _is_finished(options: LanguageData, layout: _Layout) -> bool:
 
 
 def _purpose_of(options: LanguageData, tokeniser: Tokeniser | None, all_there: bool) -> TextPurpose:
-    names = dict.fromkeys([*options.train, *options.valid, *options.test])
+    names = dict.fromkeys(map(name_of, [*options.train, *options.valid, *options.test]))
     inputs = [input_of(name) for name in names if all_there or file_of(name).is_file()]
     own = options.model_copy(update={"prepared": None})
     return TextPurpose(format=_FORMAT, options=own, inputs=inputs, given=_checksum(tokeniser) if tokeniser else "")
@@ -201,17 +212,29 @@ def _changes(stored: TextPurpose, purpose: TextPurpose, is_own: bool) -> list[st
     return changes + [f"the file {name} has changed" for name in changed]
 
 
-def _tokeniser(options: LanguageData, layout: _Layout, progress: Progress, given: Tokeniser | None) -> Tokeniser:
+def _phrases(options: LanguageData, layout: _Layout) -> list[set[Pair]]:
+    """The pairs of words that are joined, learnt from the training text, unless they lie there already."""
+    if not options.joins().passes:
+        return []
+    if not layout.phrases.is_file():
+        passes = learn_phrases(lambda: (line.text for line in lines_of_split(options, "train")), options.joins())
+        write_record(layout.phrases, PhraseRecord(passes=[sorted(pairs) for pairs in passes]))
+    return [set(pairs) for pairs in read_record(PhraseRecord, layout.phrases).passes]
+
+
+def _tokeniser(
+    options: LanguageData, layout: _Layout, phrases: Phrases, progress: Progress, given: Tokeniser | None
+) -> Tokeniser:
     """The tokeniser, given or made of the training text, unless it lies there already."""
     if not are_whole(layout.tokeniser_done):
         make_folder(layout.tokeniser)
-        made = given or _made_of_training_text(options, progress)
+        made = given or _made_of_training_text(options, phrases, progress)
         write_vouched(layout.tokeniser_done, made.files(_NAME))
     return load_tokeniser(layout.tokeniser, _NAME, options.tokeniser.full())
 
 
-def _made_of_training_text(options: LanguageData, progress: Progress) -> Tokeniser:
-    lines = (each.text for each in _lines(options, "train"))
+def _made_of_training_text(options: LanguageData, phrases: Phrases, progress: Progress) -> Tokeniser:
+    lines = join_phrases((each.text for each in lines_of_split(options, "train")), phrases)
     if not options.tokeniser.is_of_words:
         return train_tokeniser(options.tokeniser.full(), islice(lines, _SAMPLED), progress)
     tokeniser = train_tokeniser(options.tokeniser.full(), lines, progress)
@@ -220,54 +243,41 @@ def _made_of_training_text(options: LanguageData, progress: Progress) -> Tokenis
         raise Fault(
             f"The vocabulary has {found}: the text of data.train has no other"
             f"{' that occurs often enough' if options.tokeniser.at_least > 1 else ''}. "
-            "A language model needs several to choose from."
+            "A model of text needs several to choose from."
         )
     return tokeniser
 
 
-def _cut(options: LanguageData, split: str, layout: _Layout, tokeniser: Tokeniser, progress: Progress) -> None:
+def _cut(
+    options: LanguageData, split: str, layout: _Layout, phrases: Phrases, tokeniser: Tokeniser, progress: Progress
+) -> None:
     """Write the tokens of a split, then what became of its lines."""
     record = SplitRecord()
     with whole_file(layout.tokens(split)) as file:
-        for block in _in_blocks(_lines(options, split)):
-            file.write(_tokens_of(block, options, tokeniser, record))
+        for block in _in_blocks(lines_of_split(options, split)):
+            file.write(_tokens_of(block, options, phrases, tokeniser, record))
             progress(f"cutting the {split} text", record.lines, None)
     if not record.lines:
         said = f"{lines_in_words(record.blank)}, nothing but blank" if record.blank else "no line"
-        names = ", ".join(getattr(options, split) or options.train)
+        names = ", ".join(map(name_of, getattr(options, split) or options.train))
         raise Fault(f"data.{split} holds no text: {names} has {said}{' left for it' if options.hold_out else ''}.")
     record.checksum = file_checksum(layout.tokens(split))
     write_record(layout.record(split), record)
 
 
-class _Line(NamedTuple):
-    """A line and where it stands."""
-
-    file: str
-    number: int
-    text: str
-
-
-def _lines(options: LanguageData, split: str) -> Iterator[_Line]:
-    """The lines of a split: those of its files, or some of the training text."""
-    names = getattr(options, split) or options.train
-    lines = (_Line(name, *each) for name in names for each in enumerate(read_lines(file_of(name)), 1))
-    if not options.held_out or split not in ("train", *options.held_out):
-        return lines
-    own = options.lines_of(split, sum(1 for name in options.train for _ in read_lines(file_of(name))))
-    return islice(lines, own.start, own.stop)
-
-
-def _in_blocks(lines: Iterator[_Line]) -> Iterator[list[_Line]]:
+def _in_blocks(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """Some lines at once."""
     while block := list(islice(lines, _AT_ONCE)):
         yield block
 
 
-def _tokens_of(lines: Sequence[_Line], options: LanguageData, tokeniser: Tokeniser, record: SplitRecord) -> bytes:
+def _tokens_of(
+    lines: Sequence[Line], options: LanguageData, phrases: Phrases, tokeniser: Tokeniser, record: SplitRecord
+) -> bytes:
     """The tokens of some lines as they are stored; `record` is brought up to date."""
     found: list[int] = []
-    for line, tokens in zip(lines, tokeniser.encode_all([line.text for line in lines]), strict=True):
+    texts = list(join_phrases((line.text for line in lines), phrases))
+    for line, tokens in zip(lines, tokeniser.encode_all(texts), strict=True):
         if len(tokens) > options.longest:
             raise Fault(
                 f"{line.file}, line {line.number:,} has {len(tokens):,} tokens, more than the {options.longest:,} of "

@@ -267,7 +267,7 @@ class ModelAnswer(DoorAnswer):
 
     name: str
     task: str
-    reads: Literal["text", "prompt", "nodes", "picture"]
+    reads: Literal["text", "prompt", "nodes", "picture", "words"]
     family: str
     preset: str | None
     can: list[str]

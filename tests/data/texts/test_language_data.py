@@ -136,7 +136,7 @@ def test_a_killed_preparation_goes_on_to_the_same_bytes(tmp_path: Path, monkeypa
     [
         ("", {}, "There is no text to train the tokeniser on"),
         ("\n \n", {}, "There is no text to train the tokeniser on"),
-        ("a a\na\n", {}, "The vocabulary has one word, 'a': the text of data.train has no other. A language model"),
+        ("a a\na\n", {}, "The vocabulary has one word, 'a': the text of data.train has no other. A model of text"),
         ("a b\n", {"tokeniser": {"at_least": 2}}, "The vocabulary has no word: .* that occurs often enough"),
         ("a b " * 50_001 + "\n", {}, r"train.txt, line 1 has 100,002 tokens, more than the 100,000 of data.longest"),
         ("a b\na b c\n", {"longest": 2}, "train.txt, line 2 has 3 tokens, more than the 2 of data.longest"),

@@ -1,0 +1,60 @@
+"""The lines of the files that a recipe names, as the text that is learnt from."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from regard.base.faults import Fault
+from regard.data.corpora.text import file_of, read_lines
+from regard.data.texts.options import LanguageData, TextFile
+from regard.data.tokenisers.spaces import split_at_spaces
+from regard.data.tokenisers.words import split_words
+
+
+class Line(NamedTuple):
+    """The text of a line and where it stands."""
+
+    file: str
+    number: int
+    text: str
+
+
+def lines_of_split(options: LanguageData, split: str) -> Iterator[Line]:
+    """The lines of a split: those of its files, or some of the training text."""
+    files = getattr(options, split) or options.train
+    lines = (Line(name_of(file), *each) for file in files for each in enumerate(_text_lines(options, file), 1))
+    if not options.held_out or split not in ("train", *options.held_out):
+        return lines
+    own = options.lines_of(split, sum(1 for file in options.train for _ in read_lines(file_of(name_of(file)))))
+    return islice(lines, own.start, own.stop)
+
+
+def name_of(file: str | TextFile) -> str:
+    """The name of a file, as `SET:path` or as a path."""
+    return file if isinstance(file, str) else file.file
+
+
+def _text_lines(options: LanguageData, file: str | TextFile) -> Iterator[str]:
+    """The text of each line of a file, spelt as the options say."""
+    change = _changes(file) if isinstance(file, TextFile) else None
+    for number, line in enumerate(read_lines(file_of(name_of(file))), 1):
+        yield options.spell(line if change is None else change(line, number))
+
+
+def _changes(file: TextFile) -> Callable[[str, int], str]:
+    """What is done to each line of a file."""
+
+    def change(line: str, number: int) -> str:
+        if file.column is not None:
+            columns = line.split("\t")
+            if len(columns) < file.column:
+                raise Fault(
+                    f"{file.file}, line {number:,} has {len(columns)} of the columns that tabs part; "
+                    f"there is no column {file.column}."
+                )
+            line = columns[file.column - 1]
+        if file.tag_mark is not None:
+            line = " ".join(word.rpartition(file.tag_mark)[0] or word for word in split_at_spaces(line))
+        return " ".join(split_words(line)) if file.split_words else line
+
+    return change

@@ -1,0 +1,54 @@
+"""GloVe on a CPU, compiled by numba: pair after pair, each a step of AdaGrad on the two rows that it concerns."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+
+
+class GloVeTables(NamedTuple):
+    """What is learnt, and the sums of its squared gradients."""
+
+    centres: np.ndarray
+    contexts: np.ndarray
+    centre_biases: np.ndarray
+    context_biases: np.ndarray
+    centres_sums: np.ndarray
+    contexts_sums: np.ndarray
+    centre_biases_sums: np.ndarray
+    context_biases_sums: np.ndarray
+
+
+@register_jitable
+def _step(values, sums, place, gradient, rate):
+    """AdaGrad: the sum of squared gradients first, then a step divided by its root (Duchi et al. 2011)."""
+    sums[place] += gradient * gradient
+    values[place] -= rate * gradient / math.sqrt(sums[place])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
+def learn_pairs(rows, columns, logarithms, shares, tables, rate):
+    """Learn from pairs of words with the logarithms of their counts, each for its share; gives the loss of all."""
+    scratch = np.zeros(2, tables.centres.dtype)
+    scratch[1] = rate
+    rate = scratch[1]
+    total = 0.0
+    for pair in range(len(rows)):
+        row, column = rows[pair], columns[pair]
+        centre, context = tables.centres[row], tables.contexts[column]
+        centre_sums, context_sums = tables.centres_sums[row], tables.contexts_sums[column]
+        error = tables.centre_biases[row] + tables.context_biases[column] - logarithms[pair]
+        for each in range(len(centre)):
+            error += centre[each] * context[each]
+        total += 0.5 * shares[pair] * error * error
+        scratch[0] = shares[pair] * error
+        slope = scratch[0]
+        for each in range(len(centre)):
+            of_centre, of_context = slope * context[each], slope * centre[each]
+            _step(centre, centre_sums, each, of_centre, rate)
+            _step(context, context_sums, each, of_context, rate)
+        _step(tables.centre_biases, tables.centre_biases_sums, row, slope, rate)
+        _step(tables.context_biases, tables.context_biases_sums, column, slope, rate)
+    return total

@@ -1,0 +1,153 @@
+"""GloVe: vectors whose products are the logarithms of how often words stand near each other.
+
+    J = ½ Σ f(x_ij) (w_i · u_j + b_i + c_j − log x_ij)²,   f(x) = min(1, (x / x_max)^α)
+
+over all pairs with x_ij > 0 (Pennington et al. 2014, equations 8 and 9; the half is that of their program), by AdaGrad.
+"""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from jaxtyping import Float32, Int32
+from torch import Tensor
+
+from regard.models.words.cooccurrences import Cooccurrences, count_cooccurrences
+from regard.models.words.learning import Learning, Update, Which, check_tables, keys
+from regard.models.words.options import GloVeOptions
+from regard.models.words.vocabulary import Vocabulary
+
+_SUMS = "_sums"  # of squared gradients, beside what they are of
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Some of the pairs of words that stand near each other, and their counts."""
+
+    rows: Int32[np.ndarray, " pair"]
+    columns: Int32[np.ndarray, " pair"]
+    counts: Float32[np.ndarray, " pair"]
+
+
+class CountedText:
+    """The co-occurrences of a text, counted when they are first asked for, and cut into batches."""
+
+    def __init__(self, tokens: np.ndarray, end: int, first: int, size: int, window: int, batch: int) -> None:
+        self._text, self._batch = (tokens, end, first, size, window), batch
+        self._counted: Cooccurrences | None = None
+
+    @property
+    def counted(self) -> Cooccurrences:
+        if self._counted is None:
+            self._counted = count_cooccurrences(*self._text)
+        return self._counted
+
+    def __len__(self) -> int:
+        return -(-len(self.counted) // self._batch)
+
+    def batches(self, key: int, start: int) -> Iterator[PairBatch]:
+        """All pairs in an order that is drawn by the key, from the batch `start` on."""
+        order, pairs = np.random.default_rng(key).permutation(len(self.counted)), self.counted
+        for first in range(start * self._batch, len(order), self._batch):
+            some = order[first : first + self._batch]
+            yield PairBatch(pairs.rows[some], pairs.columns[some], pairs.counts[some])
+
+
+class GloVe:
+    """W and U, their biases, and how they learn from counts."""
+
+    unit = "pairs"
+
+    def __init__(self, options: GloVeOptions, vocabulary: Vocabulary) -> None:
+        self.options, self.vocabulary = options, vocabulary
+        size, width = len(vocabulary), options.width
+        self.shapes = {
+            "centres": (size, width), "contexts": (size, width), "centre_biases": (size,), "context_biases": (size,)
+        }  # fmt: skip
+        self.tables: dict[str, Tensor] = {}
+
+    def initialise(self, seed: int) -> None:
+        """All evenly between −1/2 and 1/2 over the width; the sums of squared gradients begin at 1."""
+        chance = torch.Generator().manual_seed(seed)
+        self.tables = {
+            name: (torch.rand(shape, generator=chance) - 0.5) / self.options.width
+            for name, shape in self.shapes.items()
+        }
+        self.tables |= {name + _SUMS: torch.ones(shape) for name, shape in self.shapes.items()}
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has vectors, first ones or learnt ones."""
+        return len(self.tables) > 0
+
+    @property
+    def signature(self) -> str:
+        """How its loss is made."""
+        return "half of the weighted squared error of log counts, per pair of words"
+
+    def weights(self) -> dict[str, Tensor]:
+        return {name: self.tables[name] for name in self.shapes}
+
+    def state(self) -> dict[str, Tensor]:
+        return self.tables
+
+    def load_weights(self, tensors: Mapping[str, Tensor]) -> None:
+        check_tables(tensors, self.shapes)
+        self.tables = {name: tensor.clone() for name, tensor in tensors.items()}
+
+    def resume_state(self, tensors: Mapping[str, Tensor]) -> None:
+        check_tables(tensors, self.shapes | {name + _SUMS: shape for name, shape in self.shapes.items()})
+        self.tables = {name: tensor.clone() for name, tensor in tensors.items()}
+
+    def material(self, tokens: np.ndarray, end: int, first: int, learning: Learning) -> CountedText:
+        """What it learns from: the co-occurrences of a text."""
+        return CountedText(tokens, end, first, len(self.vocabulary), self.options.window, learning.batch_words)
+
+    def batches(self, material: CountedText, seed: int, epoch: int, epochs: int, start: int) -> Iterator[PairBatch]:
+        return material.batches(next(keys(seed, epoch, 0)), start)
+
+    def update(self, batch: PairBatch, learning: Learning) -> Update:
+        """Learn from a batch; the learning rate does not fall, for AdaGrad's steps do."""
+        from regard.kernels.glove_updates import GloVeTables, learn_pairs
+
+        tables = GloVeTables(**{name: tensor.numpy() for name, tensor in self.tables.items()})
+        logarithms, shares = np.log(batch.counts), self._shares(batch.counts)
+
+        def learn(part: slice) -> float:
+            given = (batch.rows[part], batch.columns[part], logarithms[part], shares[part])
+            return float(learn_pairs(*given, tables, learning.learning_rate))
+
+        cuts = np.linspace(0, len(batch.counts), learning.threads + 1).astype(int).tolist()
+        parts = [slice(first, last) for first, last in pairwise(cuts)]
+        if len(parts) == 1:
+            total = learn(parts[0])
+        else:
+            with ThreadPoolExecutor(len(parts)) as pool:
+                total = sum(pool.map(learn, parts))
+        return Update(total, len(batch.counts), len(batch.counts), learning.learning_rate)
+
+    def _shares(self, counts: Float32[np.ndarray, " pair"]) -> Float32[np.ndarray, " pair"]:
+        """f: how much a pair counts for."""
+        return np.minimum(1, (counts / np.float32(self.options.x_max)) ** np.float32(self.options.alpha))
+
+    def loss(self, batch: PairBatch) -> tuple[float, float]:
+        """The weighted squared error of the logarithms of some counts, and how many there are."""
+        rows, columns = (torch.from_numpy(each).long() for each in (batch.rows, batch.columns))
+        tables = self.tables
+        guesses = (tables["centres"][rows] * tables["contexts"][columns]).sum(1)
+        guesses += tables["centre_biases"][rows] + tables["context_biases"][columns]
+        errors = guesses - torch.from_numpy(batch.counts).log()
+        return float(0.5 * (torch.from_numpy(self._shares(batch.counts)) * errors**2).sum()), float(len(rows))
+
+    def vectors(self, which: Which) -> Float32[Tensor, "word width"]:
+        """A vector for each word; the authors use the sum of both, whose directions are those of the mean."""
+        if which == "mean":
+            return (self.tables["centres"] + self.tables["contexts"]) / 2
+        return self.tables[which]
+
+    def compose(self, word: str) -> Float32[Tensor, " width"] | None:
+        """The vector of a word that is not in the vocabulary: there is none."""
+        return None

@@ -1,0 +1,40 @@
+"""The words that have a vector, and how often each occurs in the text that was learnt from."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int64
+
+from regard.base.faults import Fault
+
+COUNTS = "counts.json"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words, frequent ones first, with their counts."""
+
+    words: Sequence[str]
+    counts: Int64[np.ndarray, " word"]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def counts_file(self) -> bytes:
+        """The counts as they lie in a model folder, in the order of the words."""
+        return json.dumps({"counts": self.counts.tolist()}).encode()
+
+
+def read_vocabulary(words: Sequence[str], content: bytes | None) -> Vocabulary:
+    """The words with the counts that were stored for them; vectors that came from a file have none."""
+    if content is None:
+        return Vocabulary(words, np.zeros(len(words), np.int64))
+    try:
+        counts = json.loads(content.decode())["counts"]
+        if len(counts) != len(words) or not all(type(count) is int and 0 <= count < 2**63 for count in counts):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Fault(f"{COUNTS} is damaged: it should hold a count for each of {len(words):,} words.") from None
+    return Vocabulary(words, np.array(counts, np.int64))

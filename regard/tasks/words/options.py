@@ -1,0 +1,57 @@
+"""What a recipe for vectors of words says, beside what they are like."""
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Recipe
+from regard.data.texts.options import WordsData
+from regard.models.words.learning import Learning
+from regard.training.options import UpdatingOptions
+
+
+class WordsTraining(UpdatingOptions):
+    """How vectors of words are trained."""
+
+    learning_rate: float | None = Field(
+        default=None,
+        gt=0,
+        le=100,
+        description="The learning rate at the beginning (skip-gram and glove: 0.025 and 0.05; cbow: 0.05).",
+    )
+    lowest_rate: float = Field(
+        default=1e-4,
+        ge=0,
+        description="The learning rate at the end, to which it falls in a straight line; not of glove.",
+    )
+    batch_words: int = Field(
+        default=50_000, ge=1, description="Words, or pairs of words, between two looks at how far training has come."
+    )
+    threads: int = Field(
+        default=1,
+        ge=1,
+        le=1024,
+        description="Threads that learn side by side without locks; with more than one no two runs are the same, "
+        "and a resumed run is as good as one that was never stopped but not equal to it.",
+    )
+    device: str = Field(default="cpu", description="Where to train: auto, cpu, cuda or cuda:1.")
+
+    @model_validator(mode="after")
+    def _falls(self) -> "WordsTraining":
+        if self.learning_rate is not None and self.lowest_rate > self.learning_rate:
+            raise ValueError(f"lowest_rate is {self.lowest_rate}, above the learning_rate of {self.learning_rate}")
+        return self
+
+
+class WordsRecipe(Recipe):
+    """All that decides vectors of words."""
+
+    data: WordsData = Field(description="The text, and which of its words have a vector.")
+    model: Any = Field(description="What the vectors are like.")
+    training: WordsTraining = Field(default_factory=WordsTraining, description="How they are trained.")
+
+    def learning(self) -> Learning:
+        """How fast and in what portions they learn."""
+        usual = 0.05 if self.family == "glove" or self.model.method == "cbow" else 0.025
+        training = self.training
+        return Learning(training.learning_rate or usual, training.lowest_rate, training.batch_words, training.threads)

@@ -1,0 +1,142 @@
+"""Vectors of words bound to text and to people."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
+from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
+from regard.data.tokenisers.symbols import NAMES
+from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
+from regard.data.vectors.word_vectors import WordVectors
+from regard.families import network_class
+from regard.models.words.learning import Learning
+from regard.models.words.vocabulary import COUNTS, Vocabulary, read_vocabulary
+from regard.protocols import Learnt, Measure, Tally, WhichVectors, mean
+from regard.tasks.words.options import WordsRecipe
+
+LOSS = "loss"
+
+
+@dataclass(frozen=True)
+class PreparedWords:
+    """Text as tokens, and how often each word occurs in the training text."""
+
+    text: PreparedText
+    vocabulary: Vocabulary
+
+    @property
+    def report(self) -> list[str]:
+        return [*self.text.report, f"vocabulary: {len(self.vocabulary):,} words"]
+
+    def files(self) -> dict[str, bytes]:
+        return self.text.files() | {COUNTS: self.vocabulary.counts_file()}
+
+
+class Words:
+    """A model of word vectors that learns from text, and gives each word its vector."""
+
+    MEASURES = (LOSS,)
+
+    def __init__(self, model: Any, tokeniser: Tokeniser) -> None:
+        self.model, self.tokeniser = model, tokeniser
+        self.unit = model.unit
+        self._numbers = {word: number for number, word in enumerate(model.vocabulary.words)}
+        self._material: dict[str, Any] = {}
+        self._learning, self._epochs = Learning(0.0, 0.0, 1), 1
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: WordsRecipe, device: torch.device, folder: Path | None) -> None:
+        if recipe.start_from is not None:
+            raise Fault("Vectors of words cannot start from others yet: train them on all of the text at once.")
+        check_files_of(recipe.data, folder)
+
+    @classmethod
+    def prepare(
+        cls, recipe: WordsRecipe, folder: Path, progress: Progress, remark: Remark, start: Mapping[str, bytes] | None
+    ) -> PreparedWords:
+        text = prepare_text(recipe.data, folder, progress, remark, _tokeniser(recipe, start) if start else None)
+        words = text.tokeniser.pieces(range(len(NAMES), text.tokeniser.size))
+        counts = np.bincount(text.splits["train"], minlength=text.tokeniser.size)[len(NAMES) :]
+        return PreparedWords(text, Vocabulary(words, counts))
+
+    @classmethod
+    def build(cls, recipe: WordsRecipe, files: Mapping[str, bytes]) -> "Words":
+        tokeniser = _tokeniser(recipe, files)
+        words = tokeniser.pieces(range(len(NAMES), tokeniser.size))
+        vocabulary = read_vocabulary(words, files.get(COUNTS))
+        return cls(network_class(recipe)(recipe.model, vocabulary), tokeniser)
+
+    def learn_from(self, prepared: PreparedWords, recipe: WordsRecipe) -> None:
+        self._learning, self._epochs = recipe.learning(), recipe.training.epochs
+        self._material = {
+            split: self.model.material(tokens, self.tokeniser.end, len(NAMES), self._learning)
+            for split, tokens in prepared.text.splits.items()
+        }
+        if not self.model.is_ready:
+            self.model.initialise(recipe.seed)
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
+        if split not in self._material:
+            return iter(())
+        return self.model.batches(self._material[split], seed, epoch, self._epochs, start)
+
+    # Learning
+
+    def length(self) -> int:
+        return len(self._material["train"])
+
+    def update(self, batch: Any) -> Learnt:
+        return Learnt(*self.model.update(batch, self._learning))
+
+    def state(self) -> dict[str, Tensor]:
+        return self.model.state()
+
+    def resume_state(self, tensors: Mapping[str, Tensor]) -> None:
+        self.model.resume_state(tensors)
+
+    def weights(self) -> dict[str, Tensor]:
+        return self.model.weights()
+
+    def load_weights(self, tensors: Mapping[str, Tensor]) -> None:
+        self.model.load_weights(tensors)
+
+    # What is measured
+
+    def measure(self, batch: Any) -> dict[str, Measure]:
+        total, count = self.model.loss(batch)
+        return {LOSS: Measure(Tally((total, count), mean), "lower", self.model.signature)}
+
+    # What people use
+
+    def word_vectors(self, which: WhichVectors = "centres") -> WordVectors:
+        """The vectors of all words, frequent ones first."""
+        return WordVectors(list(self.model.vocabulary.words), self.model.vectors(which).cpu().numpy())
+
+    def vector_of(self, word: str, which: WhichVectors = "centres") -> np.ndarray | None:
+        """The vector of a word; of one that is not in the vocabulary, what its letters give, if the family has that."""
+        if (number := self._numbers.get(word)) is not None:
+            return self.model.vectors(which)[number].cpu().numpy()
+        composed = self.model.compose(word) if which == "centres" else None
+        return None if composed is None else composed.cpu().numpy()
+
+    # What people are told
+
+    def facts(self) -> dict[str, Any]:
+        return {"vocabulary": len(self.model.vocabulary), "width": self.model.options.width}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What the neighbours of so many words cost: the product of each with every word."""
+        return {"multiplications": size * len(self.model.vocabulary) * self.model.options.width}
+
+
+def _tokeniser(recipe: WordsRecipe, files: Mapping[str, bytes]) -> Tokeniser:
+    return tokenisers_in(files, recipe.data.tokeniser.full())[0]
