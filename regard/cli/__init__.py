@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "generate": ("regard.cli.generate", "command", "Write on after a prompt, with a language model."),
     "neighbours": ("regard.cli.neighbours", "command", "Say which words are nearest to a word."),
     "analogy": ("regard.cli.analogy", "command", "Say which word is to C as B is to A."),
+    "map": ("regard.cli.map", "command", "Draw words in the plane, by their vectors."),
     "evaluate": ("regard.cli.evaluate", "command", "Score a model."),
     "score": ("regard.cli.score", "command", "Score text files, test a difference, work out BLEU."),
     "compare": ("regard.cli.compare", "command", "Train variants of a recipe and say which is better."),

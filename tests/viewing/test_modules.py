@@ -15,8 +15,9 @@ from regard.viewing.modules import join_modules, module_order
 from regard.viewing.overlay import page as overlay_page
 from regard.viewing.tree import page as tree_page
 from regard.viewing.windows import page as windows_page
+from regard.viewing.words import page as words_page
 
-PAGES = (page, tree_page, choices_page, contexts_page, graph_page, overlay_page, windows_page)
+PAGES = (page, tree_page, choices_page, contexts_page, graph_page, overlay_page, windows_page, words_page)
 ENTRIES = [each.SCRIPT for each in PAGES]
 VIEWS = Path(str(resources.files("regard.viewing") / "page"))
 SERVED = Path(str(resources.files("regard.serving") / "page"))

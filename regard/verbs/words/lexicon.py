@@ -48,7 +48,9 @@ class SolvedAnalogy:
 
 
 @dataclass(frozen=True)
-class _Found:
+class FoundWord:
+    """A word that has a vector, of its own or composed."""
+
     word: str
     vector: np.ndarray
     row: int | None  # of the matrix, if it is a word of the vocabulary
@@ -71,44 +73,47 @@ class Lexicon:
 
     def neighbours(self, words: Sequence[str], count: int, remark: Remark = ignore_remark) -> list[NeighboursOfWord]:
         """The nearest words of each word, itself left out."""
-        found = [self._find(word, remark) for word in words]
         return [
             NeighboursOfWord(query, each.word, self._nearest(each.vector, [each], count))
-            for query, each in zip(words, found, strict=True)
+            for query, each in zip(words, self.find(words, remark), strict=True)
         ]
 
     def analogy(self, words: tuple[str, str, str], count: int, remark: Remark = ignore_remark) -> SolvedAnalogy:
         """What stands to c as b to a: nearest to b - a + c, vectors of length 1; none of the three is an answer."""
-        a, b, c = found = [self._find(word, remark) for word in words]
+        a, b, c = found = self.find(words, remark)
         vector = _unit(b.vector) - _unit(a.vector) + _unit(c.vector)
         nearest = self._nearest(vector, found, count)
         if not nearest:
             raise Fault(f"{self.name} has no other words than these.")
         return SolvedAnalogy((a.word, b.word, c.word), nearest)
 
-    def _nearest(self, vector: np.ndarray, without: Sequence[_Found], count: int) -> list[tuple[str, float]]:
+    def find(self, words: Sequence[str], remark: Remark = ignore_remark) -> list[FoundWord]:
+        """Words as they are known here, with their vectors; one that is not known is refused."""
+        return [self._find(word, remark) for word in words]
+
+    def _nearest(self, vector: np.ndarray, without: Sequence[FoundWord], count: int) -> list[tuple[str, float]]:
         cosines = self.vectors.cosines(vector[None])[0]
         left_out = {each.row for each in without if each.row is not None}
         ordered = np.argsort(-cosines, kind="stable")[: count + len(left_out)].tolist()
         kept = [row for row in ordered if row not in left_out][:count]
         return [(self.vectors.words[row], float(cosines[row])) for row in kept]
 
-    def _find(self, query: str, remark: Remark) -> _Found:
+    def _find(self, query: str, remark: Remark) -> FoundWord:
         word = unicodedata.normalize("NFC", query.strip())
         row = self.vectors.numbers.get(word)
         if row is not None:
             return self._at(row)
         if word and self.compose and (vector := self.compose(word)) is not None:
             remark(f"'{word}' is not in the vocabulary; its vector is composed of its character n-grams")
-            return _Found(word, vector, None)
+            return FoundWord(word, vector, None)
         row = self._by_caseless.get(word.casefold())
         if row is None:
             raise self._refusal(word)
         remark(f"'{word}' is not known, but '{self.vectors.words[row]}' is, and stands for it")
         return self._at(row)
 
-    def _at(self, row: int) -> _Found:
-        return _Found(self.vectors.words[row], self.vectors.matrix[row], row)
+    def _at(self, row: int) -> FoundWord:
+        return FoundWord(self.vectors.words[row], self.vectors.matrix[row], row)
 
     @cached_property
     def _by_caseless(self) -> dict[str, int]:

@@ -1,0 +1,13 @@
+// The page of `regard map`: words in the plane.
+
+import { wished } from "./address.js";
+import { byId } from "./common.js";
+import { changeMap, layOutMap, mountMap, showMap } from "./map.js";
+import { enclosed, followAddress, followWidth, openPlainPage } from "./opening.js";
+
+const data = enclosed();
+openPlainPage("A map of words", data.title);
+mountMap(byId("views"));
+showMap(data, wished());
+followWidth(layOutMap);
+followAddress(changeMap);
