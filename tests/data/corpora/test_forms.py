@@ -8,6 +8,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.corpora.forms import Form
 from regard.data.corpora.options import Corpus, PairData
+from regard.data.corpora.prepare import prepare
 from regard.data.corpora.text import read_chunks, read_pairs
 from regard.data.corpora.turns import clean_speech
 
@@ -109,6 +110,17 @@ def test_a_file_of_another_form_is_refused_with_the_line(tmp_path: Path, text: s
 def test_a_form_that_does_not_fit_is_refused(corpus: dict[str, object], words: str) -> None:
     with pytest.raises(Fault, match=words):
         check(PairData, {"train": [corpus]})
+
+
+def test_a_corpus_of_trees_is_prepared_like_any_other(tmp_path: Path) -> None:
+    for split, lines in {"train": TREES, "valid": TREES.splitlines()[1] + "\n"}.items():
+        (tmp_path / split).write_text(lines, encoding="utf-8")
+    options = {split: {"pairs": str(tmp_path / split), "form": "trees"} for split in ("train", "valid")}
+    table = options | {"tokeniser": {"kind": "spaces"}, "cleaning": {"leakage": False}}
+    prepared = prepare(check(PairData, table), tmp_path / "corpus")
+    assert (len(prepared.train), prepared.valid) == (2, [("Rome", "(NP NNP )NP")])
+    (tmp_path / "train").unlink()
+    assert len(prepare(check(PairData, table), tmp_path / "corpus").train) == 2
 
 
 def test_the_name_of_a_form_is_enough() -> None:
