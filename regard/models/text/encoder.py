@@ -71,7 +71,8 @@ class EncoderReader(Reader):
         self.options, self.width = options, options.width
         of_blocks = options.of_blocks()
         self.inputs = WordInputs(options.inputs, vocabulary)
-        self.enter = nn.Sequential(nn.Linear(self.inputs.width, options.width), nn.LayerNorm(options.width))
+        depth = self.inputs.width + vocabulary.beside
+        self.enter = nn.Sequential(nn.Linear(depth, options.width), nn.LayerNorm(options.width))
         self.places = places_of(of_blocks)
         self.dropout = nn.Dropout(options.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(of_blocks) for _ in range(options.layers))
@@ -85,7 +86,7 @@ class EncoderReader(Reader):
 
     def states(self, texts: Texts) -> Float[Tensor, "batch place width"]:
         """What is known at each word, and before them all at the first token, where there is one."""
-        states = self.enter(self.inputs(texts.tokens))
+        states = self.enter(self.inputs(texts.tokens, texts.beside))
         lengths = texts.lengths
         if self.first is not None:
             states = torch.cat([self.first.expand(len(states), 1, -1), states], dim=1)

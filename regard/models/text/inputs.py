@@ -57,9 +57,12 @@ class WordInputs(nn.Module):
         for table in self.tables:
             table.copy_(torch.where(is_known[:, None], vectors, drawn))
 
-    def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time width"]:
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], beside: Float[Tensor, "batch time beside"] | None = None
+    ) -> Float[Tensor, "batch time depth"]:
+        """The vectors of tokens, and next to each what is given beside it."""
         if self.training and self.options.word_dropout:
             is_dropped = torch.rand(tokens.shape, device=tokens.device) < self.options.word_dropout
             tokens = tokens.masked_fill(is_dropped & (tokens != self.pad), self.unknown)
         found = [F.embedding(tokens, table, padding_idx=self.pad) for table in self.tables]
-        return self.dropout(torch.cat(found, dim=-1))
+        return self.dropout(torch.cat([*found, *([] if beside is None else [beside])], dim=-1))

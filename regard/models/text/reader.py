@@ -13,6 +13,10 @@ class Reader(nn.Module):
     inputs: WordInputs
     width: int
 
+    def states(self, texts: Texts) -> Float[Tensor, "batch time width"]:
+        """What is known at each word, where it reads them in their order."""
+        raise NotImplementedError
+
     def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
         """One vector for each text."""
         raise NotImplementedError

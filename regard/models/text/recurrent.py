@@ -64,7 +64,7 @@ class RecurrentReader(Reader):
         super().__init__()
         self.options, self.width = options, options.width
         self.inputs = WordInputs(options.inputs, vocabulary)
-        depth = self.inputs.width * (2 if options.reads_aspect else 1)
+        depth = self.inputs.width * (2 if options.reads_aspect else 1) + vocabulary.beside
         self.stack = Stack(
             options.cell,
             depth,
@@ -93,7 +93,7 @@ class RecurrentReader(Reader):
         return self.dropout(self.pooling(states, texts.lengths, query))
 
     def _read(self, texts: Texts) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch width"]]:
-        vectors = self.inputs(texts.tokens)
+        vectors = self.inputs(texts.tokens, texts.beside)
         if self.options.reads_aspect:
             beside = self._aspects(texts)[:, None].expand(-1, vectors.shape[1], -1)
             vectors = torch.cat([vectors, beside], dim=-1)

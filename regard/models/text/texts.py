@@ -13,25 +13,29 @@ from torch import Tensor
 class Vocabulary:
     """How many tokens there are, which of them stand for padding and for unknown words, and what comes with them.
 
-    `vector_width` is the width of ready vectors of the tokens, where there are any.
+    `vector_width` is the width of ready vectors of the tokens, where there are any, and `beside` that of what is given
+    of each token beside its vector.
     """
 
     size: int
     pad: int
     unknown: int
     vector_width: int | None = None
+    beside: int = 0
 
 
 class Texts(NamedTuple):
     """Texts in tokens, every one of them with one at least; behind its length a row is padding.
 
-    `aspects` are the tokens of what each text is asked about, where there is such a thing.
+    `aspects` are the tokens of what each text is asked about, where there is such a thing, and `beside` is what is
+    known of each token beside its vector.
     """
 
     tokens: Int[Tensor, "batch time"]
     lengths: Int[Tensor, " batch"]
     aspects: Int[Tensor, "batch aspect_time"] | None = None
     aspect_lengths: Int[Tensor, " batch"] | None = None
+    beside: Float[Tensor, "batch time beside"] | None = None
 
     def change(self, change: Callable[[Tensor], Tensor]) -> "Texts":
         """The same with every tensor changed that is there."""

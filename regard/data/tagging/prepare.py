@@ -1,0 +1,251 @@
+"""Sentences with tags made ready for training: numbers in arrays that open at once, and a record that vouches for them.
+
+`finished.json` comes last; without it, or when it tells of other options or other files, all is made again.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel
+
+from regard.base.checksums import check_files, file_checksum, read_record, write_record
+from regard.base.faults import Fault
+from regard.base.files import whole_file, write_file
+from regard.base.progress import Progress
+from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
+from regard.data.corpora.prepared import make_folder
+from regard.data.corpora.text import file_of
+from regard.data.tagging.files import ReadingReport, TaggedSentence, read_sentences
+from regard.data.tagging.lexicon import UNKNOWN, Lexicon, make_lexicon
+from regard.data.tagging.options import HoldOut, TaggingData
+
+SPLITS = ("train", "valid", "test")
+_FINISHED, _NAMES = "finished.json", "names.json"
+
+
+class _Names(BaseModel):
+    """What the numbers in the arrays stand for; of tags, first those of the lexicon."""
+
+    lexicon: Lexicon
+    forms: list[str]
+    tags: list[str]
+    columns: list[list[str]]
+
+
+class _Finished(BaseModel):
+    """What was prepared, and from what."""
+
+    options: TaggingData
+    inputs: list[InputFile]
+    report: list[str]
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class TaggedSplit:
+    """The sentences of a split one after another; `starts` says where each begins, and where the last one ends.
+
+    Words, tags and what columns say are numbers of the names that the prepared data has.
+    """
+
+    forms: np.ndarray  # (token)
+    tags: np.ndarray  # (token)
+    columns: np.ndarray  # (column, token)
+    starts: np.ndarray  # (sentence + 1)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True)
+class PreparedTags:
+    """All sentences of a recipe, split by split, and what their numbers stand for."""
+
+    lexicon: Lexicon
+    forms: list[str]
+    tags: list[str]  # those of the lexicon, and then those that only other splits have
+    columns: list[list[str]]
+    splits: Mapping[str, TaggedSplit]
+    report: list[str]
+
+    def files(self) -> dict[str, bytes]:
+        """What a model folder needs of it."""
+        return self.lexicon.files()
+
+
+def check_files_there(options: TaggingData, folder: Path | None) -> None:
+    """Refuse sentences of which a file is missing, unless they lie prepared in `folder`."""
+    if folder is None or not (folder / _FINISHED).is_file():
+        _inputs(options)
+
+
+def prepare_tags(options: TaggingData, folder: Path, progress: Progress, given: Lexicon | None = None) -> PreparedTags:
+    """The sentences that `options` name, from `folder` if they were prepared there before.
+
+    A lexicon that is `given`, with the model that a run starts from, takes the place of that of the training sentences.
+    """
+    if not _is_current(options, folder):
+        _prepare(options, folder, progress)
+    finished = read_record(_Finished, folder / _FINISHED)
+    check_files(folder, finished.files)
+    names = _Names.model_validate_json((folder / _NAMES).read_bytes())
+    splits = {split: _open_split(folder, split) for split in SPLITS if f"{split}-forms.npy" in finished.files}
+    if given is not None:
+        _refuse_unknown_tags(given, [names.tags[number] for number in np.unique(splits["train"].tags)])
+    return PreparedTags(given or names.lexicon, names.forms, names.tags, names.columns, splits, finished.report)
+
+
+def _refuse_unknown_tags(lexicon: Lexicon, tags: Sequence[str]) -> None:
+    if unknown := [tag for tag in tags if tag not in lexicon.tag_numbers]:
+        raise Fault(f"The model to start from has no tag '{unknown[0]}', which the sentences to learn from have.")
+
+
+def _inputs(options: TaggingData) -> list[InputFile]:
+    return [input_of(name) for name in dict.fromkeys([*options.train, *options.valid, *options.test])]
+
+
+def _is_current(options: TaggingData, folder: Path) -> bool:
+    """Whether these very sentences lie prepared there; files that are gone since cannot have changed."""
+    if not (folder / _FINISHED).is_file():
+        return False
+    finished = read_record(_Finished, folder / _FINISHED)
+    there = [each for each in finished.inputs if file_of(each.name).is_file()]
+    return finished.options == options and not any(has_changed(each, input_of(each.name)) for each in there)
+
+
+def _prepare(options: TaggingData, folder: Path, progress: Progress) -> None:
+    make_folder(folder)
+    (folder / _FINISHED).unlink(missing_ok=True)
+    inputs = with_checksums(_inputs(options))
+    report = ReadingReport()
+    splits = _read_splits(options, progress, report)
+    lexicon = make_lexicon(splits["train"], options)
+    numbers = _Numbers(lexicon)
+    written = [_NAMES]
+    for split, sentences in splits.items():
+        for what, array in numbers.arrays_of(sentences).items():
+            written.append(f"{split}-{what}.npy")
+            with whole_file(folder / written[-1]) as file:
+                np.save(file, array, allow_pickle=False)
+    write_file(folder / _NAMES, numbers.names().model_dump_json().encode())
+    told = [*_report(splits, lexicon), *report.lines()]
+    files = {name: file_checksum(folder / name) for name in written}
+    write_record(folder / _FINISHED, _Finished(options=options, inputs=inputs, report=told, files=files))
+
+
+def _read_splits(options: TaggingData, progress: Progress, report: ReadingReport) -> dict[str, list[TaggedSentence]]:
+    """The sentences of each split, from its own files or held out from those of training."""
+    splits = {
+        split: list(_counted(read_sentences(names, options, report), split, progress))
+        for split in SPLITS
+        if (names := getattr(options, split))
+    }
+    for split, sentences in splits.items():
+        if not sentences:
+            raise Fault(f"data.{split} holds no sentence: {', '.join(getattr(options, split))} has none.")
+    hold_out = options.hold_out
+    shares = {split: getattr(hold_out, split) for split in ("valid", "test") if split not in splits}
+    held_out = cut_off(splits["train"], hold_out, {split: share for split, share in shares.items() if share})
+    for split, sentences in held_out.items():
+        if not sentences:
+            few = f"{', '.join(options.train)} has {len(splits['train']):,} sentences, too few to part by data.hold_out"
+            raise Fault(f"{few}: none is left for {split}. Name files as data.valid, or change the shares.")
+    return {split: found for split in SPLITS if (found := held_out.get(split) or splits.get(split))}
+
+
+def _counted(sentences: Iterator[TaggedSentence], split: str, progress: Progress) -> Iterator[TaggedSentence]:
+    for number, sentence in enumerate(sentences, 1):
+        if number % 1000 == 0:
+            progress(f"reading the {split} sentences", number, None)
+        yield sentence
+
+
+def cut_off(
+    sentences: Sequence[TaggedSentence], hold_out: HoldOut, shares: Mapping[str, float]
+) -> dict[str, list[TaggedSentence]]:
+    """The sentences to learn from, and those held out for other splits, each with its share of all.
+
+    By place the last sentences are held out, those of the test at the very end. By hash each line is a number in [0, 1)
+    by itself, and the lowest are held out, those of the test first.
+    """
+    split_of: list[str] = []
+    if hold_out.by == "place":
+        counts = {split: int(share * len(sentences)) for split, share in shares.items()}
+        split_of = ["train"] * (len(sentences) - sum(counts.values()))
+        for split in ("valid", "test"):
+            split_of += [split] * counts.get(split, 0)
+    else:
+        test = shares.get("test", 0.0)
+        valid = test + shares.get("valid", 0.0)
+        for sentence in sentences:
+            number = line_number_in_unit(sentence.text)
+            split_of.append("test" if number < test else "valid" if number < valid else "train")
+    found: dict[str, list[TaggedSentence]] = {split: [] for split in ("train", *shares)}
+    for split, sentence in zip(split_of, sentences, strict=True):
+        found[split].append(sentence)
+    return found
+
+
+def line_number_in_unit(line: str) -> float:
+    """A number in [0, 1) that a line alone decides, spread evenly over lines."""
+    return int.from_bytes(blake2b(line.encode(), digest_size=8).digest()) / 2**64
+
+
+class _Numbers:
+    """Gives the words, tags and columns of sentences numbers, in the order in which they come; tags as the lexicon."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self.forms: dict[str, int] = {}
+        self.tags = dict(lexicon.tag_numbers)
+        self.columns: list[dict[str, int]] = [{} for _ in lexicon.columns]
+
+    def arrays_of(self, sentences: Sequence[TaggedSentence]) -> dict[str, np.ndarray]:
+        forms = [self.forms.setdefault(word, len(self.forms)) for each in sentences for word in each.words]
+        tags = [self.tags.setdefault(tag, len(self.tags)) for each in sentences for tag in each.tags]
+        columns = [
+            [known.setdefault(value, len(known)) for each in sentences for value in each.columns[number]]
+            for number, known in enumerate(self.columns)
+        ]
+        return {
+            "forms": np.array(forms, np.int32),
+            "tags": np.array(tags, np.int32),
+            "columns": np.array(columns, np.int32).reshape(len(self.columns), len(forms)),
+            "starts": np.cumsum([0, *(len(each.words) for each in sentences)]),
+        }
+
+    def names(self) -> _Names:
+        columns = [list(each) for each in self.columns]
+        return _Names(lexicon=self.lexicon, forms=list(self.forms), tags=list(self.tags), columns=columns)
+
+
+def _report(splits: Mapping[str, Sequence[TaggedSentence]], lexicon: Lexicon) -> list[str]:
+    """How much there is, and what is new in the other splits."""
+    lines = []
+    for split, sentences in splits.items():
+        words = sum(len(each.words) for each in sentences)
+        line = f"{split}: {len(sentences):,} sentences, {words:,} words"
+        if split == "train":
+            lines.append(f"{line}, {len(lexicon.words):,} of them different, {len(lexicon.tags):,} tags")
+            continue
+        strange = sum(lexicon.word_number(word) == UNKNOWN for each in sentences for word in each.words)
+        unseen = [tag for each in sentences for tag in each.tags if tag not in lexicon.tag_numbers]
+        line += f", {strange:,} of them unknown ({strange / words:.2%})"
+        if unseen:
+            names = ", ".join(list(dict.fromkeys(unseen))[:5])
+            line += f"; {len(unseen):,} have tags that no training sentence has ({names}) and count as wrong"
+        lines.append(line)
+    return lines
+
+
+def _open_split(folder: Path, split: str) -> TaggedSplit:
+    return TaggedSplit(
+        *(
+            np.load(folder / f"{split}-{what}.npy", mmap_mode="r", allow_pickle=False)
+            for what in ("forms", "tags", "columns", "starts")
+        )
+    )
