@@ -76,6 +76,9 @@ def _sections() -> Iterator[str]:
             for name, family in FAMILIES.items():
                 if task in family.tasks and family.learns == learning:
                     yield from _family(name)
+            if way.model is not None:
+                yield "### `[model]` of each of these families, for this task\n"
+                yield from _nested("model", find_place(way.model))
 
 
 def _nested(path: str, kind: type[Options]) -> Iterator[str]:

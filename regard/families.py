@@ -97,17 +97,17 @@ FAMILIES: dict[str, Family] = {
         looks=False,
     ),
     "rnn": Family(
-        summary="vanilla, LSTM or GRU over words, in one direction or two, pooled with attention or without",
+        summary="vanilla, LSTM or GRU over words, one way or both, for a class of a text or a tag for each word",
         paper="Yang et al. 2016, Hierarchical Attention Networks; Wang et al. 2016, ATAE-LSTM",
-        tasks=("classification",),
+        tasks=("classification", "tagging"),
         module="regard.models.text.recurrent",
         model="RecurrentReader",
         options="RnnOptions",
     ),
     "encoder": Family(
-        summary="the encoder of a Transformer over words, from scratch",
+        summary="the encoder of a Transformer over words, from scratch, for a class of a text or a tag for each word",
         paper="Vaswani et al. 2017, Attention Is All You Need",
-        tasks=("classification",),
+        tasks=("classification", "tagging"),
         module="regard.models.text.encoder",
         model="EncoderReader",
         options="EncoderOptions",
@@ -205,7 +205,10 @@ def described_options(family: str = "transformer") -> dict[str, str]:
 def recipe_class(family: str, task: str) -> type[Recipe]:
     """The recipes of a family for one of its tasks."""
     _, options = FAMILIES[family].load()
-    base: type[Recipe] = find_place(FAMILIES[family].way(task).recipe)
+    way = FAMILIES[family].way(task)
+    if way.model is not None:
+        options = create_model(options.__name__, __base__=(options, find_place(way.model)))
+    base: type[Recipe] = find_place(way.recipe)
     model = (options, Field(description=base.model_fields["model"].description))
     return create_model(base.__name__, __base__=base, model=model)
 

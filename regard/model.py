@@ -13,13 +13,14 @@ from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Answer, OwnWeights, TextVectors
+from regard.protocols import Answer, OwnWeights, Tags, TextVectors
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.training.snapshot import load_weights, named_weights
 from regard.verbs.answer import answer_each
 from regard.verbs.embed.embedding import embed_each
 from regard.verbs.table import has, needs, verbs_of
+from regard.verbs.tagging import TagSearch
 
 if TYPE_CHECKING:
     from regard.verbs.generate.continuing import Generated
@@ -69,10 +70,14 @@ class Model:
         needs(self.recipe, "translate")
         raise TypeError(f"{type(self).__name__} says that it translates, and has no way to")
 
-    def answer(self, inputs: Sequence[Any]) -> list[Answer]:
-        """Answer each input, as people have it: the number of a node, the file of a picture."""
+    def answer(self, inputs: Sequence[Any], *, beam: int | None = None, raw: bool = False) -> list[Answer | Tags]:
+        """Answer each input, as people have it: the number of a node, the file of a picture, a sentence.
+
+        Of models that give a tag to each word, those that know the tag before can be searched with a `beam`; sentences
+        are parted at spaces, or given as lists of words, or `raw`.
+        """
         needs(self.recipe, "answer")
-        return list(answer_each(self.task, inputs))
+        return list(answer_each(self.task, inputs, search=TagSearch(beam, raw)))
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""

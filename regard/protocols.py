@@ -135,6 +135,13 @@ class MeasuresRows(Protocol):
 
 
 @runtime_checkable
+class MeasuresParts(Protocol):
+    """Can be measured part by part, such as the types of spans: the measures of each part that a batch has, by name."""
+
+    def measure_parts(self, batch: Any) -> dict[str, dict[str, Measure]]: ...
+
+
+@runtime_checkable
 class Settles(Protocol):
     """Finds on this machine what a recipe leaves open, such as the size of a batch, before a run begins."""
 
@@ -288,11 +295,30 @@ class Answer:
     probabilities: dict[str, float]
 
 
+@dataclass(frozen=True)
+class Tags:
+    """One answer for each word of an input, how probable each is, and how probable all of them together.
+
+    Where the tags spell spans of words, those are (type, first word, the word behind the last).
+    """
+
+    words: list[str]
+    answers: list[str]
+    probabilities: list[float]
+    probability: float
+    spans: list[tuple[str, int, int]] | None = None
+
+    @property
+    def answer(self) -> str:
+        """The tags as one line."""
+        return " ".join(self.answers)
+
+
 @runtime_checkable
 class Answers(Protocol):
-    """Gives one answer per example."""
+    """Gives one answer per example, or one for each word of it."""
 
-    def answers(self, batch: Any) -> list[Answer]: ...
+    def answers(self, batch: Any) -> Sequence[Answer | Tags]: ...
 
 
 @runtime_checkable

@@ -12,6 +12,7 @@ from labelled_files import write_labelled
 from picture_files import flags, write_set
 from small import write_corpus
 from small_graph import small_recipe
+from tagged_files import CHUNKS, write_tagged
 
 from regard.base.progress import silent
 from regard.families import check_recipe
@@ -29,11 +30,12 @@ class Toy:
 
     table: Callable[[Path], dict[str, Any]]
     draws: bool = False
+    family: str | None = None  # where a family has several tasks, and so several toys
 
 
-def open_toy(family: str, folder: Path, **model: Any) -> Run:
-    """The run of a family's toy in this folder, new or gone on with; `model` changes its model."""
-    table = TOYS[family].table(folder)
+def open_toy(name: str, folder: Path, **model: Any) -> Run:
+    """The run of a toy in this folder, new or gone on with; `model` changes its model."""
+    table, family = TOYS[name].table(folder), TOYS[name].family or name
     recipe = check_recipe(table | {"family": family, "seed": 3, "model": table["model"] | model})
     return open_run(recipe, folder / "run", True, silent, lambda remark: None)
 
@@ -113,6 +115,16 @@ def _words(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
+def _tagged_sentences(**model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        data = {"train": str(write_tagged(folder / "tagged.txt", 30)), **CHUNKS}
+        letters = {"embedding": 4, "width": 6}
+        training = TRAINING | {"batch_tokens": 60, "best_by": "f1"}
+        return {"task": "tagging", "data": data, "model": {"letters": letters} | model, "training": training}
+
+    return table
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -126,6 +138,10 @@ TOYS: dict[str, Toy] = {
     "rnn": Toy(_labelled_texts(inputs={"width": 6}, width=8, dropout=0.2)),
     "encoder": Toy(_labelled_texts(inputs={"width": 6}, width=8, heads=2, feed_forward=12, pooling="attention")),
     "rnnlm": Toy(_read_text),
+    "tagging rnn": Toy(_tagged_sentences(inputs={"width": 6}, width=8, output="crf"), family="rnn"),
+    "tagging encoder": Toy(
+        _tagged_sentences(inputs={"width": 6}, width=8, heads=2, feed_forward=12, previous_label=True), family="encoder"
+    ),
     "ngram": Toy(_counted_text),
     "bilm": Toy(_read_both_ways),
     "word2vec": Toy(_words()),

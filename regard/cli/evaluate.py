@@ -166,13 +166,15 @@ def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data,
 
 
 def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str], as_json: bool) -> None:
-    from regard.runs.evaluate import evaluate_split
+    from regard.runs.evaluate import evaluate_parts, evaluate_split
     from regard.runs.scores import keep_scores
 
     with console_progress() as progress:
         scores = evaluate_split(loaded, folder, split, metrics, progress, remark)
+        parts = evaluate_parts(loaded, folder, split, metrics, progress, remark) if as_json else {}
     if as_json:
-        print_json({"scores": [score.as_dict() for score in scores]})
+        of_parts = {name: [score.as_dict() for score in own] for name, own in parts.items()}
+        print_json({"scores": [score.as_dict() for score in scores]} | ({"parts": of_parts} if of_parts else {}))
     else:
         _say_scores(scores, "items")
     if not keep_scores(folder, scores):

@@ -69,7 +69,13 @@ _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
 # The options of a model that translates, and what one input is to each kind of model.
 _OF_TRANSLATORS = ("text", "target", "side", "beam", "following")
-_READS = {"text": "a sentence", "prompt": "a prompt", "nodes": "a node", "picture": "a picture's file"}
+_READS = {
+    "text": "a sentence",
+    "tokens": "a sentence",
+    "prompt": "a prompt",
+    "nodes": "a node",
+    "picture": "a picture's file",
+}
 
 
 def command(

@@ -295,6 +295,7 @@ def quick_products() -> Iterator[None]:
 # How to ask a model for something, by what it reads.
 _EXAMPLES = {
     "text": "echo 'text' | regard {verb} {place}",
+    "tokens": "echo 'words of a sentence' | regard {verb} {place}",
     "prompt": "regard {verb} {place} --prompt 'text'",
     "nodes": "regard {verb} {place} 0",
     "picture": "regard {verb} {place} picture.png",

@@ -6,14 +6,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import torch
+
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.metrics import Score
 from regard.model import Model
-from regard.protocols import Measure
+from regard.protocols import Measure, MeasuresParts
 from regard.runs import checkpoint
 from regard.runs.open import data_folder
-from regard.runs.validate import check_measured, measure_split, scores_of
+from regard.runs.validate import add_measures, check_measured, measure_split, scores_of
 
 
 def evaluate_split(
@@ -21,6 +23,22 @@ def evaluate_split(
 ) -> list[Score]:
     """The scores of a model on a split of the data that its recipe names, all of them or those that are asked for."""
     return scores_of(measure_on(model, folder, split, metrics, progress, remark), split)
+
+
+def evaluate_parts(
+    model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress, remark: Remark
+) -> dict[str, list[Score]]:
+    """The scores of parts of a split, such as the types of spans, by their names; of most tasks there are none."""
+    if not isinstance(model.task, MeasuresParts):
+        return {}
+    task: Any = model.task
+    found: dict[str, list[dict[str, Measure]]] = {}
+    with own_data(model, folder, progress, remark), torch.no_grad():
+        for batch in task.batches(split, seed=0, epoch=0, start=0):
+            for part, measures in task.measure_parts(batch).items():
+                found.setdefault(part, []).append(measures)
+    scores = {part: scores_of(add_measures(measures), split) for part, measures in sorted(found.items())}
+    return {part: [each for each in own if not metrics or each.metric in metrics] for part, own in scores.items()}
 
 
 def measure_on(
@@ -33,6 +51,8 @@ def measure_on(
         raise Fault(f"The recipe of {folder} names no {split} data to score it on.")
     with own_data(model, folder, progress, remark):
         found = measure_split(task, split)
+    if missing := [name for name in metrics if name not in found]:
+        raise Fault(f"'{missing[0]}' is not measured on this data; what is: {', '.join(found)}.")
     return {name: found[name] for name in metrics or found}
 
 

@@ -20,11 +20,11 @@ from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
 
 if TYPE_CHECKING:
-    from regard.protocols import Answer, TextVectors
+    from regard.protocols import Answer, Tags, TextVectors
     from regard.verbs.generate.continuing import Generated
 
 _ASKED = ("answer", "embed", "generate", "look")  # the verbs that the server has doors for
-Reads = Literal["text", "prompt", "nodes", "picture", "words"]  # what an input of a model is
+Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "words"]  # what an input of a model is
 
 
 class Served(ABC):
@@ -55,7 +55,7 @@ class Served(ABC):
 
     # What it does, in the thread that owns it
 
-    def answer(self, inputs: Sequence[Any]) -> "list[Answer]":
+    def answer(self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False) -> "list[Answer | Tags]":
         """An answer for each input, which is a text, the number of a node, or the file of a picture."""
         raise self.refuse("answer")
 
@@ -98,10 +98,8 @@ class ServedModel(Served):
             scores=read_scores(self.folder),
         )
 
-    def answer(self, inputs: Sequence[Any]) -> "list[Answer]":
-        from regard.verbs.answer import answer_each
-
-        return list(answer_each(self.model.task, inputs))
+    def answer(self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False) -> "list[Answer | Tags]":
+        return self.model.answer(inputs, beam=beam, raw=raw)
 
     def generate(self, request: GenerateRequest, number: int = 0) -> "list[list[Generated]]":
         from regard.verbs.generate.model import LanguageModel

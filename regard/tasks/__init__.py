@@ -14,6 +14,7 @@ class Way:
     task: str
     recipe: str
     trains: str  # goes on after "a task of nodes"
+    model: str | None = None  # options that its models have beside those of their family
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Kind:
     """
 
     summary: str
-    reads: Literal["text", "prompt", "nodes", "picture", "words"]
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words"]
     gives: str  # goes on after "a gat gives"
     verb: str
     ways: dict[Learning, Way]
@@ -98,6 +99,20 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.classification.task:Classification",
                 recipe="regard.tasks.classification.options:ClassificationRecipe",
                 trains="trains on labelled texts",
+            )
+        },
+    ),
+    "tagging": Kind(
+        summary="each word of a sentence gets a tag: its part of speech, or its place in a span of words",
+        reads="tokens",
+        gives="a tag for each word",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.tagging.task:Tagging",
+                recipe="regard.tasks.tagging.options:TaggingRecipe",
+                trains="trains on sentences whose words have tags",
+                model="regard.models.tagging.options:TaggerOptions",
             )
         },
     ),

@@ -1,16 +1,31 @@
-"""Answering: one answer for each input, whatever the model reads."""
+"""Answering: one answer for each input, whatever the model reads, or one for each word of it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from regard.protocols import Answer
+from regard.base.faults import Fault
+from regard.protocols import Answer, Tags
+from regard.tasks.tagging.task import Tagging
+from regard.verbs.tagging import TagSearch, tag_sentences
 
 AT_ONCE = 256  # inputs in one batch
 
 
-def answer_each(task: Any, inputs: Iterable[Any], at_once: int = AT_ONCE) -> Iterator[Answer]:
+def answer_each(
+    task: Any, inputs: Iterable[Any], at_once: int = AT_ONCE, search: TagSearch | None = None
+) -> Iterator[Answer | Tags]:
     """The answers to inputs as people have them, in their order, as soon as each batch of them is done."""
     waiting = iter(inputs)
     while batch := list(islice(waiting, at_once)):
-        yield from task.answers(task.read(batch))
+        yield from answer_batch(task, batch, search or TagSearch())
+
+
+def answer_batch(task: Any, inputs: Sequence[Any], search: TagSearch) -> Sequence[Answer | Tags]:
+    """The answers to some inputs at once; how tags are searched for is asked of taggers alone."""
+    if isinstance(task, Tagging):
+        return tag_sentences(task, inputs, search)
+    if search.given:
+        raise Fault(f"{search.given[0]} is for models that give a tag to each word, which this one does not.")
+    found: Sequence[Answer | Tags] = task.answers(task.read(inputs))
+    return found

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +16,8 @@ from regard.base.faults import Fault
 from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import AnswerBody, LookBody
 from regard.serving.doors.door import Door, Service
-from regard.serving.doors.limits import check_amount
-from regard.serving.doors.records import AnswersAnswer, LookAnswer, OneAnswer
+from regard.serving.doors.limits import check_amount, check_numbers
+from regard.serving.doors.records import AnswersAnswer, LookAnswer, OneAnswer, TagsAnswer
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
@@ -29,6 +30,7 @@ _READS = {
     "nodes": ((int, str), "numbers of nodes"),
     "picture": ((PictureInput,), 'pictures, each as {"picture": "its file in base64"}'),
     "text": ((str,), "texts"),
+    "tokens": ((str,), "sentences"),
     "prompt": ((str,), "texts"),
 }
 
@@ -39,7 +41,8 @@ async def answer(service: Service, request: Request) -> Response:
     check_inputs(model, body.inputs, service.limits)
     texts = [each if isinstance(each, str) else "" for each in body.inputs]
     service.note(request, texts, model=model.name)
-    found = await service.answer(request, _all_answers(service.catalogue, model, body.inputs))
+    check_numbers(body, ("beam",), service.limits)
+    found = await service.answer(request, _all_answers(service.catalogue, model, body))
     return json_response(AnswersAnswer(model=model.name, seconds=time.monotonic() - began, answers=found))
 
 
@@ -66,16 +69,16 @@ def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None
             )
 
 
-async def _all_answers(catalogue: Catalogue, model: Served, inputs: Sequence[Input]) -> list[OneAnswer]:
+async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) -> list[Any]:
     """The answers in the order of the inputs, which share batches with those of other requests."""
 
     def work(batch: list[Input]) -> list[Any]:
-        return with_files(batch, model.answer)
+        return with_files(batch, partial(model.answer, beam=body.beam, raw=body.raw))
 
-    found: dict[int, OneAnswer] = {}
-    async for place, each in catalogue.workers[model.name].each("answer", work, inputs):
-        found[place] = OneAnswer(answer=each.answer, probability=each.probability, probabilities=each.probabilities)
-    return [found[place] for place in range(len(inputs))]
+    found: dict[int, OneAnswer | TagsAnswer] = {}
+    async for place, each in catalogue.workers[model.name].each(("answer", body.beam, body.raw), work, body.inputs):
+        found[place] = (TagsAnswer if model.reads == "tokens" else OneAnswer)(**asdict(each))
+    return [found[place] for place in range(len(body.inputs))]
 
 
 def with_files(inputs: Sequence[Input], work: Callable[[Sequence[Any]], T]) -> T:

@@ -206,10 +206,20 @@ class OneAnswer(DoorAnswer):
     probabilities: dict[str, float]
 
 
+class TagsAnswer(DoorAnswer):
+    """A tag for each word, how probable each is and all together; spans, where tags spell any, from word to word."""
+
+    words: list[str]
+    answers: list[str]
+    probabilities: list[float]
+    probability: float
+    spans: list[tuple[str, int, int]] | None
+
+
 class AnswersAnswer(DoorAnswer):
     model: str
     seconds: float
-    answers: list[OneAnswer]
+    answers: list[OneAnswer] | list[TagsAnswer]
 
 
 class GeneratedText(DoorAnswer):
@@ -267,7 +277,7 @@ class ModelAnswer(DoorAnswer):
 
     name: str
     task: str
-    reads: Literal["text", "prompt", "nodes", "picture", "words"]
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words"]
     family: str
     preset: str | None
     can: list[str]

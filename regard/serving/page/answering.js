@@ -5,6 +5,7 @@ import { byId, element, percent, section } from "./common.js";
 import { mountLooking, showLooking } from "./looking.js";
 import { savable } from "./saving.js";
 import { ask, Refusal } from "./server.js";
+import { taggedWords } from "./tagging.js";
 
 const SHOWN = 10; // answers, the most probable first
 // What a model reads -> what the field is called and how it is filled.
@@ -12,6 +13,7 @@ const FIELDS = {
   nodes: { title: "Number of a node", attributes: { type: "number", min: 0, step: 1, inputmode: "numeric" } },
   picture: { title: "Picture", attributes: { type: "file", accept: "image/*" } },
   text: { title: "Text", attributes: { type: "text", autocomplete: "off", dir: "auto" } },
+  tokens: { title: "Sentence", attributes: { type: "text", autocomplete: "off", dir: "auto" } },
 };
 
 let models = [];
@@ -36,6 +38,7 @@ export function followAnswering() {
 function makeField() {
   const { title, attributes } = fieldOf(model());
   byId("input-title").textContent = title;
+  byId("raw-label").hidden = model().reads !== "tokens";
   if (byId("input").dataset.reads === model().reads) return;
   const made = element("input", { id: "input", required: "", "data-reads": model().reads, ...attributes });
   byId("input").replaceWith(made);
@@ -77,7 +80,8 @@ export async function answerAgain() {
     if (input === "" || signal.aborted) return;
     if (typeof input !== "object") remember({ input });
     byId("answer-part").setAttribute("aria-busy", true);
-    const found = await ask("v1/answer", { model: asked.name, inputs: [input] }, signal);
+    const manner = asked.reads === "tokens" ? { raw: byId("raw").checked } : {};
+    const found = await ask("v1/answer", { model: asked.name, inputs: [input], ...manner }, signal);
     if (signal.aborted) return;
     showAnswer(found, input);
     if (asked.can.includes("look")) await showLooking(asked.name, input, signal);
@@ -92,16 +96,22 @@ export async function answerAgain() {
 }
 
 function showAnswer(found, input) {
-  const [{ answer, probability, probabilities }] = found.answers;
+  const [answer] = found.answers;
   shown = { ...found, input };
+  byId("answers").hidden = "answers" in answer;
+  if ("answers" in answer) byId("answer").replaceChildren(...taggedWords(answer));
+  else showClasses(answer);
+  byId("answer-facts").textContent = `${Math.round(found.seconds * 1000)}\u202fms · ${found.model}`;
+  byId("answer-part").hidden = false;
+}
+
+function showClasses({ answer, probability, probabilities }) {
   const ranked = Object.entries(probabilities).sort(([, one], [, other]) => other - one);
   byId("answer").replaceChildren(element("b", {}, answer), ` ${percent(probability)}`);
   const lines = ranked.slice(0, SHOWN).map(([name, share]) => answerLine(name, share, name === answer));
   const rest = ranked.slice(SHOWN).reduce((total, [, share]) => total + share, 0);
   if (ranked.length > SHOWN) lines.push(answerLine(`${ranked.length - SHOWN} others`, rest, false));
   byId("answers").tBodies[0].replaceChildren(...lines);
-  byId("answer-facts").textContent = `${Math.round(found.seconds * 1000)}\u202fms · ${found.model}`;
-  byId("answer-part").hidden = false;
 }
 
 function answerLine(name, share, isBest) {
@@ -117,11 +127,13 @@ export function mountAnswering(served, granted) {
   choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
   choice.hidden = models.length < 2;
   const label = element("label", { for: "input", id: "input-title" });
+  const raw = element("input", { id: "raw", type: "checkbox" });
+  const cutting = element("label", { id: "raw-label", hidden: "" }, raw, " raw text, to be cut into words");
   const ready = element("button", { class: "plain" }, "Answer");
   const about = "The picture that is asked about";
   const preview = element("img", { id: "preview", class: "preview", alt: about, hidden: "" });
   const typed = element("input", { id: "input" });
-  const form = element("form", { id: "asking", class: "asking" }, choice, label, typed, ready);
+  const form = element("form", { id: "asking", class: "asking" }, choice, label, typed, cutting, ready);
   const table = element("table", { id: "answers" }, element("tbody"));
   const best = element("p", { id: "answer", class: "answer", role: "status" });
   const part = section("answer", "Answer", best, table, element("p", { id: "answer-facts", class: "foot" }));

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from regard.base.recipe import Options
+from regard.verbs.requests.fields import Count
 from regard.verbs.requests.rules import VerbRequest
 
 
@@ -35,4 +36,12 @@ Input = str | int | PictureInput
 class AnswerRequest(VerbRequest):
     """What is to be answered, one answer for each."""
 
-    inputs: list[Input] = Field(min_length=1, description="What the model reads: texts, numbers of nodes, pictures.")
+    inputs: list[Input] = Field(
+        min_length=1, description="What the model reads: texts, words parted by spaces, numbers of nodes, pictures."
+    )
+    beam: Count | None = Field(
+        default=None, description="Width of the beam, for tags that are chosen knowing the one before; 1 is greedy."
+    )
+    raw: bool = Field(
+        default=False, description="Cut sentences to tag into words and punctuation marks, and not just at spaces."
+    )

@@ -1,0 +1,32 @@
+// Words with their tags beneath them, and the spans that tags spell in colours of their types.
+
+import { element, percent } from "./common.js";
+
+const DOUBTFUL = 0.8; // a tag that is less probable than this is marked
+
+/** A hue that the name of a type alone decides, so that it is the same in every sentence. */
+export function hueOf(type) {
+  let hash = 0;
+  for (const letter of type) hash = (hash * 31 + letter.codePointAt(0)) % 360;
+  return (hash * 137) % 360;
+}
+
+/** The words of an answer, each above its tag; those of a span stand together. */
+export function taggedWords({ words, answers, probabilities, spans }) {
+  const made = words.map((word, place) => {
+    const sure = probabilities[place] >= DOUBTFUL;
+    const title = `${answers[place]}: ${percent(probabilities[place])}`;
+    return element("ruby", sure ? { title } : { title, class: "doubtful" }, word, element("rt", {}, answers[place]));
+  });
+  const line = element("span", { class: "tagged" });
+  let next = 0;
+  for (const [type, start, end] of spans ?? []) {
+    line.append(...made.slice(next, start));
+    const span = element("span", { class: "span", title: type }, ...made.slice(start, end));
+    span.style.setProperty("--hue", hueOf(type));
+    line.append(span);
+    next = end;
+  }
+  line.append(...made.slice(next));
+  return [line];
+}

@@ -1,0 +1,154 @@
+"""Batches of sentences with tags, whose order is a pure function of seed and epoch."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from regard.data.corpora.batching import BatchPlan
+from regard.data.tagging.files import TaggedSentence
+from regard.data.tagging.lexicon import PAD, UNKNOWN, FormTable, Lexicon
+from regard.data.tagging.prepare import PreparedTags
+from regard.models.tagging.tagger import TokenInputs
+from regard.models.text.texts import real_places
+
+NO_TAG = -1  # at padding, and where nobody knows the tag or no training sentence has it
+
+
+@dataclass(frozen=True)
+class TagBatch:
+    """Some sentences: what is read of them, and the numbers of their tags.
+
+    The sentences themselves stay beside, for what people are told and for spans, whose types may be new to the model.
+    """
+
+    inputs: TokenInputs
+    tags: Int[Tensor, "batch time"]
+    sentences: tuple[TaggedSentence, ...]
+
+    @property
+    def rows(self) -> int:
+        return self.tags.shape[0]
+
+    @property
+    def real(self) -> Bool[Tensor, "batch time"]:
+        """True where a place is a word."""
+        return real_places(self.inputs.lengths, self.tags.shape[1])
+
+    @property
+    def is_known(self) -> Bool[Tensor, "batch time"]:
+        """True where the lexicon has the word."""
+        return self.inputs.words != UNKNOWN
+
+    def to(self, device: torch.device) -> "TagBatch":
+        if device.type == "cpu":
+            return self
+        *inputs, tags = (each.pin_memory().to(device, non_blocking=True) for each in (*self.inputs, self.tags))
+        return TagBatch(TokenInputs(*inputs), tags, self.sentences)
+
+    def split(self, parts: int) -> list["TagBatch"]:
+        """The same sentences in smaller batches; each keeps the letters of all of them."""
+        by_row = self.inputs._asdict()
+        letters = by_row.pop("letters")
+        pieces, first = [], 0
+        for *own, tags in zip(*(each.chunk(parts) for each in (*by_row.values(), self.tags)), strict=True):
+            inputs = TokenInputs(**dict(zip(by_row, own, strict=True)), letters=letters)
+            pieces.append(TagBatch(inputs, tags, self.sentences[first : first + len(tags)]))
+            first += len(tags)
+        return pieces
+
+
+class TagSource:
+    """The sentences of a split, from which batches are made."""
+
+    def __init__(self, prepared: PreparedTags, split: str) -> None:
+        self.prepared, self.own = prepared, prepared.splits[split]
+        lexicon = prepared.lexicon
+        self.table = FormTable(prepared.forms, lexicon)
+        self.tags = np.array([lexicon.tag_numbers.get(tag, NO_TAG) for tag in prepared.tags])
+        columns = enumerate(prepared.columns)
+        self.columns = [np.array(lexicon.column_numbers(column, values)) for column, values in columns]
+
+    @property
+    def longest(self) -> int:
+        """The most words of a sentence."""
+        return int(self.own.lengths.max())
+
+    def batches(self, budget: int, seed: int, epoch: int, start: int) -> Iterator[TagBatch]:
+        """The batches of an epoch from number `start` on, on the host."""
+        lengths = self.own.lengths
+        plan = BatchPlan(lengths, lengths, budget, [(0, len(lengths), float(len(lengths)))])
+        return map(self.batch, plan.batches(seed, epoch, start))
+
+    def batch(self, rows: np.ndarray) -> TagBatch:
+        """These sentences as one batch."""
+        starts, ends = self.own.starts[rows], self.own.starts[rows + 1]
+        flat = np.concatenate([np.arange(start, end) for start, end in zip(starts, ends, strict=True)])
+        columns = [each[values] for each, values in zip(self.columns, self.own.columns[:, flat], strict=True)]
+        return make_batch(
+            self.table,
+            self.own.forms[flat],
+            columns,
+            self.tags[self.own.tags[flat]],
+            [self.sentence(row) for row in rows.tolist()],
+        )
+
+    def sentence(self, row: int) -> TaggedSentence:
+        """A sentence as it stood in its file."""
+        names, own = self.prepared, self.own
+        places = slice(own.starts[row], own.starts[row + 1])
+        return TaggedSentence(
+            [names.forms[form] for form in own.forms[places]],
+            [names.tags[tag] for tag in own.tags[places]],
+            [[of[value] for value in values] for of, values in zip(names.columns, own.columns[:, places], strict=True)],
+        )
+
+
+def make_batch(
+    table: FormTable,
+    forms: Int[np.ndarray, " word"],
+    columns: Sequence[Int[np.ndarray, " word"]],
+    tags: Int[np.ndarray, " word"],
+    sentences: Sequence[TaggedSentence],
+) -> TagBatch:
+    """The words of several sentences, one after another, as the rows of a batch.
+
+    A sentence without words is a row of padding that counts as one, for no network reads nothing at all.
+    """
+    distinct, of_word = np.unique(forms, return_inverse=True)
+    lengths = torch.tensor([len(each.words) for each in sentences])
+    time = max(1, int(lengths.max()))
+    inside = real_places(lengths, time)
+
+    def padded(values: np.ndarray, fill: int) -> Tensor:
+        rows = torch.full(inside.shape, fill)
+        rows[inside] = torch.from_numpy(values.astype(np.int64))
+        return rows
+
+    longest = int(table.lengths[distinct].max(initial=1))
+    no_columns = torch.zeros(*inside.shape, 0, dtype=torch.long)
+    inputs = TokenInputs(
+        words=padded(table.words[forms], PAD),
+        shapes=padded(table.shapes[forms], PAD),
+        columns=torch.cat([no_columns, *(padded(each, PAD)[..., None] for each in columns)], dim=-1),
+        forms=padded(of_word, 0),
+        letters=torch.from_numpy(table.letters[distinct if len(distinct) else [0], :longest]),
+        lengths=lengths.clamp(min=1),
+    )
+    return TagBatch(inputs, padded(tags, NO_TAG), tuple(sentences))
+
+
+def batch_of_inputs(sentences: Sequence[TaggedSentence], lexicon: Lexicon) -> TagBatch:
+    """Sentences that people want tags for as one batch."""
+    words = [word for each in sentences for word in each.words]
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    columns = [
+        np.array([number for each in sentences for number in lexicon.column_numbers(column, each.columns[column])])
+        for column in range(len(lexicon.columns))
+    ]
+    forms = np.array([numbers[word] for word in words], np.int64)
+    table = FormTable(list(numbers) or [""], lexicon)
+    return make_batch(table, forms, columns, np.full(len(words), NO_TAG), sentences)

@@ -1,0 +1,59 @@
+"""What a recipe for a tagger says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Recipe
+from regard.data.tagging.options import TaggingData
+from regard.tasks.tagging.measures import OF_SPANS
+from regard.training.options import OptimizerOptions, TrainingOptions
+
+
+class TaggingOptimizer(OptimizerOptions):
+    """The optimiser of a tagger."""
+
+    learning_rate: float = Field(default=2e-3, gt=0, le=1000, description="The highest learning rate, after warm-up.")
+    schedule: Literal["inverse-sqrt", "cosine", "linear", "constant"] = Field(
+        default="linear", description="How the learning rate falls after warm-up."
+    )
+    warmup: int = Field(default=100, ge=0, description="Steps in which the learning rate rises from zero.")
+
+
+class TaggingTraining(TrainingOptions):
+    """What taggers are told of their training."""
+
+    steps: int = Field(default=3000, ge=1, description="Updates of the weights in the whole run.")
+    batch_tokens: int = Field(
+        default=1024, ge=1, description="The most words of a batch, padding counted; a longer sentence stands alone."
+    )
+    own_labels: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="With model.previous_label, the share of words that are given the model's own tag before them "
+        "while training, and not the true one (scheduled sampling).",
+    )
+    best_by: str = Field(default="accuracy", description="The validation measure that says which weights are best.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
+    )
+    optimizer: TaggingOptimizer = Field(default_factory=TaggingOptimizer, description="The optimiser.")
+
+
+class TaggingRecipe(Recipe):
+    """All that decides a tagger: family, data, model and training."""
+
+    data: TaggingData = Field(description="The sentences and their tags.")
+    model: Any = Field(description="What the model is built like.")
+    training: TaggingTraining = Field(default_factory=TaggingTraining, description="How it is trained.")
+
+    @model_validator(mode="after")
+    def _check_together(self) -> "TaggingRecipe":
+        if self.training.own_labels and not self.model.previous_label:
+            raise ValueError("training.own_labels is for model.previous_label = true; this model knows no tag before")
+        if self.model.inputs.vectors != "random":
+            raise ValueError("model.inputs.vectors must be 'random' here: taggers take no ready vectors")
+        if self.training.best_by in OF_SPANS and self.data.scheme == "tags":
+            raise ValueError(f"training.best_by = '{self.training.best_by}' is of spans, and data.scheme has none")
+        return self

@@ -1,0 +1,211 @@
+"""Giving tags to words: sentences for batches, a tag for each word as an answer, words on both sides of what looks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
+from regard.data.tagging.files import read_input
+from regard.data.tagging.lexicon import PAD, SHAPES, UNKNOWN, Lexicon, open_lexicon
+from regard.data.tagging.options import TaggingData
+from regard.data.tagging.prepare import PreparedTags, check_files_there, prepare_tags
+from regard.data.tagging.spans import find_spans
+from regard.families import network_class
+from regard.models.tagging.tagger import Sizes, Tagger
+from regard.protocols import Loss, Measure, State, Tags
+from regard.tasks.tagging.batches import TagBatch, TagSource, batch_of_inputs
+from regard.tasks.tagging.measures import MEASURES, SpanCounts, measure_spans, measures_of, word_sums
+from regard.tasks.tagging.objectives import choose_tags, probabilities_of, surprise
+from regard.tasks.tagging.options import TaggingRecipe, TaggingTraining
+from regard.viewing.sides import Side, Words
+
+
+class Tagging(nn.Module):
+    """A tagger, the lexicon that it knows words and tags by, and how it learns.
+
+    Where a tag is chosen knowing the one before it, it is stepwise, and a step is a word; `begin` and `end` stand for
+    what comes before the first tag and after the last.
+    """
+
+    MEASURES: ClassVar[tuple[str, ...]] = MEASURES
+    unit = "words"
+
+    def __init__(self, model: Tagger, lexicon: Lexicon, data: TaggingData, training: TaggingTraining) -> None:
+        super().__init__()
+        self.model, self.lexicon, self.data, self.training_options = model, lexicon, data, training
+        self.begin, self.end = model.begin, model.begin + 1
+        self._sources: dict[str, TagSource] = {}
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether its tags spell spans."""
+        return self.data.scheme != "tags"
+
+    @property
+    def knows_label_before(self) -> bool:
+        """Whether a tag is chosen knowing the one before it, so that there is something to search for."""
+        return self.model.after_label is not None
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: TaggingRecipe, device: torch.device, folder: Path | None) -> None:
+        check_files_there(recipe.data, folder)
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: TaggingRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedTags:
+        given = None if start is None else open_lexicon(start, len(recipe.data.read_beside))
+        return prepare_tags(recipe.data, folder, progress, given)
+
+    @classmethod
+    def build(cls, recipe: TaggingRecipe, files: Mapping[str, bytes]) -> "Tagging":
+        lexicon = open_lexicon(files, len(recipe.data.read_beside))
+        sizes = Sizes(
+            words=lexicon.word_count,
+            letters=lexicon.letter_count,
+            shapes=len(SHAPES),
+            columns=tuple(lexicon.column_counts),
+            tags=len(lexicon.tags),
+            pad=PAD,
+            unknown=UNKNOWN,
+        )
+        return cls(Tagger(network_class(recipe), recipe.model, sizes), lexicon, recipe.data, recipe.training)
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, prepared: PreparedTags, recipe: TaggingRecipe) -> None:
+        self._sources = {split: TagSource(prepared, split) for split in prepared.splits}
+        for split, source in self._sources.items():
+            self._check_length(source.longest, f"data.{split} has a sentence")
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[TagBatch]:
+        if split not in self._sources:
+            raise RuntimeError(f"a tagger has batches of {split} only once it learns from such sentences")
+        for batch in self._sources[split].batches(self.training_options.batch_tokens, seed, epoch, start):
+            yield batch.to(self.device)
+
+    def loss(self, batch: TagBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        nats, words = surprise(self.model, batch, self.training_options.own_labels)
+        return Loss(nats.sum(), words.sum())
+
+    def measure(self, batch: TagBatch) -> dict[str, Measure]:
+        return measures_of(self.sums_of_rows(batch))
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: TagBatch) -> dict[str, Float[Tensor, "batch sum"]]:
+        answers = self._choose(batch)
+        sums = word_sums(answers == batch.tags, batch.is_known, batch.real)
+        sums["loss"] = torch.stack(surprise(self.model, batch), dim=1).double()
+        if self.has_spans:
+            counts = torch.tensor([each.sums() for each in self._count_spans(batch, answers)], dtype=torch.float64)
+            sums |= {"f1": counts, "precision": counts[:, :2], "recall": counts[:, [0, 2]]}
+        return sums
+
+    @torch.no_grad()
+    def measure_parts(self, batch: TagBatch) -> dict[str, dict[str, Measure]]:
+        """The measures of spans, for each type of them."""
+        found: dict[str, dict[str, Measure]] = {}
+        for counts in self._count_spans(batch, self._choose(batch)) if self.has_spans else ():
+            for type_ in counts.types:
+                own = measure_spans(*counts.sums(type_))
+                found[type_] = {name: found[type_][name] + own[name] for name in own} if type_ in found else own
+        return found
+
+    def _choose(self, batch: TagBatch) -> Int[Tensor, "batch time"]:
+        return choose_tags(self.model, self.model.states(batch.inputs), batch.inputs.lengths)
+
+    def _count_spans(self, batch: TagBatch, answers: Int[Tensor, "batch time"]) -> list[SpanCounts]:
+        """The spans of each sentence, which may have types that the model does not."""
+        every = []
+        for sentence, row in zip(batch.sentences, answers.tolist(), strict=True):
+            every.append(SpanCounts())
+            every[-1].add(sentence.tags, [self.lexicon.tags[tag] for tag in row[: len(sentence.words)]])
+        return every
+
+    # What people see
+
+    def read(self, inputs: Sequence[str | Sequence[str]], raw: bool = False) -> TagBatch:
+        """Sentences as people write them: lines whose words are parted by spaces, raw text, or words cut before."""
+        sentences = [read_input(each, self.data, raw) for each in inputs]
+        self._check_length(max(len(each.words) for each in sentences), "There is a sentence")
+        return batch_of_inputs(sentences, self.lexicon).to(self.device)
+
+    def _check_length(self, words: int, what: str) -> None:
+        """Refuse a sentence that is longer than the network can read, if there is such a length."""
+        most = getattr(self.model.options, "longest", words)
+        if words > most:
+            raise Fault(f"{what} of {words:,} words, but this model reads {most:,} at most (model.longest).")
+
+    def answers(self, batch: TagBatch) -> list[Tags]:
+        return self.answers_of(batch, self._choose(batch))
+
+    @torch.no_grad()
+    def answers_of(self, batch: TagBatch, tags: Int[Tensor, "batch time"]) -> list[Tags]:
+        """These tags of each sentence, by their names, and how probable they are."""
+        states, lengths = self.model.states(batch.inputs), batch.inputs.lengths
+        each, together = probabilities_of(self.model, states, lengths, batch.real, tags)
+        found = zip(batch.sentences, tags.tolist(), each.tolist(), together.tolist(), strict=True)
+        return [self._answer(sentence.words, *own) for sentence, *own in found]
+
+    def _answer(self, words: list[str], tags: list[int], each: list[float], together: float) -> Tags:
+        names = [self.lexicon.tags[tag] for tag in tags[: len(words)]]
+        spans = [(span.type, span.start, span.end) for span in find_spans(names)] if self.has_spans else None
+        return Tags(words, names, each[: len(words)], together if words else 1.0, spans)
+
+    def sides(self, batch: TagBatch, outputs: Sequence[Any]) -> dict[str, Side]:
+        words = list(batch.sentences[0].words)
+        return {"source": Words(words, words, list(range(len(words))))}
+
+    def extents(self, batch: TagBatch) -> dict[str, Tensor]:
+        return {"source": batch.inputs.lengths}
+
+    def quote(self, batch: TagBatch) -> str:
+        return f"the sentence '{' '.join(batch.sentences[0].words)}'"
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "tags": len(self.lexicon.tags),
+            "words": len(self.lexicon.words),
+            "letters": len(self.lexicon.letters),
+            "scheme": self.data.scheme,
+        }
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What the tags of a sentence of `size` words cost."""
+        return {"multiplications": self.model.multiplications(size)}
+
+    # What a search asks for, where the tag before is known
+
+    def start(self, batch: TagBatch) -> State:
+        rows = torch.arange(batch.rows, device=self.device)
+        states, lengths = self.model.states(batch.inputs), batch.inputs.lengths
+        return State({"states": states, "lengths": lengths, "numbers": rows}, {"place": torch.zeros_like(rows)})
+
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
+        """The logarithms of how probable each tag is for the next word; behind the last there is only the end."""
+        states, lengths = state.sentence["states"], state.sentence["lengths"]
+        place = state.row["place"]
+        of_row = torch.arange(len(place), device=place.device) // (len(place) // len(states))
+        over = place >= lengths[of_row]
+        own = states[of_row, place.clamp(max=states.shape[1] - 1)]
+        scores = self.model.scores(own, tokens.clamp(max=self.begin)).log_softmax(dim=-1)
+        found = torch.full((len(place), self.end + 1), float("-inf"), dtype=scores.dtype, device=scores.device)
+        found[:, : self.begin] = scores.masked_fill(over[:, None], float("-inf"))
+        found[:, self.end] = torch.where(over, 0.0, float("-inf"))
+        return found, State(state.sentence, {"place": place + 1})
