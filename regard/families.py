@@ -254,8 +254,8 @@ def _belonging(family: str, task: str) -> Elsewhere:
         ]
         if not owners:
             return None
-        names = list(dict.fromkeys(name for name, _ in owners))
-        belongs = f"the task{'s' if len(names) > 1 else ''} {' and '.join(names)}"
+        *others, last = dict.fromkeys(name for name, _ in owners)
+        belongs = f"the tasks {', '.join(others)} and {last}" if others else f"the task {last}"
         if FAMILIES[family].learns != "gradient" and {learning for _, learning in owners} == {"gradient"}:
             belongs = "models that learn by gradient"
         return f"{path} belongs to {belongs}; a task of {task} {own.trains}"

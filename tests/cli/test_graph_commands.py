@@ -97,7 +97,7 @@ def test_a_translator_gives_no_answers(trained: Path, capsys: pytest.CaptureFixt
     [
         (
             {"training": {"batch_tokens": 100}},
-            "training.batch_tokens belongs to the tasks translation and language; a task of nodes",
+            "and language; a task of nodes trains on the whole graph",
         ),
         ({"decoding": {"beam": 4}}, "decoding belongs to"),
         ({"training": {"best_by": "bleu"}}, "training.best_by is 'bleu', but a validation can measure loss, accuracy"),
