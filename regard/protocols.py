@@ -3,7 +3,7 @@
 The trainer, the searches, the evaluator and the viewer each ask for one or two of these; nobody inherits from them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
@@ -18,6 +18,8 @@ from regard.measures import Better as Better
 from regard.measures import Measure as Measure
 from regard.measures import Tally as Tally
 from regard.measures import mean as mean
+from regard.states import State as State
+from regard.states import map_tree as map_tree
 from regard.viewing.sides import Side, Words
 
 
@@ -34,50 +36,6 @@ class Loss:
     tallies: dict[str, Tally] = field(default_factory=dict)
     carry: dict[str, Tensor] | None = None
     rate: float = 1.0  # what the learning rate of its update is multiplied by
-
-
-@dataclass(frozen=True)
-class State:
-    """What a stepwise task remembers between steps: two trees of tensors, never looked into by a search.
-
-    `sentence` holds what belongs to a sentence (first axis: sentence), `row` what belongs to a row (first axis: row).
-    The rows of a sentence stand together and every sentence has equally many, so a beam shares one encoder memory.
-    """
-
-    sentence: Any
-    row: Any
-
-    def select(self, rows: Tensor) -> "State":
-        """The same sentences with other rows in the places; a row never leaves its sentence."""
-        return State(self.sentence, _take(self.row, rows))
-
-    def spread(self, times: int) -> "State":
-        """Every row `times` times."""
-        return State(self.sentence, map_tree(lambda leaf: leaf.repeat_interleave(times, 0), self.row))
-
-    def keep(self, sentences: Tensor, rows: Tensor) -> "State":
-        """Only these sentences, with these rows of theirs."""
-        return State(_take(self.sentence, sentences), _take(self.row, rows))
-
-
-def _take(tree: Any, index: Tensor) -> Any:
-    return map_tree(lambda leaf: leaf.index_select(0, index), tree)
-
-
-def map_tree(change: Callable[[Tensor], Tensor], tree: Any) -> Any:
-    """The same tree of dicts, lists and (named) tuples with every tensor in it changed.
-
-    torch has this among its private parts, and optree would be a dependency for ten lines.
-    """
-    if isinstance(tree, Tensor):
-        return change(tree)
-    if isinstance(tree, dict):
-        return {name: map_tree(change, inner) for name, inner in tree.items()}
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*(map_tree(change, inner) for inner in tree))
-    if isinstance(tree, list | tuple):
-        return type(tree)(map_tree(change, inner) for inner in tree)
-    raise TypeError(f"a state is a tree of tensors, got {type(tree).__name__}")
 
 
 class Prepared(Protocol):

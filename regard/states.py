@@ -1,0 +1,51 @@
+"""What stepwise tasks remember between two steps: trees of tensors whose rows can be moved about."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class State:
+    """What a stepwise task remembers between steps: two trees of tensors, never looked into by a search.
+
+    `sentence` holds what belongs to a sentence (first axis: sentence), `row` what belongs to a row (first axis: row).
+    The rows of a sentence stand together and every sentence has equally many, so a beam shares one encoder memory.
+    """
+
+    sentence: Any
+    row: Any
+
+    def select(self, rows: Tensor) -> "State":
+        """The same sentences with other rows in the places; a row never leaves its sentence."""
+        return State(self.sentence, _take(self.row, rows))
+
+    def spread(self, times: int) -> "State":
+        """Every row `times` times."""
+        return State(self.sentence, map_tree(lambda leaf: leaf.repeat_interleave(times, 0), self.row))
+
+    def keep(self, sentences: Tensor, rows: Tensor) -> "State":
+        """Only these sentences, with these rows of theirs."""
+        return State(_take(self.sentence, sentences), _take(self.row, rows))
+
+
+def _take(tree: Any, index: Tensor) -> Any:
+    return map_tree(lambda leaf: leaf.index_select(0, index), tree)
+
+
+def map_tree(change: Callable[[Tensor], Tensor], tree: Any) -> Any:
+    """The same tree of dicts, lists and (named) tuples with every tensor in it changed.
+
+    torch has this among its private parts, and optree would be a dependency for ten lines.
+    """
+    if isinstance(tree, Tensor):
+        return change(tree)
+    if isinstance(tree, dict):
+        return {name: map_tree(change, inner) for name, inner in tree.items()}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*(map_tree(change, inner) for inner in tree))
+    if isinstance(tree, list | tuple):
+        return type(tree)(map_tree(change, inner) for inner in tree)
+    raise TypeError(f"a state is a tree of tensors, got {type(tree).__name__}")
