@@ -83,8 +83,8 @@ class Measures(Protocol):
 
 
 @runtime_checkable
-class MeasuresRows(Protocol):
-    """Knows what each row of a batch adds to the sums of each measure, by which two models can be compared row by row.
+class MeasuresRows(Task, Measures, Protocol):
+    """Knows what each row of a batch adds to the sums of each measure (row, sum), so that models are compared by rows.
 
     The sums of all rows are those of the tally that `measure` gives.
     """

@@ -18,7 +18,7 @@ from toys import TOYS, open_toy
 
 import regard
 from regard.families import FAMILIES
-from regard.protocols import Divisible, Learns, Measure
+from regard.protocols import Divisible, Learns, Measure, MeasuresRows
 from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
 from regard.runs.open import Run
 from regard.runs.train import train
@@ -164,6 +164,18 @@ def test_batch_mates_change_nothing(run: Run) -> None:
             assert together.keys() == alone.keys()
             for name, members in numbers(alone).items():
                 assert together[name] == pytest.approx(members)
+
+
+def test_what_rows_add_up_to_is_what_is_measured(run: Run) -> None:
+    task = exact(run)
+    if not isinstance(task, MeasuresRows):
+        pytest.skip("it does not know its measures row by row")
+    for batch in divisible(run, "valid"):
+        measures, rows = task.measure(batch), task.sums_of_rows(batch)
+        assert measures.keys() == rows.keys()
+        for name, measure in measures.items():
+            assert rows[name].shape[0] == batch.rows
+            assert measure.tally.sums == pytest.approx(rows[name].sum(dim=0).tolist())
 
 
 def test_a_saved_folder_measures_the_same_and_so_does_a_watched_one(run: Run) -> None:

@@ -216,4 +216,5 @@ def describe(run: Run) -> list[str]:
     parameters = sum(parameter.numel() for parameter in run.task.parameters())
     frozen = sum(parameter.numel() for parameter in run.task.parameters() if not parameter.requires_grad)
     size = f"{run.recipe.family} of {parameters:,} parameters on {device_of(run)}"
-    return [size + (f", {frozen:,} of them frozen ({', '.join(run.recipe.training.freeze)})" if frozen else ""), *own]
+    parts = ", ".join(getattr(run.recipe.training, "freeze", []))
+    return [size + (f", {frozen:,} of them frozen" if frozen else "") + (f" ({parts})" if parts else ""), *own]

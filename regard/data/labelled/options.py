@@ -47,6 +47,11 @@ class LabelledData(Options):
         description="Ready vectors of words, for models that begin with them: a file of word2vec, GloVe or fastText. "
         "All its words are known to the model.",
     )
+    contexts: str | None = Field(
+        None,
+        description="The model folder of a bidirectional language model (family bilm) whose features are read beside "
+        "the vectors of words. All its words are known to the model, which takes it over and does not change it.",
+    )
 
     @field_validator("train", "valid", "test", mode="before")
     @classmethod
@@ -70,8 +75,9 @@ class LabelledData(Options):
 
     @model_validator(mode="after")
     def _check_vectors(self) -> Self:
-        if self.vectors is not None and not self.tokeniser.is_of_words:
-            raise ValueError(f"vectors are of words, and the tokens are {self.tokeniser.kind}")
+        for name in ("vectors", "contexts"):
+            if getattr(self, name) is not None and not self.tokeniser.is_of_words:
+                raise ValueError(f"{name} are of words, and the tokens are {self.tokeniser.kind}")
         return self
 
     @property

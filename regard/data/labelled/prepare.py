@@ -4,7 +4,7 @@
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,15 +114,20 @@ def check_files_there(options: LabelledData, folder: Path | None) -> None:
 
 
 def prepare_labelled(
-    options: LabelledData, folder: Path, progress: Progress, start: Mapping[str, bytes] | None
+    options: LabelledData,
+    folder: Path,
+    progress: Progress,
+    start: Mapping[str, bytes] | None,
+    find_words: Callable[[], Iterable[str]] = tuple,
 ) -> PreparedTexts:
     """The texts that `options` name, from `folder` if they were prepared there before.
 
-    `start` holds the files of a model whose tokeniser and classes are to be used.
+    `start` holds the files of a model whose tokeniser and classes are to be used; without it, words that are to be
+    known beside those of the texts are looked for by `find_words`.
     """
     record = folder / _FINISHED
     if not record.is_file() or read_record(_Finished, record).options != options:
-        _prepare(options, folder, progress, start)
+        _prepare(options, folder, progress, start, find_words)
     finished = read_record(_Finished, record)
     check_files(folder, finished.files)
     files = {name: (folder / name).read_bytes() for name in finished.files}
@@ -131,7 +136,13 @@ def prepare_labelled(
     return PreparedTexts(open_tokeniser(files, options), open_labels(files), found, finished.report, vectors)
 
 
-def _prepare(options: LabelledData, folder: Path, progress: Progress, start: Mapping[str, bytes] | None) -> None:
+def _prepare(
+    options: LabelledData,
+    folder: Path,
+    progress: Progress,
+    start: Mapping[str, bytes] | None,
+    find_words: Callable[[], Iterable[str]],
+) -> None:
     make_folder(folder)
     (folder / _FINISHED).unlink(missing_ok=True)
     examples, report, files = _read_splits(options, progress), list[str](), dict[str, bytes]()
@@ -141,9 +152,12 @@ def _prepare(options: LabelledData, folder: Path, progress: Progress, start: Map
         tokeniser, labels = _train(options, examples["train"], progress), _labels_of(options, examples["train"])
         if options.vectors is not None:
             ready = read_vectors(file_of(options.vectors), progress=progress, remark=report.append)
-            tokeniser = extend_vocabulary(tokeniser, ready, options.lowercase)
-            files[_VECTORS] = _as_bytes(ready_vectors(tokeniser, ready)._asdict())
+            tokeniser = extend_vocabulary(tokeniser, ready.words, options.lowercase)
             labels = labels.model_copy(update={"vector_width": ready.width})
+        if more := list(find_words()):
+            tokeniser = extend_vocabulary(tokeniser, more, options.lowercase)
+        if options.vectors is not None:
+            files[_VECTORS] = _as_bytes(ready_vectors(tokeniser, ready)._asdict())
         tokeniser = CaselessTokeniser(tokeniser) if options.lowercase else tokeniser
     files |= {**tokeniser.files(_TOKENISER), LABELS_FILE: labels.model_dump_json().encode()}
     for split, own in examples.items():

@@ -1,5 +1,6 @@
 """Ready vectors for the tokens of a tokeniser of words: all their words become known, and each token gets its row."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +18,11 @@ class ReadyVectors(NamedTuple):
     is_known: np.ndarray
 
 
-def extend_vocabulary(tokeniser: Tokeniser, vectors: WordVectors, lowercase: bool) -> Tokeniser:
-    """The tokeniser with the words of the vectors behind its own; in lower case, others could never be read."""
+def extend_vocabulary(tokeniser: Tokeniser, words: Iterable[str], lowercase: bool) -> Tokeniser:
+    """The tokeniser with more words behind its own; where text is read in lower case, others could never occur."""
     assert isinstance(tokeniser, WordTokeniser)
-    own = words_of(tokeniser)
-    known = set(own)
-    more = (word for word in vectors.words if word not in known and (not lowercase or word == word.lower()))
-    return type(tokeniser)([*own, *more])
+    more = (word for word in words if not lowercase or word == word.lower())
+    return type(tokeniser)(list(dict.fromkeys([*words_of(tokeniser), *more])))
 
 
 def words_of(tokeniser: Tokeniser) -> list[str]:

@@ -27,5 +27,8 @@ class Reader(nn.Module):
 
     def matrices(self) -> int:
         """The numbers in all of its matrices, but for the vectors of words, which are looked up."""
+        looked_up = [*self.inputs.tables]
+        if self.inputs.contexts is not None:
+            looked_up.append(self.inputs.contexts.bilm.embedding.weight)
         every = sum(weights.numel() for weights in self.parameters() if weights.dim() == 2)
-        return every - sum(table.numel() for table in self.inputs.tables)
+        return every - sum(table.numel() for table in looked_up)

@@ -8,13 +8,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from regard.models.text.contexts import ContextSource
+
 
 @dataclass(frozen=True)
 class Vocabulary:
     """How many tokens there are, which of them stand for padding and for unknown words, and what comes with them.
 
-    `vector_width` is the width of ready vectors of the tokens, where there are any, and `beside` that of what is given
-    of each token beside its vector.
+    `vector_width` is the width of ready vectors of the tokens, where there are any, `beside` that of what is given of
+    each token beside its vector, and `contexts` are language models whose features are read too.
     """
 
     size: int
@@ -22,6 +24,7 @@ class Vocabulary:
     unknown: int
     vector_width: int | None = None
     beside: int = 0
+    contexts: ContextSource | None = None
 
 
 class Texts(NamedTuple):

@@ -18,7 +18,7 @@ from regard.model import Model, load
 from regard.protocols import Better
 from regard.runs import checkpoint
 from regard.runs.compare.plan import PlannedRun
-from regard.runs.evaluate import measure_on
+from regard.runs.evaluate import measure_on, sums_on
 from regard.runs.scores import keep_scores
 from regard.runs.validate import scores_of
 from regard.training.pace import read_pace
@@ -50,7 +50,7 @@ class Outcome:
 
     run: PlannedRun
     scores: list[Score]
-    sums: dict[str, Sums]  # by sentence, of metrics that are worked out from those of sentences
+    sums: dict[str, Sums]  # by sentence or other example, of metrics that are worked out from those of examples
     parameters: int
     pace: tuple[int, float]
     better: dict[str, Better]  # which direction is, metric by metric
@@ -66,7 +66,8 @@ def judge(run: PlannedRun, split: str, metrics: Sequence[str], progress: Progres
     scores = scores_of(measures, split)
     keep_scores(run.folder, scores)
     better = {name: measure.better for name, measure in measures.items()}
-    return Outcome(run, scores, {}, _parameters(model), read_pace(run.folder / "training"), better)
+    sums = sums_on(model, run.folder, split, list(measures), progress)
+    return Outcome(run, scores, sums, _parameters(model), read_pace(run.folder / "training"), better)
 
 
 def _parameters(model: Model) -> int:

@@ -36,8 +36,14 @@ def _row(found: Found) -> list[str]:
 
 def show_values(values: Sequence[float]) -> str:
     """The mean of the seeds' values, ± the largest minus the smallest."""
-    mean = f"{statistics.fmean(values):.2f}"
-    return f"{mean} ± {spread(values):.2f}" if len(values) > 1 else mean
+    digits = _digits(values)
+    mean = f"{statistics.fmean(values):.{digits}f}"
+    return f"{mean} ± {spread(values):.{digits}f}" if len(values) > 1 else mean
+
+
+def _digits(values: Sequence[float]) -> int:
+    """Behind the point: two, but four of shares, of which two would tell whole percents alone."""
+    return 4 if max(map(abs, values)) <= 1 else 2
 
 
 def _shown_difference(measure: SeedScores) -> str:
@@ -45,7 +51,7 @@ def _shown_difference(measure: SeedScores) -> str:
         return "–"
     aside = " (within spread)" if measure.within_spread else ""
     sure = f", {_probability(measure.against_first.randomisation)}" if measure.against_first else ""
-    return f"{measure.difference:+.2f}{sure}{aside}"
+    return f"{measure.difference:+.{_digits(measure.values)}f}{sure}{aside}"
 
 
 def _probability(p: float) -> str:
@@ -68,18 +74,18 @@ def notes(comparison: Comparison) -> list[str]:
     counts = {len(found.outcomes) for found in comparison.variants}
     seeds = f"{min(counts)} seeds" if len(counts) == 1 else "the seeds that were trained"
     at_once = f", {comparison.jobs} runs at once" if comparison.jobs > 1 else ""
-    by_sentence = _is_text(comparison)
-    items = "sentences" if by_sentence else "items"
+    items, item = ("sentences", "sentence") if _is_text(comparison) else ("items", "item")
+    is_paired = any(outcome.sums for found in comparison.variants for outcome in found.outcomes)
     lines = [f"Scored on {comparison.sentences:,} {items} of the split {comparison.split}."]
     if max(counts) > 1:
         lines.append(f"Values are the mean of {seeds} ± their spread, the largest minus the smallest.")
-    if by_sentence:
+    if is_paired:
         lines.append(
-            "p: how often so large a difference arises when outputs change sides at random, sentence by sentence "
+            f"p: how often so large a difference arises when outputs change sides at random, {item} by {item} "
             f"(approximate randomisation, {TRIALS:,} trials, two-sided)."
         )
     if max(counts) > 1:
-        apart = "It speaks of other sentences; within" if by_sentence else "Within"
+        apart = f"It speaks of other {items}; within" if is_paired else "Within"
         lines.append(f"{apart} spread: with other seeds the difference may be gone.")
     learnt = "target tokens" if _is_text(comparison) else "items"
     return [*lines, f"{_pace_column(comparison)}: {learnt} in training, validations left out{at_once}."]
@@ -113,9 +119,10 @@ def _bounds(found: Found) -> Iterator[str]:
     """Between what bounds a variant's differences from the first are likely to be."""
     for measure in found.measures:
         if against := measure.against_first:
+            digits = _digits(measure.values)
             yield (
-                f"{found.variant}, {measure.metric}: {against.value:+.2f}, from {against.low:+.2f} to "
-                f"{against.high:+.2f} in {CONFIDENCE}% of {RESAMPLES:,} resampled test sets "
+                f"{found.variant}, {measure.metric}: {against.value:+.{digits}f}, from {against.low:+.{digits}f} to "
+                f"{against.high:+.{digits}f} in {CONFIDENCE}% of {RESAMPLES:,} resampled test sets "
                 f"(paired bootstrap, {_probability(against.bootstrap)})"
             )
 

@@ -27,7 +27,7 @@ class SeedScores:
     values: list[float]
     better: Better
     difference: float | None  # of the mean from the first's; none of the first itself
-    against_first: Difference | None  # the same sentence by sentence, with how sure it is, where there are sentences
+    against_first: Difference | None  # the same example by example, with how sure it is, where those are known
     within_spread: bool | None  # whether seeds of this variant or of the first differ by more than the two variants do
     by_length: list[list[float]] = field(default_factory=list)  # bucket, seed
 

@@ -43,11 +43,16 @@ class ClassificationRecipe(Recipe):
     @model_validator(mode="after")
     def _check_inputs(self) -> "ClassificationRecipe":
         inputs: InputOptions | None = getattr(self.model, "inputs", None)
-        kind = inputs.vectors if inputs else "random"
-        if kind != "random" and self.data.vectors is None:
+        kind = inputs.vectors if inputs else None
+        wants_ready = kind in ("frozen", "tuned", "both")
+        if wants_ready and self.data.vectors is None:
             raise ValueError(f"model.inputs.vectors is '{kind}', so data.vectors must name a file of them")
-        if kind == "random" and self.data.vectors is not None:
+        if not wants_ready and self.data.vectors is not None:
             raise ValueError("data.vectors are for a model that begins with them; set model.inputs.vectors")
+        if kind == "none" and self.data.contexts is None:
+            raise ValueError("model.inputs.vectors is 'none', so data.contexts must name a model to read with")
+        if kind is None and self.data.contexts is not None:
+            raise ValueError(f"data.contexts are inputs of networks, and a {self.family} has none")
         if getattr(self.model, "aspect", "ignored") != "ignored" and not self.data.asks_about_aspects:
             raise ValueError(f"model.aspect is '{self.model.aspect}', so data.format must be 'aspects'")
         return self

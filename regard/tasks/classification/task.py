@@ -31,6 +31,13 @@ from regard.models.text.pooling import ANSWER, SOURCE
 from regard.models.text.texts import Texts, Vocabulary
 from regard.protocols import Answer, Loss, Measure
 from regard.tasks.classification.batches import MEASURED_ROWS, TextBatch, padded, text_batches
+from regard.tasks.classification.contexts import (
+    context_source,
+    context_words,
+    contexts_in,
+    read_contexts,
+    take_weights,
+)
 from regard.tasks.classification.measures import MEASURES, measures_of, sums_of_rows
 from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_as_bytes, open_ngrams
 from regard.tasks.classification.options import ClassificationRecipe
@@ -83,6 +90,10 @@ class Classification(nn.Module):
         remark: Remark,
         start: Mapping[str, bytes] | None,
     ) -> PreparedTexts:
+        if (source := recipe.data.contexts) is not None:
+            files = contexts_in(start) if start else read_contexts(Path(source).expanduser())
+            prepared = prepare_labelled(recipe.data, folder, progress, start, lambda: context_words(files))
+            return replace(prepared, extra=files)
         prepared = prepare_labelled(recipe.data, folder, progress, start)
         if network_class(recipe) is not Bag:
             return prepared
@@ -95,16 +106,21 @@ class Classification(nn.Module):
         network, classes = network_class(recipe), len(labels.classes)
         if network is Bag:
             return cls(Bag(recipe.model, tokeniser.size, open_ngrams(files), classes), tokeniser, labels, recipe)
-        vocabulary = Vocabulary(tokeniser.size, tokeniser.pad, tokeniser.unknown, labels.vector_width)
+        contexts = context_source(files, tokeniser) if recipe.data.contexts is not None else None
+        marks = (tokeniser.pad, tokeniser.unknown)
+        vocabulary = Vocabulary(tokeniser.size, *marks, labels.vector_width, contexts=contexts)
         return cls(TextClassifier(network(recipe.model, vocabulary), classes), tokeniser, labels, recipe)
 
     def begin_with(self, prepared: PreparedTexts, recipe: ClassificationRecipe) -> None:
-        """Ready vectors become weights; of n-grams, what the training texts say of them."""
+        """Ready vectors and language models become weights; of n-grams, what the training texts say of them."""
         if isinstance(self.model, Bag):
             self.model.take_counts(_ngrams_of(prepared, recipe))
-        elif prepared.vectors is not None:
-            vectors, is_known = map(torch.from_numpy, prepared.vectors)
-            self.model.reader.inputs.take_vectors(vectors, is_known)
+            return
+        inputs = self.model.reader.inputs
+        if prepared.vectors is not None:
+            inputs.take_vectors(*map(torch.from_numpy, prepared.vectors))
+        if inputs.contexts is not None:
+            take_weights(inputs.contexts.bilm, Path(str(recipe.data.contexts)).expanduser())
 
     def learn_from(self, prepared: PreparedTexts, recipe: ClassificationRecipe) -> None:
         self._prepared = prepared

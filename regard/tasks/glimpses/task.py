@@ -90,15 +90,20 @@ class Glimpses(nn.Module):
 
     @torch.no_grad()
     def measure(self, batch: PictureBatch) -> dict[str, Measure]:
-        log_probabilities = self.model.answer(batch.pixels(self.model.dtype))
-        count = float(batch.rows)
-        right = float((log_probabilities.argmax(dim=-1) == batch.labels).sum())
-        nats = float(F.nll_loss(log_probabilities, batch.labels, reduction="sum"))
+        totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
         return {
-            "error": Measure(Tally((100 * (count - right), count), mean), "lower", "percent of the pictures"),
-            "accuracy": Measure(Tally((right, count), mean), "higher"),
-            "loss": Measure(Tally((nats, count), mean), "lower"),
+            "error": Measure(Tally(totals["error"], mean), "lower", "percent of the pictures"),
+            "accuracy": Measure(Tally(totals["accuracy"], mean), "higher"),
+            "loss": Measure(Tally(totals["loss"], mean), "lower"),
         }
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: PictureBatch) -> dict[str, Tensor]:
+        log_probabilities = self.model.answer(batch.pixels(self.model.dtype)).double()
+        right = (log_probabilities.argmax(dim=-1) == batch.labels).double()
+        nats, one = F.nll_loss(log_probabilities, batch.labels, reduction="none"), torch.ones_like(right)
+        parts = {"error": 100 * (1 - right), "accuracy": right, "loss": nats}
+        return {name: torch.stack([part, one], dim=1) for name, part in parts.items()}
 
     # What people see
 

@@ -153,7 +153,7 @@ def test_folders_have_plain_names_that_never_meet() -> None:
         (["model.norm=after,before,after"], [], "'after' and 'after' are the same recipe"),
         (["model.norm=before,after", "model.widht=1,2"], [], "model has no 'widht'; did you mean 'width'?"),
         (["model.norm=before,sandwich"], [], "sandwich: model.norm is 'sandwich', expected one of 'before', 'after'"),
-        (["family=transformer,rnn"], [], "rnn: family is 'rnn', expected one of"),
+        (["family=transformer,perceptron"], [], "perceptron: family is 'perceptron', expected one of"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(vary: list[str], variants: list[str], sentence: str) -> None:

@@ -1,0 +1,76 @@
+"""A bidirectional language model inside another model: what of its folder travels, and how it is built again."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+
+from regard.base.faults import Fault
+from regard.base.recipe import parse
+from regard.data.labelled.ready import words_of
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.families import check_recipe
+from regard.models.recurrent.bilm import Bilm
+from regard.models.text.contexts import ContextSource
+from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
+from regard.tasks.contexts.options import ContextsRecipe
+from regard.tasks.contexts.task import Contexts
+
+# Its files by the names that they have in its own folder, and in that of the model that takes it over.
+_NAMES = {RECIPE: "contexts.toml", "tokeniser.json": "contexts.json"}
+
+
+def read_contexts(folder: Path) -> dict[str, bytes]:
+    """What travels of a language model in the folder of another: how it is built, and its words."""
+    if (family := read_recipe(folder).get("family")) != "bilm":
+        raise Fault(f"data.contexts is {folder}, a model of the family {family}; features are read from a bilm.")
+    files = read_folder(folder, list(_NAMES))
+    return {theirs: files[name] for name, theirs in _NAMES.items()}
+
+
+def contexts_in(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The same from the files of the folder that has taken it over."""
+    if missing := [name for name in _NAMES.values() if name not in files]:
+        raise Fault(f"{missing[0]} of the model folder is missing.")
+    return {name: files[name] for name in _NAMES.values()}
+
+
+def build_contexts(files: Mapping[str, bytes]) -> Contexts:
+    """The task of the language model, its weights still to come."""
+    own = {name: contexts_in(files)[theirs] for name, theirs in _NAMES.items()}
+    recipe = check_recipe(parse(own[RECIPE].decode("utf-8", "replace"), _NAMES[RECIPE]))
+    if not isinstance(recipe, ContextsRecipe):
+        raise Fault(f"{_NAMES[RECIPE]} of the model folder is that of a {recipe.family}, and not of a bilm.")
+    return Contexts.build(recipe, own)
+
+
+def context_words(files: Mapping[str, bytes]) -> list[str]:
+    """The words that a language model knows."""
+    return words_of(build_contexts(files).tokeniser)
+
+
+def context_source(files: Mapping[str, bytes], tokeniser: Tokeniser) -> ContextSource:
+    """The language model, and its tokens for those of this tokeniser."""
+    task = build_contexts(files)
+    words = tokeniser.pieces(range(tokeniser.size))
+    tokens = torch.tensor([_token_of(task.tokeniser, word) for word in words])
+    tokens[tokeniser.pad] = task.tokeniser.pad
+    return ContextSource(task.model, tokens)
+
+
+def _token_of(tokeniser: Tokeniser, word: str) -> int:
+    tokens = tokeniser.encode(word)
+    return tokens[0] if len(tokens) == 1 else tokeniser.unknown
+
+
+@torch.no_grad()
+def take_weights(bilm: Bilm, folder: Path) -> None:
+    """Give a language model the weights in its own folder."""
+    try:
+        weights = load_tensors(read_folder(folder, [WEIGHTS])[WEIGHTS])
+        for name, own in bilm.named_parameters():
+            own.copy_(weights[f"model.{name}"])
+    except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
+        raise Fault(f"{folder / WEIGHTS} does not hold the weights that its recipe asks for: {error}.") from None

@@ -1,0 +1,33 @@
+"""Two classifiers are compared example by example, by what each of them adds to the sums of a measure."""
+
+from pathlib import Path
+
+import pytest
+from small import undrawn
+from toys import open_toy
+
+import regard
+from regard.base.progress import silent
+from regard.metrics.significance import difference
+from regard.runs.evaluate import measure_on, sums_on
+from regard.runs.train import train
+
+
+def test_the_sums_of_examples_are_those_of_the_measures_and_can_be_paired(tmp_path: Path) -> None:
+    found = []
+    for family in ("bag", "averaging"):
+        place = tmp_path / family
+        place.mkdir()
+        run = open_toy(family, place)
+        with undrawn():
+            train(run, [])
+        model, names = regard.load(run.folder.folder, device="cpu"), ["accuracy", "f1"]
+        measures = measure_on(model, run.folder.folder, "valid", names, silent, lambda text: None)
+        sums = sums_on(model, run.folder.folder, "valid", names, silent)
+        assert {name: each.value() for name, each in sums.items()} == pytest.approx(
+            {name: each.value for name, each in measures.items()}
+        )
+        found.append(sums["accuracy"])
+    apart = difference(found[:1], found[1:])
+    assert apart.value == pytest.approx(found[1].value() - found[0].value())
+    assert difference(found[:1], found[:1]).randomisation == 1.0
