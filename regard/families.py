@@ -219,8 +219,8 @@ def task_class(recipe: Recipe) -> type[Any]:
 
 
 def with_article(family: str) -> str:
-    """A model of a family in the middle of a sentence: a gat, an ngram."""
-    return f"{'an' if family[0] in 'aeio' or family == 'ngram' else 'a'} {family}"
+    """A model of a family in the middle of a sentence: a gat, an ngram, an rnn."""
+    return f"{'an' if family[0] in 'aeio' or family.startswith(('ngram', 'rnn')) else 'a'} {family}"
 
 
 def network_class(recipe: Recipe) -> type[Any]:

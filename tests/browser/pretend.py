@@ -209,11 +209,20 @@ def _beam(question: dict[str, Any]) -> dict[str, Any]:
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
     """Whether a number, or that of a text's letters or of a picture's bytes, is even, odd or zero."""
     (given,) = question["inputs"]
+    if "raw" in question:
+        return {"model": question["model"], "seconds": 0.003, "answers": [_tags(given.split())]}
     number = len(b64decode(given["picture"])) if isinstance(given, dict) else int(given)
     names = {0: "zero", 1: "odd"} if not number else {0: "even", 1: "odd"}
     shares = {"even": 0.05, "odd": 0.05, "zero": 0.05} | {names[number % 2]: 0.9}
     best = {"answer": names[number % 2], "probability": 0.9, "probabilities": shares}
     return {"model": question["model"], "seconds": 0.003, "answers": [best]}
+
+
+def _tags(words: list[str]) -> dict[str, Any]:
+    """All words but the last one are a span."""
+    tags, last = ["B-NP", *["I-NP"] * (len(words) - 2), "O"], len(words) - 1
+    shares = [0.9] * last + [0.5]
+    return {"words": words, "answers": tags, "probabilities": shares, "probability": 0.4, "spans": [["NP", 0, last]]}
 
 
 def _generate(question: dict[str, Any]) -> dict[str, Any]:

@@ -102,6 +102,23 @@ def test_a_picture_is_shown_sent_and_what_was_looked_at_beneath(
     assert page.text("#answer-trouble") == "The picture has 101 bytes, and 100 are the most."
 
 
+def test_words_stand_above_their_tags(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [answering("tokens", ("answer",))])
+    page.find("#input").send_keys("the long day ends")
+    page.press("ENTER")
+    page.wait("return document.querySelectorAll('.tagged ruby').length", wanted=4)
+    assert [each.text.split() for each in page.all(".tagged rt")] == [["B-NP"], ["I-NP"], ["I-NP"], ["O"]]
+    assert len(page.all(".tagged .span ruby")) == 3
+    assert page.find(".tagged .doubtful").get_attribute("title") == "O: 50\u202f%"
+    assert not page.find("#answers").is_displayed()
+    page.find("#raw").click()
+    page.find("#asking button").click()
+    settle(page)
+    question = {"model": "parity of tokens", "inputs": ["the long day ends"]}
+    assert server.questions("/v1/answer") == [question | {"raw": False}, question | {"raw": True}]
+    assert page.said() == []
+
+
 def test_a_refusal_is_told_and_the_next_answer_takes_its_place(browser: Browser, server: Pretending) -> None:
     server.refusals, server.refused_path = [(400, "There is no node 5.", {})], "/v1/answer"
     page = show(browser, server, [answering("nodes", ("answer",))], "#input=5")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.protocols import Answer
+from regard.protocols import Answer, Tags
 from regard.serving.doors.records import ModelAnswer
 from regard.serving.served import Reads, Served
 
@@ -38,19 +38,26 @@ class Oracle(Served):
 class Parity(Oracle):
     """Says of a node whether its number is even, of a picture whether its bytes are an even number, of a text likewise.
 
-    With a gate it halts in every batch till that is open.
+    Of a sentence it says so of each word, or of each letter where it is raw. With a gate it halts in every batch till
+    that is open.
     """
 
     def __init__(self, reads: Reads = "nodes", gate: threading.Event | None = None) -> None:
         super().__init__("parity", ["answer"], reads)
         self.gate, self.begun, self.batches = gate, threading.Event(), list[list[Any]]()
 
-    def answer(self, inputs: Sequence[Any]) -> list[Answer]:
+    def answer(self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False) -> list[Answer | Tags]:
         self.batches.append(list(inputs))
         self.begun.set()
         if self.gate is not None:
             assert self.gate.wait(20)
+        if self.reads == "tokens":
+            return [self._tags(list(each) if raw else each.split()) for each in inputs]
         return [self._answer(self._number(each)) for each in inputs]
+
+    def _tags(self, words: list[str]) -> Tags:
+        tags = [self._answer(len(word)).answer for word in words]
+        return Tags(words, tags, [0.75] * len(words), 0.75 ** len(words), [("words", 0, len(words))])
 
     def _number(self, given: Any) -> int:
         if isinstance(given, Path):

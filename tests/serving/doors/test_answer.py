@@ -43,6 +43,16 @@ def test_an_answer_for_each_input(reads: Reads, inputs: list[Any], answers: list
     assert found["answers"][0]["probability"] == found["answers"][0]["probabilities"][answers[0]] == 0.75
 
 
+def test_a_tag_for_each_word() -> None:
+    with served("tokens") as client:
+        cut = client.post("/v1/answer", json={"inputs": ["to be or", ""]}).json()["answers"]
+        (raw,) = client.post("/v1/answer", json={"inputs": ["ab"], "raw": True, "beam": 2}).json()["answers"]
+    expected = {"words": ["to", "be", "or"], "answers": ["even"] * 3, "probabilities": [0.75] * 3}
+    assert cut[0] == expected | {"probability": 0.75**3, "spans": [["words", 0, 3]]}
+    assert cut[1]["answers"] == []
+    assert (raw["words"], raw["answers"]) == (["a", "b"], ["odd", "odd"])
+
+
 @pytest.mark.parametrize(
     ("reads", "question", "sentence"),
     [
@@ -53,6 +63,8 @@ def test_an_answer_for_each_input(reads: Reads, inputs: list[Any], answers: list
             'reads pictures, each as {"picture": "its file in base64"}; input 2 is something else.',
         ),
         ("text", {"inputs": ["a", 3]}, "The model parity reads texts; input 2 is something else."),
+        ("tokens", {"inputs": ["a", 3]}, "The model parity reads sentences; input 2 is something else."),
+        ("tokens", {"inputs": ["a"], "beam": 17}, "'beam' is 17; here 16 is the most."),
         ("picture", {"inputs": [picture(b"12345")]}, "Input 1 has 5 bytes; here a picture has 4 at most."),
         ("picture", {"inputs": [{"picture": "no base64"}]}, "it is not in base64"),
         ("picture", {"inputs": [picture(b"")]}, "The picture is empty."),

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from small import undrawn
 from tagged_files import CHUNKS, write_tagged
 
 from regard.base.faults import Fault
@@ -17,7 +16,6 @@ from regard.decoding.options import DecodingOptions
 from regard.families import check_recipe
 from regard.model import build_task
 from regard.runs.open import open_run
-from regard.runs.train import train
 from regard.tasks.tagging.batches import TagBatch
 from regard.tasks.tagging.measures import SpanCounts, measure_spans, word_sums
 from regard.tasks.tagging.task import Tagging
@@ -131,17 +129,6 @@ def test_a_tag_that_training_never_had_counts_as_wrong(tmp_path: Path) -> None:
         assert (measures["accuracy"].value, measures["accuracy"].items) <= (2 / 3, 3)
         assert task.measure_parts(batch)["QP"]["recall"].value == 0
         assert measures["loss"].items == (1 if name == "crf" else 2)  # of a chain, the sentence whose tags it has
-
-
-def test_endings_tell_what_unknown_words_are(tmp_path: Path) -> None:
-    letters = {"embedding": 8, "width": 16}
-    optimizer = {"learning_rate": 0.02, "warmup": 0}
-    steps = {"steps": 40, "validate_every": 40, "batch_tokens": 200, "best_by": "f1", "optimizer": optimizer}
-    run = opened(tmp_path, model={"output": "crf", "letters": letters}, **steps)
-    with undrawn():
-        facts = train(run, [])
-    ((_, measures),) = facts.validations
-    assert (measures["f1"], measures["accuracy_of_unknown"]) == (1.0, 1.0)
 
 
 def test_empty_and_long_sentences_and_a_single_tag(tmp_path: Path) -> None:

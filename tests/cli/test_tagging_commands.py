@@ -1,0 +1,79 @@
+"""Taggers through the command line: train, evaluate by spans and their types, answer in every form, and refusals."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+from small import undrawn
+from tagged_files import CHUNKS, write_tagged
+
+import regard
+from regard.cli import main
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tagger that knows the tag before, trained till it can chunk."""
+    folder = tmp_path_factory.mktemp("tagger")
+    train, test = (str(write_tagged(folder / f"{name}.txt", 40, seed)) for name, seed in (("train", 1), ("test", 2)))
+    letters = {"embedding": 8, "width": 16}
+    training = {"steps": 30, "validate_every": 30, "batch_tokens": 200, "best_by": "f1", "device": "cpu"}
+    table: dict[str, Any] = {
+        "family": "rnn",
+        "task": "tagging",
+        "data": {"train": train, "test": test, **CHUNKS},
+        "model": {"inputs": {"width": 6}, "width": 16, "letters": letters, "previous_label": True, "dropout": 0.0},
+        "training": training | {"optimizer": {"learning_rate": 0.02, "warmup": 0}},
+    }
+    (folder / "recipe.toml").write_text(tomli_w.dumps(table), encoding="utf-8")
+    with undrawn():
+        assert main(["train", str(folder / "recipe.toml"), "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+def test_it_is_scored_by_spans_and_by_their_types(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", str(run), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    scores = {each["metric"]: each["value"] for each in found["scores"]}
+    assert (scores["f1"], scores["accuracy_of_unknown"]) == (1.0, 1.0)
+    parts = {name: {each["metric"]: each["n"] for each in own} for name, own in found["parts"].items()}
+    assert parts.keys() == {"NP", "VP"}
+    assert sum(own["f1"] for own in parts.values()) == found["scores"][0]["n"]
+    assert main(["evaluate", str(run), "--metric", "bleu"]) == 2
+    assert "An rnn is measured by f1, precision, recall, accuracy" in capsys.readouterr().err
+
+
+def test_words_are_answered_in_their_order(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = b"the bedo fita .\n\nthe mupo\n"
+    for options, expected in (
+        ([], ["B-NP I-NP B-VP O", "", "B-NP I-NP"]),
+        (["--beam", "3"], ["B-NP I-NP B-VP O", "", "B-NP I-NP"]),
+        (["--spans"], ["[NP the bedo] [VP fita] .", "", "[NP the mupo]"]),
+    ):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines)))
+        assert main(["answer", str(run), *options]) == 0
+        assert capsys.readouterr().out.split("\n") == [*expected, ""]
+
+
+def test_raw_text_is_cut_and_json_has_it_all(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["answer", str(run), "the bedo fita.", "--raw", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["words"], found["answers"]) == (["the", "bedo", "fita", "."], ["B-NP", "I-NP", "B-VP", "O"])
+    assert found["spans"] == [["NP", 0, 2], ["VP", 2, 3]]
+    assert all(0.5 < each <= 1 for each in [*found["probabilities"], found["probability"]])
+    (tags,) = regard.load(run).answer([["the", "bedo", "fita", "."]], beam=2)
+    assert tags.answer == "B-NP I-NP B-VP O"
+
+
+def test_what_it_cannot_do_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["look", str(run), "the bedo"]) == 2
+    assert "This model has no attention, so there is nothing to look at." in capsys.readouterr().err
+    assert main(["generate", str(run)]) == 2
+    assert "An rnn gives a tag for each word; it can train, evaluate, answer" in capsys.readouterr().err
+    assert main(["info", str(run)]) == 0
+    assert "scheme" in capsys.readouterr().out
