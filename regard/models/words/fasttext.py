@@ -34,7 +34,7 @@ class FastText(Word2Vec):
 
     @property
     def _composed(self) -> Float32[Tensor, "word width"]:
-        starts, rows = (torch.from_numpy(each).long() for each in self.parts)
+        starts, rows = (torch.from_numpy(each).long().to(self.centres.device) for each in self.parts)
         return F.embedding_bag(rows, self.centres, starts[:-1], mode="mean")
 
     def compose(self, word: str) -> Float32[Tensor, " width"] | None:

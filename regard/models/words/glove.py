@@ -102,6 +102,10 @@ class GloVe:
         check_tables(tensors, self.shapes | {name + _SUMS: shape for name, shape in self.shapes.items()})
         self.tables = {name: tensor.clone() for name, tensor in tensors.items()}
 
+    def move_to(self, device: torch.device) -> None:
+        """Learn there from now on."""
+        self.tables = {name: tensor.to(device) for name, tensor in self.tables.items()}
+
     def material(self, tokens: np.ndarray, end: int, first: int, learning: Learning) -> CountedText:
         """What it learns from: the co-occurrences of a text."""
         return CountedText(tokens, end, first, len(self.vocabulary), self.options.window, learning.batch_words)
@@ -111,14 +115,22 @@ class GloVe:
 
     def update(self, batch: PairBatch, learning: Learning) -> Update:
         """Learn from a batch; the learning rate does not fall, for AdaGrad's steps do."""
+        logarithms, shares = np.log(batch.counts), self._shares(batch.counts)
+        items, rate = len(batch.counts), learning.learning_rate
+        if self.tables["centres"].is_cuda:
+            from regard.kernels.word_vectors import learn_cooccurrences
+
+            arrays, device = (batch.rows, batch.columns, logarithms, shares), self.tables["centres"].device
+            rows, columns, *numbers = (torch.from_numpy(each).to(device) for each in arrays)
+            losses = learn_cooccurrences(rows, columns, numbers[0], numbers[1], self.tables, rate)
+            return Update(float(losses.sum()), items, items, rate)
         from regard.kernels.glove_updates import GloVeTables, learn_pairs
 
         tables = GloVeTables(**{name: tensor.numpy() for name, tensor in self.tables.items()})
-        logarithms, shares = np.log(batch.counts), self._shares(batch.counts)
 
         def learn(part: slice) -> float:
             given = (batch.rows[part], batch.columns[part], logarithms[part], shares[part])
-            return float(learn_pairs(*given, tables, learning.learning_rate))
+            return float(learn_pairs(*given, tables, rate))
 
         cuts = np.linspace(0, len(batch.counts), learning.threads + 1).astype(int).tolist()
         parts = [slice(first, last) for first, last in pairwise(cuts)]
@@ -127,7 +139,7 @@ class GloVe:
         else:
             with ThreadPoolExecutor(len(parts)) as pool:
                 total = sum(pool.map(learn, parts))
-        return Update(total, len(batch.counts), len(batch.counts), learning.learning_rate)
+        return Update(total, items, items, rate)
 
     def _shares(self, counts: Float32[np.ndarray, " pair"]) -> Float32[np.ndarray, " pair"]:
         """f: how much a pair counts for."""
@@ -136,7 +148,7 @@ class GloVe:
     def loss(self, batch: PairBatch) -> tuple[float, float]:
         """The weighted squared error of the logarithms of some counts, and how many there are."""
         rows, columns = (torch.from_numpy(each).long() for each in (batch.rows, batch.columns))
-        tables = self.tables
+        tables = {name: tensor.cpu() for name, tensor in self.weights().items()}
         guesses = (tables["centres"][rows] * tables["contexts"][columns]).sum(1)
         guesses += tables["centre_biases"][rows] + tables["context_biases"][columns]
         errors = guesses - torch.from_numpy(batch.counts).log()

@@ -16,6 +16,7 @@ from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.data.vectors.word_vectors import WordVectors
 from regard.families import network_class
+from regard.hardware.devices import pick_device
 from regard.models.words.learning import Learning
 from regard.models.words.vocabulary import COUNTS, Vocabulary, read_vocabulary
 from regard.protocols import Learnt, Measure, Tally, WhichVectors, mean
@@ -83,6 +84,7 @@ class Words:
         }
         if not self.model.is_ready:
             self.model.initialise(recipe.seed)
+            self.model.move_to(pick_device(recipe.training.device))
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[Any]:
         if split not in self._material:
@@ -101,7 +103,9 @@ class Words:
         return self.model.state()
 
     def resume_state(self, tensors: Mapping[str, Tensor]) -> None:
+        device = next(iter(self.model.state().values())).device
         self.model.resume_state(tensors)
+        self.model.move_to(device)
 
     def weights(self) -> dict[str, Tensor]:
         return self.model.weights()

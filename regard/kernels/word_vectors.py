@@ -1,0 +1,151 @@
+"""Word vectors on a GPU, in Triton: all places of a batch, or all pairs of GloVe, learn side by side without locks.
+
+Each is one program. What several of them add to the same row is added atomically, so nothing is lost, but a row may be
+read while others add to it, as in lock-free threads on a CPU: no two runs are equal to the bit. The formulas are those
+of `text_updates` and `glove_updates`, in which one place or pair comes after another.
+"""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+_FEWEST_ROWS = 8  # of a tile: the right word and those that were drawn
+
+
+@triton.jit
+def _text_kernel(
+    words, lows, highs, rates, negatives, part_starts, part_rows, centres, contexts, losses, width,
+    is_cbow: tl.constexpr, divide: tl.constexpr, window: tl.constexpr, drawn: tl.constexpr,
+    rows: tl.constexpr, block: tl.constexpr,
+):  # fmt: skip
+    place = tl.program_id(0)
+    low, high, rate = tl.load(lows + place), tl.load(highs + place), tl.load(rates + place)
+    column, row = tl.arange(0, block), tl.arange(0, rows)
+    inside = column < width
+    first_input, last_input = (low, high) if is_cbow else (place, place + 1)
+    first_aim, last_aim = (place, place + 1) if is_cbow else (low, high)
+    hidden, count = tl.zeros([block], tl.float32), 0
+    for other in range(first_input, last_input):
+        word = tl.load(words + other)
+        start, end = tl.load(part_starts + word), tl.load(part_starts + word + 1)
+        if is_cbow and other == place:
+            end = start
+        for part in range(start, end):
+            hidden += tl.load(centres + tl.load(part_rows + part).to(tl.int64) * width + column, inside, 0.0)
+        count += (end - start).to(tl.int32)
+    hidden = hidden / tl.maximum(count, 1)
+    total, loss = tl.zeros([block], tl.float32), 0.0
+    for aim in range(first_aim, last_aim):
+        if (is_cbow and count > 0) or (not is_cbow and aim != place):
+            right = tl.load(words + aim)
+            # The right word first, then those that were drawn for this place and this distance.
+            slot = place * 1 if is_cbow else place * 2 * window + aim - place + window - (aim > place).to(tl.int32)
+            others = tl.load(negatives + slot.to(tl.int64) * drawn + row - 1, (row > 0) & (row <= drawn), 0)
+            target = tl.where(row == 0, right, others).to(tl.int64)
+            real = (row == 0) | ((row <= drawn) & (others != right))
+            where = contexts + target[:, None] * width + column[None, :]
+            some = real[:, None] & inside[None, :]
+            vectors = tl.load(where, some, 0.0)
+            scores = tl.sum(vectors * hidden[None, :], 1)
+            chance = 1 / (1 + tl.exp(-scores))
+            step = tl.where(real, tl.where(row == 0, 1 - chance, -chance), 0.0) * rate
+            likelihood = tl.where(row == 0, chance, 1 - chance)
+            loss -= tl.sum(tl.where(real, tl.log(tl.maximum(likelihood, 1e-30)), 0.0))
+            error = tl.sum(step[:, None] * vectors, 0)
+            tl.atomic_add(where, step[:, None] * hidden[None, :], some, sem="relaxed")
+            if divide:
+                error = error / count
+            hidden += error
+            total += error
+    for other in range(first_input, last_input):
+        word = tl.load(words + other)
+        start, end = tl.load(part_starts + word), tl.load(part_starts + word + 1)
+        if is_cbow and other == place:
+            end = start
+        for part in range(start, end):
+            where_row = centres + tl.load(part_rows + part).to(tl.int64) * width + column
+            tl.atomic_add(where_row, total, inside, sem="relaxed")
+    tl.store(losses + place, loss)
+
+
+@triton.jit
+def _step(values, sums, gradient, rate, inside):
+    """AdaGrad's, on places that others may be adding to."""
+    square = gradient * gradient
+    before = tl.atomic_add(sums, square, inside, sem="relaxed")
+    sums_now = tl.where(inside, before + square, 1.0)
+    tl.atomic_add(values, -rate * gradient / tl.sqrt(sums_now), inside, sem="relaxed")
+
+
+@triton.jit
+def _pair_kernel(
+    rows, columns, logarithms, shares, losses, rate, width,
+    centres, contexts, centre_biases, context_biases,
+    centres_sums, contexts_sums, centre_biases_sums, context_biases_sums,
+    block: tl.constexpr,
+):  # fmt: skip
+    pair = tl.program_id(0)
+    row, column = tl.load(rows + pair).to(tl.int64), tl.load(columns + pair).to(tl.int64)
+    each = tl.arange(0, block)
+    inside, is_first = each < width, each == 0
+    of_row, of_column = row * width + each, column * width + each
+    centre = tl.load(centres + of_row, inside, 0.0)
+    context = tl.load(contexts + of_column, inside, 0.0)
+    error = tl.sum(centre * context) + tl.load(centre_biases + row) + tl.load(context_biases + column)
+    error -= tl.load(logarithms + pair)
+    share = tl.load(shares + pair)
+    tl.store(losses + pair, 0.5 * share * error * error)
+    slope = share * error
+    _step(centres + of_row, centres_sums + of_row, slope * context, rate, inside)
+    _step(contexts + of_column, contexts_sums + of_column, slope * centre, rate, inside)
+    alone = tl.zeros([block], tl.int64)  # the biases are single numbers: the first place of the block stands for them
+    slopes = tl.zeros([block], tl.float32) + slope
+    _step(centre_biases + row + alone, centre_biases_sums + row + alone, slopes, rate, is_first)
+    _step(context_biases + column + alone, context_biases_sums + column + alone, slopes, rate, is_first)
+
+
+def learn_places(
+    words: Tensor,
+    lows: Tensor,
+    highs: Tensor,
+    rates: Tensor,
+    negatives: Tensor,
+    parts: tuple[Tensor, Tensor],
+    centres: Tensor,
+    contexts: Tensor,
+    is_cbow: bool,
+    divide_mean: bool,
+    window: int,
+) -> Tensor:
+    """Learn from all places of some text by negative sampling; gives the loss of each.
+
+    The window of a place reaches from its low to before its high. `negatives` has a row of words that were drawn for
+    each prediction that there may be: of CBOW one for each place, of skip-gram one for each place and distance.
+    """
+    width, drawn = centres.shape[1], negatives.shape[-1]
+    losses = torch.empty(len(words), dtype=torch.float32, device=words.device)
+    with torch.cuda.device_of(centres):
+        _text_kernel[(len(words),)](
+            words, lows, highs, rates, negatives, *parts, centres, contexts, losses, width,
+            is_cbow=is_cbow, divide=divide_mean, window=window, drawn=drawn,
+            rows=max(_FEWEST_ROWS, triton.next_power_of_2(drawn + 1)), block=triton.next_power_of_2(width),
+            num_warps=1 if width <= 128 else 4,
+        )  # fmt: skip
+    return losses
+
+
+def learn_cooccurrences(
+    rows: Tensor, columns: Tensor, logarithms: Tensor, shares: Tensor, tables: dict[str, Tensor], rate: float
+) -> Tensor:
+    """Learn from all of some pairs by GloVe's error; gives the loss of each. `tables` are named as in the model."""
+    width = tables["centres"].shape[1]
+    losses = torch.empty(len(rows), dtype=torch.float32, device=rows.device)
+    names = ("centres", "contexts", "centre_biases", "context_biases")
+    given = [tables[name] for name in names] + [tables[f"{name}_sums"] for name in names]
+    with torch.cuda.device_of(rows):
+        _pair_kernel[(len(rows),)](
+            rows, columns, logarithms, shares, losses, rate, width, *given,
+            block=triton.next_power_of_2(width), num_warps=1 if width <= 128 else 4,
+        )  # fmt: skip
+    return losses

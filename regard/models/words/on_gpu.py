@@ -1,0 +1,61 @@
+"""Batches of text learnt from on a GPU: what is left out, how far each window reaches and which words are drawn."""
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, Int64
+from torch import Tensor
+
+from regard.models.words.ngrams import Parts
+from regard.models.words.options import Word2VecOptions
+from regard.models.words.sampling import alias_table, keep_probabilities, shares
+from regard.models.words.text import TextBatch
+
+
+class GpuLearner:
+    """Learns by negative sampling from batch after batch, all places of each at once."""
+
+    def __init__(
+        self, options: Word2VecOptions, counts: Int64[np.ndarray, " word"], parts: Parts, device: torch.device
+    ) -> None:
+        self.options, self.device = options, device
+        noise = alias_table(shares(counts, options.noise_exponent))
+        arrays = (keep_probabilities(counts, options.subsampling), *noise, *parts)
+        self.keep, self.own, self.alias, *self.parts = (torch.from_numpy(each).to(device) for each in arrays)
+
+    def learn(
+        self,
+        batch: TextBatch,
+        rates: tuple[float, float],
+        centres: Float[Tensor, "row width"],
+        contexts: Float[Tensor, "word width"],
+    ) -> tuple[float, int]:
+        """Learn from a batch, the learning rate going from one to the other; gives all losses and their number."""
+        from regard.kernels.word_vectors import learn_places  # which needs Triton
+
+        options, device = self.options, self.device
+        is_cbow = options.method == "cbow"
+        chance = torch.Generator(device).manual_seed(batch.key)
+        words, starts = (torch.from_numpy(each).to(device) for each in (batch.words, batch.starts))
+        sentence = torch.searchsorted(starts, torch.arange(len(words), device=device), right=True)
+        stays = torch.rand(len(words), generator=chance, device=device) < self.keep[words]
+        words, sentence = words[stays], sentence[stays]
+        if not len(words):
+            return 0.0, 0
+        places = torch.arange(len(words), device=device)
+        reach = torch.randint(1, options.window + 1, (len(words),), generator=chance, device=device)
+        lows = torch.maximum(torch.searchsorted(sentence, sentence), places - reach)
+        highs = torch.minimum(torch.searchsorted(sentence, sentence, right=True), places + reach + 1)
+        # Of skip-gram there is room for a prediction at each distance, before and after.
+        negatives = self._draw((len(words), 1 if is_cbow else 2 * options.window, options.negatives), chance)
+        losses = learn_places(
+            words, lows.int(), highs.int(), torch.linspace(*rates, len(words), device=device), negatives,
+            (self.parts[0], self.parts[1]), centres, contexts, is_cbow, options.divide_mean, options.window,
+        )  # fmt: skip
+        others = highs - lows - 1
+        return float(losses.sum()), int((others > 0).sum() if is_cbow else others.sum())
+
+    def _draw(self, shape: tuple[int, ...], chance: torch.Generator) -> Int[Tensor, "..."]:
+        """Words of the noise, by the alias method."""
+        place = torch.randint(len(self.own), shape, generator=chance, device=self.device, dtype=torch.int32)
+        coin = torch.rand(shape, generator=chance, device=self.device)
+        return torch.where(coin < self.own[place], place, self.alias[place])
