@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Literal
 
-from regard.data.trees.tree import NAMELESS_ROOT, Leaf, NoTree, Tree
+from regard.data.trees.tree import DEEPEST, NAMELESS_ROOT, Leaf, NoTree, Tree
 
 Leaves = Literal["tags", "marks"]
 Span = tuple[str, int, int]  # a label, the place of its first word, and the place behind its last
@@ -47,8 +47,8 @@ def mend_line(line: str) -> Tree:
     """The tree of a line, mended where it is none.
 
     A closing bracket closes the innermost open phrase of its label and all that were opened inside it; without such a
-    phrase it is ignored. What is open at the end is closed there, and phrases without words are removed. Where several
-    phrases or words are left side by side, a root is put over them.
+    phrase it is ignored, and so is an opening bracket inside too many others. What is open at the end is closed there,
+    and phrases without words are removed. Over several phrases or words that are left side by side a root is put.
     """
     return _read(line)[0]
 
@@ -68,7 +68,10 @@ def _read(line: str) -> tuple[Tree, str]:
 
     for token in line.split():
         if token.startswith("(") and len(token) > 1:
-            phrases.append((token[1:], []))
+            if len(phrases) <= DEEPEST:
+                phrases.append((token[1:], []))
+            else:
+                faults.append(f"more than {DEEPEST} phrases are inside one another")
         elif token.startswith(")") and len(token) > 1:
             if token[1:] != phrases[-1][0]:
                 faults.append(f"'{token}' does not close what was opened last")

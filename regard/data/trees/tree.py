@@ -12,6 +12,7 @@ from typing import Union
 
 UNSAID = "-NONE-"
 NAMELESS_ROOT = "TOP"  # of a tree that consists of several
+DEEPEST = 200  # phrases in one another; those of newspapers are some thirty
 _PIECES = re.compile(r"\(|\)|[^\s()]+")
 
 
@@ -63,6 +64,8 @@ def read_tree(text: str) -> Tree:
         elif piece == "(":
             is_named = bool(following) and following[0] not in "()"
             open_labels.append(following[0] if is_named else "")
+            if len(open_labels) > DEEPEST:
+                raise NoTree(f"more than {DEEPEST} phrases are inside one another")
             open_children.append([])
             place += 2 if is_named else 1
         elif piece == ")":

@@ -77,6 +77,15 @@ def test_a_line_that_is_no_tree_is_mended_and_strictly_refused(line: str, mended
     assert str(refused.value).startswith(fault)
 
 
+def test_a_tree_may_not_be_endlessly_deep() -> None:
+    deep = 5000
+    with pytest.raises(NoTree, match="more than 200 phrases are inside one another"):
+        read_tree("(S " * deep + "(NN a)" + ")" * deep)
+    with pytest.raises(NoTree, match="more than 200 phrases are inside one another"):
+        read_line("(S " * deep + "NN" + " )S" * deep)
+    assert spans(mend_line("(S " * deep + "NN")) == [("S", 0, 1)] * 200
+
+
 def test_words_are_put_back() -> None:
     assert fill(LINE, ["The", "cat", "sleeps", "."]) == "(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))"
     assert fill("(NP DT NN )NP", ["The"]) == "(NP (DT The) (NN NN))"
