@@ -1,4 +1,4 @@
-"""Seeded draws for the demo corpus: the same seed gives the same corpus with every version of Python."""
+"""Seeded draws for generated corpora: the same seed gives the same corpus with every version of Python."""
 
 import random
 from bisect import bisect
@@ -29,6 +29,11 @@ class Dice:
 
     def pick(self, items: Sequence[Item]) -> Item:
         return items[int(self._random() * len(items))]
+
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        """The same items in any order."""
+        remaining = list(items)
+        return [remaining.pop(int(self._random() * len(remaining))) for _ in items]
 
     def draw(self, urn: Urn[Item]) -> Item:
         return urn.items[bisect(urn.bounds, self._random() * urn.bounds[-1])]

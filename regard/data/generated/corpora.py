@@ -1,6 +1,6 @@
 """The corpora that are generated, by name: `NAME:train`, `NAME:valid` and `NAME:test` of a recipe."""
 
-GENERATED = ("demo", "politeness", "paraphrase", "talks")
+GENERATED = ("demo", "politeness", "paraphrase", "talks", "names", "summaries")
 SPLITS = ("train", "valid", "test")
 
 Pair = tuple[str, str]
@@ -29,6 +29,14 @@ def generate(name: str) -> list[Pair]:
             from regard.data.generated.talks import talk_corpus
 
             return talk_corpus()[split]
+        case "names":
+            from regard.data.generated.names import name_corpus
+
+            return name_corpus(split)
+        case "summaries":
+            from regard.data.generated.summaries import summary_corpus
+
+            return summary_corpus(split)
     from regard.data.generated.styles import style_corpus
 
     return style_corpus(generator)[split]

@@ -99,7 +99,7 @@ def _conversations() -> Iterator[tuple[list[Pair], bool]]:
     while True:
         told: dict[str, list[str]] = {}  # what was told of each kind, the last of which is right
         turns: list[str] = []
-        for kind in _shuffled(list(VALUES), dice)[: 1 + dice.pick(range(MOST_THINGS))]:
+        for kind in dice.shuffled(list(VALUES))[: 1 + dice.pick(range(MOST_THINGS))]:
             tell, answer, correct, *_ = TURNS[kind]
             for sentence in (tell, correct) if dice.chance(CORRECTIONS) else (tell,):
                 value = dice.pick([word for word in choices[kind] if word not in told.get(kind, ())])
@@ -115,14 +115,6 @@ def _conversations() -> Iterator[tuple[list[Pair], bool]]:
 def _is_apart(told: dict[str, list[str]], choices: dict[str, list[str]]) -> bool:
     met = product(told.get("name", ()), told.get("town", ()))
     return any((choices["name"].index(name) + choices["town"].index(town)) % 5 == 0 for name, town in met)
-
-
-def _shuffled(items: list[str], dice: Dice) -> list[str]:
-    remaining, drawn = list(items), []
-    while remaining:
-        drawn.append(dice.pick(remaining))
-        remaining.remove(drawn[-1])
-    return drawn
 
 
 def _pairs(turns: list[str]) -> list[Pair]:
