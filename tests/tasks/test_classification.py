@@ -7,6 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 from labelled_files import write_labelled
+from small import undrawn
+from toys import open_toy
 
 from regard.base.faults import Fault
 from regard.base.progress import silent
@@ -17,9 +19,11 @@ from regard.models.text.classifier import TextClassifier
 from regard.models.text.inputs import InputOptions
 from regard.models.text.recurrent import RecurrentReader, RnnOptions
 from regard.models.text.texts import Texts, Vocabulary
+from regard.runs.train import train
 from regard.seeing.gazes import see_answer
 from regard.tasks.classification.measures import macro_f1, measures_of, sums_of_rows
 from regard.tasks.classification.task import Classification
+from regard.tasks.words.folder import vectors_in
 from regard.viewing.sides import Steps, Words
 
 ASPECTS = "the $T$ was good\nfish\n1\nthe fish was good but the $T$ was slow\nservice\n-1\n" * 4
@@ -142,3 +146,15 @@ def test_negation_is_beyond_a_bag_of_words_and_not_beyond_a_recurrent_net() -> N
     assert accuracy_after(bag, 60, 0.1) <= 0.75
     reader = RecurrentReader(RnnOptions(inputs=InputOptions(width=6), width=8, dropout=0.0), Vocabulary(8, 0, 1))
     assert accuracy_after(TextClassifier(reader, 2), 40, 0.1) == 1.0
+
+
+def test_the_folder_of_a_model_of_words_gives_its_vectors(tmp_path: Path) -> None:
+    run = open_toy("word2vec", tmp_path)
+    with undrawn():
+        train(run, [])
+    vectors = vectors_in(run.folder.folder)
+    data = {"train": str(write_labelled(tmp_path / "texts.txt", 20)), "vectors": str(run.folder.folder)}
+    task = task_of(tmp_path, {"family": "averaging", "data": data, "model": {"inputs": {"vectors": "tuned"}}})
+    assert isinstance(task.model, TextClassifier)
+    summary = task.model.reader.summary(task.read([vectors.words[0]]).texts)
+    torch.testing.assert_close(summary[0], torch.from_numpy(vectors[vectors.words[0]]))

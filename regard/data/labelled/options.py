@@ -38,14 +38,14 @@ class LabelledData(Options):
         "of the next digit are to watch the training by, and the others to learn from.",
     )
     tokeniser: TextTokeniserOptions = Field(TextTokeniserOptions(), description="How text is cut into tokens.")
-    lowercase: bool = Field(False, description="Read every text in lower case.")
+    lower_case: bool = Field(False, description="Read every text in lower case.")
     longest: int = Field(
         10_000, ge=1, description="The most tokens of a text; a longer one is refused, for it is rarely one text."
     )
     vectors: str | None = Field(
         None,
-        description="Ready vectors of words, for models that begin with them: a file of word2vec, GloVe or fastText. "
-        "All its words are known to the model.",
+        description="Ready vectors of words, for models that begin with them: a file of word2vec, GloVe or fastText, "
+        "or the folder of a model of words. All its words are known to the model.",
     )
     contexts: str | None = Field(
         None,

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from regard.base.checksums import check_files, read_record, write_record
 from regard.base.faults import Fault
 from regard.base.files import checksum, write_file
-from regard.base.progress import Progress
+from regard.base.progress import Progress, Remark
 from regard.data.corpora.prepared import make_folder
 from regard.data.corpora.text import file_of
 from regard.data.labelled.options import LabelledData
@@ -22,6 +22,7 @@ from regard.data.labelled.reading import Example, first_digit, read_examples
 from regard.data.labelled.ready import ReadyVectors, extend_vocabulary, ready_vectors
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in, train_tokeniser
 from regard.data.vectors.files import read_vectors
+from regard.data.vectors.word_vectors import WordVectors
 
 SPLITS = ("train", "valid", "test")
 LABELS_FILE = "labels.json"
@@ -90,6 +91,19 @@ class PreparedTexts:
         return {**self.tokeniser.files(_TOKENISER), LABELS_FILE: self.labels.model_dump_json().encode(), **self.extra}
 
 
+def read_vector_file(path: Path, progress: Progress, remark: Remark) -> WordVectors:
+    """The vectors in a file of word2vec, GloVe or fastText."""
+    return read_vectors(path, progress=progress, remark=remark)
+
+
+@dataclass(frozen=True)
+class OtherModels:
+    """What a new model takes from others: ready vectors by the path of data.vectors, and words that are to be known."""
+
+    vectors: Callable[[Path, Progress, Remark], WordVectors] = read_vector_file
+    words: Callable[[], Iterable[str]] = tuple
+
+
 def open_labels(files: Mapping[str, bytes]) -> TextLabels:
     """The names of classes in the files of a model folder, which need not be trusted."""
     try:
@@ -101,16 +115,18 @@ def open_labels(files: Mapping[str, bytes]) -> TextLabels:
 def open_tokeniser(files: Mapping[str, bytes], options: LabelledData) -> Tokeniser:
     """The tokeniser in the files of a model folder."""
     tokeniser = tokenisers_in(files, options.tokeniser.full())[0]
-    return CaselessTokeniser(tokeniser) if options.lowercase else tokeniser
+    return CaselessTokeniser(tokeniser) if options.lower_case else tokeniser
 
 
 def check_files_there(options: LabelledData, folder: Path | None) -> None:
     """Refuse texts of which a file is missing, unless they lie prepared in `folder`."""
     if folder is not None and (folder / _FINISHED).is_file():
         return
-    for name in (*options.train, *options.valid, *options.test, *([options.vectors] if options.vectors else [])):
+    for name in (*options.train, *options.valid, *options.test):
         if not file_of(name).is_file():
             raise Fault(f"There is no file {name}.")
+    if options.vectors is not None and not file_of(options.vectors).exists():
+        raise Fault(f"There are no vectors at {options.vectors}.")
 
 
 def prepare_labelled(
@@ -118,16 +134,16 @@ def prepare_labelled(
     folder: Path,
     progress: Progress,
     start: Mapping[str, bytes] | None,
-    find_words: Callable[[], Iterable[str]] = tuple,
+    others: OtherModels | None = None,
 ) -> PreparedTexts:
     """The texts that `options` name, from `folder` if they were prepared there before.
 
-    `start` holds the files of a model whose tokeniser and classes are to be used; without it, words that are to be
-    known beside those of the texts are looked for by `find_words`.
+    `start` holds the files of a model whose tokeniser and classes are to be used; without it, `others` are asked for
+    the words and vectors that other models bring.
     """
     record = folder / _FINISHED
     if not record.is_file() or read_record(_Finished, record).options != options:
-        _prepare(options, folder, progress, start, find_words)
+        _prepare(options, folder, progress, start, others or OtherModels())
     finished = read_record(_Finished, record)
     check_files(folder, finished.files)
     files = {name: (folder / name).read_bytes() for name in finished.files}
@@ -141,7 +157,7 @@ def _prepare(
     folder: Path,
     progress: Progress,
     start: Mapping[str, bytes] | None,
-    find_words: Callable[[], Iterable[str]],
+    others: OtherModels,
 ) -> None:
     make_folder(folder)
     (folder / _FINISHED).unlink(missing_ok=True)
@@ -151,14 +167,14 @@ def _prepare(
     else:
         tokeniser, labels = _train(options, examples["train"], progress), _labels_of(options, examples["train"])
         if options.vectors is not None:
-            ready = read_vectors(file_of(options.vectors), progress=progress, remark=report.append)
-            tokeniser = extend_vocabulary(tokeniser, ready.words, options.lowercase)
+            ready = others.vectors(file_of(options.vectors), progress, report.append)
+            tokeniser = extend_vocabulary(tokeniser, ready.words, options.lower_case)
             labels = labels.model_copy(update={"vector_width": ready.width})
-        if more := list(find_words()):
-            tokeniser = extend_vocabulary(tokeniser, more, options.lowercase)
+        if more := list(others.words()):
+            tokeniser = extend_vocabulary(tokeniser, more, options.lower_case)
         if options.vectors is not None:
             files[_VECTORS] = _as_bytes(ready_vectors(tokeniser, ready)._asdict())
-        tokeniser = CaselessTokeniser(tokeniser) if options.lowercase else tokeniser
+        tokeniser = CaselessTokeniser(tokeniser) if options.lower_case else tokeniser
     files |= {**tokeniser.files(_TOKENISER), LABELS_FILE: labels.model_dump_json().encode()}
     for split, own in examples.items():
         cut = _cut(options, own, labels, tokeniser)
@@ -206,7 +222,7 @@ def _folds(fold: int, examples: Sequence[Example]) -> dict[str, list[Example]]:
 
 
 def _train(options: LabelledData, examples: Sequence[Example], progress: Progress) -> Tokeniser:
-    texts = (example.text.lower() if options.lowercase else example.text for example in examples)
+    texts = (example.text.lower() if options.lower_case else example.text for example in examples)
     return train_tokeniser(options.tokeniser.full(), texts, progress)
 
 

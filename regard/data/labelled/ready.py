@@ -18,10 +18,10 @@ class ReadyVectors(NamedTuple):
     is_known: np.ndarray
 
 
-def extend_vocabulary(tokeniser: Tokeniser, words: Iterable[str], lowercase: bool) -> Tokeniser:
+def extend_vocabulary(tokeniser: Tokeniser, words: Iterable[str], lower_case: bool) -> Tokeniser:
     """The tokeniser with more words behind its own; where text is read in lower case, others could never occur."""
     assert isinstance(tokeniser, WordTokeniser)
-    more = (word for word in words if not lowercase or word == word.lower())
+    more = (word for word in words if not lower_case or word == word.lower())
     return type(tokeniser)(list(dict.fromkeys([*words_of(tokeniser), *more])))
 
 

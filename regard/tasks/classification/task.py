@@ -15,14 +15,17 @@ from regard.base.faults import TextFault
 from regard.base.progress import Progress, Remark
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.prepare import (
+    OtherModels,
     PreparedTexts,
     TextLabels,
     check_files_there,
     open_labels,
     open_tokeniser,
     prepare_labelled,
+    read_vector_file,
 )
 from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.data.vectors.word_vectors import WordVectors
 from regard.families import network_class
 from regard.models.text.bag import Bag, NgramTable
 from regard.models.text.classifier import TextClassifier
@@ -42,6 +45,7 @@ from regard.tasks.classification.measures import MEASURES, measures_of, sums_of_
 from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_as_bytes, open_ngrams
 from regard.tasks.classification.options import ClassificationRecipe
 from regard.tasks.classification.showing import with_first, words_of
+from regard.tasks.words.folder import vectors_in
 from regard.viewing.sides import Side, Steps
 
 _ASPECT = re.compile(r"\[([^\[\]]+)\]")
@@ -90,13 +94,14 @@ class Classification(nn.Module):
         remark: Remark,
         start: Mapping[str, bytes] | None,
     ) -> PreparedTexts:
+        extra: dict[str, bytes] = {}
+        others = OtherModels(vectors=open_vectors)
         if (source := recipe.data.contexts) is not None:
-            files = contexts_in(start) if start else read_contexts(Path(source).expanduser())
-            prepared = prepare_labelled(recipe.data, folder, progress, start, lambda: context_words(files))
-            return replace(prepared, extra=files)
-        prepared = prepare_labelled(recipe.data, folder, progress, start)
+            extra = contexts_in(start) if start else read_contexts(Path(source).expanduser())
+            others = replace(others, words=lambda: context_words(extra))
+        prepared = prepare_labelled(recipe.data, folder, progress, start, others)
         if network_class(recipe) is not Bag:
-            return prepared
+            return replace(prepared, extra=extra)
         keys = open_ngrams(start) if start else _ngrams_of(prepared, recipe).keys
         return replace(prepared, extra={NGRAMS_FILE: ngrams_as_bytes(keys)})
 
@@ -229,6 +234,11 @@ class Classification(nn.Module):
     def cost(self, size: int) -> dict[str, int | float]:
         """What the class of a text of `size` tokens costs."""
         return {"multiplications": self.model.multiplications(size)}
+
+
+def open_vectors(path: Path, progress: Progress, remark: Remark) -> WordVectors:
+    """Ready vectors in a file, or in the folder of a model of words."""
+    return vectors_in(path) if path.is_dir() else read_vector_file(path, progress, remark)
 
 
 def _ngrams_of(prepared: PreparedTexts, recipe: ClassificationRecipe) -> NgramTable:

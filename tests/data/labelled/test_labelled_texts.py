@@ -75,14 +75,14 @@ def test_three_lines_are_a_text_an_aspect_and_a_label(tmp_path: Path) -> None:
 
 def test_texts_may_be_in_latin_1_and_read_in_lower_case(tmp_path: Path) -> None:
     text = "a Café\nb THE\na x\n".encode("latin-1")
-    options = data_of(tmp_path, text, encoding="latin-1", lowercase=True, hold_out=0.4)
+    options = data_of(tmp_path, text, encoding="latin-1", lower_case=True, hold_out=0.4)
     assert texts_of(prepare(options, tmp_path), "train") == ["café", "the"]
 
 
 def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("3 2\ngood 1 2\nunseen 3 4\nBad 5 6\n", encoding="utf-8")
-    options = data_of(tmp_path, vectors=str(vectors), lowercase=True, hold_out=0.25)
+    options = data_of(tmp_path, vectors=str(vectors), lower_case=True, hold_out=0.25)
     prepared = prepare(options, tmp_path)
     assert prepared.labels.vector_width == 2
     assert prepared.vectors is not None

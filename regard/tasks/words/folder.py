@@ -1,0 +1,29 @@
+"""The vectors in the folder of a model of words, for models that begin with them."""
+
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+
+from regard.base.faults import Fault
+from regard.data.vectors.word_vectors import WordVectors
+from regard.families import check_recipe
+from regard.runs.folder import WEIGHTS, read_folder, read_recipe
+from regard.tasks.words.options import WordsRecipe
+from regard.tasks.words.task import Words
+
+
+def vectors_in(folder: Path) -> WordVectors:
+    """The vectors of the words as centres."""
+    recipe = check_recipe(read_recipe(folder))
+    if not isinstance(recipe, WordsRecipe):
+        raise Fault(f"{folder} is a model of the family {recipe.family}, which has no vectors of words to begin with.")
+    files = read_folder(folder)
+    if WEIGHTS not in files:
+        raise Fault(f"{folder} has no {WEIGHTS} yet: its training has not come to its end.")
+    task = Words.build(recipe, files)
+    try:
+        task.load_weights(load_tensors(files[WEIGHTS]))
+    except SafetensorError as error:
+        raise Fault(f"{folder / WEIGHTS} does not hold tensors: {error}.") from None
+    return task.word_vectors("centres")
