@@ -14,6 +14,7 @@ from regard.tasks import TASKS
 
 if TYPE_CHECKING:
     from regard.model import Model
+    from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
     from regard.viewing.drawers import Drawing, DrawingRequest
     from regard.viewing.looks import LooksBetween
@@ -115,6 +116,7 @@ def command(
     view = _view(context)
     kind = _kind(out, overwrite)
     from regard.model import load
+    from regard.verbs.generate.model import LanguageModel
     from regard.verbs.table import needs
     from regard.verbs.translate.model import TranslationModel
     from regard.viewing.drawers import DrawingRequest
@@ -122,8 +124,11 @@ def command(
     wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
     _check(wanted, kind)
     loaded = load(model)
-    needs(loaded.recipe, "embed" if view == "--contexts" else "look")
-    if contexts is not None:
+    if view != "--next" or not isinstance(loaded, LanguageModel):
+        needs(loaded.recipe, "embed" if view == "--contexts" else "look")
+    if isinstance(loaded, LanguageModel):
+        missing = _show_prompt(context, loaded, _one(loaded, inputs, text))
+    elif contexts is not None:
         from regard.cli.look_contexts import show_contexts
 
         missing = show_contexts(loaded, contexts, [*(inputs or []), *([] if text is None else [text])], out)
@@ -134,6 +139,20 @@ def command(
         missing = _show_translation(context, loaded, _one(loaded, inputs, text), view, wanted)
     if out is not None:
         remark_written(out, missing)
+
+
+def _show_prompt(context: typer.Context, model: "LanguageModel", prompt: str) -> set[str]:
+    """What may follow a prompt; gives the characters that no font here can draw."""
+    from regard.cli.look_ahead import show_next_of_prompt
+
+    if given := next((name for name in ("prefix", "at") if _is_given(context, name)), None):
+        raise Fault(f"{_option(given)} is for translators; the next token of a language model follows its text.")
+    return show_next_of_prompt(model, prompt, context.params["out"], _steps(context), context.params["bars"])
+
+
+def _steps(context: typer.Context) -> dict[str, float]:
+    """The options of sampling that are given."""
+    return {name: context.params[name] for name in _SAMPLING if context.params[name] is not None}
 
 
 def _show_translation(
@@ -148,8 +167,8 @@ def _show_translation(
     if view == "--next":
         from regard.cli.look_ahead import LookedAtPlace, show_next
 
-        steps = {name: given[name] for name in _SAMPLING if given[name] is not None}
-        return show_next(model, LookedAtPlace(text, given["prefix"], given["at"]), out, steps, given["bars"])
+        place = LookedAtPlace(text, given["prefix"], given["at"])
+        return show_next(model, place, out, _steps(context), given["bars"])
     return _show_sentence(model, text, given["target"], given["side"], wanted, out)
 
 

@@ -13,12 +13,13 @@ from regard.base.files import finite, write_file
 from regard.base.recipe import check
 from regard.cli.console import remark, terminal_width, wants_colour
 from regard.decoding.options import SamplingOptions
-from regard.seeing.next_token import EXAMPLES, beam_tree, next_choices
+from regard.seeing.next_token import EXAMPLES, beam_tree, next_choices, prompt_choices
+from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate.model import TranslationModel
 from regard.viewing.canvas import show_word
 from regard.viewing.choices.page import ChoicesStart, write_choices_page
 from regard.viewing.choices.picture import draw_choices
-from regard.viewing.choices.record import choices_to_json
+from regard.viewing.choices.record import Choices, choices_to_json
 from regard.viewing.choices.terminal import choices_lines
 from regard.viewing.tree.page import write_tree_page
 from regard.viewing.tree.picture import draw_tree
@@ -62,12 +63,25 @@ def show_next(
     is_page = _is(".html", out)
     choices = next_choices(model, place.text, place.prefix, place.at, steps, max(bars, NAMED) if is_page else bars)
     remark(f"{show_word(place.text)} → {f'{show_word(choices.written)} ' if choices.written else ''}…")
+    return _show_choices(choices, out, _languages(model), ChoicesStart(steps, EXAMPLES, bars))
+
+
+def show_next_of_prompt(
+    model: LanguageModel, prompt: str, out: Path | None, steps: dict[str, float], bars: int
+) -> set[str]:
+    """The same after a prompt, for a language model."""
+    choices = prompt_choices(model, prompt, steps, max(bars, NAMED) if _is(".html", out) else bars)
+    remark(f"{show_word(prompt)} …" if prompt else "…")
+    return _show_choices(choices, out, ("", ""), ChoicesStart(steps, EXAMPLES, bars))
+
+
+def _show_choices(choices: Choices, out: Path | None, languages: tuple[str, str], start: ChoicesStart) -> set[str]:
     if out is None:
         _print(choices_lines(choices, terminal_width(), wants_colour(sys.stdout)))
     elif _is(".json", out):
         _write_json(choices_to_json(choices), out)
-    elif is_page:
-        write_choices_page(choices, out, _languages(model), ChoicesStart(steps, EXAMPLES, bars))
+    elif _is(".html", out):
+        write_choices_page(choices, out, languages, start)
     else:
         return draw_choices(choices, out)
     return set()

@@ -5,6 +5,17 @@ import warnings
 import torch
 from torch import nn
 
+from regard.base.faults import Fault
+
+
+def check_cell(cell: str | None, precision: str, device: torch.device) -> None:
+    """Refuse to train a cell in bf16 where torch has none."""
+    if device.type == "cpu" and precision == "bf16" and cell == "lstm" and not has_bf16_lstm(device):
+        raise Fault(
+            "training.precision is 'bf16', but on this CPU torch has no LSTM in bf16; "
+            "omit training.precision, or set model.cell to 'gru'."
+        )
+
 
 def has_bf16_lstm(device: torch.device) -> bool:
     """Whether torch can run an LSTM in bf16 on this device, forward and backward.

@@ -1,6 +1,8 @@
 """From a model and a sentence to what it may write: the beam as a tree, and the distribution of the next token."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -14,8 +16,10 @@ from regard.decoding.filters import distribution
 from regard.decoding.options import DecodingOptions, SamplingOptions
 from regard.decoding.output import Hypothesis
 from regard.decoding.trace import KeptHypothesis, Trace
+from regard.tasks.language.batches import Prompts
 from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.lengths import check_length, target_tokens
+from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import writer_of
 from regard.viewing.choices.record import Choices, Panel
@@ -32,6 +36,15 @@ STEPS = {
 # What is shown when nobody says what to do: each by itself.
 EXAMPLES: tuple[dict[str, float], ...] = ({"temperature": 0.5}, {"temperature": 1.5}, {"top_k": 5}, {"top_p": 0.9})
 OWN = "the model's own"
+NEAREST = 10  # output vectors that are named
+
+
+@runtime_checkable
+class HasOutputVectors(Protocol):
+    """A language model that predicts a token from a state, by a vector for each token."""
+
+    def nearness(self, batch: Prompts) -> Tensor:
+        """The cosine (row, token) between the state after each prompt and the vector of each token."""
 
 
 @torch.no_grad()
@@ -84,21 +97,43 @@ def next_choices(
     _check_text(model, text)
     check(SamplingOptions, dict(steps or {}), "the sampling")  # names every fault at once, and options that are none
     before, coming = _place(model, text, prefix, at)
-    log_probabilities = _next(model, text, before)
+    found = _choices(_next(model, text, before), model.task.target, before, steps or {}, shown, coming)
+    return replace(found, source=text, written=model.task.write(before))
+
+
+@torch.no_grad()
+def prompt_choices(
+    model: LanguageModel, prompt: str, steps: dict[str, float] | None = None, shown: int = 12
+) -> Choices:
+    """The next token after a prompt, as `next_choices` has it.
+
+    Where a token is predicted from a state by the rows of an output layer, those nearest to the state are named too.
+    """
+    check(SamplingOptions, dict(steps or {}), "the sampling")
+    task, tokeniser, batch = model.task, model.task.tokeniser, model.task.read([prompt])
+    log_probabilities, _ = task.step(torch.tensor([task.begin], device=task.device), task.start(batch))
+    found = _choices(log_probabilities[0].double().cpu(), tokeniser, batch.tokens[0], steps or {}, shown, None)
+    if not isinstance(task, HasOutputVectors):
+        return replace(found, written=prompt)
+    cosines, numbers = task.nearness(batch)[0].double().cpu().topk(min(NEAREST, tokeniser.size))
+    named = zip(tokeniser.pieces(numbers.tolist()), cosines.tolist(), strict=True)
+    return replace(found, written=prompt, nearest=list(named))
+
+
+def _choices(
+    log_probabilities: Tensor,
+    tokeniser: Tokeniser,
+    before: Sequence[int],
+    steps: dict[str, float],
+    shown: int,
+    coming: int | None,
+) -> Choices:
+    """A distribution and what sampling makes of it, behind these tokens."""
     order = log_probabilities.argsort(descending=True, stable=True)
-    panels, origins = _panels(log_probabilities[order], steps or {})
+    panels, origins = _panels(log_probabilities[order], steps)
     numbers = order[:shown].tolist()
-    target = model.task.target_for(text)
-    return Choices(
-        text,
-        target.pieces(before),
-        target.decode(before),
-        target.pieces(numbers),
-        numbers,
-        panels,
-        origins,
-        numbers.index(coming) if coming in numbers else None,
-    )
+    taken = numbers.index(coming) if coming in numbers else None
+    return Choices("", tokeniser.pieces(before), "", tokeniser.pieces(numbers), numbers, panels, origins, taken)
 
 
 @torch.no_grad()

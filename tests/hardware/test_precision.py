@@ -29,7 +29,7 @@ def settings(*more: str) -> list[str]:
 def test_what_torch_lacks_is_refused_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("regard.tasks.translation.task.has_bf16_lstm", lambda device: False)
+    monkeypatch.setattr("regard.hardware.precision.has_bf16_lstm", lambda device: False)
     recipe = write_recurrent_recipe(tmp_path, cell="lstm")
     assert main(["train", str(recipe), "--out", str(tmp_path / "run"), *settings()]) == 2
     assert REFUSED in capsys.readouterr().err
@@ -40,7 +40,7 @@ def test_what_torch_lacks_is_refused_before_anything_is_written(
     "setting", ["model.cell=gru", "model.cell=vanilla", "training.precision=float32", "training.precision=auto"]
 )
 def test_what_needs_no_lstm_in_bf16_is_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
-    monkeypatch.setattr("regard.tasks.translation.task.has_bf16_lstm", lambda device: False)
+    monkeypatch.setattr("regard.hardware.precision.has_bf16_lstm", lambda device: False)
     table = read_table(write_recurrent_recipe(tmp_path, cell="lstm"))
     assert runs.check_possible(check_recipe(apply_settings(table, [*IN_BF16, setting]))) == torch.device("cpu")
 

@@ -8,15 +8,20 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
 from counted_language import counted_in, recipe_in
+from small_network import network_in, table_in
 
 from regard.base.faults import Fault
+from regard.families import check_recipe
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.requests.generate import GenerateRequest
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> LanguageModel:
-    return LanguageModel(counted_in(tmp_path), recipe_in(tmp_path))
+@pytest.fixture(params=["ngram", "rnnlm"])
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> LanguageModel:
+    """A language model of either sort; that of a network has learnt nothing."""
+    if request.param == "ngram":
+        return LanguageModel(counted_in(tmp_path), recipe_in(tmp_path))
+    return LanguageModel(network_in(tmp_path), check_recipe(table_in(tmp_path)))
 
 
 def test_the_prompt_is_part_of_the_text_and_stays_as_it_was_written(model: LanguageModel) -> None:

@@ -19,6 +19,7 @@ from regard.data.corpora.cleaning import shorten
 from regard.data.texts.prepare import PreparedText, check_files_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.families import network_class
+from regard.hardware.precision import check_cell
 from regard.models.language import LanguageNetwork, Reading
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, State, Tally
@@ -53,6 +54,7 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     @classmethod
     def check(cls, recipe: GradientLanguageRecipe, device: torch.device, folder: Path | None) -> None:
+        check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
         check_files_of(recipe.data, folder)
         with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
             refuse_too_large(network_class(recipe)(recipe.model, _FEWEST_TOKENS))
@@ -190,6 +192,13 @@ class GradientLanguage(LanguageTask, nn.Module):
         reading = self._read_one(tokens, state)
         scores = self.model.logits(reading.states[:, 0]).float().log_softmax(-1)
         return scores, State((), {"memory": reading.memory, "last": torch.full_like(state.row["last"], _READ)})
+
+    @torch.no_grad()
+    def nearness(self, batch: Prompts) -> Float[Tensor, "row token"]:
+        """cos(v, h) of the state h after each prompt and each row v of V, as far as it may be written: −1 elsewhere."""
+        states = self._read_one(torch.full((batch.rows,), self.end), self.start(batch)).states[:, 0]
+        found = F.cosine_similarity(states[:, None], self.model.output_vectors[None], dim=-1)
+        return found.masked_fill(self.model.logits(states).isinf(), -1.0)
 
     def _read_one(self, tokens: Tensor, state: State) -> Reading:
         last = state.row["last"]

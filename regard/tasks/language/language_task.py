@@ -40,6 +40,11 @@ class LanguageTask:
         return prepare_text(recipe.data, folder, progress, remark, tokeniser_of(recipe, start) if start else None)
 
     @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return torch.device("cpu")
+
+    @property
     def begin(self) -> int:
         return self.tokeniser.begin
 

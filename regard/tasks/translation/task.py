@@ -20,7 +20,7 @@ from regard.data.corpora.resampling import PairCutter
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.families import network_class
-from regard.hardware.precision import has_bf16_lstm
+from regard.hardware.precision import check_cell
 from regard.models.copying import can_copy
 from regard.models.freezing import check_parts, freeze
 from regard.models.shapes import ShapesOnly, refuse_too_large
@@ -66,12 +66,7 @@ class Translation(nn.Module):
     def check(cls, recipe: TranslationRecipe, device: torch.device, folder: Path | None) -> None:
         if recipe.training.log_attention and getattr(recipe.model, "decoder", None) == "bottleneck":
             raise Fault("training.log_attention is true, but a bottleneck has no attention to log.")
-        in_bf16 = device.type == "cpu" and recipe.training.precision == "bf16"
-        if in_bf16 and getattr(recipe.model, "cell", None) == "lstm" and not has_bf16_lstm(device):
-            raise Fault(
-                "training.precision is 'bf16', but on this CPU torch has no LSTM in bf16; "
-                "omit training.precision, or set model.cell to 'gru'."
-            )
+        check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
         network = network_class(recipe)
         check_parts(recipe.family, network, recipe.training.freeze)
         with ShapesOnly():  # before the text is read, with as small a vocabulary as there is

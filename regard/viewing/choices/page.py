@@ -41,12 +41,13 @@ def _data(choices: Choices, languages: tuple[str, str], start: ChoicesStart) -> 
     source, target = map(named_language, languages)
     own = _possible(choices)
     return {
-        "source": {"text": show_word(choices.source), "language": source},
+        "source": {"text": show_word(choices.source) if choices.source else "", "language": source},
         "target": {"text": show_word(choices.written) if choices.written else "", "language": target},
         "before": [visible(token) for token in choices.before],
         "tokens": [visible(token) for token in choices.tokens[: len(own)]],
         "log_probabilities": np.log(own).round(_DIGITS).tolist(),
         "taken": choices.taken,
+        "nearest": [[visible(token), round(cosine, _DIGITS)] for token, cosine in choices.nearest],
         "start": dict(start.options),
         "examples": [dict(example) for example in start.examples],
         "shown": min(start.shown, len(choices.tokens), len(own)),

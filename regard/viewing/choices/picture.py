@@ -25,7 +25,7 @@ def draw_choices(choices: Choices, path: Path) -> set[str]:
     """
     check_suffix(path)
     names = [*map(visible, choices.tokens), f"{choices.unshown:,} others"]
-    texts = [choices.source, *choices.before, *names]
+    texts = [choices.source, *choices.before, *names, *(token for token, _ in choices.nearest)]
     with canvas(texts):
         from matplotlib.figure import Figure
 
@@ -88,7 +88,7 @@ def _write_head(figure: "Figure", choices: Choices, width: float, height: float)
     """What was read, and what is written so far."""
     letters = max(50, int(13 * width))
     before = " ".join(map(visible, choices.before)) or "nothing"
-    lines = textwrap.wrap(show_word(choices.source), letters)
+    lines = textwrap.wrap(show_word(choices.source), letters) if choices.source else []
     figure.text(0, 1 + 0.62 / height, "\n".join(lines), fontsize=11, color=INK, linespacing=1.4, parse_math=False)
     told = textwrap.shorten(before[::-1], letters, placeholder=" …")[::-1]
     figure.text(0, 1 + 0.38 / height, f"written so far: {told}", fontsize=9, color=_SOFT, parse_math=False)
@@ -96,4 +96,9 @@ def _write_head(figure: "Figure", choices: Choices, width: float, height: float)
     if len(choices.panels) > 1:
         stepwise = choices.origins[-1] > 0
         notes.append(f"Outlined is {'the panel before' if stepwise else 'what the model itself gives'}.")
-    figure.text(0, -0.56 / height, " ".join(notes), fontsize=8, color=_SOFT, va="top")
+    below = [" ".join(notes)] if notes else []
+    if choices.nearest:
+        nearest = ", ".join(f"{visible(token)} {cosine:.2f}" for token, cosine in choices.nearest)
+        below += textwrap.wrap(f"Output vectors nearest to the state, by cosine: {nearest}", int(1.4 * letters))
+    style: dict[str, Any] = {"fontsize": 8, "color": _SOFT, "va": "top", "linespacing": 1.5, "parse_math": False}
+    figure.text(0, -0.56 / height, "\n".join(below), **style)

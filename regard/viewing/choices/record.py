@@ -41,7 +41,7 @@ class Choices:
     """The next token at one place of an output: the likeliest tokens, and their distribution in several panels.
 
     The first panel is the model's own distribution, over the whole vocabulary; each other panel is made from one before
-    it, its origin.
+    it, its origin. A language model reads nothing but what is written, and has no source.
     """
 
     source: str
@@ -52,6 +52,7 @@ class Choices:
     panels: Sequence[Panel]
     origins: Sequence[int]  # of each panel, the one that it was made from
     taken: int | None = None  # the place among the tokens of what the best output has here, if that is known
+    nearest: Sequence[tuple[str, float]] = ()  # tokens whose output vectors lie nearest to the state, and the cosines
 
     def __post_init__(self) -> None:
         if not self.tokens or not self.panels or len(self.panels) != len(self.origins):
@@ -78,8 +79,9 @@ def choices_to_json(choices: Choices) -> dict[str, Any]:
     """The same as plain values, every number as it is."""
     count = len(choices.tokens)
     own = choices.panels[0].probabilities
+    nearest = [{"token": token, "cosine": cosine} for token, cosine in choices.nearest]
     return {
-        "text": choices.source,
+        "text": choices.source or choices.written,
         "before": list(choices.before),
         "written": choices.written,
         "vocabulary": choices.vocabulary,
@@ -98,4 +100,4 @@ def choices_to_json(choices: Choices) -> dict[str, Any]:
             }
             for panel in choices.panels
         ],
-    }
+    } | ({"nearest": nearest} if nearest else {})

@@ -1,5 +1,6 @@
 """The next token in a terminal: a line for each token, a bar for what the model gives it, a column for each panel."""
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -30,7 +31,17 @@ def choices_lines(choices: Choices, width: int, colour: bool) -> list[str]:
     lines = [_cut_front(f"After {written}" if written else "At the beginning", width)]
     for part in _parts(panels, width - _width(fixed)):
         lines += _lines([*fixed, *part], choices, colour)
-    return lines if choices.taken is None else [*lines, f"{_TAKEN} what the model's best output has here"]
+    if choices.taken is not None:
+        lines.append(f"{_TAKEN} what the model's best output has here")
+    return [*lines, *_nearest(choices, width)]
+
+
+def _nearest(choices: Choices, width: int) -> list[str]:
+    """The output vectors that lie nearest to the state, with their cosines."""
+    if not choices.nearest:
+        return []
+    named = (f"{visible(token)} {cosine:.2f}" for token, cosine in choices.nearest)
+    return ["", *textwrap.wrap(f"Output vectors nearest to the state, by cosine: {', '.join(named)}", max(20, width))]
 
 
 def _names(choices: Choices, most: int) -> Column:
