@@ -18,9 +18,13 @@ from regard.measures import Better as Better
 from regard.measures import Measure as Measure
 from regard.measures import Tally as Tally
 from regard.measures import mean as mean
+from regard.outcomes import Answer as Answer
+from regard.outcomes import Followed as Followed
+from regard.outcomes import Tags as Tags
+from regard.outcomes import TextVectors as TextVectors
 from regard.states import State as State
 from regard.states import map_tree as map_tree
-from regard.viewing.sides import Side, Words
+from regard.viewing.sides import Side
 
 
 @dataclass
@@ -244,34 +248,6 @@ class Emits(Protocol):
     def emissions(self, batch: Any) -> tuple[Tensor, Tensor]: ...
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What is answered, how probable it is, and how probable everything else that could have been."""
-
-    answer: str
-    probability: float
-    probabilities: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Tags:
-    """One answer for each word of an input, how probable each is, and how probable all of them together.
-
-    Where the tags spell spans of words, those are (type, first word, the word behind the last).
-    """
-
-    words: list[str]
-    answers: list[str]
-    probabilities: list[float]
-    probability: float
-    spans: list[tuple[str, int, int]] | None = None
-
-    @property
-    def answer(self) -> str:
-        """The tags as one line."""
-        return " ".join(self.answers)
-
-
 @runtime_checkable
 class Answers(Protocol):
     """Gives one answer per example, or one for each word of it."""
@@ -286,37 +262,18 @@ class Draws(Protocol):
     def draw(self, count: int, generator: torch.Generator) -> list[Any]: ...
 
 
-@dataclass(frozen=True)
-class TextVectors:
-    """The vectors of one text: of each token in every layer, by the number of the layer, each (token, width).
-
-    Layer 0 is the plain embedding, the same wherever a token stands; those above it know what stands around it.
-    """
-
-    text: Words
-    layers: dict[int, Tensor]
-
-    @property
-    def sentence(self) -> dict[int, Tensor]:
-        """One vector of the whole text in every layer, the mean of its tokens; zero where it has none."""
-        return {layer: vectors.sum(0) / max(len(vectors), 1) for layer, vectors in self.layers.items()}
-
-    @property
-    def words(self) -> dict[int, Tensor]:
-        """The vectors of whole words (word, width), each the mean of the word's tokens."""
-        places = torch.tensor(self.text.places, dtype=torch.long)
-        counts = places.bincount(minlength=len(self.text.words))[:, None]
-        return {
-            layer: vectors.new_zeros(len(self.text.words), vectors.shape[1]).index_add_(0, places, vectors) / counts
-            for layer, vectors in self.layers.items()
-        }
-
-
 @runtime_checkable
 class Embeds(Protocol):
     """Gives the vectors of each text of a batch, in all its layers, on the CPU."""
 
     def embed(self, batch: Any) -> list[TextVectors]: ...
+
+
+@runtime_checkable
+class Follows(Protocol):
+    """Reads one text, place by place; who listens to its recurrent layers hears what they are given."""
+
+    def follow(self, text: str) -> Followed: ...
 
 
 @runtime_checkable

@@ -202,17 +202,18 @@ def gates(
     overwrite: _Overwrite = False,
     as_json: _Json = False,
 ) -> None:
-    """Draw the gates of an encoder, word by word.
+    """Draw the gates of recurrent layers, word by word.
 
     Of an LSTM the forget, input and output gates and the memory cell, of a GRU the update and reset gates and the
-    state: the mean over the units, and each unit.
+    state: the mean over the units, and each unit. Beside those of a model that gives texts a class, what it would
+    answer if the text ended at each word.
     """
     _check_out(out, overwrite)
+    from regard.model import load
     from regard.seeing.lessons.gates import gates_of
-    from regard.verbs.translate.model import load_translation_model
     from regard.viewing.gates import draw_gates, gates_to_json
 
-    found = gates_of(load_translation_model(model), text, layer, direction == "backward", by_word=not tokens)
+    found = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
     heading = "token" if tokens else "word"
     view = View(lambda: gates_to_json(found), lambda path: draw_gates(found, path), lambda: _say_gates(found, heading))
     _show(view, out, as_json)
@@ -221,8 +222,9 @@ def gates(
 def _say_gates(gates: "Gates", heading: str) -> None:
     from regard.viewing.canvas import show_word
 
-    means = [[f"{value:.2f}" for value in mean] for mean in gates.means.values()]
-    say_table([heading, *gates.means], list(zip(map(show_word, gates.words), *means, strict=True)))
+    columns = gates.means | {show_word(name): course for name, course in gates.answers.items()}
+    cells = [[f"{value:.2f}" for value in course] for course in columns.values()]
+    say_table([heading, *columns], list(zip(map(show_word, gates.words), *cells, strict=True)))
 
 
 @app.command("implied")

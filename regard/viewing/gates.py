@@ -1,6 +1,6 @@
 """The gates of a recurrent cell over a sentence: the mean of the units as lines, the units themselves as heat maps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ GATES = {
     "update": ("update gate: what is kept", "#1f5fa8"),
     "reset": ("reset gate: what the candidate sees", "#d1622b"),
 }
+_ANSWERS = (INK, "#a0558f", "#8a8f45")  # colours of the likeliest answers
 MEMORIES = {"cell": "memory cell", "state": "state"}  # of either sign
 FADED = "#777777"
 _TALL = 1.25  # inches of a heat map
@@ -28,12 +29,16 @@ _CAPTION = "Lines are means over all units. In the heat maps a row is a unit; th
 
 @dataclass(frozen=True)
 class Gates:
-    """Traces by name, each (word, unit), the gate that keeps first; `order` gives the number of each unit."""
+    """Traces by name, each (word, unit), the gate that keeps first; `order` gives the number of each unit.
+
+    `answers` has, for a model that answers, how probable each answer would be if the text ended at each word.
+    """
 
     title: str
     words: list[str]
     traces: dict[str, np.ndarray]
     order: np.ndarray
+    answers: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def means(self) -> dict[str, np.ndarray]:
@@ -49,17 +54,21 @@ def gates_to_json(gates: Gates) -> dict[str, Any]:
         "units": gates.order.tolist(),
         "means": {name: mean.tolist() for name, mean in gates.means.items()},
         "traces": {name: trace.tolist() for name, trace in gates.traces.items()},
+        "answers": {name: course.tolist() for name, course in gates.answers.items()},
     }
 
 
 def draw_gates(gates: Gates, path: Path) -> set[str]:
     """Draw the means on top and a heat map of each trace under them, words from left to right."""
     check_suffix(path)
-    texts = [gates.title, *gates.words]
+    texts = [gates.title, *gates.words, *gates.answers]
     with canvas(texts):
         figure, grid = _sheet(gates)
-        _draw_means(grid[0], gates)
-        for axes, (name, trace) in zip(grid[1:], gates.traces.items(), strict=True):
+        *courses, means = grid[: len(grid) - len(gates.traces)]
+        for axes in courses:
+            _draw_course(axes, gates)
+        _draw_means(means, gates)
+        for axes, (name, trace) in zip(grid[-len(gates.traces) :], gates.traces.items(), strict=True):
             _draw_trace(figure, axes, name, trace)
         _write_words(grid[-1], gates.words, _wide(gates) / len(gates.words))
         grid[0].set_title(gates.title, fontsize=11, color=INK, loc="left", pad=10, parse_math=False)
@@ -76,20 +85,32 @@ def _wide(gates: Gates) -> float:
 def _sheet(gates: Gates) -> "tuple[Figure, list[Axes]]":
     from matplotlib.figure import Figure
 
-    count = len(gates.traces)
-    figure = Figure(figsize=(_wide(gates) + 1.0, 1.5 + (_TALL + 0.2) * count + 0.9), layout="constrained")
-    grid = figure.subplots(1 + count, 1, sharex=True, gridspec_kw={"height_ratios": [1.5, *[_TALL] * count]})
+    heights = [*[1.5] * (1 + bool(gates.answers)), *[_TALL] * len(gates.traces)]
+    figure = Figure(figsize=(_wide(gates) + 1.0, sum(heights) + 0.2 * len(gates.traces) + 0.9), layout="constrained")
+    grid = figure.subplots(len(heights), 1, sharex=True, gridspec_kw={"height_ratios": heights})
     return figure, list(grid)
 
 
+def _draw_course(axes: "Axes", gates: Gates) -> None:
+    """The likeliest answers at the end, each as it was on the way."""
+    likeliest = sorted(gates.answers, key=lambda name: -gates.answers[name][-1])[: len(_ANSWERS)]
+    lines = {name: (gates.answers[name], colour) for name, colour in zip(likeliest, _ANSWERS, strict=False)}
+    _draw_lines(axes, lines, "answer so far")
+
+
 def _draw_means(axes: "Axes", gates: Gates) -> None:
-    places = np.arange(len(gates.words)) + 0.5
-    for name, mean in gates.means.items():
-        if name in GATES:
-            axes.plot(places, mean, color=GATES[name][1], linewidth=1.6, marker="o", markersize=3.5, label=name)
-    axes.set_ylim(0, 1)
+    means = {name: (mean, GATES[name][1]) for name, mean in gates.means.items() if name in GATES}
+    _draw_lines(axes, means, "mean of the units")
+
+
+def _draw_lines(axes: "Axes", lines: dict[str, tuple[np.ndarray, str]], up: str) -> None:
+    """Courses between 0 and 1 by name, each in its colour."""
+    for name, (course, colour) in lines.items():
+        places = np.arange(len(course)) + 0.5
+        axes.plot(places, course, color=colour, linewidth=1.6, marker="o", markersize=3.5, label=show_word(name))
+    axes.set_ylim(-0.04, 1.04)
     axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
-    axes.set_ylabel("mean of the units", fontsize=8.5, color=INK)
+    axes.set_ylabel(up, fontsize=8.5, color=INK)
     axes.grid(axis="y", color="#ececec", linewidth=0.8)
     axes.tick_params(length=3, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
     axes.tick_params(axis="x", length=0)

@@ -144,7 +144,7 @@ def test_nothing_typed_reaches_the_terminal_as_a_command(
             ["--length", "4", "--width", "6"],
             {"sinusoidal", "dot product of sinusoids", "rotary", "ALiBi"},
         ),
-        ("gates", "lstm", ["--text", TEXT], {"title", "words", "units", "means", "traces"}),
+        ("gates", "lstm", ["--text", TEXT], {"title", "words", "units", "means", "traces", "answers"}),
         ("implied", "gru", ["--text", TEXT], {"matrices"}),
         ("loss", "gru", ["--text", TEXT, "--target", TARGET], {"source", "target", "loss", "perplexity", "tokens"}),
     ],
@@ -247,10 +247,13 @@ def test_loss(models: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixt
         (["positions", "--width", "5", "-o", "p.png"], "--width is 5, but coordinates come in pairs"),
         (
             ["gates", "vanilla", "--text", TEXT],
-            "have no gates; `regard show gates` needs a seq2seq of cell lstm or gru",
+            "have no gates; `regard show gates` needs recurrent layers of cell lstm or gru",
         ),
         (["gates", "lstm", "--text", TEXT, "--layer", "3"], "has 2 recurrent layers; --layer 3 is none of them"),
-        (["gates", "transformer", "--text", TEXT], "has no recurrent layers; `regard show gates` needs a seq2seq"),
+        (
+            ["gates", "transformer", "--text", TEXT],
+            "has no recurrent layers; `regard show gates` needs recurrent layers",
+        ),
         (["implied", "lstm", "--text", TEXT], "cells of this model are lstm; `regard show implied` needs"),
         (["loss", "lstm", "--text", " ", "--target", TARGET], "There is no text to read"),
         (

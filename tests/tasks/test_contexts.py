@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from regard.base.faults import Fault, TooLong
+from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.words import WordTokeniser
 from regard.families import check_recipe
 from regard.models.recurrent.bilm import Bilm, BilmOptions
@@ -67,6 +68,13 @@ def test_words_that_are_cut_already_have_a_token_each(task: Contexts) -> None:
 def test_a_text_that_is_too_long_is_refused_by_its_number(task: Contexts) -> None:
     with pytest.raises(TooLong, match="Text 2: it has 7 tokens, but 6 are the most; split it"):
         task.read(["the dog", "the " * 7])
+
+
+def test_case_is_ignored_where_the_recipe_says_so() -> None:
+    recipe = check_recipe({"family": "bilm", "data": {"train": "text.txt", "lower_case": True}})
+    task = Contexts.build(recipe, SpaceTokeniser(["the", "dog"]).files("tokeniser"))
+    assert task.read(["The DOG"]).tokens.tolist() == task.read_words([["the", "dog"]]).tokens.tolist() == [[4, 5]]
+    assert task.read_words([["THE"]]).tokens.tolist() == [[4]]
 
 
 def test_sentences_are_rows_without_their_ends_and_every_one_comes_once_an_epoch() -> None:

@@ -1,6 +1,9 @@
 """The corpora that are generated, by name: `NAME:train`, `NAME:valid` and `NAME:test` of a recipe."""
 
+from regard.base.faults import Fault
+
 GENERATED = ("demo", "politeness", "paraphrase", "talks", "names", "summaries")
+OPINIONS = "opinions-ru"  # which has labelled texts, and no pairs
 SPLITS = ("train", "valid", "test")
 
 Pair = tuple[str, str]
@@ -15,6 +18,18 @@ def generator_of(name: str) -> str | None:
 def split_names(generator: str) -> list[str]:
     """How a recipe names the splits of a generated corpus."""
     return [f"{generator}:{split}" for split in SPLITS]
+
+
+def generated_opinions(name: str) -> list[tuple[str, str]] | None:
+    """The labels and texts that `opinions-ru:train` names, and its other splits; none if a name means a file."""
+    generator, colon, split = name.partition(":")
+    if not colon or generator != OPINIONS:
+        return None
+    if split not in SPLITS:
+        raise Fault(f"There is no '{name}'; the generated opinions are {', '.join(split_names(OPINIONS))}.")
+    from regard.data.generated.opinions import opinion_corpus
+
+    return opinion_corpus()[split]
 
 
 def generate(name: str) -> list[Pair]:

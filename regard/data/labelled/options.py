@@ -11,7 +11,10 @@ LABEL, TEXT, NUMBER = "label", "text", "number"  # columns that mean something
 
 
 class LabelledData(Options):
-    """Labelled texts. A name is a path, or `SET:path` for a file of the data catalogue; several files are a list."""
+    """Labelled texts. A name is a path, or `SET:path` for a file of the data catalogue; several files are a list.
+
+    `opinions-ru:train`, `opinions-ru:valid` and `opinions-ru:test` are generated.
+    """
 
     train: list[str] = Field(min_length=1, description="Files of texts to learn from.")
     valid: list[str] = Field([], description="Files of texts to watch the training by.")

@@ -17,6 +17,7 @@ from regard.base.files import checksum, write_file
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.prepared import make_folder
 from regard.data.corpora.text import file_of
+from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.reading import Example, first_digit, read_examples
 from regard.data.labelled.ready import ReadyVectors, extend_vocabulary, ready_vectors
@@ -123,7 +124,7 @@ def check_files_there(options: LabelledData, folder: Path | None) -> None:
     if folder is not None and (folder / _FINISHED).is_file():
         return
     for name in (*options.train, *options.valid, *options.test):
-        if not file_of(name).is_file():
+        if not generated_opinions(name) and not file_of(name).is_file():
             raise Fault(f"There is no file {name}.")
     if options.vectors is not None and not file_of(options.vectors).exists():
         raise Fault(f"There are no vectors at {options.vectors}.")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from regard.base.faults import Fault
 from regard.data.corpora.text import file_of, read_lines
+from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LABEL, NUMBER, TEXT, LabelledData
 
 ASPECT_PLACE = "$T$"
@@ -36,6 +37,8 @@ Lines = Iterator[tuple[int, str]]
 
 
 def _numbered(options: LabelledData, name: str) -> Lines:
+    if opinions := generated_opinions(name):
+        return enumerate((f"{label} {text}" for label, text in opinions), 1)
     return enumerate(read_lines(file_of(name), encoding=options.encoding), 1)
 
 

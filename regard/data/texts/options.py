@@ -141,14 +141,19 @@ class LanguageData(Options):
         return PhraseOptions()
 
 
-class WordsData(LanguageData):
-    """The text that vectors of words are learnt from: the spelling and the joining of its words are chosen too."""
+class SpelledData(LanguageData):
+    """Text that is read for its words and never written again, so that its case need not be kept."""
 
     lower_case: bool = Field(False, description="Whether all text is read in lower case.")
-    phrases: PhraseOptions = Field(PhraseOptions(), description="Which pairs of words are joined to one.")
 
     def spell(self, line: str) -> str:
         return line.lower() if self.lower_case else line
+
+
+class WordsData(SpelledData):
+    """The text that vectors of words are learnt from: the joining of its words is chosen too."""
+
+    phrases: PhraseOptions = Field(PhraseOptions(), description="Which pairs of words are joined to one.")
 
     def joins(self) -> PhraseOptions:
         return self.phrases

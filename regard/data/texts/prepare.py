@@ -30,7 +30,7 @@ from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_ch
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
 from regard.data.corpora.text import file_of, lines_in_words
 from regard.data.texts.lines import Line, lines_of_split, name_of
-from regard.data.texts.options import SPLITS, LanguageData, WordsData
+from regard.data.texts.options import SPLITS, LanguageData, SpelledData, WordsData
 from regard.data.texts.phrases import Pair, join_phrases, learn_phrases
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
@@ -47,7 +47,7 @@ class TextPurpose(BaseModel):
     """What a folder is the preparation of."""
 
     format: int
-    options: SerializeAsAny[LanguageData | WordsData]
+    options: SerializeAsAny[LanguageData | SpelledData | WordsData]
     inputs: list[InputFile]
     given: str = ""  # a checksum of the tokeniser that was given; none if it is made here
 

@@ -1,21 +1,19 @@
-"""The gates of a trained encoder, word by word."""
+"""The gates of a trained model's recurrent layers, word by word."""
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
+from regard.model import Model
 from regard.models.recurrent.cells import unroll
 from regard.seeing.lessons.reading import Reading, read
-from regard.verbs.translate.model import TranslationModel
 from regard.viewing.gates import Gates
 
-NEEDED = "`regard show gates` needs a seq2seq of cell lstm or gru"
+NEEDED = "`regard show gates` needs recurrent layers of cell lstm or gru"
 
 
-def gates_of(
-    model: TranslationModel, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True
-) -> Gates:
+def gates_of(model: Model, text: str, layer: int | None = None, backward: bool = False, by_word: bool = True) -> Gates:
     """What the gates of one layer and direction did at each word; a word of several tokens has their mean.
 
     Units are ordered by how much they keep (the mean of the forget or the update gate), those that keep most first.
@@ -28,7 +26,20 @@ def gates_of(
     words = reading.words if by_word else reading.tokens
     which = f"layer {layer or 1}, {'backward' if backward else 'forward'}"
     title = f"The gates of {'an LSTM' if isinstance(chosen.module, nn.LSTM) else 'a GRU'} ({which})"
-    return Gates(title, words, {name: trace[:, order] for name, trace in traces.items()}, order)
+    shown = {name: trace[:, order] for name, trace in traces.items()}
+    return Gates(title, words, shown, order, _answers(reading, by_word))
+
+
+def _answers(reading: Reading, by_word: bool) -> dict[str, np.ndarray]:
+    """How probable each answer is after each word, that is after the last of its tokens."""
+    if not reading.answers:
+        return {}
+    last = {word: token for token, word in enumerate(reading.of_token)}
+    after = list(last.values()) if by_word else list(range(len(reading.answers)))
+    return {
+        name: np.array([reading.answers[token].probabilities[name] for token in after])
+        for name in reading.answers[0].probabilities
+    }
 
 
 @torch.no_grad()

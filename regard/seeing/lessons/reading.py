@@ -1,6 +1,6 @@
-"""What the recurrent layers of a trained encoder were given, when the model read one sentence."""
+"""What the recurrent layers of a trained model were given, when it read one sentence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from regard.base.faults import Fault
-from regard.data.tokenisers.labels import is_spelled_word, labels
-from regard.tasks.translation.lengths import check_length
-from regard.verbs.translate.model import TranslationModel
+from regard.model import Model
+from regard.protocols import Answer, Followed, Follows
+from regard.viewing.sides import Words
 
 
 @dataclass(frozen=True)
@@ -32,54 +32,50 @@ class Reading:
     words: list[str]
     of_token: list[int]  # the word that each token belongs to
     layers: list[LayerReading]
+    answers: Sequence[Answer] = ()  # what would be answered if the text ended at each token
 
     def layer(self, number: int | None, backward: bool) -> LayerReading:
-        """The layer of this number, counted from 1, by default the first; refuses what the encoder has not."""
+        """The layer of this number, counted from 1, by default the first; refuses what the model has not."""
         if number is not None and number > len(self.layers):
             count = "1 recurrent layer" if len(self.layers) == 1 else f"{len(self.layers)} recurrent layers"
-            raise Fault(f"This encoder has {count}; --layer {number} is none of them.")
+            raise Fault(f"This model has {count}; --layer {number} is none of them.")
         layer = self.layers[(number or 1) - 1]
         if backward and not layer.module.bidirectional:
-            raise Fault("This encoder reads forward only; leave --direction backward away.")
+            raise Fault("This model reads forward only; omit --direction backward.")
         return layer
 
 
 @torch.no_grad()
-def read(model: TranslationModel, text: str, needed: str) -> Reading:
-    """Let the model read `text`; a model without recurrent layers is refused with what is `needed`."""
+def read(model: Model, text: str, needed: str) -> Reading:
+    """Let the model read `text`; one without recurrent layers is refused with what is `needed`."""
     if not text.strip():
         raise Fault("There is no text to read; give a sentence with --text.")
-    task = model.task
-    check_length(task, text, 0)
-    layers = [
-        part
-        for name, part in task.model.named_modules()
-        if name.startswith("encoder.") and isinstance(part, nn.RNNBase)
-    ]
-    if not layers:
-        raise Fault(f"The encoder of this {model.recipe.family} has no recurrent layers; {needed}.")
-    batch = task.read([text])
-    with _overheard(layers) as inputs:
-        task.model.read(batch.source, batch.source_lengths)
-    tokens = [*task.source.encode(text.strip()), task.source.end]
-    words, of_token = labels(task.source, tokens, by_word=not is_spelled_word(task.source, tokens))
-    readings = [
-        LayerReading(deepcopy(layer).double().cpu(), heard.double().cpu())
-        for layer, heard in zip(layers, inputs, strict=True)
-    ]
-    return Reading(task.source.pieces(tokens), words, of_token, readings)
+    task, followed = model.task, Followed(Words([], [], []))
+    with _overheard(model) as heard:
+        if isinstance(task, Follows):
+            followed = task.follow(text)
+    if not heard:
+        raise Fault(f"This {model.recipe.family} has no recurrent layers; {needed}.")
+    layers = [LayerReading(deepcopy(layer).double().cpu(), given.double().cpu()) for layer, given in heard.items()]
+    places = followed.places
+    return Reading(list(places.tokens), list(places.words), list(places.places), layers, followed.answers)
 
 
 @contextmanager
-def _overheard(layers: list[nn.RNNBase]) -> Iterator[list[Tensor]]:
-    """What each layer is given inside this block, in the order of the calls."""
-    heard: list[Tensor] = []
+def _overheard(model: Model) -> Iterator[dict[nn.RNNBase, Tensor]]:
+    """What each recurrent layer is given when it is first called inside this block, in the order of the calls."""
+    heard: dict[nn.RNNBase, Tensor] = {}
 
-    def listen(_: nn.Module, given: tuple[Any, ...]) -> None:
+    def listen(layer: nn.Module, given: tuple[Any, ...]) -> None:
         inputs = given[0]
-        heard.append(pad_packed_sequence(inputs, batch_first=True)[0] if isinstance(inputs, PackedSequence) else inputs)
+        if isinstance(inputs, PackedSequence):
+            inputs, _ = pad_packed_sequence(inputs, batch_first=True)
+        assert isinstance(layer, nn.RNNBase)
+        heard.setdefault(layer, inputs)
 
-    hooks = [layer.register_forward_pre_hook(listen) for layer in layers]
+    hooks = [
+        part.register_forward_pre_hook(listen) for _, part in model.named_modules() if isinstance(part, nn.RNNBase)
+    ]
     try:
         yield heard
     finally:

@@ -32,7 +32,7 @@ from regard.models.text.classifier import TextClassifier
 from regard.models.text.encoder import EncoderReader
 from regard.models.text.pooling import ANSWER, SOURCE
 from regard.models.text.texts import Texts, Vocabulary
-from regard.protocols import Answer, Loss, Measure
+from regard.protocols import Answer, Followed, Loss, Measure
 from regard.tasks.classification.batches import MEASURED_ROWS, TextBatch, padded, text_batches
 from regard.tasks.classification.contexts import (
     context_source,
@@ -46,7 +46,7 @@ from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_
 from regard.tasks.classification.options import ClassificationRecipe
 from regard.tasks.classification.showing import with_first, words_of
 from regard.tasks.words.folder import vectors_in
-from regard.viewing.sides import Side, Steps
+from regard.viewing.sides import Side, Steps, Words
 
 _ASPECT = re.compile(r"\[([^\[\]]+)\]")
 _UNKNOWN = 0  # the class of a text that people ask about; nobody looks at it
@@ -201,6 +201,19 @@ class Classification(nn.Module):
         rows = self.model.answer(batch.texts).exp().tolist()
         named = [dict(zip(self.labels.classes, row, strict=True)) for row in rows]
         return [Answer(best := max(row, key=row.__getitem__), row[best], row) for row in named]
+
+    @torch.no_grad()
+    def follow(self, text: str) -> Followed:
+        """Read a text, and then as much of it as ends at each of its places."""
+        batch = self.read([text])
+        answers = self.answers(batch)
+        count = batch.texts.tokens.shape[1]
+        rows = batch.texts.change(lambda tensor: tensor.expand(count, *tensor.shape[1:]))
+        ends = torch.arange(1, count + 1, device=batch.texts.lengths.device)
+        so_far = replace(batch, texts=rows._replace(lengths=ends), labels=batch.labels.expand(count))
+        places = self.sides(batch, answers)[SOURCE]
+        assert isinstance(places, Words)
+        return Followed(places, self.answers(so_far))
 
     def sides(self, batch: TextBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
         """The words of the text, and the answer that looks at them; of several aspects, one for each."""

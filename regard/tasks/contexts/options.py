@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from regard.base.recipe import Recipe
-from regard.data.texts.options import LanguageData
+from regard.data.texts.options import SpelledData
 from regard.training.options import TrainingOptions
 
 
@@ -19,6 +19,6 @@ class ContextsTraining(TrainingOptions):
 class ContextsRecipe(Recipe):
     """All that decides a model of words in their contexts: family, data, model and training."""
 
-    data: LanguageData = Field(description="The text and how it is cut into tokens.")
+    data: SpelledData = Field(description="The text and how it is cut into tokens.")
     model: Any = Field(description="What the model is built like.")
     training: ContextsTraining = Field(default_factory=ContextsTraining, description="How it is trained.")

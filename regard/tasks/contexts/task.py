@@ -12,7 +12,7 @@ from regard.base.faults import TooLong
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.cleaning import shorten
 from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
-from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
+from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in
 from regard.families import network_class
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.recurrent.bilm import Bilm
@@ -67,6 +67,7 @@ class Contexts(nn.Module):
     @classmethod
     def build(cls, recipe: ContextsRecipe, files: Mapping[str, bytes]) -> "Contexts":
         tokeniser, _ = tokenisers_in(files, recipe.data.tokeniser.full())
+        tokeniser = CaselessTokeniser(tokeniser) if recipe.data.lower_case else tokeniser
         marks = (tokeniser.pad, tokeniser.begin, tokeniser.end)
         return cls(network_class(recipe)(recipe.model, tokeniser.size, *marks), tokeniser, recipe.data.longest)
 

@@ -22,12 +22,13 @@ from regard.families import network_class
 from regard.hardware.precision import check_cell
 from regard.models.language import LanguageNetwork, Reading
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.protocols import Loss, Measure, State, Tally
+from regard.protocols import Followed, Loss, Measure, State, Tally
 from regard.tasks.language.batches import Prompts, Sentences
 from regard.tasks.language.language_task import LanguageTask, tokeniser_of
 from regard.tasks.language.measures import measure_scores, perplexity
 from regard.tasks.language.options import GradientLanguageRecipe, GradientLanguageTraining
 from regard.tasks.language.streams import NOTHING, StreamBatch, padded_rows, spans_of, training_batches, whole_stream
+from regard.tasks.text import words_of
 
 _FEWEST_TOKENS = 6
 _AT_ONCE = 8192  # tokens of all rows that are scored at once
@@ -162,6 +163,16 @@ class GradientLanguage(LanguageTask, nn.Module):
             logits = self.model.logits(reading.states)
             found.append(F.cross_entropy(logits.mT, wanted, reduction="none", ignore_index=NOTHING))
         return -torch.cat(found, dim=1).double().cpu().numpy()
+
+    # What people see
+
+    @torch.no_grad()
+    def follow(self, text: str) -> Followed:
+        """Read the lines of a text behind the end of another, with an end after each, as text is learnt from."""
+        lines = self.tokeniser.encode_all(text.splitlines())
+        tokens = [self.end, *(token for line in lines for token in (*line, self.end))][:-1]
+        self.model.read(torch.tensor([tokens], device=self.device), self.model.begin(1))
+        return Followed(words_of(self.tokeniser, tokens))
 
     # Going on with a prompt
 

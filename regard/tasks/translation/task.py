@@ -26,14 +26,14 @@ from regard.models.freezing import check_parts, freeze
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
-from regard.protocols import Loss, Measure, State, Tally, TextVectors, mean
+from regard.protocols import Followed, Loss, Measure, State, Tally, TextVectors, mean
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
 from regard.tasks.translation.training_pairs import TrainingPairs
-from regard.tasks.translation.vectors import source_vectors
+from regard.tasks.translation.vectors import follow_source, source_vectors
 from regard.viewing.sides import Side
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
@@ -250,6 +250,9 @@ class Translation(nn.Module):
 
     def embed(self, batch: PairBatch) -> list[TextVectors]:
         return source_vectors(self.model, self.source, batch)
+
+    def follow(self, text: str) -> Followed:
+        return follow_source(self.model, self.source, self.read([text]))
 
     def quote(self, batch: PairBatch | PackedBatch) -> str:
         pairs = batch.pairs if isinstance(batch, PackedBatch) else batch

@@ -57,7 +57,7 @@ def test_a_word_of_several_tokens_has_their_mean(tmp_path: Path) -> None:
 
 
 def test_cells_and_families_without_gates_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="vanilla and have no gates; `regard show gates` needs a seq2seq of cell lstm or"):
+    with pytest.raises(Fault, match="vanilla and have no gates; `regard show gates` needs recurrent layers of cell"):
         gates_of(untrained(tmp_path / "vanilla", cell="vanilla"), TEXT)
-    with pytest.raises(Fault, match="transformer has no recurrent layers; `regard show gates` needs a seq2seq of cell"):
+    with pytest.raises(Fault, match="transformer has no recurrent layers; `regard show gates` needs recurrent layers"):
         gates_of(untrained(tmp_path / "transformer", "transformer"), TEXT)

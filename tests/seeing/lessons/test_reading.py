@@ -58,5 +58,5 @@ def test_refusals(tmp_path: Path) -> None:
     reading = read(model, TEXT, "needed")
     with pytest.raises(Fault, match="has 1 recurrent layer; --layer 2 is none of them"):
         reading.layer(2, backward=False)
-    with pytest.raises(Fault, match="reads forward only; leave --direction backward away"):
+    with pytest.raises(Fault, match="reads forward only; omit --direction backward"):
         reading.layer(None, backward=True)

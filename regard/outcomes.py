@@ -1,0 +1,71 @@
+"""What comes of reading: answers, vectors, and what was answered on the way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from regard.viewing.sides import Words
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is answered, how probable it is, and how probable everything else that could have been."""
+
+    answer: str
+    probability: float
+    probabilities: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Tags:
+    """One answer for each word of an input, how probable each is, and how probable all of them together.
+
+    Where the tags spell spans of words, those are (type, first word, the word behind the last).
+    """
+
+    words: list[str]
+    answers: list[str]
+    probabilities: list[float]
+    probability: float
+    spans: list[tuple[str, int, int]] | None = None
+
+    @property
+    def answer(self) -> str:
+        """The tags as one line."""
+        return " ".join(self.answers)
+
+
+@dataclass(frozen=True)
+class TextVectors:
+    """The vectors of one text: of each token in every layer, by the number of the layer, each (token, width).
+
+    Layer 0 is the plain embedding, the same wherever a token stands; those above it know what stands around it.
+    """
+
+    text: Words
+    layers: dict[int, Tensor]
+
+    @property
+    def sentence(self) -> dict[int, Tensor]:
+        """One vector of the whole text in every layer, the mean of its tokens; zero where it has none."""
+        return {layer: vectors.sum(0) / max(len(vectors), 1) for layer, vectors in self.layers.items()}
+
+    @property
+    def words(self) -> dict[int, Tensor]:
+        """The vectors of whole words (word, width), each the mean of the word's tokens."""
+        places = torch.tensor(self.text.places, dtype=torch.long)
+        counts = places.bincount(minlength=len(self.text.words))[:, None]
+        return {
+            layer: vectors.new_zeros(len(self.text.words), vectors.shape[1]).index_add_(0, places, vectors) / counts
+            for layer, vectors in self.layers.items()
+        }
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The places of a text as a network read them, and what it would answer if the text ended at each of them."""
+
+    places: Words
+    answers: Sequence[Answer] = ()

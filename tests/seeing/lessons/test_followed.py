@@ -1,0 +1,66 @@
+"""The gates of models that give classes and of language models, and what is answered after each word."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from toys import open_toy
+
+from regard.base.faults import Fault
+from regard.model import Model, make_model
+from regard.seeing.lessons.gates import gates_of
+from regard.seeing.lessons.reading import read
+from regard.viewing.gates import draw_gates, gates_to_json
+
+
+def untrained_toy(family: str, folder: Path, **model: object) -> Model:
+    folder.mkdir(exist_ok=True)
+    run = open_toy(family, folder, **model)
+    return make_model(run.task, run.recipe)
+
+
+@pytest.mark.parametrize("pooling", ["last", "attention"])
+def test_after_each_word_stands_the_answer_to_the_words_so_far(tmp_path: Path, pooling: str) -> None:
+    model = untrained_toy("rnn", tmp_path, pooling=pooling)
+    words = ["good", "or", "bad", "."]
+    found = gates_of(model, " ".join(words))
+    assert found.words == words
+    for count in range(1, len(words) + 1):
+        (answer,) = model.answer([" ".join(words[:count])])
+        for name, probability in answer.probabilities.items():
+            assert found.answers[name][count - 1] == pytest.approx(probability, abs=1e-6)
+
+
+def test_the_gates_are_those_of_the_text_itself_not_of_its_beginnings(tmp_path: Path) -> None:
+    model = untrained_toy("rnn", tmp_path, bidirectional=False)
+    (layer,) = read(model, "good or bad", "needed").layers
+    assert layer.inputs.shape[:2] == (1, 3)
+    states, _ = layer.module(layer.inputs)
+    assert gates_of(model, "good or bad").traces["cell"].shape == (3, states.shape[-1])
+
+
+def test_answers_are_drawn_and_written(tmp_path: Path) -> None:
+    found = gates_of(untrained_toy("rnn", tmp_path), "good or bad")
+    path = tmp_path / "gates.svg"
+    assert draw_gates(found, path) == set()
+    assert "answer so far" in path.read_text(encoding="utf-8")
+    assert gates_to_json(found)["answers"].keys() == found.answers.keys()
+
+
+def test_a_language_model_has_read_the_end_of_another_sentence_before_each(tmp_path: Path) -> None:
+    model = untrained_toy("rnnlm", tmp_path)
+    found = gates_of(model, "Ana.\nAna.", layer=2)
+    assert found.words == ["</s>", "Ana", ".", "</s>", "Ana", "."]
+    assert not found.answers
+    first, second = found.traces["output"][1], found.traces["output"][4]
+    assert not np.allclose(first, second)  # by then it remembers a sentence
+    reading = read(model, "Ana.", "needed")
+    states, _ = reading.layers[0].module(reading.layers[0].inputs)
+    torch.testing.assert_close(states, reading.layers[1].inputs, rtol=1e-4, atol=1e-6)
+
+
+def test_models_without_recurrent_layers_are_refused(tmp_path: Path) -> None:
+    for family in ("bag", "ngram"):
+        with pytest.raises(Fault, match=f"This {family} has no recurrent layers; `regard show gates` needs recurrent"):
+            gates_of(untrained_toy(family, tmp_path / family), "good or bad")
