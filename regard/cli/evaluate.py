@@ -11,7 +11,7 @@ import typer
 from regard.base.faults import Fault
 from regard.cli import word_options
 from regard.cli.console import console_progress, print_json, remark, say_table
-from regard.cli.evaluate_words import WordQuestions, evaluate_vectors
+from regard.cli.evaluate_words import WordQuestions, evaluate_vectors, evaluate_words_model
 
 if TYPE_CHECKING:
     from regard.metrics import Score
@@ -106,8 +106,11 @@ def command(
         _refuse_options(loaded, of_translators | {"--length-penalty": length_penalty})
         if source is not None and isinstance(loaded, LanguageModel):
             _evaluate_text(loaded, source, metric or [], sentences, as_json)
+            return
+        _refuse_options(loaded, {"--source": source})
+        if "neighbours" in loaded.verbs:
+            evaluate_words_model(loaded, model, split or "test", metric or [], asked, as_json)
         else:
-            _refuse_options(loaded, {"--source": source})
             _evaluate_split(loaded, model, split or "test", metric or [], as_json)
         return
     if (source is None) != (not reference):

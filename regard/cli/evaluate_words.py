@@ -11,6 +11,8 @@ from regard.base.faults import Fault
 from regard.cli.console import console_progress, print_json, remark, say_table
 
 if TYPE_CHECKING:
+    from regard.metrics import Score
+    from regard.model import Model
     from regard.verbs.requests.words import VectorSide
     from regard.verbs.words.evaluation import Manner, WordScore
 
@@ -54,12 +56,46 @@ def evaluate_vectors(place: Path, asked: WordQuestions, as_json: bool) -> None:
     say_word_scores(found, as_json)
 
 
-def say_word_scores(found: "Sequence[WordScore]", as_json: bool) -> None:
-    """Print scores on questions about words, with how many of them could be asked."""
+def evaluate_words_model(
+    loaded: "Model", folder: Path, split: str, metrics: Sequence[str], asked: WordQuestions, as_json: bool
+) -> None:
+    """Score the vectors of a model on files of questions: those that are named, or those of its recipe.
+
+    The recipe's are for final scores: they belong to the split test, and beside them stands the loss on its text.
+    """
+    from regard.runs.evaluate import evaluate_split
+    from regard.runs.scores import keep_scores
+    from regard.verbs.words.evaluation import MEASURES, evaluate_words, read_questions
+
+    if unknown := [name for name in metrics if name not in MEASURES]:
+        raise Fault(f"Word vectors are measured by {', '.join(MEASURES)}, and not by '{unknown[0]}'.")
+    data, is_test = loaded.recipe.data, split == "test"
+    own = not asked.analogies and not asked.similarities
+    names = (data.analogies, data.similarities) if own and is_test else (asked.analogies, asked.similarities)
+    questions = read_questions(*names)
+    losses: list[Score] = []
+    with console_progress() as progress:
+        found = evaluate_words(
+            loaded.lexicon(asked.side or "centres"), questions, asked.manner(), progress, split if own else None
+        )
+        if own and split in data.parts:
+            losses = evaluate_split(loaded, folder, split, [], progress, remark)
+    kept = [each for each in found if not metrics or each.score.metric in metrics]
+    losses = [each for each in losses if not metrics or each.metric in metrics]
+    if not kept and not losses:
+        raise Fault(f"There is nothing to score {folder} on; name --analogies or --similarities, as {_EXAMPLE}.")
+    say_word_scores(kept, as_json, losses)
+    if own and not keep_scores(folder, [*losses, *(each.score for each in kept if each.is_whole)]):
+        remark(f"{folder} cannot be written to, so the scores are not kept there.")
+
+
+def say_word_scores(found: "Sequence[WordScore]", as_json: bool, losses: "Sequence[Score]" = ()) -> None:
+    """Print losses on text, and scores on questions about words with how many of them could be asked."""
     if as_json:
-        print_json({"scores": [each.as_dict() for each in found]})
+        print_json({"scores": [*(each.as_dict() for each in losses), *(each.as_dict() for each in found)]})
         return
-    rows = [
+    rows = [["own text", each.split or "", each.metric, each.shown, f"{each.n:,}", ""] for each in losses]
+    rows += [
         [
             re.split("[:/]", each.file)[-1],
             each.section,

@@ -1,50 +1,74 @@
 """`regard export`: a model for other tools, or for the fast engine."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from regard.base.faults import Fault
+from regard.cli import word_options
 from regard.cli.console import console_progress, refuse_existing, remark
+
+if TYPE_CHECKING:
+    from regard.data.vectors.files import Format
+    from regard.verbs.requests.words import VectorSide
+
+_VECTORS = ("word2vec", "word2vec-binary", "glove", "fasttext")
+_FILES = ("arpa", *_VECTORS)  # what is one file and no folder
+
+
+_To = Annotated[
+    Literal["ctranslate2", "onnx", "marian", "arpa", "word2vec", "word2vec-binary", "glove", "fasttext"],
+    typer.Option("--to", help="What it is written for."),
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--out",
+        help="Folder to write, for arpa and word vectors a file; for ctranslate2 and onnx by default in the model.",
+    ),
+]
+_Quantisation = Annotated[
+    Literal["int8", "int16", "float16", "bfloat16", "float32"] | None,
+    typer.Option(
+        help="How weights are stored for ctranslate2, or for onnx (int8, float32).",
+        show_default="int8; float32 for onnx",
+    ),
+]
+_Shortlist = Annotated[
+    bool, typer.Option("--shortlist", help="Write only what the training data says a token can become.")
+]
 
 
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
-    to: Annotated[
-        Literal["ctranslate2", "onnx", "marian", "arpa"], typer.Option("--to", help="What it is written for.")
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--out",
-            help="Folder to write, for arpa a file; for ctranslate2 and onnx it is by default in the model folder.",
-        ),
-    ] = None,
-    quantisation: Annotated[
-        Literal["int8", "int16", "float16", "bfloat16", "float32"] | None,
-        typer.Option(
-            help="How weights are stored for ctranslate2, or for onnx (int8, float32).",
-            show_default="int8; float32 for onnx",
-        ),
-    ] = None,
-    shortlist: Annotated[
-        bool,
-        typer.Option("--shortlist", help="Write only what the training data says a token can become."),
-    ] = False,
+    to: _To,
+    out: _Out = None,
+    quantisation: _Quantisation = None,
+    shortlist: _Shortlist = False,
+    side: word_options.Side = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
 ) -> None:
-    """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, for Marian, or as an ARPA file."""
+    """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, or for other tools.
+
+    Those are Marian, whatever reads ARPA files, and whatever reads the word vectors of word2vec, GloVe or fastText.
+    """
     from regard.engines.folders import EXPORTS, check_replaceable
 
-    if to in ("marian", "arpa") and (quantisation or shortlist):
+    if to not in ("ctranslate2", "onnx") and (quantisation or shortlist):
         named = "quantisation" if quantisation else "shortlist"
         raise Fault(f"--{named} is for ctranslate2 and onnx and does nothing for {to}.")
+    if to not in _VECTORS and side:
+        raise Fault(f"--side is for word vectors and does nothing for {to}.")
     place = _place(model, to, out)
-    if to == "arpa":
-        _write_arpa(model, place, overwrite)
-        return
+    match to:
+        case "arpa":
+            _write_arpa(model, place, overwrite)
+            return
+        case "word2vec" | "word2vec-binary" | "glove" | "fasttext":
+            _write_vectors(model, place, to, side, overwrite)
+            return
     if model.resolve().is_relative_to(place.resolve()):
         raise Fault(f"{place} is or holds the model itself; write the export elsewhere.")
     check_replaceable(place, EXPORTS[to])
@@ -73,7 +97,7 @@ def _place(model: Path, to: str, out: Path | None) -> Path:
     from regard.engines.exported import CTRANSLATE2, ONNX
 
     if to not in (CTRANSLATE2, ONNX):
-        raise Fault(f"Name a {'file' if to == 'arpa' else 'folder'} for the {to} model with -o.")
+        raise Fault(f"Name a {'file' if to in _FILES else 'folder'} for the {to} model with -o.")
     return model / to
 
 
@@ -88,6 +112,15 @@ def _write_arpa(model: Path, place: Path, overwrite: bool) -> None:
         raise Fault(f"An ARPA file holds an n-gram model, and {model} is a {loaded.recipe.family}.")
     export_arpa(loaded.task, place, remark)
     remark(f"{place} is {model} as an ARPA file")
+
+
+def _write_vectors(model: Path, place: Path, to: "Format", side: "VectorSide | None", overwrite: bool) -> None:
+    from regard.data.vectors.files import write_vectors
+    from regard.model import load
+
+    refuse_existing(place, overwrite)
+    write_vectors(place, load(model).lexicon(side or "centres").vectors, to)
+    remark(f"{place} has the word vectors of {model} as {to} has them")
 
 
 def _write_onnx(folder: Path, place: Path, quantisation: Literal["int8", "float32"], shortlist: bool) -> None:

@@ -55,3 +55,25 @@ def arpa(
 
     import_arpa(file, out)
     remark(f"{out} is a model folder; try `regard generate {shlex.quote(str(out))}`")
+
+
+def _word_vectors(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of word vectors, plain or packed (.gz, .xz).")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
+    vocabulary: Annotated[int | None, typer.Option(min=1, help="The first words alone, so many of them.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
+) -> None:
+    """Import word vectors of word2vec (text or binary), GloVe or fastText (.vec); FILE itself says which.
+
+    They can then be asked for neighbours and analogies, be scored, drawn, served and exported, and open at once.
+    """
+    refuse_existing(out, overwrite)
+    from regard.engines.word_vectors import import_vectors
+
+    with console_progress() as progress:
+        import_vectors(file, out, vocabulary, progress, remark)
+    remark(f"{out} is a model folder; try `regard neighbours {shlex.quote(str(out))} WORD`")
+
+
+for _name in ("vectors", "word2vec", "glove", "fasttext"):
+    app.command(_name)(_word_vectors)

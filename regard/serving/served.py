@@ -15,6 +15,7 @@ from regard.serving.doors.records import Language, ModelAnswer, TranslatorAnswer
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
 from regard.verbs.requests.generate import GenerateRequest
+from regard.verbs.requests.words import AnalogyRequest, NeighboursRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
@@ -22,8 +23,9 @@ from regard.verbs.translate.plan import Piece, Plan
 if TYPE_CHECKING:
     from regard.protocols import Answer, Tags, TextVectors
     from regard.verbs.generate.continuing import Generated
+    from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
-_ASKED = ("answer", "embed", "generate", "look")  # the verbs that the server has doors for
+_ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "look")  # the verbs that the server has doors for
 Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "words"]  # what an input of a model is
 
 
@@ -67,6 +69,14 @@ class Served(ABC):
         """The vectors of each text, in all layers or in one."""
         raise self.refuse("embed")
 
+    def neighbours(self, request: NeighboursRequest) -> "list[NeighboursOfWord]":
+        """The words nearest to each word."""
+        raise self.refuse("neighbours")
+
+    def analogy(self, request: AnalogyRequest) -> "SolvedAnalogy":
+        """What completes an analogy."""
+        raise self.refuse("analogy")
+
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
         """What it looks at when it reads an input: the name of a view, and what that takes."""
         raise self.refuse("look")
@@ -109,6 +119,12 @@ class ServedModel(Served):
 
     def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
         return self.model.embed(texts, layer)
+
+    def neighbours(self, request: NeighboursRequest) -> "list[NeighboursOfWord]":
+        return self.model.neighbours(request.words, request.count, request.side)
+
+    def analogy(self, request: AnalogyRequest) -> "SolvedAnalogy":
+        return self.model.analogy(*request.words, request.count, request.side)
 
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
         from regard.seeing.gazes import see_answer

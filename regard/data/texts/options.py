@@ -83,6 +83,10 @@ class PhraseOptions(Options):
     threshold: float = Field(100.0, gt=0, description="The score above which a pair is joined.")
 
 
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str | dict) else value
+
+
 class LanguageData(Options):
     """The text of a language model. Every line is a sentence, which ends where the line does.
 
@@ -130,7 +134,7 @@ class LanguageData(Options):
     @field_validator("train", "valid", "test", mode="before")
     @classmethod
     def _one_file(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str | dict) else value
+        return _listed(value)
 
     def spell(self, line: str) -> str:
         """A line as it is learnt from."""
@@ -154,9 +158,20 @@ class WordsData(SpelledData):
     """The text that vectors of words are learnt from: the joining of its words is chosen too."""
 
     phrases: PhraseOptions = Field(PhraseOptions(), description="Which pairs of words are joined to one.")
+    analogies: list[str] = Field(
+        [], description="Files of analogies for the final scores, as word2vec's questions-words.txt, or `SET:path`."
+    )
+    similarities: list[str] = Field(
+        [], description="Files of pairs of words and how alike people find them, for the final scores, or `SET:path`."
+    )
 
     def joins(self) -> PhraseOptions:
         return self.phrases
+
+    @field_validator("analogies", "similarities", mode="before")
+    @classmethod
+    def _one_set(cls, value: Any) -> Any:
+        return _listed(value)
 
     @model_validator(mode="after")
     def _of_words(self) -> Self:

@@ -55,6 +55,10 @@ class WordVectors:
         lengths = np.sqrt(np.einsum("ij,ij->i", self.matrix, self.matrix))
         return np.where(lengths > 0, lengths, np.float32(1))
 
+    def first(self, count: int | None) -> "WordVectors":
+        """The most frequent words alone; None is all of them."""
+        return self if count is None else WordVectors(self.words[:count], self.matrix[:count])
+
     def units(self, rows: np.ndarray | slice) -> np.ndarray:
         """Some of the vectors (row, width), each divided by its length."""
         return self.matrix[rows] / self.lengths[rows, None]

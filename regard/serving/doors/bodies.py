@@ -8,6 +8,7 @@ from regard.verbs.requests.generate import GenerateRequest
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
 from regard.verbs.requests.rules import VerbRequest
 from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.requests.words import AnalogyRequest, NeighboursRequest
 
 
 class ModelBody(VerbRequest):
@@ -27,6 +28,14 @@ class GenerateBody(GenerateRequest, ModelBody):
 
 class EmbedBody(EmbedRequest, ModelBody):
     """The texts whose vectors are wanted, and by which model."""
+
+
+class NeighboursBody(NeighboursRequest, ModelBody):
+    """The words whose neighbours are wanted, and of which model."""
+
+
+class AnalogyBody(AnalogyRequest, ModelBody):
+    """Three words of an analogy, of which the fourth is wanted, and of which model."""
 
 
 class LookBody(ModelBody):

@@ -222,6 +222,35 @@ class AnswersAnswer(DoorAnswer):
     answers: list[OneAnswer] | list[TagsAnswer]
 
 
+class WordNeighbours(DoorAnswer):
+    """The words nearest to one, as `regard neighbours --json` has them: each with its cosine.
+
+    `word` is what stood for the query, perhaps the same in another case.
+    """
+
+    query: str
+    word: str
+    neighbours: list[tuple[str, float]]
+
+
+class NeighboursAnswer(DoorAnswer):
+    """The neighbours of each word, in the order in which they were asked for."""
+
+    model: str
+    seconds: float
+    words: list[WordNeighbours]
+
+
+class AnalogyAnswer(DoorAnswer):
+    """The word that completes an analogy, and those that come next to it, each with its cosine."""
+
+    model: str
+    seconds: float
+    words: tuple[str, str, str]
+    word: str
+    neighbours: list[tuple[str, float]]
+
+
 class GeneratedText(DoorAnswer):
     """A prompt and what was written after it, as `regard generate --json` has it; `text` is both."""
 

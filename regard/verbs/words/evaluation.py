@@ -19,6 +19,7 @@ from regard.tasks.words.measures import (
 from regard.verbs.words.lexicon import Lexicon
 
 TOTAL = "total"
+MEASURES = ("loss", "accuracy", "spearman")  # of text, of analogies, of likeness
 
 
 @dataclass(frozen=True)

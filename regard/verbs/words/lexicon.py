@@ -66,11 +66,6 @@ class Lexicon:
     def __init__(self, name: str, vectors: WordVectors, compose: Compose | None = None) -> None:
         self.name, self.vectors, self.compose = name, vectors, compose
 
-    def first(self, count: int) -> "Lexicon":
-        """The same with the most frequent words alone."""
-        vectors = WordVectors(self.vectors.words[:count], self.vectors.matrix[:count])
-        return Lexicon(self.name, vectors, self.compose)
-
     def neighbours(self, words: Sequence[str], count: int, remark: Remark = ignore_remark) -> list[NeighboursOfWord]:
         """The nearest words of each word, itself left out."""
         return [

@@ -17,7 +17,7 @@ def open_lexicon(
         from regard.model import load
 
         whole = load(place).lexicon(side or "centres")
-        return whole if vocabulary is None else whole.first(vocabulary)
+        return Lexicon(place.resolve().name, whole.vectors.first(vocabulary), whole.compose)
     if side is not None:
         raise Fault(f"The vectors of a file are of one side, and {place} is a file; omit --side.")
     return Lexicon(place.name, read_vectors(place, vocabulary, progress, remark))

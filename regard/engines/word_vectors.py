@@ -1,0 +1,36 @@
+"""Word vectors to and from the files of word2vec, GloVe, fastText and all that read them, as gensim and spaCy."""
+
+from pathlib import Path
+
+import torch
+
+from regard import __version__
+from regard.base.progress import Progress, Remark
+from regard.base.recipe import write
+from regard.data.tokenisers.spaces import SpaceTokeniser
+from regard.data.vectors.files import read_vectors
+from regard.engines.folders import MODEL_FOLDER, whole_folder
+from regard.families import check_recipe
+from regard.runs import checkpoint
+
+
+def import_vectors(path: Path, out: Path, most: int | None, progress: Progress, remark: Remark) -> None:
+    """Make a model folder `out` of a file of vectors in any format: all words, or the first `most`.
+
+    Whatever made them, they become a word2vec with vectors of centres alone, for a file has no others, and no n-grams
+    of letters that fastText could compose words of.
+    """
+    vectors = read_vectors(path, most, progress, remark)
+    recipe = check_recipe(
+        {
+            "family": "word2vec",
+            "task": "words",
+            "data": {"train": f"imported from {path.name}; its text is not here", "tokeniser": {"kind": "spaces"}},
+            "model": {"width": vectors.width},
+        }
+    )
+    header = f"Written by regard {__version__}: the recipe of {path.name}, word vectors that were imported."
+    weights = checkpoint.weights_to_bytes({"centres": torch.from_numpy(vectors.matrix)})
+    files = {checkpoint.RECIPE: write(recipe, header).encode(), **SpaceTokeniser(vectors.words).files("tokeniser")}
+    with whole_folder(out, MODEL_FOLDER) as beside:
+        checkpoint.update_folder(beside, files | {checkpoint.WEIGHTS: weights})

@@ -1,0 +1,63 @@
+"""The doors of word vectors: neighbours of words, and analogies."""
+
+import time
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from regard.serving.catalogue import Catalogue
+from regard.serving.doors.bodies import AnalogyBody, NeighboursBody
+from regard.serving.doors.door import Door, Service
+from regard.serving.doors.limits import check_amount
+from regard.serving.doors.records import AnalogyAnswer, NeighboursAnswer, WordNeighbours
+from regard.serving.http.bodies import read_json
+from regard.serving.http.refusals import read_request
+from regard.serving.http.replies import json_response
+from regard.serving.served import Served
+from regard.verbs.requests.words import NeighboursRequest
+
+
+async def neighbours(service: Service, request: Request) -> Response:
+    body, began = read_request(NeighboursBody, await service.read(request, read_json)), time.monotonic()
+    model = service.catalogue.able("neighbours", body.model)
+    check_amount(body.words, service.limits)
+    service.note(request, body.words, model=model.name)
+    found = await service.answer(request, _all_neighbours(service.catalogue, model, body))
+    return json_response(NeighboursAnswer(model=model.name, seconds=time.monotonic() - began, words=found))
+
+
+async def analogy(service: Service, request: Request) -> Response:
+    body, began = read_request(AnalogyBody, await service.read(request, read_json)), time.monotonic()
+    model = service.catalogue.able("analogy", body.model)
+    check_amount(body.words, service.limits)
+    service.note(request, body.words, model=model.name)
+    work = service.catalogue.workers[model.name].one(partial(model.analogy, body))
+    found = (await service.answer(request, work)).as_dict()
+    return json_response(AnalogyAnswer(model=model.name, seconds=time.monotonic() - began, **found))
+
+
+async def _all_neighbours(catalogue: Catalogue, model: Served, request: NeighboursRequest) -> list[WordNeighbours]:
+    """The neighbours of each word; words are worked on some at a time, so that other requests can pass."""
+
+    def work(words: list[str]) -> list[WordNeighbours]:
+        found = model.neighbours(request.model_copy(update={"words": words}))
+        return [WordNeighbours(**each.as_dict()) for each in found]
+
+    answers = catalogue.workers[model.name].each(None, work, request.words)
+    found = dict([answer async for answer in answers])
+    return [found[number] for number in range(len(request.words))]
+
+
+DOORS = (
+    Door(
+        "POST",
+        "/v1/neighbours",
+        neighbours,
+        "neighbours",
+        "The words nearest to each word.",
+        NeighboursAnswer,
+        body=NeighboursBody,
+    ),
+    Door("POST", "/v1/analogy", analogy, "analogy", "What is to c as b is to a.", AnalogyAnswer, body=AnalogyBody),
+)
