@@ -18,7 +18,10 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=KINDS, scope="module")
+@pytest.fixture(
+    params=["exploring", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("bottleneck", "bahdanau"))],
+    scope="module",
+)
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -115,7 +115,7 @@ def test_too_many_open_files_are_no_damage(trained: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_curves")
-@pytest.mark.parametrize("number", [errno.EIO, errno.EROFS])
+@pytest.mark.parametrize("number", [errno.EIO, pytest.param(errno.EROFS, marks=pytest.mark.long)])
 def test_an_error_in_the_middle_of_training_loses_nothing(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:

@@ -133,7 +133,14 @@ def test_a_damaged_parent_is_found_before_another_run_is_replaced(capsys: pytest
     assert Path("child", WEIGHTS).read_bytes() == before
 
 
-@pytest.mark.parametrize("part", ["embeddings", "encoder", "decoder"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "embeddings",
+        pytest.param("encoder", marks=pytest.mark.long),
+        pytest.param("decoder", marks=pytest.mark.long),
+    ],
+)
 def test_frozen_parts_keep_their_bits(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     freeze = ["--set", f"training.freeze=['{part}']", "--set", "training.final=average"]
     assert main(["train", "child.toml", "--out", "child", *freeze]) == 0

@@ -75,9 +75,11 @@ def hidden(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("more", "kills"),
     [
-        (("--beam", "1"), 3),
         (("--json", "--n-best", "2"), 2),
-        (("--engine", "torch", "--sample", "--seed", "5", "--n-best", "2", *SHORT), 1),
+        pytest.param(("--beam", "1"), 3, marks=pytest.mark.long),
+        pytest.param(
+            ("--engine", "torch", "--sample", "--seed", "5", "--n-best", "2", *SHORT), 1, marks=pytest.mark.long
+        ),
     ],
 )
 def test_killed_and_resumed_is_never_killed(

@@ -61,7 +61,11 @@ def real_states(network: Transformer, batch: PackedBatch) -> Tensor:
 
 @pytest.mark.parametrize(
     ("objective", "chosen"),
-    [*product([CrossEntropy(0.1)], BUILDS), *product([Consistent(0.1, 2.0)], BUILDS[1:])],  # deep ones once
+    [
+        *product([CrossEntropy(0.1)], BUILDS),
+        (Consistent(0.1, 2.0), BUILDS[1]),
+        pytest.param(Consistent(0.1, 2.0), BUILDS[2], marks=pytest.mark.long),
+    ],
 )
 def test_loss_and_gradients_are_those_of_the_plain_pass(
     objective: CrossEntropy | Consistent, chosen: dict[str, object], device: torch.device
@@ -76,7 +80,15 @@ def test_loss_and_gradients_are_those_of_the_plain_pass(
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("frozen", [["embeddings"], ["encoder"], ["embeddings", "encoder"], ["decoder"]])
+@pytest.mark.parametrize(
+    "frozen",
+    [
+        ["embeddings", "encoder"],
+        pytest.param(["embeddings"], marks=pytest.mark.long),
+        pytest.param(["encoder"], marks=pytest.mark.long),
+        pytest.param(["decoder"], marks=pytest.mark.long),
+    ],
+)
 def test_what_is_frozen_has_no_gradient_and_the_rest_that_of_the_plain_pass(
     frozen: list[str], device: torch.device
 ) -> None:
@@ -143,7 +155,14 @@ def test_the_loss_of_the_parts_is_that_of_the_whole(device: torch.device) -> Non
     torch.testing.assert_close(parts[0] + parts[1], whole)
 
 
-@pytest.mark.parametrize("dropout", ["dropout", "attention_dropout", "feed_forward_dropout"])
+@pytest.mark.parametrize(
+    "dropout",
+    [
+        "feed_forward_dropout",
+        pytest.param("dropout", marks=pytest.mark.long),
+        pytest.param("attention_dropout", marks=pytest.mark.long),
+    ],
+)
 def test_each_dropout_falls_in_training_and_follows_the_seed(dropout: str, device: torch.device) -> None:
     network, batch = build(device, **{dropout: 0.5}), packed(few_pairs(), device, 16)
 

@@ -172,10 +172,10 @@ def _learn(task: Translation, pairs: list[tuple[str, str]], steps: int) -> float
     [
         {"decoder": "bahdanau", "cell": "gru"},
         {"decoder": "luong", "score": "bilinear"},
-        {"decoder": "bottleneck", "score": "additive"},
-        {"hard": "reinforce", "score": "mixed"},
-        {"hard": "straight-through", "decoder": "bahdanau"},
-        {"own_tokens": 0.25},
+        pytest.param({"decoder": "bottleneck", "score": "additive"}, marks=pytest.mark.long),
+        pytest.param({"hard": "reinforce", "score": "mixed"}, marks=pytest.mark.long),
+        pytest.param({"hard": "straight-through", "decoder": "bahdanau"}, marks=pytest.mark.long),
+        pytest.param({"own_tokens": 0.25}, marks=pytest.mark.long),
     ],
     ids=lambda table: "-".join(map(str, table.values())),
 )
