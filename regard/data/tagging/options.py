@@ -55,7 +55,7 @@ class TaggingData(Options):
     fold_digits: bool = Field(True, description="Whether words are looked up with 0 for every digit.")
     at_least: int = Field(1, ge=1, description="Words that occur less often than this in training are unknown.")
     longest: int = Field(
-        2000, ge=1, le=2**20, description="The most words of a sentence in a file; a longer one is refused."
+        5000, ge=1, le=2**20, description="The most words of a sentence, in files and inputs; a longer one is refused."
     )
 
     @field_validator("train", "valid", "test", mode="before")

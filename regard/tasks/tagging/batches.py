@@ -15,6 +15,7 @@ from regard.data.tagging.prepare import PreparedTags
 from regard.models.tagging.tagger import TokenInputs
 from regard.models.text.texts import real_places
 
+MEASURED_WORDS = 8192  # of a batch that is only measured
 NO_TAG = -1  # at padding, and where nobody knows the tag or no training sentence has it
 
 

@@ -18,7 +18,7 @@ from regard.data.tagging.spans import find_spans
 from regard.families import network_class
 from regard.models.tagging.tagger import Sizes, Tagger
 from regard.protocols import Loss, Measure, State, Tags
-from regard.tasks.tagging.batches import TagBatch, TagSource, batch_of_inputs
+from regard.tasks.tagging.batches import MEASURED_WORDS, TagBatch, TagSource, batch_of_inputs
 from regard.tasks.tagging.measures import MEASURES, SpanCounts, measure_spans, measures_of, word_sums
 from regard.tasks.tagging.objectives import choose_tags, probabilities_of, surprise
 from regard.tasks.tagging.options import TaggingRecipe, TaggingTraining
@@ -97,7 +97,12 @@ class Tagging(nn.Module):
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[TagBatch]:
         if split not in self._sources:
             raise RuntimeError(f"a tagger has batches of {split} only once it learns from such sentences")
-        for batch in self._sources[split].batches(self.training_options.batch_tokens, seed, epoch, start):
+        source = self._sources[split]
+        if split == "train":
+            found = source.batches(self.training_options.batch_tokens, seed, epoch, start)
+        else:  # in one order for all runs, so that they can be compared sentence by sentence
+            found = source.batches(MEASURED_WORDS, 0, 0, start)
+        for batch in found:
             yield batch.to(self.device)
 
     def loss(self, batch: TagBatch, carry: dict[str, Tensor] | None = None) -> Loss:
@@ -147,18 +152,26 @@ class Tagging(nn.Module):
         return batch_of_inputs(sentences, self.lexicon).to(self.device)
 
     def _check_length(self, words: int, what: str) -> None:
-        """Refuse a sentence that is longer than the network can read, if there is such a length."""
-        most = getattr(self.model.options, "longest", words)
-        if words > most:
-            raise Fault(f"{what} of {words:,} words, but this model reads {most:,} at most (model.longest).")
+        """Refuse a sentence that is longer than the recipe allows, or than the network can read."""
+        longest = {"data.longest": self.data.longest, "model.longest": getattr(self.model.options, "longest", words)}
+        name = min(longest, key=longest.__getitem__)
+        if words > longest[name]:
+            raise Fault(f"{what} of {words:,} words, but this model reads {longest[name]:,} at most ({name}).")
 
+    @torch.no_grad()
     def answers(self, batch: TagBatch) -> list[Tags]:
-        return self.answers_of(batch, self._choose(batch))
+        states = self.model.states(batch.inputs)
+        return self._named(batch, states, choose_tags(self.model, states, batch.inputs.lengths))
 
     @torch.no_grad()
     def answers_of(self, batch: TagBatch, tags: Int[Tensor, "batch time"]) -> list[Tags]:
         """These tags of each sentence, by their names, and how probable they are."""
-        states, lengths = self.model.states(batch.inputs), batch.inputs.lengths
+        return self._named(batch, self.model.states(batch.inputs), tags)
+
+    def _named(
+        self, batch: TagBatch, states: Float[Tensor, "batch time width"], tags: Int[Tensor, "batch time"]
+    ) -> list[Tags]:
+        lengths = batch.inputs.lengths
         each, together = probabilities_of(self.model, states, lengths, batch.real, tags)
         found = zip(batch.sentences, tags.tolist(), each.tolist(), together.tolist(), strict=True)
         return [self._answer(sentence.words, *own) for sentence, *own in found]

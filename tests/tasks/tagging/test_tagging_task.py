@@ -137,6 +137,8 @@ def test_empty_and_long_sentences_and_a_single_tag(tmp_path: Path) -> None:
     empty, long = tag_sentences(task, ["", "word " * 3000], TagSearch())
     assert (empty.words, empty.answers, empty.probability, empty.spans) == ([], [], 1.0, [])
     assert long.answers == ["O"] * 3000
+    with pytest.raises(Fault, match=r"of 100,000 words, but this model reads 5,000 at most \(data.longest\)"):
+        tag_sentences(task, ["word " * 100_000], TagSearch())
 
 
 @pytest.mark.parametrize(
