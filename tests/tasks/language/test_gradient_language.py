@@ -19,6 +19,7 @@ from regard.decoding.sampling import sample
 from regard.families import check_recipe
 from regard.protocols import Carries, Divisible, FixedShape, Learns, Measures, Reads, Stepwise, Task, Writes
 from regard.runs.open import open_run
+from regard.runs.train import train
 from regard.tasks.language.batches import sentences_of
 from regard.tasks.language.gradient import GradientLanguage
 from regard.training.carrying import carry_through
@@ -164,6 +165,18 @@ def test_people_are_told_what_it_is(tmp_path: Path) -> None:
         f"an epoch is {math.ceil(tokens // 3 / 4)} steps of 3 × 4 tokens"
     ]
     assert task.quote(next(iter(task.batches("train", 0, 0, 0)))) == "'the cat sat on'"
+
+
+def test_it_learns_what_only_a_carried_state_can_tell(tmp_path: Path, no_curves: None) -> None:
+    """Lines say yes and no in turn: what comes next depends on the line before, so chance alone has e^(ln 2 / 2)."""
+    optimizer = {"kind": "adam", "learning_rate": 0.05, "schedule": "constant", "warmup": 0}
+    rarely = {"validate_every": 40, "save_every": 40, "optimizer": optimizer}
+    table = table_in(tmp_path, {"cell": "gru", "layers": 1}, batch=2, span=8, steps=40, **rarely)
+    (tmp_path / "text.txt").write_text("yes\nno\n" * 40)
+    run = open_run(check_recipe(table), tmp_path / "run", False, silent, lambda text: None)
+    train(run, [])
+    (batch,) = run.task.batches("test", 0, 0, 0)
+    assert run.task.measure(batch)["perplexity"].value < 1.1 < math.sqrt(2)
 
 
 def refusal(folder: Path, table: dict[str, Any]) -> str:
