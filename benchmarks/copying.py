@@ -32,11 +32,12 @@ def main() -> None:
     parser.add_argument("models", nargs="+", help="model folders")
     parser.add_argument("--corpus", default="names", help="a generated corpus")
     parser.add_argument("--split", choices=SPLITS, default="test")
+    parser.add_argument("--replace-unknown", action="store_true", help="by the words that were looked at")
     asked = parser.parse_args()
     pairs = generate(f"{asked.corpus}:{asked.split}")
     for folder in asked.models:
         model = regard.load(folder)
-        found = model.translate([source for source, _ in pairs])
+        found = model.translate([source for source, _ in pairs], replace_unknown=asked.replace_unknown)
         outputs = [each.text for each in found]
         right = sum(output == target for output, (_, target) in zip(outputs, pairs, strict=True)) / len(pairs)
         print(f"{folder:32} {share_kept(pairs, outputs):6.2f} % of names and numbers, {100 * right:6.2f} % exact")

@@ -71,7 +71,7 @@ class LineTranslator:
 
     def _mendable(self, fault: TextFault) -> str:
         """What is wrong with a line, and the option that mends it, where there is one."""
-        if not isinstance(fault, TooLong) or self.request.splits_long or self.request.is_of_whole_outputs:
+        if not isinstance(fault, TooLong) or self.request.long_texts != "refuse" or self.request.is_of_whole_outputs:
             return fault.sentence
         return f"{fault.sentence.removesuffix('.')}, or give --too-long split."
 

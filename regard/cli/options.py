@@ -52,7 +52,14 @@ ChannelWeight = Annotated[float | None, typer.Option(help="How much the channel 
 
 SplitSentences = Annotated[bool, typer.Option("--split-sentences", help="Translate each sentence of a line alone.")]
 TooLong = Annotated[
-    Literal["refuse", "split"], typer.Option(help="What to do with sentences longer than the model takes.")
+    Literal["refuse", "split", "truncate"],
+    typer.Option(help="What to do with sentences longer than the model takes; truncate reads their beginning."),
+]
+ReplaceUnknown = Annotated[
+    bool, typer.Option("--replace-unknown", help="Write the word that was looked at in place of an unknown one.")
+]
+Dictionary = Annotated[
+    Path | None, typer.Option(help="With --replace-unknown: a file of words, tab, what they become.")
 ]
 Precision = Annotated[
     Literal["float32", "bf16"],

@@ -52,6 +52,8 @@ def command(
     channel_weight: options.ChannelWeight = None,
     split_sentences: options.SplitSentences = False,
     too_long: options.TooLong = "refuse",
+    replace_unknown: options.ReplaceUnknown = False,
+    dictionary: options.Dictionary = None,
     engine: options.Engine = "auto",
     precision: options.Precision = "float32",
     explain: Annotated[bool, typer.Option("--json", help="One JSON object for each line.")] = False,
@@ -66,11 +68,8 @@ def command(
     given = TextInput(text, None if str(source) == "-" else source)
     constraints = ConstraintsByLine(prefix, required, forced)
     request = translate_request(context.params)
-    if out is not None:
-        _check_output(out, [given.file, vocabulary, *constraints.files])
+    _check_output(out, [given.file, vocabulary, dictionary, *constraints.files])
     given.check()
-    if out is None and isinstance(sys.stdout, NoOutput):
-        raise Fault("There is no standard output; name a file for the translations with -o.")
     with _hold_output(out, resume) as unfinished:
         if unfinished and unfinished.is_finished and resume and not overwrite:
             _remark_finished(unfinished.out, given, lines_for_each(model, request))
@@ -130,7 +129,11 @@ def _about_long_lines(numbers: list[int], longest: int) -> str:
     )
 
 
-def _check_output(out: Path, inputs: list[Path | None]) -> None:
+def _check_output(out: Path | None, inputs: list[Path | None]) -> None:
+    if out is None:
+        if isinstance(sys.stdout, NoOutput):
+            raise Fault("There is no standard output; name a file for the translations with -o.")
+        return
     for given in inputs:
         refuse_same(given, out)
     if out.suffix in (".gz", ".xz"):

@@ -28,6 +28,7 @@ FIELDS = (  # that an option fills as it is
     "channel_weight",
     "split_sentences",
     "too_long",
+    "replace_unknown",
     "engine",
     "explain",
 )
@@ -59,10 +60,22 @@ def translate_request(options: Mapping[str, Any]) -> TranslateRequest:
         "with": [str(folder) for folder in options["together"] or []],
         "channel": None if options["channel"] is None else str(options["channel"]),
         "vocabulary": None if options["vocabulary"] is None else list(read_lines(Path(options["vocabulary"]))),
+        "dictionary": {} if options["dictionary"] is None else read_dictionary(Path(options["dictionary"])),
         **{name: [] for name in BY_LINE if options[name] is not None},  # they are given, though no line is read yet
         **given,
     }
     return TranslateRequest.read(table, OptionNames())
+
+
+def read_dictionary(path: Path) -> dict[str, str]:
+    """The words of a file and what they become; of a word that stands there twice the first counts."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        word, tab, translation = line.partition("\t")
+        if not (tab and word.strip() and translation.strip()):
+            raise Fault(f"{path}, line {number}: expected a word, a tab, and what it becomes.")
+        found.setdefault(word.strip(), translation.strip())
+    return found
 
 
 def _sampling(settings: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -103,6 +116,7 @@ def record_of(model: Path, context: typer.Context) -> dict[str, Any]:
         "its export": exports if given["engine"] != "torch" else None,
         "the model of --channel": _contents(Path(given["channel"])) if given["channel"] else None,
         "a model of --with": [_contents(Path(folder)) for folder in given["together"] or []],
+        "the text of --dictionary": _checksum_of(Path(given["dictionary"])) if given["dictionary"] else None,
         "the text of --vocabulary": _checksum_of(Path(given["vocabulary"])) if given["vocabulary"] else None,
     }
 

@@ -21,14 +21,22 @@ def test_a_line_is_cut_only_as_asked() -> None:
     assert Cutting("en", words, 2)(line) == [Sentence("", line, "")]
     by_sentence = Cutting("en", words, 2, sentences=True)(line)
     assert [part.text for part in by_sentence] == ["One two.", "Three four five!", "Six"]
-    fitting = Cutting("en", words, 2, sentences=True, long_ones=True)(line)
+    fitting = Cutting("en", words, 2, sentences=True, long_ones="split")(line)
     assert all(words(part.text) <= 2 for part in fitting)
-    for parts in (by_sentence, fitting, Cutting("en", words, 2, long_ones=True)(line)):
+    for parts in (by_sentence, fitting, Cutting("en", words, 2, long_ones="split")(line)):
         assert "".join(part.before + part.text + part.after for part in parts) == line
 
 
+def test_a_long_line_is_truncated_to_the_words_that_fit() -> None:
+    cutting = Cutting("en", words, 2, long_ones="truncate")
+    assert cutting("One two three. Four.") == [Sentence("", "One two", "")]
+    assert cutting("One two") == [Sentence("", "One two", "")]
+    with pytest.raises(Fault, match="cannot be truncated to 2 tokens: 'Onetwo three' begins with a longer word"):
+        Cutting("en", len, 2, long_ones="truncate")("Onetwo three")
+
+
 def test_a_short_line_stays_whole_where_only_long_ones_are_cut() -> None:
-    assert Cutting("en", words, 8, long_ones=True)("One. Two. Three.") == [Sentence("", "One. Two. Three.", "")]
+    assert Cutting("en", words, 8, long_ones="split")("One. Two. Three.") == [Sentence("", "One. Two. Three.", "")]
 
 
 @pytest.mark.parametrize(("text", "long"), [("a b c", False), ("a b c d", True), ("é " * 3, False), ("é " * 4, True)])

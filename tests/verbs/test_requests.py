@@ -48,20 +48,21 @@ def test_one_rule_is_told_in_the_words_of_whoever_asks(table: dict[str, Any], in
 @pytest.mark.parametrize(
     ("table", "sentences", "long"),
     [
-        ({}, True, True),
-        ({"prefix": "Eu"}, False, False),
-        ({"forced": "Eu"}, False, False),
-        ({"before": ["Eu"]}, False, False),
-        ({"split_sentences": False}, False, True),
-        ({"too_long": "refuse"}, True, False),
-        ({"forced": "Eu", "too_long": "refuse"}, False, False),
+        ({}, True, "split"),
+        ({"prefix": "Eu"}, False, "refuse"),
+        ({"forced": "Eu"}, False, "refuse"),
+        ({"before": ["Eu"]}, False, "refuse"),
+        ({"split_sentences": False}, False, "split"),
+        ({"too_long": "refuse"}, True, "refuse"),
+        ({"too_long": "truncate", "prefix": "Eu"}, False, "truncate"),
+        ({"forced": "Eu", "too_long": "refuse"}, False, "refuse"),
     ],
 )
 def test_texts_are_cut_unless_something_is_asked_of_whole_outputs(
-    table: dict[str, Any], sentences: bool, long: bool
+    table: dict[str, Any], sentences: bool, long: str
 ) -> None:
     request = TranslateRequest.read({"text": "Ana reads.", **table})
-    assert (request.splits_sentences, request.splits_long) == (sentences, long)
+    assert (request.splits_sentences, request.long_texts) == (sentences, long)
 
 
 def test_requests_and_plans_load_no_torch() -> None:

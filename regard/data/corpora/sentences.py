@@ -8,6 +8,7 @@ Nothing is cut inside what people see as one character (a grapheme cluster of Un
 accents, a flag its two halves.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
@@ -76,6 +77,18 @@ def replace_texts(sentences: Sequence[Sentence], texts: Iterable[str]) -> list[S
     gaps = [_gap(one.after, (one.text, two.text), (above, below)) for (one, above), (two, below) in pairwise(both)]
     gaps += [sentence.after for sentence in sentences[-1:]]
     return [Sentence(one.before, text, gap) for (one, text), gap in zip(both, gaps, strict=True)]
+
+
+_WORD_END = regex.compile(r"(?<=\S)(?=\s|$)")
+
+
+def truncate(text: str, measure: Callable[[str], int], longest: int) -> str:
+    """The longest beginning of a text, in whole words, that measures no more than `longest`."""
+    ends = [match.start() for match in _WORD_END.finditer(text)]
+    fitting = bisect_right(ends, longest, key=lambda end: measure(text[:end]))
+    if not fitting:
+        raise Fault(f"A text cannot be truncated to {longest} tokens: {text[:20]!r} begins with a longer word.")
+    return text[: ends[fitting - 1]]
 
 
 def split_long(text: str, measure: Callable[[str], int], longest: int, language: str = "") -> list[Sentence]:

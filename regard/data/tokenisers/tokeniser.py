@@ -172,6 +172,12 @@ def open_to(tokeniser: Tokeniser, text: str) -> Tokeniser:
     return tokeniser.extended(tokeniser.split(clean(text))) if isinstance(tokeniser, WordTokeniser) else tokeniser
 
 
+def words_in(tokeniser: Tokeniser, text: str) -> list[str]:
+    """The words of a text that its tokens stand for, one for each; none where tokens are no words."""
+    inner = tokeniser._inner if isinstance(tokeniser, CaselessTokeniser) else tokeniser
+    return inner.split(clean(text)) if isinstance(inner, WordTokeniser) else []
+
+
 def encode_pairs(
     source: Tokeniser, target: Tokeniser, pairs: Sequence[tuple[str, str]], tells_unknown: bool = False
 ) -> Iterator[tuple[list[int], list[int]]]:

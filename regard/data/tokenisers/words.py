@@ -65,12 +65,17 @@ class WordTokeniser:
         self.size = len(self._names)
 
     def extended(self, words: Iterable[str]) -> Self:
-        """The same tokeniser with further words as tokens behind its vocabulary, but for those that it knows."""
+        """The same tokeniser with further words as tokens behind those it has, but for words that it knows."""
         found = copy(self)
-        found._further = list(dict.fromkeys(word for word in words if word not in self._tokens))
+        new = dict.fromkeys(word for word in words if word not in self._tokens and word not in self._further_tokens)
+        found._further = [*self._further, *new]
         found._further_tokens = {word: token for token, word in enumerate(found._further, len(self._names))}
         found.size = len(self._names) + len(found._further)
         return found
+
+    def token_of(self, word: str) -> int:
+        """The token of a word, or the unknown one."""
+        return self._tokens.get(word) or self._further_tokens.get(word, UNKNOWN)
 
     def encode(self, text: str) -> list[int]:
         known, further = self._tokens, self._further_tokens

@@ -29,10 +29,11 @@ def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslat
 def _check_limits(request: TranslateRequest, limits: Limits) -> None:
     check_numbers(request, ("beam", "n_best", "samples"), limits)
     more = [*request.forbidden, *(request.vocabulary or []), *(request.prefix or []), *(request.forced or [])]
+    more += [f"{word}{translation}" for word, translation in request.dictionary.items()]
     phrases = request.required or []
     more += [each for phrase in phrases for each in ([phrase] if isinstance(phrase, str) else phrase)]
     if len(more) > limits.texts or sum(map(len, more)) > limits.characters:
-        raise Fault("Prefixes, phrases and outputs are more than is allowed here; give fewer.")
+        raise Fault("Prefixes, phrases, outputs and words of a dictionary are more than is allowed here; give fewer.")
 
 
 def check_numbers(request: VerbRequest, names: Sequence[str], limits: Limits) -> None:

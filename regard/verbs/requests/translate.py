@@ -11,6 +11,7 @@ from regard.verbs.requests.fields import Count, LengthPenalty, Phrase, Texts
 from regard.verbs.requests.rules import Clash, ClashInside, Need, NoMore, OfOneText, OneForEach, VerbRequest
 from regard.verbs.requests.searches import OF_BEAMS, SearchTable
 
+LongTexts = Literal["split", "truncate", "refuse"]
 SAMPLES = 32  # what minimum Bayes risk chooses among
 
 
@@ -29,7 +30,10 @@ def _name_metrics(schema: JsonSchemaValue) -> None:
 
 OF_WHOLE_OUTPUTS = ("prefix", "before", "required", "forced")
 _SEARCHING = ("beam", "length_penalty")
-_WRITTEN_OTHERWISE = ("sample", "mbr", "prefix", "before", "required", "forbidden", "vocabulary", "with")
+_WRITTEN_OTHERWISE = (
+    *("sample", "mbr", "prefix", "before", "required", "forbidden", "vocabulary", "with"),
+    "replace_unknown",
+)
 BEYOND_A_PLAIN_BEAM = (*_WRITTEN_OTHERWISE, "channel", "forced")  # what torch alone can do
 _DRAWN = "{other} is of a beam search, but {sample} and {mbr} draw; give one or the other."
 
@@ -46,6 +50,7 @@ class TranslateRequest(VerbRequest):
         ),
         Need("samples", "mbr", "{samples} says how many {mbr} chooses among; to get several samples give {n_best}."),
         NoMore("n_best", "samples", SAMPLES, "mbr", "{mbr} cannot give the {value} best of {limit}; raise {samples}."),
+        Need("dictionary", "replace_unknown", "{dictionary} would do nothing without {replace_unknown}."),
         Need("channel_weight", "channel", "{channel_weight} would do nothing without {channel}."),
         Clash(
             "forced",
@@ -84,7 +89,7 @@ class TranslateRequest(VerbRequest):
     split_sentences: bool | None = Field(
         default=None, description="Each sentence by itself; the default, but where something is asked of whole outputs."
     )
-    too_long: Literal["split", "refuse"] | None = Field(
+    too_long: LongTexts | None = Field(
         default=None,
         description="What to do with overlong sentences; the default is to split them, with the same exception.",
     )
@@ -120,6 +125,13 @@ class TranslateRequest(VerbRequest):
     channel_weight: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
         default=None, description="How much it counts."
     )
+    replace_unknown: bool = Field(
+        default=False,
+        description="Whether an unknown word becomes the word of the text that the model looked at (models of words).",
+    )
+    dictionary: dict[str, str] = Field(
+        default_factory=dict, description="What such words of the text become, where they do not stay as they are."
+    )
     explain: bool = Field(default=True, description="Whether tokens, their scores and the alignment are wanted.")
 
     @property
@@ -137,5 +149,6 @@ class TranslateRequest(VerbRequest):
         return not self.is_of_whole_outputs if self.split_sentences is None else self.split_sentences
 
     @property
-    def splits_long(self) -> bool:
-        return not self.is_of_whole_outputs if self.too_long is None else self.too_long == "split"
+    def long_texts(self) -> LongTexts:
+        """What is done with texts that are too long."""
+        return self.too_long or ("refuse" if self.is_of_whole_outputs else "split")

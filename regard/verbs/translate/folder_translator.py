@@ -120,7 +120,7 @@ class FolderTranslator:
             lambda text: len(source.encode(text)) + 1,
             self.learnt if longest is None else min(self.learnt, longest),
             request.splits_sentences,
-            request.splits_long,
+            request.long_texts,
         )
 
     def runner(self, plan: Plan) -> Run:
@@ -189,7 +189,8 @@ def _run_search(
     )
     search = Search(plan.options, plan.draws, constraints)
     texts, keys = [piece.text for piece in pieces], [piece.key for piece in pieces]
-    return _explain(plan, model.translate_by(texts, search, keys, rank))
+    dictionary = None if plan.dictionary is None else dict(plan.dictionary)
+    return _explain(plan, model.translate_by(texts, search, keys, rank, dictionary))
 
 
 def _texts_and_outputs(pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:

@@ -1,9 +1,9 @@
 """A translator in the hand: what `regard.load` gives for models that translate."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from torch import Tensor
 from regard.attention.alignments import links
 from regard.attention.watch import is_watched, watching, without_watching
 from regard.base.faults import Fault
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import change_options
 from regard.decoding.output import Hypothesis
 from regard.model import Model, load
@@ -26,6 +27,13 @@ from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, ba
 ALIGNED_TOKENS = 2048  # tokens x rows in one batch whose attention is kept
 
 Rank = Callable[[str, list[Hypothesis]], list[Hypothesis]]
+
+
+class Wording(NamedTuple):
+    """The tokens of an output as people read them, and the tokeniser that knows them."""
+
+    tokens: Sequence[int]
+    target: Tokeniser
 
 
 class TranslationModel(Model):
@@ -68,20 +76,33 @@ class TranslationModel(Model):
         *,
         sample: Mapping[str, Any] | None = None,
         constraints: Constraints | None = None,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
     ) -> list[Translated]:
         """Translate each text; what is not given is as the model's recipe says.
 
         With `sample`, options of sampling such as {"temperature": 0.7, "seed": 3}, outputs are drawn at random, as many
-        as `n_best`. Under `watching` one more pass over the best outputs shows every attention, rows = texts.
+        as `n_best`. With `replace_unknown` a model of words gives no unknown words, but those of the text that it
+        looked at, or what the `dictionary` has for them. Under `watching` one more pass over the best outputs shows
+        every attention, rows = texts.
         """
-        return self.translate_by(
-            texts, self.search(beam, length_penalty, n_best, sample=sample, constraints=constraints)
-        )
+        if dictionary and not replace_unknown:
+            raise Fault("dictionary would do nothing without replace_unknown.")
+        search = self.search(beam, length_penalty, n_best, sample=sample, constraints=constraints)
+        return self.translate_by(texts, search, dictionary=(dictionary or {}) if replace_unknown else None)
 
     def translate_by(
-        self, texts: Sequence[str], search: Search, lines: Sequence[int] | None = None, rank: Rank | None = None
+        self,
+        texts: Sequence[str],
+        search: Search,
+        lines: Sequence[int] | None = None,
+        rank: Rank | None = None,
+        dictionary: Mapping[str, str] | None = None,
     ) -> list[Translated]:
-        """Translate each text by a search of any kind; `lines` number the texts for sampling, and `rank` reorders."""
+        """Translate each text by a search of any kind; `lines` number the texts for sampling, and `rank` reorders.
+
+        Unknown words are replaced where there is a `dictionary`, be it empty.
+        """
         if isinstance(texts, str):
             raise TypeError("translate takes a list of texts; write translate([text])")
         with without_watching():
@@ -90,7 +111,12 @@ class TranslationModel(Model):
                 found = [rank(text, hypotheses) for text, hypotheses in zip(texts, found, strict=True)]
         if is_watched() and texts:
             self.force(texts, [hypotheses[0].tokens for hypotheses in found])
-        return self._translations(texts, found)
+        if dictionary is None:
+            return self._translations(texts, found)
+        from regard.verbs.translate.unknown import replace_unknown
+
+        with without_watching():
+            return self._translations(texts, found, replace_unknown(self, texts, found, dictionary))
 
     def search(
         self,
@@ -109,19 +135,27 @@ class TranslationModel(Model):
             change_options(self.recipe.decoding, every, sample), sample is not None, constraints or Constraints()
         )
 
-    def _translations(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[Translated]:
+    def wordings(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[list[Wording]]:
+        """What was found for each text, as people read it."""
+        targets = [self.task.target_for(text) for text in texts]
+        return [[Wording(each.tokens, target) for each in own] for target, own in zip(targets, found, strict=True)]
+
+    def _translations(
+        self, texts: Sequence[str], found: Sequence[list[Hypothesis]], worded: list[list[Wording]] | None = None
+    ) -> list[Translated]:
+        worded = worded or self.wordings(texts, found)
         # All at once, when the first is asked for.
-        aligned = cache(lambda: self.align(texts, [hypotheses[0].tokens for hypotheses in found]))
+        aligned = cache(
+            lambda: self.align(texts, [hypotheses[0].tokens for hypotheses in found], [own[0] for own in worded])
+        )
 
         def alignment(number: int) -> Alignment:
             return aligned()[number]
 
         def told(number: int, hypotheses: list[Hypothesis]) -> Translated:
-            best, target = hypotheses[0], self.task.target_for(texts[number])
-            written, pieces = (
-                [(target.decode(each.tokens), each.score) for each in hypotheses],
-                target.pieces(best.tokens),
-            )
+            best, own = hypotheses[0], worded[number]
+            written = [(each.target.decode(each.tokens), one.score) for each, one in zip(own, hypotheses, strict=True)]
+            pieces = own[0].target.pieces(own[0].tokens)
             return Translated(written[0][0], best.score, pieces, best.token_scores, written, partial(alignment, number))
 
         return [told(number, hypotheses) for number, hypotheses in enumerate(found)]
@@ -153,23 +187,33 @@ class TranslationModel(Model):
         with without_watching():
             return find([self.task], [text], Search(self.recipe.decoding))[0][0].tokens
 
-    def align(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> list[Alignment]:
+    def align(
+        self, texts: Sequence[str], outputs: Sequence[Sequence[int]], worded: Sequence[Wording] | None = None
+    ) -> list[Alignment]:
         """For each word of an output the word of its text that its attention, summed over its tokens, prefers.
 
-        The attention is the mean over the heads of the block that aligns best; a model without any aligns nothing.
+        A model without attention aligns nothing. The words are those of outputs as they are `worded`, if not as found.
         """
         found: list[Alignment] = [[] for _ in texts]
-        where = crossing(self.task.model)
-        sources = self.task.encode_sources(texts)
+        for number, weights in self.looks(texts, outputs):
+            text = texts[number]
+            (source,) = self.task.encode_sources([text])
+            shown = Wording(outputs[number], self.task.target_for(text)) if worded is None else worded[number]
+            written, read = shown.target.words(shown.tokens), self.task.source_for(text).words(source)
+            found[number] = sorted(links(weights, written, read), key=lambda link: link[1])
+        return found
+
+    def looks(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> Iterator[tuple[int, Tensor]]:
+        """Where each output looked at its text, (target, source) by number, if both have tokens and the model looks.
+
+        The attention is the mean over the heads of the block that aligns best.
+        """
+        where, sources = crossing(self.task.model), self.task.encode_sources(texts)
         lengths = {n: max(len(sources[n]), len(outputs[n])) + 1 for n in range(len(texts)) if sources[n] and outputs[n]}
         for numbers in batches_of(lengths, ALIGNED_TOKENS) if where else ():
             with watching(self, where=where) as gazes:
                 self.force([texts[number] for number in numbers], [outputs[number] for number in numbers])
-            for number, weights in zip(numbers, gazes[0].weights.mean(dim=1), strict=True):
-                written = self.task.target_for(texts[number]).words(outputs[number])
-                read = self.task.source_for(texts[number]).words(sources[number])
-                found[number] = sorted(links(weights, written, read), key=lambda link: link[1])
-        return found
+            yield from zip(numbers, gazes[0].weights.mean(dim=1), strict=True)
 
 
 def load_translation_model(folder: str | Path, device: str = "auto", precision: str = "float32") -> TranslationModel:

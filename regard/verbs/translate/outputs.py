@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from regard.base.faults import Fault
-from regard.data.corpora.sentences import Sentence, rejoin, replace_texts, split_long, split_sentences
+from regard.data.corpora.sentences import Sentence, rejoin, replace_texts, split_long, split_sentences, truncate
 
 Alignment = list[tuple[int, int]]
 _WORD = re.compile("[^ ]+")
@@ -43,11 +43,11 @@ class Cutting:
     measure: Callable[[str], int]  # tokens of a text, its end counted
     longest: int  # tokens that the model has met in one piece, the end counted: it writes too little of longer ones
     sentences: bool = False
-    long_ones: bool = False
+    long_ones: Literal["split", "truncate", "refuse"] = "refuse"
 
     def __call__(self, line: str) -> list[Sentence]:
         found = split_sentences(line, self.language) if self.sentences else [Sentence("", line, "")]
-        if not self.long_ones:
+        if self.long_ones == "refuse":
             return found
         return [part for sentence in found for part in self._fitting(sentence)]
 
@@ -60,6 +60,8 @@ class Cutting:
     def _fitting(self, sentence: Sentence) -> list[Sentence]:
         if not self.is_long(sentence.text):
             return [sentence]
+        if self.long_ones == "truncate":
+            return [sentence._replace(text=truncate(sentence.text, self.measure, self.longest))]
         parts = split_long(sentence.text, self.measure, self.longest, self.language)
         parts[0] = parts[0]._replace(before=sentence.before + parts[0].before)
         parts[-1] = parts[-1]._replace(after=parts[-1].after + sentence.after)

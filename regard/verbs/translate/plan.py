@@ -32,6 +32,7 @@ class Plan:
     risk: str | None = None
     channel: tuple[str, float] | None = None
     together: tuple[str, ...] = ()
+    dictionary: tuple[tuple[str, str], ...] | None = None  # by which unknown words are replaced, if they are
     count: int = 1  # candidates that are given in the end
 
     @property
@@ -79,6 +80,7 @@ def plan_for(
         risk=request.mbr,
         channel=None if request.channel is None else (request.channel, weight),
         together=tuple(request.together),
+        dictionary=tuple(request.dictionary.items()) if request.replace_unknown else None,
         count=count,
     )
 
