@@ -12,16 +12,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regard.answers import Answer as Answer
+from regard.answers import Followed as Followed
+from regard.answers import Tags as Tags
+from regard.answers import TextVectors as TextVectors
 from regard.base.progress import Progress, Remark
 from regard.data.vectors.word_vectors import WordVectors
 from regard.measures import Better as Better
 from regard.measures import Measure as Measure
 from regard.measures import Tally as Tally
 from regard.measures import mean as mean
-from regard.outcomes import Answer as Answer
-from regard.outcomes import Followed as Followed
-from regard.outcomes import Tags as Tags
-from regard.outcomes import TextVectors as TextVectors
 from regard.states import State as State
 from regard.states import map_tree as map_tree
 from regard.viewing.sides import Side

@@ -1,4 +1,4 @@
-"""What comes of reading: answers, vectors, and what was answered on the way."""
+"""What comes of reading: answers, tags, vectors, and what would be answered on the way."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
