@@ -4,9 +4,9 @@
 
 Takes the words of CoNLL-2000 (`regard data get conll2000`) that occur at least eight times as one part of speech and
 eight times as another, such as *plan* as a noun and as a verb. For every place of such a word it looks for the one
-whose vector is most like it (by the cosine, among places of the same word in other sentences) and asks whether it is the
-same part of speech there. `chance` is how often a place drawn at random would be. Each word counts alike, however often it
-occurs. Parts of speech are told apart by the first letter of their tags, so that nouns are one and verbs are one.
+whose vector is most like it (by the cosine, among places of the same word in other sentences) and asks whether it is
+the same part of speech there. `chance` is how often a place drawn at random would be. Each word counts alike, however
+often it occurs. Parts of speech are told apart by the first letter of their tags: nouns are one, and verbs are one.
 """
 
 import argparse

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from jaxtyping import Int
 from pydantic import Field
 from torch import Tensor
 
@@ -22,21 +21,21 @@ class TextTraining(TrainingOptions):
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability given to all tokens.")
 
 
-def words_of(tokeniser: Tokeniser, tokens: Sequence[int]) -> Words:
-    """Tokens and the words they are joined to; a single word that is spelled is shown by its letters."""
+def words_of(tokeniser: Tokeniser, tokens: Sequence[int], written: Sequence[str] = ()) -> Words:
+    """Tokens and the words they are joined to; a single word that is spelled is shown by its letters.
+
+    Where every token is a word, the words may be given as they were `written`, unknown ones too.
+    """
+    if written:
+        return Words(tokeniser.pieces(tokens), written, range(len(tokens)))
     joined = labels(tokeniser, tokens, by_word=not is_spelled_word(tokeniser, tokens))
     return Words(tokeniser.pieces(tokens), joined.texts, joined.places)
 
 
-def text_vectors(
-    tokeniser: Tokeniser,
-    tokens: Int[Tensor, "batch time"],
-    lengths: Int[Tensor, " batch"],
-    layers: Sequence[Tensor],
-) -> list[TextVectors]:
-    """The vectors of each row by themselves, from those of all (batch, time, width), a tensor for every layer."""
-    found, layers = [], [states.cpu() for states in layers]
-    for row, length in enumerate(lengths.tolist()):
-        text = words_of(tokeniser, tokens[row, :length].tolist())
-        found.append(TextVectors(text, {number: states[row, :length] for number, states in enumerate(layers)}))
-    return found
+def text_vectors(texts: Sequence[Words], layers: Sequence[Tensor]) -> list[TextVectors]:
+    """The vectors of each text by themselves, from those of all (batch, time, width), a tensor for every layer."""
+    on_host = [states.cpu() for states in layers]
+    return [
+        TextVectors(text, {number: states[row, : len(text.tokens)] for number, states in enumerate(on_host)})
+        for row, text in enumerate(texts)
+    ]

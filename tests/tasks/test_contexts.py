@@ -6,6 +6,8 @@ import torch
 from torch import nn
 
 from regard.base.faults import Fault, TooLong
+from regard.base.recipe import check
+from regard.data.texts.options import SpelledData
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.words import WordTokeniser
 from regard.families import check_recipe
@@ -16,13 +18,14 @@ from regard.tasks.contexts.task import Contexts
 from regard.verbs.table import needs
 
 WORDS = WordTokeniser(["the", "dog", "barks", "."])
+DATA = check(SpelledData, {"train": "text.txt", "tokeniser": {"kind": "words"}, "longest": 6})
 
 
 @pytest.fixture
 def task() -> Contexts:
     torch.manual_seed(1)
     network = Bilm(BilmOptions(embedding=4, width=5), WORDS.size, WORDS.pad, WORDS.begin, WORDS.end)
-    return Contexts(network, WORDS, longest=6).double().eval()
+    return Contexts(network, WORDS, DATA).double().eval()
 
 
 def values(measures: dict[str, Measure]) -> dict[str, float]:
@@ -65,6 +68,13 @@ def test_words_that_are_cut_already_have_a_token_each(task: Contexts) -> None:
     assert batch.lengths.tolist() == [5, 1]
 
 
+def test_unknown_words_are_shown_as_they_were_written(task: Contexts) -> None:
+    (found,) = task.embed(task.read(["The dog yawns."]))
+    assert found.text.tokens == ["<unk>", "dog", "<unk>", "."]
+    assert found.text.words == ["The", "dog", "yawns", "."]
+    assert task.embed(task.read_words([["a", "dog"]]))[0].text.words == ["a", "dog"]
+
+
 def test_a_text_that_is_too_long_is_refused_by_its_number(task: Contexts) -> None:
     with pytest.raises(TooLong, match="Text 2: it has 7 tokens, but 6 are the most; split it"):
         task.read(["the dog", "the " * 7])
@@ -96,7 +106,7 @@ def test_it_learns_which_word_follows_and_which_comes_before() -> None:
     torch.manual_seed(1)
     words = WordTokeniser([f"{letter}{number}" for letter in "ab" for number in range(4)])
     network = Bilm(BilmOptions(embedding=8, width=16, dropout=0.0), words.size, words.pad, words.begin, words.end)
-    task = Contexts(network, words, longest=2)
+    task = Contexts(network, words, DATA)
     batch = task.read([f"a{number} b{number}" for number in range(4)])
     optimizer = torch.optim.Adam(task.parameters(), lr=0.03)
     for _ in range(40):

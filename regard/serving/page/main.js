@@ -71,6 +71,12 @@ function mountVerbs(verbs) {
 
 function openDesks({ models, limits, needs_key: needsKey }) {
   const verbs = Object.keys(DESKS).filter((verb) => models.some(({ can }) => can.includes(verb)));
+  if (!verbs.length) {
+    const addresses = [...new Set(models.flatMap(({ can }) => can))].map((verb) => `/v1/${verb}`);
+    byId("trouble").textContent = `What is served here is for programs, which ask for it at ${addresses.join(", ")}.`;
+    byId("trouble").hidden = false;
+    return;
+  }
   const motto = `${verbs.map((verb) => DESKS[verb].title.toLowerCase()).join(", ")}, and see why`;
   byId("motto").textContent = `${motto[0].toUpperCase()}${motto.slice(1)}.`;
   document.title = `regard: ${motto}`;

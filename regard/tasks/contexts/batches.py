@@ -1,7 +1,7 @@
 """Sentences as rows of tokens, those of about one length together."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,17 +15,21 @@ MEASURED_ROWS = 32  # of a batch that is only measured
 
 @dataclass(frozen=True)
 class SentenceBatch:
-    """Some sentences as tokens, without marks at their ends."""
+    """Some sentences as tokens, without marks at their ends.
+
+    Where tokens are words and people wrote them, `written` has them as they did.
+    """
 
     tokens: Int[Tensor, "batch time"]
     lengths: Int[Tensor, " batch"]  # on the host wherever the rest is: recurrent layers must know them there
+    written: Sequence[Sequence[str]] = ()
 
     @property
     def rows(self) -> int:
         return len(self.tokens)
 
     def to(self, device: torch.device) -> "SentenceBatch":
-        return SentenceBatch(self.tokens.to(device, non_blocking=True), self.lengths)
+        return replace(self, tokens=self.tokens.to(device, non_blocking=True))
 
     def split(self, parts: int) -> list["SentenceBatch"]:
         """The same rows in smaller batches."""

@@ -1,6 +1,7 @@
 """Words in their contexts: sentences for batches, two language models to learn from them, vectors for people."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,8 +12,12 @@ from torch import Tensor, nn
 from regard.base.faults import TooLong
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.cleaning import shorten
+from regard.data.texts.options import SpelledData
 from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
+from regard.data.tokenisers.spaces import split_at_spaces
+from regard.data.tokenisers.symbols import clean
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in
+from regard.data.tokenisers.words import split_words
 from regard.families import network_class
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.recurrent.bilm import Bilm
@@ -21,9 +26,10 @@ from regard.protocols import Loss, Measure, Tally, TextVectors, mean
 from regard.tasks.contexts.batches import SentenceBatch, SentenceRows, pad_rows
 from regard.tasks.contexts.options import ContextsRecipe
 from regard.tasks.language.measures import perplexity
-from regard.tasks.text import text_vectors
+from regard.tasks.text import text_vectors, words_of
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
+_WORDS = {"spaces": split_at_spaces, "words": split_words}  # how text is cut where tokens are words
 _PADDING = -100  # where cross-entropies want nothing
 _SIGNED = "per token, </s> counted, unknown words as <unk>"
 
@@ -34,9 +40,10 @@ class Contexts(nn.Module):
     unit = "tokens"  # that losses are counted in, once for each direction
     MEASURES: ClassVar[tuple[str, ...]] = ("perplexity", "forward_perplexity", "backward_perplexity")
 
-    def __init__(self, model: Bilm, tokeniser: Tokeniser, longest: int) -> None:
+    def __init__(self, model: Bilm, tokeniser: Tokeniser, data: SpelledData) -> None:
         super().__init__()
-        self.model, self.tokeniser, self.longest = model, tokeniser, longest
+        self.model, self.tokeniser = model, tokeniser
+        self.kind, self.longest = data.tokeniser.kind, data.longest
         self._splits: dict[str, SentenceRows] = {}
         self._batch_tokens = 0
 
@@ -69,7 +76,7 @@ class Contexts(nn.Module):
         tokeniser, _ = tokenisers_in(files, recipe.data.tokeniser.full())
         tokeniser = CaselessTokeniser(tokeniser) if recipe.data.lower_case else tokeniser
         marks = (tokeniser.pad, tokeniser.begin, tokeniser.end)
-        return cls(network_class(recipe)(recipe.model, tokeniser.size, *marks), tokeniser, recipe.data.longest)
+        return cls(network_class(recipe)(recipe.model, tokeniser.size, *marks), tokeniser, recipe.data)
 
     # What the trainer and the evaluator ask for
 
@@ -116,7 +123,9 @@ class Contexts(nn.Module):
 
     def read(self, inputs: Sequence[str]) -> SentenceBatch:
         """Texts as people write them; one longer than any that may be learnt from is refused by its number."""
-        return self._placed(self.tokeniser.encode_all(list(inputs)))
+        cut = _WORDS.get(self.kind)
+        written = [cut(clean(text)) for text in inputs] if cut else []
+        return self._placed(self.tokeniser.encode_all(list(inputs)), written)
 
     def read_words(self, rows: Sequence[Sequence[str]]) -> SentenceBatch:
         """Texts that are cut into words already, a token for each; what is no word of the vocabulary is unknown."""
@@ -124,17 +133,19 @@ class Contexts(nn.Module):
         for word in {word for row in rows for word in row}:
             tokens = self.tokeniser.encode(word)
             found[word] = tokens[0] if len(tokens) == 1 else self.tokeniser.unknown
-        return self._placed([[found[word] for word in row] for row in rows])
+        return self._placed([[found[word] for word in row] for row in rows], rows)
 
-    def _placed(self, rows: Sequence[Sequence[int]]) -> SentenceBatch:
+    def _placed(self, rows: Sequence[Sequence[int]], written: Sequence[Sequence[str]]) -> SentenceBatch:
         for number, row in enumerate(rows):
             if len(row) > self.longest:
                 raise TooLong(number, f"it has {len(row):,} tokens, but {self.longest:,} are the most; split it.")
-        return pad_rows(rows, self.tokeniser.pad).to(self.device)
+        return replace(pad_rows(rows, self.tokeniser.pad).to(self.device), written=written)
 
     @torch.no_grad()
     def embed(self, batch: SentenceBatch) -> list[TextVectors]:
-        return text_vectors(self.tokeniser, batch.tokens, batch.lengths, self.model.layers(batch.tokens, batch.lengths))
+        rows = zip(batch.tokens.tolist(), batch.lengths.tolist(), batch.written or [()] * batch.rows, strict=True)
+        texts = [words_of(self.tokeniser, row[:length], written) for row, length, written in rows]
+        return text_vectors(texts, self.model.layers(batch.tokens, batch.lengths))
 
     def quote(self, batch: SentenceBatch) -> str:
         return f"'{shorten(self.tokeniser.decode(batch.tokens[0, : int(batch.lengths[0])].tolist()))}'"

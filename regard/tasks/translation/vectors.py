@@ -14,7 +14,8 @@ def source_vectors(network: TranslationNetwork, tokeniser: Tokeniser, batch: Pai
     """What the encoder makes of each sentence; the end token, which it reads too, is left out."""
     _check_lengths(network, batch)
     layers = network.layers(batch.source, batch.source_lengths)
-    return text_vectors(tokeniser, batch.source, batch.source_lengths - 1, layers)
+    rows = zip(batch.source.tolist(), batch.source_lengths.tolist(), strict=True)
+    return text_vectors([words_of(tokeniser, row[: length - 1]) for row, length in rows], layers)
 
 
 @torch.no_grad()
