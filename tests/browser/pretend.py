@@ -106,6 +106,7 @@ class Pretending:
     def answer(self, path: str, question: dict[str, Any]) -> Any:
         answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}
         answers |= {"/v1/answer": _answer, "/v1/look": _look, "/v1/generate": _generate}
+        answers |= {"/v1/neighbours": _neighbours, "/v1/analogy": _analogy}
         return answers[path](question)
 
 
@@ -223,6 +224,26 @@ def _tags(words: list[str]) -> dict[str, Any]:
     tags, last = ["B-NP", *["I-NP"] * (len(words) - 2), "O"], len(words) - 1
     shares = [0.9] * last + [0.5]
     return {"words": words, "answers": tags, "probabilities": shares, "probability": 0.4, "spans": [["NP", 0, last]]}
+
+
+def _neighbours(question: dict[str, Any]) -> dict[str, Any]:
+    """Each word is nearest to itself with a letter more, and then with two."""
+    words = [
+        {"query": word, "word": word.lower(), "neighbours": [[f"{word.lower()}a", 0.9], [f"{word.lower()}aa", -0.3]]}
+        for word in question["words"]
+    ]
+    return {"model": question["model"], "seconds": 0.002, "words": words}
+
+
+def _analogy(question: dict[str, Any]) -> dict[str, Any]:
+    asked = [question[name] for name in "abc"]
+    return {
+        "model": question["model"],
+        "seconds": 0.002,
+        "words": asked,
+        "word": "rainha",
+        "neighbours": [["rainha", 0.7]],
+    }
 
 
 def _generate(question: dict[str, Any]) -> dict[str, Any]:

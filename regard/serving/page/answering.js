@@ -134,7 +134,7 @@ export function mountAnswering(served, granted) {
   const preview = element("img", { id: "preview", class: "preview", alt: about, hidden: "" });
   const typed = element("input", { id: "input" });
   const form = element("form", { id: "asking", class: "asking" }, choice, label, typed, cutting, ready);
-  const table = element("table", { id: "answers" }, element("tbody"));
+  const table = element("table", { id: "answers", class: "bars" }, element("tbody"));
   const best = element("p", { id: "answer", class: "answer", role: "status" });
   const part = section("answer", "Answer", best, table, element("p", { id: "answer-facts", class: "foot" }));
   part.hidden = true;

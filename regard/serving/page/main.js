@@ -4,6 +4,7 @@ import { remember, wished } from "./address.js";
 import { answerAgain, followAnswering, mountAnswering } from "./answering.js";
 import { button, byId, element, reachable, walkable } from "./common.js";
 import { followGenerating, generateAgain, mountGenerating } from "./generating.js";
+import { followNeighbouring, mountNeighbouring, neighbourAgain } from "./neighbouring.js";
 import { get, keepKey, Refusal } from "./server.js";
 import { followTranslating, mountTranslating, translateAll } from "./translating.js";
 
@@ -29,6 +30,13 @@ const DESKS = {
     mount: mountGenerating,
     follow: followGenerating,
     again: generateAgain,
+  },
+  neighbours: {
+    title: "Find words",
+    holder: "words-desk",
+    mount: mountNeighbouring,
+    follow: followNeighbouring,
+    again: neighbourAgain,
   },
 };
 
