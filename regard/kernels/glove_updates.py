@@ -7,6 +7,10 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from regard.kernels.prefetching import ask_for_row
+
+_AHEAD = 2  # pairs after the present one, whose rows are brought near
+
 
 class GloVeTables(NamedTuple):
     """What is learnt, and the sums of its squared gradients."""
@@ -37,6 +41,11 @@ def learn_pairs(rows, columns, logarithms, shares, tables, rate):
     total = 0.0
     for pair in range(len(rows)):
         row, column = rows[pair], columns[pair]
+        coming = min(pair + _AHEAD, len(rows) - 1)
+        ask_for_row(tables.centres, rows[coming])
+        ask_for_row(tables.centres_sums, rows[coming])
+        ask_for_row(tables.contexts, columns[coming])
+        ask_for_row(tables.contexts_sums, columns[coming])
         centre, context = tables.centres[row], tables.contexts[column]
         centre_sums, context_sums = tables.centres_sums[row], tables.contexts_sums[column]
         error = tables.centre_biases[row] + tables.context_biases[column] - logarithms[pair]

@@ -17,6 +17,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from regard.kernels.prefetching import ask_for_row
+
 NEGATIVE, HIERARCHICAL, SOFTMAX = range(3)
 _TOLD_EVERY = 16  # pairs, of which the loss of one is taken down: a logarithm costs as much as a tenth of an update
 _BITS = np.uint64(31)
@@ -66,6 +68,7 @@ class Room(NamedTuple):
     error: np.ndarray
     total: np.ndarray
     number: np.ndarray
+    drawn: np.ndarray
     scores: np.ndarray
 
 
@@ -124,11 +127,14 @@ def _learn_turn(row, label, rate, room):
 @register_jitable
 def _learn_negative(word, tables, rate, settings, chances, chance, room):
     """Against words that are drawn; gives the product of the probabilities."""
+    # All are drawn first, so that their rows are on the way while others are learnt from.
+    for number in range(settings.negatives):
+        room.drawn[number] = _draw_word(chance, chances)
+        ask_for_row(tables.contexts, room.drawn[number])
     likelihood = _learn_turn(tables.contexts[word], 1, rate, room)
-    for _ in range(settings.negatives):
-        drawn = _draw_word(chance, chances)
-        if drawn != word:
-            likelihood *= _learn_turn(tables.contexts[drawn], 0, rate, room)
+    for number in range(settings.negatives):
+        if room.drawn[number] != word:
+            likelihood *= _learn_turn(tables.contexts[room.drawn[number]], 0, rate, room)
     return likelihood
 
 
@@ -245,7 +251,8 @@ def learn_text(words, starts, first, last, rates, tables, settings, chances, bra
     """
     kind, width = tables.centres.dtype, tables.centres.shape[1]
     scores = np.zeros(len(tables.contexts) if settings.loss == SOFTMAX else 0)
-    room = Room(np.zeros(width, kind), np.zeros(width, kind), np.zeros(width, kind), np.zeros(1, kind), scores)
+    drawn = np.zeros(settings.negatives, np.int64)
+    room = Room(np.zeros(width, kind), np.zeros(width, kind), np.zeros(width, kind), np.zeros(1, kind), drawn, scores)
     kept = np.zeros(np.max(starts[first + 1 : last + 1] - starts[first:last]), np.int64)
     chance = np.array([key], np.uint64)
     loss, told, pairs = 0.0, 0, 0
@@ -268,6 +275,8 @@ def learn_text(words, starts, first, last, rates, tables, settings, chances, bra
             for aim in range(aims[0], aims[1]):
                 if not settings.is_cbow and aim == place:
                     continue
+                if settings.loss == NEGATIVE:
+                    ask_for_row(tables.contexts, kept[min(aim + 1, length - 1)])
                 likelihood = _learn_word(kept[aim], tables, rate, settings, chances, branches, chance, room)
                 if pairs % _TOLD_EVERY == 0:
                     loss -= math.log(max(likelihood, _LEAST))

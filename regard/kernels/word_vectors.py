@@ -1,8 +1,9 @@
-"""Word vectors on a GPU, in Triton: all places of a batch, or all pairs of GloVe, learn side by side without locks.
+"""Word vectors on a GPU, in Triton: parts of a batch learn side by side without locks, each place after place.
 
-Each is one program. What several of them add to the same row is added atomically, so nothing is lost, but a row may be
-read while others add to it, as in lock-free threads on a CPU: no two runs are equal to the bit. The formulas are those
-of `text_updates` and `glove_updates`, in which one place or pair comes after another.
+What several programs add to the same row is added atomically, so nothing is lost, but a row may be read while others
+add to it, as in lock-free threads on a CPU: no two runs are equal to the bit. The formulas are those of `text_updates`
+and `glove_updates`. There must not be too many programs: where hundreds of them move the row of a frequent word at once
+and none sees the steps of the others, the vectors explode, as they did with one program for each place.
 """
 
 import torch
@@ -15,11 +16,26 @@ _FEWEST_ROWS = 8  # of a tile: the right word and those that were drawn
 
 @triton.jit
 def _text_kernel(
-    words, lows, highs, rates, negatives, part_starts, part_rows, centres, contexts, losses, width,
+    words, lows, highs, rates, negatives, part_starts, part_rows, centres, contexts, losses, places, share, width,
     is_cbow: tl.constexpr, divide: tl.constexpr, window: tl.constexpr, drawn: tl.constexpr,
     rows: tl.constexpr, block: tl.constexpr,
 ):  # fmt: skip
-    place = tl.program_id(0)
+    first = tl.program_id(0) * share
+    for number in range(0, share):
+        place = first + number
+        if place < places:
+            _learn_place(
+                place, words, lows, highs, rates, negatives, part_starts, part_rows, centres, contexts, losses, width,
+                is_cbow, divide, window, drawn, rows, block,
+            )  # fmt: skip
+
+
+@triton.jit
+def _learn_place(
+    place, words, lows, highs, rates, negatives, part_starts, part_rows, centres, contexts, losses, width,
+    is_cbow: tl.constexpr, divide: tl.constexpr, window: tl.constexpr, drawn: tl.constexpr,
+    rows: tl.constexpr, block: tl.constexpr,
+):  # fmt: skip
     low, high, rate = tl.load(lows + place), tl.load(highs + place), tl.load(rates + place)
     column, row = tl.arange(0, block), tl.arange(0, rows)
     inside = column < width
@@ -80,12 +96,29 @@ def _step(values, sums, gradient, rate, inside):
 
 @triton.jit
 def _pair_kernel(
-    rows, columns, logarithms, shares, losses, rate, width,
+    rows, columns, logarithms, weights, losses, pairs, share, rate, width,
     centres, contexts, centre_biases, context_biases,
     centres_sums, contexts_sums, centre_biases_sums, context_biases_sums,
     block: tl.constexpr,
 ):  # fmt: skip
-    pair = tl.program_id(0)
+    first = tl.program_id(0) * share
+    for number in range(0, share):
+        pair = first + number
+        if pair < pairs:
+            _learn_pair(
+                pair, rows, columns, logarithms, weights, losses, rate, width,
+                centres, contexts, centre_biases, context_biases,
+                centres_sums, contexts_sums, centre_biases_sums, context_biases_sums, block,
+            )  # fmt: skip
+
+
+@triton.jit
+def _learn_pair(
+    pair, rows, columns, logarithms, weights, losses, rate, width,
+    centres, contexts, centre_biases, context_biases,
+    centres_sums, contexts_sums, centre_biases_sums, context_biases_sums,
+    block: tl.constexpr,
+):  # fmt: skip
     row, column = tl.load(rows + pair).to(tl.int64), tl.load(columns + pair).to(tl.int64)
     each = tl.arange(0, block)
     inside, is_first = each < width, each == 0
@@ -94,9 +127,9 @@ def _pair_kernel(
     context = tl.load(contexts + of_column, inside, 0.0)
     error = tl.sum(centre * context) + tl.load(centre_biases + row) + tl.load(context_biases + column)
     error -= tl.load(logarithms + pair)
-    share = tl.load(shares + pair)
-    tl.store(losses + pair, 0.5 * share * error * error)
-    slope = share * error
+    weight = tl.load(weights + pair)
+    tl.store(losses + pair, 0.5 * weight * error * error)
+    slope = weight * error
     _step(centres + of_row, centres_sums + of_row, slope * context, rate, inside)
     _step(contexts + of_column, contexts_sums + of_column, slope * centre, rate, inside)
     alone = tl.zeros([block], tl.int64)  # the biases are single numbers: the first place of the block stands for them
@@ -117,8 +150,9 @@ def learn_places(
     is_cbow: bool,
     divide_mean: bool,
     window: int,
+    programs: int,
 ) -> Tensor:
-    """Learn from all places of some text by negative sampling; gives the loss of each.
+    """Learn from all places of some text by negative sampling, in so many programs; gives the loss of each place.
 
     The window of a place reaches from its low to before its high. `negatives` has a row of words that were drawn for
     each prediction that there may be: of CBOW one for each place, of skip-gram one for each place and distance.
@@ -126,8 +160,9 @@ def learn_places(
     width, drawn = centres.shape[1], negatives.shape[-1]
     losses = torch.empty(len(words), dtype=torch.float32, device=words.device)
     with torch.cuda.device_of(centres):
-        _text_kernel[(len(words),)](
-            words, lows, highs, rates, negatives, *parts, centres, contexts, losses, width,
+        _text_kernel[(programs,)](
+            words, lows, highs, rates, negatives, *parts, centres, contexts, losses,
+            len(words), -(-len(words) // programs), width,
             is_cbow=is_cbow, divide=divide_mean, window=window, drawn=drawn,
             rows=max(_FEWEST_ROWS, triton.next_power_of_2(drawn + 1)), block=triton.next_power_of_2(width),
             num_warps=1 if width <= 128 else 4,
@@ -136,16 +171,25 @@ def learn_places(
 
 
 def learn_cooccurrences(
-    rows: Tensor, columns: Tensor, logarithms: Tensor, shares: Tensor, tables: dict[str, Tensor], rate: float
+    rows: Tensor,
+    columns: Tensor,
+    logarithms: Tensor,
+    weights: Tensor,
+    tables: dict[str, Tensor],
+    rate: float,
+    programs: int,
 ) -> Tensor:
-    """Learn from all of some pairs by GloVe's error; gives the loss of each. `tables` are named as in the model."""
+    """Learn from all of some pairs by GloVe's error, in so many programs; gives the loss of each pair.
+
+    `tables` are named as in the model.
+    """
     width = tables["centres"].shape[1]
     losses = torch.empty(len(rows), dtype=torch.float32, device=rows.device)
     names = ("centres", "contexts", "centre_biases", "context_biases")
     given = [tables[name] for name in names] + [tables[f"{name}_sums"] for name in names]
     with torch.cuda.device_of(rows):
-        _pair_kernel[(len(rows),)](
-            rows, columns, logarithms, shares, losses, rate, width, *given,
+        _pair_kernel[(programs,)](
+            rows, columns, logarithms, weights, losses, len(rows), -(-len(rows) // programs), rate, width, *given,
             block=triton.next_power_of_2(width), num_warps=1 if width <= 128 else 4,
         )  # fmt: skip
     return losses

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from regard.models.words.cooccurrences import Cooccurrences, count_cooccurrences
 from regard.models.words.learning import Learning, Update, Which, check_tables, keys
+from regard.models.words.on_gpu import side_by_side
 from regard.models.words.options import GloVeOptions
 from regard.models.words.vocabulary import Vocabulary
 
@@ -122,7 +123,9 @@ class GloVe:
 
             arrays, device = (batch.rows, batch.columns, logarithms, shares), self.tables["centres"].device
             rows, columns, *numbers = (torch.from_numpy(each).to(device) for each in arrays)
-            losses = learn_cooccurrences(rows, columns, numbers[0], numbers[1], self.tables, rate)
+            losses = learn_cooccurrences(
+                rows, columns, numbers[0], numbers[1], self.tables, rate, side_by_side(len(self.vocabulary))
+            )
             return Update(float(losses.sum()), items, items, rate)
         from regard.kernels.glove_updates import GloVeTables, learn_pairs
 

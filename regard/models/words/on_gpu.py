@@ -10,9 +10,17 @@ from regard.models.words.options import Word2VecOptions
 from regard.models.words.sampling import alias_table, keep_probabilities, shares
 from regard.models.words.text import TextBatch
 
+MOST_PROGRAMS = 128
+WORDS_FOR_EACH = 100
+
+
+def side_by_side(vocabulary: int) -> int:
+    """How many programs may learn at once: the fewer words there are, the more often several move the same row."""
+    return max(1, min(MOST_PROGRAMS, vocabulary // WORDS_FOR_EACH))
+
 
 class GpuLearner:
-    """Learns by negative sampling from batch after batch, all places of each at once."""
+    """Learns by negative sampling from batch after batch, parts of each side by side."""
 
     def __init__(
         self, options: Word2VecOptions, counts: Int64[np.ndarray, " word"], parts: Parts, device: torch.device
@@ -50,6 +58,7 @@ class GpuLearner:
         losses = learn_places(
             words, lows.int(), highs.int(), torch.linspace(*rates, len(words), device=device), negatives,
             (self.parts[0], self.parts[1]), centres, contexts, is_cbow, options.divide_mean, options.window,
+            side_by_side(len(self.own)),
         )  # fmt: skip
         others = highs - lows - 1
         return float(losses.sum()), int((others > 0).sum() if is_cbow else others.sum())

@@ -116,7 +116,10 @@ class Words:
     # What is measured
 
     def measure(self, batch: Any) -> dict[str, Measure]:
+        """The loss of a text; one without two known words in a sentence has none."""
         total, count = self.model.loss(batch)
+        if not count:
+            return {}
         return {LOSS: Measure(Tally((total, count), mean), "lower", self.model.signature)}
 
     # What people use

@@ -131,7 +131,7 @@ def test_each_loss_is_updated_as_autograd_says(
 @pytest.mark.parametrize("divide", [False, True])
 @pytest.mark.parametrize("is_cbow", [False, True])
 def test_the_kernel_of_a_gpu_learns_the_same(is_cbow: bool, divide: bool) -> None:
-    """Triton's interpreter has one place after another, as the reference."""
+    """Triton's interpreter has one program after another, and so one place after another, as the reference."""
     lows, highs = [0, 0, 0, 1, 3, 5, 5, 6], [3, 2, 5, 5, 5, 8, 8, 8]
     chance = torch.Generator().manual_seed(5)
     # Distinct ones: of a word that is drawn twice for one prediction the kernel adds both steps at once.
@@ -143,7 +143,7 @@ def test_the_kernel_of_a_gpu_learns_the_same(is_cbow: bool, divide: bool) -> Non
     parts = torch.from_numpy(PART_STARTS), torch.from_numpy(PART_ROWS)
     found = learn_places(
         torch.from_numpy(WORDS), torch.tensor(lows).int(), torch.tensor(highs).int(), rates, drawn, parts, *own,
-        is_cbow, divide, WINDOW,
+        is_cbow, divide, WINDOW, 3,
     )  # fmt: skip
     inputs, aims = predicted(lows, highs, is_cbow)
     slots = [

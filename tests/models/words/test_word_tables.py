@@ -141,7 +141,7 @@ def test_glove_learns_the_same_by_the_kernel_of_a_gpu() -> None:
     expected, total = glove_by_torch()
     tables, given = glove_case(torch.float32)
     rows, columns, *numbers = (torch.from_numpy(each) for each in given)
-    losses = learn_cooccurrences(rows, columns, numbers[0].float(), numbers[1].float(), tables, 0.1)
+    losses = learn_cooccurrences(rows, columns, numbers[0].float(), numbers[1].float(), tables, 0.1, 2)
     assert float(losses.sum()) == pytest.approx(total)
     torch.testing.assert_close({name: tables[name].double() for name in expected}, expected, rtol=1e-5, atol=1e-6)
 
