@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from regard.base.faults import Fault
+from regard.base.faults import Fault, TextFault
 from regard.protocols import Answer, Tags
 from regard.tasks.tagging.task import Tagging
 from regard.verbs.tagging import TagSearch, tag_sentences
@@ -16,9 +16,14 @@ def answer_each(
     task: Any, inputs: Iterable[Any], at_once: int = AT_ONCE, search: TagSearch | None = None
 ) -> Iterator[Answer | Tags]:
     """The answers to inputs as people have them, in their order, as soon as each batch of them is done."""
-    waiting = iter(inputs)
+    waiting, done = iter(inputs), 0
     while batch := list(islice(waiting, at_once)):
-        yield from answer_batch(task, batch, search or TagSearch())
+        try:
+            found = answer_batch(task, batch, search or TagSearch())
+        except TextFault as fault:  # which counts from the first of its batch
+            raise TextFault(done + fault.number, fault.sentence) from None
+        yield from found
+        done += len(batch)
 
 
 def answer_batch(task: Any, inputs: Sequence[Any], search: TagSearch) -> Sequence[Answer | Tags]:

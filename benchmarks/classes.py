@@ -1,0 +1,289 @@
+"""Classes of texts by every family and every input, as the tables in docs/classify.md.
+
+    .venv/bin/python benchmarks/classes.py [SET…] [--jobs N] [--device cuda] [--vectors DIR] [--contexts DIR]
+
+The sets are trec, sst2, movie-reviews, aspects-restaurants and aspects-laptops, by the recipes of these names. Each row
+of a table has several settings to choose from: each is trained once (of movie-reviews, on three folds), the best on
+validation data is trained with all seeds or on all folds, and only that is scored on the test. DIR of `--vectors` has
+word2vec.txt.gz, glove.txt.gz and fasttext.txt.gz, which `regard export` makes of models of words; that of `--contexts`
+is the folder of a model of the family bilm. Rows whose inputs are not there are left out. Finished runs are found
+again, so that a stopped table can be gone on with; `--most-steps 2` tries all of it quickly.
+"""
+
+import argparse
+import json
+import statistics
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from regard.base.files import write_file
+from regard.base.progress import silent
+from regard.base.recipe import apply_settings, read_table
+from regard.families import check_recipe
+from regard.metrics.significance import Sums, difference
+from regard.runs.scores import read_scores
+
+RECIPES = Path(__file__).parents[1] / "regard" / "recipes"
+MEASURES = ("accuracy", "f1")
+VECTORS = ("word2vec", "glove", "fasttext")
+Settings = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: the settings to choose from, and the file or folder that it needs."""
+
+    name: str
+    choices: tuple[Settings, ...]
+    needs: Path | None = None
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things lie, and how far training goes."""
+
+    out: Path
+    vectors: Path
+    contexts: Path | None
+    most_steps: int | None
+    device: str
+
+
+def bags() -> Row:
+    """Bags of words and pairs of words, with naive Bayes or without."""
+    training = ("training.optimizer.learning_rate=0.02", "training.optimizer.schedule=linear")
+    training += ("training.final=last", "training.patience=0")
+    return Row(
+        "bag",
+        tuple(
+            ("family=bag", f"model={{naive_bayes={bayes},l2={l2}}}", *training)
+            for bayes in ("false", "true")
+            for l2 in ("1e-4", "5e-4", "2e-3")
+        ),
+    )
+
+
+def networks(places: Places) -> Iterable[Row]:
+    """Averages and recurrent nets on random and on ready vectors, features of a language model, and an encoder."""
+    average, fast = "family=averaging", "training.optimizer.learning_rate=0.003"
+    yield Row(
+        "averaging, random",
+        tuple((average, f"model={{inputs={{width=200,dropout={drop}}}}}", fast) for drop in (0.3, 0.6)),
+    )
+    for name in VECTORS:
+        yield Row(
+            f"averaging, {name}",
+            tuple(
+                (average, f"model={{inputs={{vectors='{kind}',dropout=0.4}}}}", _from(places, name), fast)
+                for kind in ("tuned", "both")
+            ),
+            places.vectors / f"{name}.txt.gz",
+        )
+    yield Row("rnn, random", tuple(_rnn("{width=200,dropout=0.5}", pooling) for pooling in ("attention", "max")))
+    for name in VECTORS:
+        yield Row(
+            f"rnn, {name}",
+            tuple(
+                (*_rnn(f"{{vectors='{kind}',dropout=0.5}}", pooling), _from(places, name))
+                for kind, pooling in (("tuned", "attention"), ("both", "attention"), ("both", "max"))
+            ),
+            places.vectors / f"{name}.txt.gz",
+        )
+    if places.contexts is not None:
+        yield Row(
+            "rnn, bidirectional language model",
+            tuple(
+                (*_rnn(f"{{vectors='none',dropout={drop}}}", pooling), f"data.contexts={places.contexts}")
+                for drop, pooling in ((0.5, "attention"), (0.5, "max"), (0.3, "attention"))
+            ),
+            places.contexts,
+        )
+    yield Row(
+        "encoder, random",
+        tuple(
+            (
+                "family=encoder",
+                f"model={{layers={layers},dropout={drop},pooling='{pooling}',inputs={{width=128,dropout={drop}}}}}",
+                "training.optimizer.learning_rate=0.0007",
+                "training.optimizer.warmup=100",
+            )
+            for layers, drop, pooling in ((1, 0.4, "attention"), (2, 0.3, "mean"), (2, 0.4, "max"))
+        ),
+    )
+
+
+def of_aspects(places: Places) -> Iterable[Row]:
+    """A net that does not know the aspect, and nets that it guides, on random and on ready vectors."""
+    random = "{width=200,dropout=0.5}"
+    yield Row("aspect ignored, random", (_rnn(random, "attention", "ignored"),))
+    yield Row("random", tuple(_rnn(random, "attention", kind) for kind in ("query", "both")))
+    for name in VECTORS:
+        yield Row(
+            name,
+            tuple(
+                (*_rnn(f"{{vectors='{kind}',dropout=0.5}}", "attention", "both"), _from(places, name))
+                for kind in ("tuned", "both")
+            ),
+            places.vectors / f"{name}.txt.gz",
+        )
+
+
+def of_documents() -> Row:
+    """Bags of words and pairs of words for long texts."""
+    choices = (("false", "1e-3"), ("false", "1e-2"), ("true", "1e-3"), ("true", "1e-2"))
+    return Row("bag", tuple((f"model={{naive_bayes={bayes},l2={l2}}}",) for bayes, l2 in choices))
+
+
+def _rnn(inputs: str, pooling: str, aspect: str = "ignored") -> Settings:
+    return "family=rnn", f"model={{pooling='{pooling}',aspect='{aspect}',inputs={inputs}}}"
+
+
+def _from(places: Places, name: str) -> str:
+    return f"data.vectors={places.vectors / f'{name}.txt.gz'}"
+
+
+def rows_of(name: str, places: Places) -> list[Row]:
+    """The rows of a set's table, those left out whose inputs are not there."""
+    if name == "movie-reviews":
+        return [of_documents()]
+    found = of_aspects(places) if name.startswith("aspects") else [bags(), *networks(places)]
+    return [row for row in found if row.needs is None or row.needs.exists()]
+
+
+def repeats_of(name: str) -> list[str]:
+    """What differs between the runs that are averaged: the fold or the seed."""
+    return (
+        [f"data.fold={fold}" for fold in range(10)] if name == "movie-reviews" else [f"seed={n}" for n in range(1, 6)]
+    )
+
+
+def recipe_of(name: str, settings: Settings, repeat: str, places: Places) -> dict[str, Any]:
+    """The recipe of one run, as a table."""
+    table = apply_settings(read_table(RECIPES / f"{name}.toml"), [*settings, repeat])
+    table["training"]["device"] = "cpu" if table["family"] == "bag" else places.device
+    if places.most_steps is not None:
+        table["training"] |= {"steps": places.most_steps, "validate_every": places.most_steps}
+    return table
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that is to be there: its recipe as a table, and its folder."""
+
+    table: dict[str, Any]
+    folder: Path
+
+
+def job_of(name: str, row: Row, choice: int, repeat: str, places: Places) -> Job:
+    folder = places.out / name / row.name.replace(", ", "-").replace(" ", "-") / f"{choice}-{repeat.partition('=')[2]}"
+    return Job(recipe_of(name, row.choices[choice], repeat, places), folder)
+
+
+def do(job: Job) -> None:
+    """Train a run, unless it is finished."""
+    import torch
+
+    from regard.runs.checkpoint import RunFolder
+    from regard.runs.open import is_finished, open_run
+    from regard.runs.train import train
+
+    torch.set_num_threads(1)
+    recipe = check_recipe(job.table)
+    if not is_finished(recipe, RunFolder(job.folder)):
+        train(open_run(recipe, job.folder, True, silent, lambda text: None), [])
+
+
+def validated(job: Job) -> float:
+    """The accuracy of a run on its validation data."""
+    return next(score["value"] for score in read_scores(job.folder) if score["metric"] == MEASURES[0])
+
+
+def tested(job: Job) -> dict[str, Sums]:
+    """What each text of the test adds to the measures of a run."""
+    from regard.model import load
+    from regard.runs.evaluate import sums_on
+
+    return sums_on(load(job.folder, device="cpu"), job.folder, "test", MEASURES, silent)
+
+
+def table_of(name: str, places: Places, pool: ProcessPoolExecutor) -> list[dict[str, Any]]:
+    """Choose the settings of each row on validation data, train them all, and score those."""
+    rows, repeats = rows_of(name, places), repeats_of(name)
+    tried = 3 if name == "movie-reviews" else 1
+    make = partial(job_of, name, places=places)
+    trials = {
+        row: [[make(row, choice, repeat) for repeat in repeats[:tried]] for choice in range(len(row.choices))]
+        for row in rows
+    }
+    list(pool.map(do, [job for of_row in trials.values() for jobs in of_row for job in jobs]))
+    means = {row: [statistics.fmean(map(validated, jobs)) for jobs in of_row] for row, of_row in trials.items()}
+    best = {row: max(range(len(found)), key=found.__getitem__) for row, found in means.items()}
+    jobs = {row: [make(row, best[row], repeat) for repeat in repeats] for row in rows}
+    list(pool.map(do, [job for of_row in jobs.values() for job in of_row]))
+    sums = {row: list(pool.map(tested, of_row)) for row, of_row in jobs.items()}
+    return [_summary(row, best[row], means[row], jobs[row], sums[row], sums[rows[0]]) for row in rows]
+
+
+def _summary(
+    row: Row,
+    choice: int,
+    means: Sequence[float],
+    jobs: Sequence[Job],
+    sums: Sequence[dict[str, Sums]],
+    first: Sequence[dict[str, Sums]],
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"row": row.name, "settings": row.choices[choice], "validation": list(means)}
+    found["validation of all"] = [validated(job) for job in jobs]
+    for measure in MEASURES:
+        found[measure] = [each[measure].value() for each in sums]
+    if sums is not first and len({len(each["accuracy"].rows) for each in (*sums, *first)}) == 1:
+        against = difference([each["accuracy"] for each in first], [each["accuracy"] for each in sums])
+        found["against the first"] = {"value": against.value, "p": against.randomisation}
+    return found
+
+
+def lines_of(name: str, table: Sequence[dict[str, Any]]) -> list[str]:
+    """A table in Markdown; values in percent."""
+    lines = [
+        f"{name}",
+        "",
+        "| model | validation | accuracy | F1 | against the first |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for row in table:
+        against = row.get("against the first")
+        apart = "–" if against is None else f"{100 * against['value']:+.1f}, p = {against['p']:.4f}"
+        shown = [_shown(row[name]) for name in ("validation of all", *MEASURES)]
+        lines.append(f"| {row['row']} | {' | '.join(shown)} | {apart} |")
+    return [*lines, ""]
+
+
+def _shown(values: Sequence[float]) -> str:
+    return f"{100 * statistics.fmean(values):.1f} ± {100 * (max(values) - min(values)):.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", default=["trec", "sst2", "movie-reviews"])
+    parser.add_argument("--out", type=Path, default=Path("runs/classes"))
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--vectors", type=Path, default=Path("runs/vectors"))
+    parser.add_argument("--contexts", type=Path)
+    parser.add_argument("--most-steps", type=int)
+    given = parser.parse_args()
+    places = Places(given.out, given.vectors, given.contexts, given.most_steps, given.device)
+    with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
+        for name in given.sets:
+            table = table_of(name, places, pool)
+            write_file(places.out / f"{name}.json", json.dumps(table, indent=1).encode())
+            print("\n".join(lines_of(name, table)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
