@@ -127,9 +127,9 @@ class LanguageData(Options):
         """Which of so many lines of the training text are held out for a split, or left to learn from."""
         held = max(1, int(self.hold_out * lines))
         if split == "train":
-            return range(lines - held * len(self.held_out))
+            return range(max(0, lines - held * len(self.held_out)))
         last = lines - held * self.held_out.index(split)
-        return range(last - held, last)
+        return range(max(0, last - held), max(0, last))
 
     @field_validator("train", "valid", "test", mode="before")
     @classmethod

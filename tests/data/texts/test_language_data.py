@@ -64,6 +64,8 @@ def test_a_split_that_has_a_file_is_not_held_out(tmp_path: Path) -> None:
 def test_a_text_with_nothing_left_to_learn_from_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Fault, match="There is no text to train the tokeniser on"):
         prepared(tmp_path, "a b\na b\n", hold_out=0.25)
+    with pytest.raises(Fault, match=r"data\.train holds no text: .* has no line left for it"):
+        prepared(tmp_path, "a b\n", hold_out=0.25, tokeniser={"kind": "bytes"})
 
 
 def test_rare_words_are_unknown_and_counted(tmp_path: Path) -> None:
