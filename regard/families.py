@@ -25,6 +25,7 @@ class Family:
     options: str
     learns: Learning = "gradient"
     looks: bool = True  # whether its networks have attention, or something like it, that can be watched
+    blind_for: tuple[str, ...] = ()  # tasks for which they have none all the same
 
     def load(self) -> tuple[type[Any], type[Options]]:
         """The model's class and its options' class; torch is imported here and not before."""
@@ -103,6 +104,7 @@ FAMILIES: dict[str, Family] = {
         module="regard.models.text.recurrent",
         model="RecurrentReader",
         options="RnnOptions",
+        blind_for=("tagging",),  # it pools nothing there
     ),
     "encoder": Family(
         summary="the encoder of a Transformer over words, from scratch, for a class of a text or a tag for each word",

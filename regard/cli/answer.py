@@ -1,17 +1,21 @@
 """`regard answer`: one answer for each input, or one for each word of it."""
 
+import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.base.faults import Fault, printable
-from regard.cli.console import print_json
+from regard.cli.console import print_json, refuse_existing, refuse_folder, remark_written, wants_colour
 from regard.cli.lines import TextInput
 
 if TYPE_CHECKING:
+    from regard.model import Model
     from regard.protocols import Answer, Tags
+    from regard.viewing.tags import TaggedWords
 
 
 def command(
@@ -33,6 +37,10 @@ def command(
     spans: Annotated[
         bool, typer.Option("--spans", help="Show the spans that tags spell, as in [NP Ana] [VP reads].")
     ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="An .html page of words with their tags, in place of lines.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One object for each input, with all probabilities.")] = False,
 ) -> None:
     """Answer each INPUT, or each line of standard input, in a line of its own.
@@ -47,26 +55,51 @@ def command(
     lines = TextInput()
     if not inputs:
         lines.check()
+    if out is not None:
+        refuse_folder(out)
+        refuse_existing(out, overwrite)
     loaded = load(model)
     needs(loaded.recipe, "answer")
-    if spans and not getattr(loaded.task, "has_spans", False):
-        raise Fault(f"--spans is for models whose tags spell spans, and {model} is none.")
-    at_once = 1 if not inputs and lines.is_typed else AT_ONCE
-    for answer in answer_each(loaded.task, inputs or lines.lines(), at_once, TagSearch(beam, raw)):
+    _check_tags(loaded, model, spans, out)
+    at_once = 1 if not inputs and lines.is_typed and out is None else AT_ONCE
+    answers = answer_each(loaded.task, inputs or lines.lines(), at_once, TagSearch(beam, raw))
+    if out is not None:
+        _write_page(model, answers, out)
+        return
+    for answer in answers:
         if as_json:
             print_json(asdict(answer), indent=None)
         else:
-            print(printable(_bracketed(answer) if spans else answer.answer), flush=at_once == 1)
+            print(_line(answer, spans), flush=at_once == 1)
 
 
-def _bracketed(answer: "Answer | Tags") -> str:
-    """The words of a sentence with brackets around its spans, each with its type."""
-    from regard.protocols import Tags
+def _check_tags(loaded: "Model", folder: Path, spans: bool, out: Path | None) -> None:
+    """Refuse what is asked of tags, where a model gives none."""
+    from regard.tasks.tagging.task import Tagging
 
-    assert isinstance(answer, Tags)
-    assert answer.spans is not None
-    words = list(answer.words)
-    for type_, start, end in answer.spans:
-        words[start] = f"[{type_} {words[start]}"
-        words[end - 1] += "]"
-    return " ".join(words)
+    if spans and not (isinstance(loaded.task, Tagging) and loaded.task.has_spans):
+        raise Fault(f"--spans is for models whose tags spell spans, and {folder} is none.")
+    if out is not None and not isinstance(loaded.task, Tagging):
+        raise Fault(f"--out is for models that give a tag to each word, and {folder} is none.")
+
+
+def _line(answer: "Answer | Tags", spans: bool) -> str:
+    """An answer on a line of its own; of a sentence its tags, or its words with brackets around spans."""
+    if not spans:
+        return printable(answer.answer)
+    from regard.viewing.tags import bracketed
+
+    return bracketed(_tagged(answer), wants_colour(sys.stdout))
+
+
+def _write_page(folder: Path, answers: Iterator["Answer | Tags"], out: Path) -> None:
+    from regard.viewing.tags import write_tags_page
+
+    write_tags_page(str(folder), [_tagged(answer) for answer in answers], out)
+    remark_written(out, set())
+
+
+def _tagged(tags: Any) -> "TaggedWords":
+    from regard.viewing.tags import TaggedWords
+
+    return TaggedWords(tags.words, tags.answers, tags.probabilities, tags.spans or ())

@@ -62,7 +62,7 @@ def _is_method(name: str, value: Any) -> bool:
 def verbs_of(family: str, task: str) -> list[str]:
     """What a model of a family that was trained for a task can be asked for."""
     kind, made = TASKS[task], find_place(FAMILIES[family].way(task).task)
-    blind = () if FAMILIES[family].looks else LOOKING
+    blind = () if FAMILIES[family].looks and task not in FAMILIES[family].blind_for else LOOKING
     found = [
         verb
         for verb, ways in VERBS.items()

@@ -70,10 +70,23 @@ def test_raw_text_is_cut_and_json_has_it_all(run: Path, capsys: pytest.CaptureFi
     assert tags.answer == "B-NP I-NP B-VP O"
 
 
+def test_its_gates_are_drawn_word_by_word(run: Path, tmp_path: Path) -> None:
+    assert main(["show", "gates", str(run), "--text", "the bedo", "-o", str(tmp_path / "gates.json")]) == 0
+    assert json.loads((tmp_path / "gates.json").read_text(encoding="utf-8"))["words"] == ["the", "bedo"]
+
+
+def test_a_page_is_written_once(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["answer", str(run), "the bedo fita .", "-o", str(tmp_path / "tags.html")]
+    assert main(asked) == 0
+    assert "bedo" in (tmp_path / "tags.html").read_text(encoding="utf-8")
+    assert main(asked) == 2
+    assert "exists" in capsys.readouterr().err
+    assert main([*asked, "--overwrite"]) == 0
+
+
 def test_what_it_cannot_do_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["look", str(run), "the bedo"]) == 2
-    assert "This model has no attention, so there is nothing to look at." in capsys.readouterr().err
-    assert main(["generate", str(run)]) == 2
-    assert "An rnn gives a tag for each word; it can train, evaluate, answer" in capsys.readouterr().err
+    for asked in (["look", str(run), "the bedo"], ["generate", str(run)]):
+        assert main(asked) == 2
+        assert "An rnn gives a tag for each word; it can train, evaluate, answer, info" in capsys.readouterr().err
     assert main(["info", str(run)]) == 0
     assert "scheme" in capsys.readouterr().out

@@ -5,7 +5,7 @@ import { byId, element, percent, section } from "./common.js";
 import { mountLooking, showLooking } from "./looking.js";
 import { savable } from "./saving.js";
 import { ask, Refusal } from "./server.js";
-import { taggedWords } from "./tagging.js";
+import { taggedWords } from "./tags.js";
 
 const SHOWN = 10; // answers, the most probable first
 // What a model reads -> what the field is called and how it is filled.
@@ -99,7 +99,7 @@ function showAnswer(found, input) {
   const [answer] = found.answers;
   shown = { ...found, input };
   byId("answers").hidden = "answers" in answer;
-  if ("answers" in answer) byId("answer").replaceChildren(...taggedWords(answer));
+  if ("answers" in answer) byId("answer").replaceChildren(taggedWords(answer));
   else showClasses(answer);
   byId("answer-facts").textContent = `${Math.round(found.seconds * 1000)}\u202fms · ${found.model}`;
   byId("answer-part").hidden = false;

@@ -17,7 +17,7 @@ from regard.data.tagging.prepare import PreparedTags, check_files_there, prepare
 from regard.data.tagging.spans import find_spans
 from regard.families import network_class
 from regard.models.tagging.tagger import Sizes, Tagger
-from regard.protocols import Loss, Measure, State, Tags
+from regard.protocols import Followed, Loss, Measure, State, Tags
 from regard.tasks.tagging.batches import MEASURED_WORDS, TagBatch, TagSource, batch_of_inputs
 from regard.tasks.tagging.measures import MEASURES, SpanCounts, measure_spans, measures_of, word_sums
 from regard.tasks.tagging.objectives import choose_tags, probabilities_of, surprise
@@ -184,6 +184,16 @@ class Tagging(nn.Module):
     def sides(self, batch: TagBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         words = list(batch.sentences[0].words)
         return {"source": Words(words, words, list(range(len(words))))}
+
+    @torch.no_grad()
+    def follow(self, text: str) -> Followed:
+        """Read one sentence, so that whoever listens hears what its recurrent layers are given."""
+        if self.model.options.letters.reader == "lstm":
+            raise Fault("The letters of words go through an LSTM here too, so that its layers cannot be told apart.")
+        batch = self.read([text])
+        self.model.states(batch.inputs)
+        words = list(batch.sentences[0].words)
+        return Followed(Words(words, words, list(range(len(words)))))
 
     def extents(self, batch: TagBatch) -> dict[str, Tensor]:
         return {"source": batch.inputs.lengths}

@@ -5,20 +5,20 @@ import { element, percent } from "./common.js";
 const DOUBTFUL = 0.8; // a tag that is less probable than this is marked
 
 /** A hue that the name of a type alone decides, so that it is the same in every sentence. */
-export function hueOf(type) {
+function hueOf(type) {
   let hash = 0;
   for (const letter of type) hash = (hash * 31 + letter.codePointAt(0)) % 360;
   return (hash * 137) % 360;
 }
 
-/** The words of an answer, each above its tag; those of a span stand together. */
+/** The words of a sentence, each above its tag; those of a span stand together. */
 export function taggedWords({ words, answers, probabilities, spans }) {
   const made = words.map((word, place) => {
-    const sure = probabilities[place] >= DOUBTFUL;
     const title = `${answers[place]}: ${percent(probabilities[place])}`;
-    return element("ruby", sure ? { title } : { title, class: "doubtful" }, word, element("rt", {}, answers[place]));
+    const manner = probabilities[place] < DOUBTFUL ? { title, class: "doubtful" } : { title };
+    return element("ruby", manner, word, element("rt", {}, answers[place]));
   });
-  const line = element("span", { class: "tagged" });
+  const line = element("span", { class: "tagged", dir: "auto" });
   let next = 0;
   for (const [type, start, end] of spans ?? []) {
     line.append(...made.slice(next, start));
@@ -28,5 +28,5 @@ export function taggedWords({ words, answers, probabilities, spans }) {
     next = end;
   }
   line.append(...made.slice(next));
-  return [line];
+  return line;
 }

@@ -1,0 +1,10 @@
+// The page of `regard answer` for a model that gives a tag to each word: all sentences, one under another.
+
+import { byId, element } from "./common.js";
+import { enclosed, openPlainPage } from "./opening.js";
+import { taggedWords } from "./tags.js";
+
+const { title, sentences } = enclosed();
+openPlainPage("Words and their tags", title);
+const lines = sentences.map((each) => element("li", {}, taggedWords(each)));
+byId("views").append(element("ol", { class: "sentences" }, ...lines));

@@ -1,0 +1,37 @@
+"""Words with their tags, as people see them: brackets, colours, and a page."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from regard.base.faults import Fault
+from regard.viewing.tags import TaggedWords, bracketed, write_tags_page
+
+SENTENCE = TaggedWords(
+    ["Ana", "reads", "</script>", "\x1b[2J"],
+    ["B-NP", "B-VP", "B-NP", "I-NP"],
+    [0.9, 0.5, 1, 1],
+    [("NP", 0, 1), ("NP", 2, 4)],
+)
+
+
+def test_spans_stand_in_brackets_and_in_the_colour_of_their_type() -> None:
+    assert bracketed(SENTENCE, colour=False) == "[NP Ana] reads [NP </script> \\x1b[2J]"
+    coloured = bracketed(SENTENCE, colour=True)
+    assert len(set(re.findall(r"\x1b\[(3\d)m\[NP", coloured))) == 1
+    assert coloured.endswith("]\x1b[0m")
+
+
+def test_a_page_holds_words_as_text_alone(tmp_path: Path) -> None:
+    write_tags_page("runs/chunks", [SENTENCE], tmp_path / "tags.html")
+    page = (tmp_path / "tags.html").read_text(encoding="utf-8")
+    assert page.count("</script>") == 2  # that of the data and that of the script
+    found = re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data = json.loads(found[1])
+    assert data["sentences"][0]["words"][:3] == ["Ana", "reads", "</script>"]
+    assert data["sentences"][0]["spans"] == [["NP", 0, 1], ["NP", 2, 4]]
+    with pytest.raises(Fault, match=r"does not end in \.html, which is what a page is"):
+        write_tags_page("runs/chunks", [SENTENCE], tmp_path / "tags.png")
