@@ -313,4 +313,6 @@ def _say_result(folder: Path) -> None:
         print(score_in_words(score))
     recipe = check_recipe(read_recipe(folder))
     kind, place = TASKS[recipe.task], shlex.quote(str(folder))
-    remark(f"The model is in {folder}; try: {_EXAMPLES[kind.reads].format(verb=kind.verb, place=place)}")
+    example = _EXAMPLES[kind.reads].format(verb=kind.verb, place=place)
+    into = " -o vectors.npz" if kind.verb == "embed" else ""
+    remark(f"The model is in {folder}; try: {example}{into}")
