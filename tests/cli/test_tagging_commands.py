@@ -20,13 +20,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tagger")
     train, test = (str(write_tagged(folder / f"{name}.txt", 40, seed)) for name, seed in (("train", 1), ("test", 2)))
     letters = {"embedding": 8, "width": 16}
-    training = {"steps": 30, "validate_every": 30, "batch_tokens": 200, "best_by": "f1", "device": "cpu"}
+    training = {"steps": 16, "validate_every": 16, "batch_tokens": 200, "best_by": "f1", "device": "cpu"}
     table: dict[str, Any] = {
         "family": "rnn",
         "task": "tagging",
         "data": {"train": train, "test": test, **CHUNKS},
         "model": {"inputs": {"width": 6}, "width": 16, "letters": letters, "previous_label": True, "dropout": 0.0},
-        "training": training | {"optimizer": {"learning_rate": 0.02, "warmup": 0}},
+        "training": training | {"optimizer": {"learning_rate": 0.04, "warmup": 0}},
     }
     (folder / "recipe.toml").write_text(tomli_w.dumps(table), encoding="utf-8")
     with undrawn():
