@@ -7,7 +7,8 @@ of a table has several settings to choose from: each is trained once (of movie-r
 validation data is trained with all seeds or on all folds, and only that is scored on the test. DIR of `--vectors` has
 word2vec.txt.gz, glove.txt.gz and fasttext.txt.gz, which `regard export` makes of models of words; that of `--contexts`
 is the folder of a model of the family bilm. Rows whose inputs are not there are left out. Finished runs are found
-again, so that a stopped table can be gone on with; `--most-steps 2` tries all of it quickly.
+again, so that a stopped table can be gone on with; `--report` scores those that are there and trains none, `--only`
+takes a row by its name, and `--most-steps 2` tries all of it quickly.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from regard.runs.scores import read_scores
 RECIPES = Path(__file__).parents[1] / "regard" / "recipes"
 MEASURES = ("accuracy", "f1")
 VECTORS = ("word2vec", "glove", "fasttext")
+POOLINGS = ("attention", "max")
 Settings = tuple[str, ...]
 
 
@@ -52,85 +54,60 @@ class Places:
     contexts: Path | None
     most_steps: int | None
     device: str
+    only: tuple[str, ...]  # the names of some rows; none: all
 
 
 def bags() -> Row:
     """Bags of words and pairs of words, with naive Bayes or without."""
-    training = ("training.optimizer.learning_rate=0.02", "training.optimizer.schedule=linear")
-    training += ("training.final=last", "training.patience=0")
+    training = (
+        "training.optimizer.learning_rate=0.02",
+        "training.optimizer.schedule=linear",
+        "training.final=last",
+        "training.patience=0",
+    )
     return Row(
         "bag",
         tuple(
             ("family=bag", f"model={{naive_bayes={bayes},l2={l2}}}", *training)
-            for bayes in ("false", "true")
-            for l2 in ("1e-4", "5e-4", "2e-3")
+            for bayes, l2 in (("false", "1e-5"), ("false", "1e-4"), ("true", "1e-4"), ("true", "1e-3"))
         ),
     )
 
 
 def networks(places: Places) -> Iterable[Row]:
     """Averages and recurrent nets on random and on ready vectors, features of a language model, and an encoder."""
-    average, fast = "family=averaging", "training.optimizer.learning_rate=0.003"
-    yield Row(
-        "averaging, random",
-        tuple((average, f"model={{inputs={{width=200,dropout={drop}}}}}", fast) for drop in (0.3, 0.6)),
-    )
+    yield Row("averaging, random", tuple(_average(f"{{width=200,dropout={drop}}}") for drop in (0.3, 0.5)))
     for name in VECTORS:
-        yield Row(
-            f"averaging, {name}",
-            tuple(
-                (average, f"model={{inputs={{vectors='{kind}',dropout=0.4}}}}", _from(places, name), fast)
-                for kind in ("tuned", "both")
-            ),
-            places.vectors / f"{name}.txt.gz",
-        )
-    yield Row("rnn, random", tuple(_rnn("{width=200,dropout=0.5}", pooling) for pooling in ("attention", "max")))
+        ready = _from(places, name)
+        both = tuple((*_average(f"{{vectors='both',dropout={drop}}}"), ready) for drop in (0.3, 0.5))
+        yield Row(f"averaging, {name}", both, places.vectors / f"{name}.txt.gz")
+    yield Row("rnn, random", tuple(_rnn("{width=200,dropout=0.5}", pooling) for pooling in POOLINGS))
     for name in VECTORS:
-        yield Row(
-            f"rnn, {name}",
-            tuple(
-                (*_rnn(f"{{vectors='{kind}',dropout=0.5}}", pooling), _from(places, name))
-                for kind, pooling in (("tuned", "attention"), ("both", "attention"), ("both", "max"))
-            ),
-            places.vectors / f"{name}.txt.gz",
-        )
+        ready = _from(places, name)
+        both = tuple((*_rnn("{vectors='both',dropout=0.5}", pooling), ready) for pooling in POOLINGS)
+        yield Row(f"rnn, {name}", both, places.vectors / f"{name}.txt.gz")
     if places.contexts is not None:
-        yield Row(
-            "rnn, bidirectional language model",
-            tuple(
-                (*_rnn(f"{{vectors='none',dropout={drop}}}", pooling), f"data.contexts={places.contexts}")
-                for drop, pooling in ((0.5, "attention"), (0.5, "max"), (0.3, "attention"))
-            ),
-            places.contexts,
-        )
-    yield Row(
-        "encoder, random",
-        tuple(
-            (
-                "family=encoder",
-                f"model={{layers={layers},dropout={drop},pooling='{pooling}',inputs={{width=128,dropout={drop}}}}}",
-                "training.optimizer.learning_rate=0.0007",
-                "training.optimizer.warmup=100",
-            )
-            for layers, drop, pooling in ((1, 0.4, "attention"), (2, 0.3, "mean"), (2, 0.4, "max"))
-        ),
+        contexts = f"data.contexts={places.contexts}"
+        features = tuple((*_rnn("{vectors='none',dropout=0.5}", pooling), contexts) for pooling in POOLINGS)
+        yield Row("rnn, bidirectional language model", features, places.contexts)
+    encoders = tuple(
+        f"model={{width=256,layers=1,feed_forward=512,dropout=0.4,pooling='{pooling}',inputs={{width=200,dropout=0.4}}}}"
+        for pooling in POOLINGS
     )
+    rate = ("training.optimizer.learning_rate=0.0007", "training.optimizer.warmup=100")
+    yield Row("encoder, random", tuple(("family=encoder", model, *rate) for model in encoders))
 
 
 def of_aspects(places: Places) -> Iterable[Row]:
     """A net that does not know the aspect, and nets that it guides, on random and on ready vectors."""
     random = "{width=200,dropout=0.5}"
     yield Row("aspect ignored, random", (_rnn(random, "attention", "ignored"),))
-    yield Row("random", tuple(_rnn(random, "attention", kind) for kind in ("query", "both")))
-    for name in VECTORS:
-        yield Row(
-            name,
-            tuple(
-                (*_rnn(f"{{vectors='{kind}',dropout=0.5}}", "attention", "both"), _from(places, name))
-                for kind in ("tuned", "both")
-            ),
-            places.vectors / f"{name}.txt.gz",
+    yield Row("random", tuple(_rnn(random, "attention", aspect) for aspect in ("query", "both")))
+    for name in VECTORS[:1]:
+        both = tuple(
+            (*_rnn("{vectors='both',dropout=0.5}", "attention", a), _from(places, name)) for a in ("query", "both")
         )
+        yield Row(name, both, places.vectors / f"{name}.txt.gz")
 
 
 def of_documents() -> Row:
@@ -139,8 +116,13 @@ def of_documents() -> Row:
     return Row("bag", tuple((f"model={{naive_bayes={bayes},l2={l2}}}",) for bayes, l2 in choices))
 
 
+def _average(inputs: str) -> Settings:
+    return "family=averaging", f"model={{inputs={inputs}}}", "training.optimizer.learning_rate=0.003"
+
+
 def _rnn(inputs: str, pooling: str, aspect: str = "ignored") -> Settings:
-    return "family=rnn", f"model={{pooling='{pooling}',aspect='{aspect}',inputs={inputs}}}"
+    model = f"model={{pooling='{pooling}',aspect='{aspect}',inputs={inputs}}}"
+    return "family=rnn", model, "training.optimizer.learning_rate=0.002"
 
 
 def _from(places: Places, name: str) -> str:
@@ -152,7 +134,11 @@ def rows_of(name: str, places: Places) -> list[Row]:
     if name == "movie-reviews":
         return [of_documents()]
     found = of_aspects(places) if name.startswith("aspects") else [bags(), *networks(places)]
-    return [row for row in found if row.needs is None or row.needs.exists()]
+    return [
+        row
+        for row in found
+        if (row.needs is None or row.needs.exists()) and (not places.only or row.name in places.only)
+    ]
 
 
 def repeats_of(name: str) -> list[str]:
@@ -198,6 +184,14 @@ def do(job: Job) -> None:
         train(open_run(recipe, job.folder, True, silent, lambda text: None), [])
 
 
+def is_done(job: Job) -> bool:
+    """Whether a run is trained to its end."""
+    from regard.runs.checkpoint import RunFolder
+
+    facts = RunFolder(job.folder).facts() if job.folder.exists() else None
+    return facts is not None and facts.finished
+
+
 def validated(job: Job) -> float:
     """The accuracy of a run on its validation data."""
     return next(score["value"] for score in read_scores(job.folder) if score["metric"] == MEASURES[0])
@@ -211,40 +205,42 @@ def tested(job: Job) -> dict[str, Sums]:
     return sums_on(load(job.folder, device="cpu"), job.folder, "test", MEASURES, silent)
 
 
-def table_of(name: str, places: Places, pool: ProcessPoolExecutor) -> list[dict[str, Any]]:
-    """Choose the settings of each row on validation data, train them all, and score those."""
+def table_of(name: str, places: Places, pool: ProcessPoolExecutor, trains: bool) -> list[dict[str, Any]]:
+    """Choose the settings of each row on validation data, train those with all seeds, and score them."""
     rows, repeats = rows_of(name, places), repeats_of(name)
-    tried = 3 if name == "movie-reviews" else 1
+    tried = repeats[: 3 if name == "movie-reviews" else 1]
     make = partial(job_of, name, places=places)
     trials = {
-        row: [[make(row, choice, repeat) for repeat in repeats[:tried]] for choice in range(len(row.choices))]
-        for row in rows
+        row: [[make(row, choice, repeat) for repeat in tried] for choice in range(len(row.choices))] for row in rows
     }
-    list(pool.map(do, [job for of_row in trials.values() for jobs in of_row for job in jobs]))
-    means = {row: [statistics.fmean(map(validated, jobs)) for jobs in of_row] for row, of_row in trials.items()}
+    if trains:
+        list(pool.map(do, [job for of_row in trials.values() for jobs in of_row for job in jobs]))
+    rows = [row for row in rows if all(is_done(job) for jobs in trials[row] for job in jobs)]
+    means = {row: [statistics.fmean(map(validated, jobs)) for jobs in trials[row]] for row in rows}
     best = {row: max(range(len(found)), key=found.__getitem__) for row, found in means.items()}
-    jobs = {row: [make(row, best[row], repeat) for repeat in repeats] for row in rows}
-    list(pool.map(do, [job for of_row in jobs.values() for job in of_row]))
-    sums = {row: list(pool.map(tested, of_row)) for row, of_row in jobs.items()}
-    return [_summary(row, best[row], means[row], jobs[row], sums[row], sums[rows[0]]) for row in rows]
+    if trains:  # the first repeat of all rows, then the second: whenever it is stopped, rows have about as many
+        list(pool.map(do, [make(row, best[row], repeat) for repeat in repeats for row in rows]))
+    jobs = {row: {repeat: job for repeat in repeats if is_done(job := make(row, best[row], repeat))} for row in rows}
+    sums = {row: dict(zip(own, pool.map(tested, own.values()), strict=True)) for row, own in jobs.items()}
+    return [
+        {
+            "row": row.name,
+            "settings": row.choices[best[row]],
+            "validation": means[row],
+            "validation of all": [validated(job) for job in jobs[row].values()],
+            **{measure: [each[measure].value() for each in sums[row].values()] for measure in MEASURES},
+            "against the first": None if row is rows[0] else against(sums[rows[0]], sums[row]),
+        }
+        for row in rows
+    ]
 
 
-def _summary(
-    row: Row,
-    choice: int,
-    means: Sequence[float],
-    jobs: Sequence[Job],
-    sums: Sequence[dict[str, Sums]],
-    first: Sequence[dict[str, Sums]],
-) -> dict[str, Any]:
-    found: dict[str, Any] = {"row": row.name, "settings": row.choices[choice], "validation": list(means)}
-    found["validation of all"] = [validated(job) for job in jobs]
-    for measure in MEASURES:
-        found[measure] = [each[measure].value() for each in sums]
-    if sums is not first and len({len(each["accuracy"].rows) for each in (*sums, *first)}) == 1:
-        against = difference([each["accuracy"] for each in first], [each["accuracy"] for each in sums])
-        found["against the first"] = {"value": against.value, "p": against.randomisation}
-    return found
+def against(first: dict[str, dict[str, Sums]], own: dict[str, dict[str, Sums]]) -> dict[str, float]:
+    """How far the accuracy of a row is above that of the first, over the runs that both have, and by what luck."""
+    common = [repeat for repeat in own if repeat in first]
+    theirs, ours = ([side[repeat]["accuracy"] for repeat in common] for side in (first, own))
+    found = difference(theirs, ours)
+    return {"value": found.value, "p": found.randomisation}
 
 
 def lines_of(name: str, table: Sequence[dict[str, Any]]) -> list[str]:
@@ -256,10 +252,11 @@ def lines_of(name: str, table: Sequence[dict[str, Any]]) -> list[str]:
         "| --- | --- | --- | --- | --- |",
     ]
     for row in table:
-        against = row.get("against the first")
-        apart = "–" if against is None else f"{100 * against['value']:+.1f}, p = {against['p']:.4f}"
+        apart = "–"
+        if found := row["against the first"]:
+            apart = f"{100 * found['value']:+.1f}, p = {found['p']:.4f}"
         shown = [_shown(row[name]) for name in ("validation of all", *MEASURES)]
-        lines.append(f"| {row['row']} | {' | '.join(shown)} | {apart} |")
+        lines.append(f"| {row['row']} | {len(row['accuracy'])} | {' | '.join(shown)} | {apart} |")
     return [*lines, ""]
 
 
@@ -276,11 +273,13 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, default=Path("runs/vectors"))
     parser.add_argument("--contexts", type=Path)
     parser.add_argument("--most-steps", type=int)
+    parser.add_argument("--only", action="append", default=[], metavar="ROW")
+    parser.add_argument("--report", action="store_true")
     given = parser.parse_args()
-    places = Places(given.out, given.vectors, given.contexts, given.most_steps, given.device)
+    places = Places(given.out, given.vectors, given.contexts, given.most_steps, given.device, tuple(given.only))
     with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
         for name in given.sets:
-            table = table_of(name, places, pool)
+            table = table_of(name, places, pool, trains=not given.report)
             write_file(places.out / f"{name}.json", json.dumps(table, indent=1).encode())
             print("\n".join(lines_of(name, table)), flush=True)
 
