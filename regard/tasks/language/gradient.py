@@ -116,11 +116,13 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     def _penalty(self, reading: Reading) -> Tensor:
         """α mean(m ⊙ h_t)² + β mean(h_t − h_{t−1})², m being the mask of dropout (Merity et al. 2018, section 4.6)."""
-        options, penalty = self.training_options, torch.zeros((), device=self.device)
+        options, penalty = self.training_options, self.model.output_vectors.new_zeros(())
         if options.state_penalty:
-            penalty = penalty + options.state_penalty * reading.states.square().mean()
+            # In the precision of the weights: the factor of such a mean may be too large for 16 bits.
+            penalty = penalty + options.state_penalty * reading.states.to(penalty.dtype).square().mean()
         if options.change_penalty and reading.undropped.shape[1] > 1:
-            penalty = penalty + options.change_penalty * reading.undropped.diff(dim=1).square().mean()
+            changes = reading.undropped.to(penalty.dtype).diff(dim=1)
+            penalty = penalty + options.change_penalty * changes.square().mean()
         return penalty
 
     # What is measured
