@@ -97,8 +97,9 @@ def next_choices(
     _check_text(model, text)
     check(SamplingOptions, dict(steps or {}), "the sampling")  # names every fault at once, and options that are none
     before, coming = _place(model, text, prefix, at)
-    found = _choices(_next(model, text, before), model.task.target, before, steps or {}, shown, coming)
-    return replace(found, source=text, written=model.task.write(before))
+    target = model.task.target_for(text)
+    found = _choices(_next(model, text, before), target, before, steps or {}, shown, coming)
+    return replace(found, source=text, written=target.decode(before))
 
 
 @torch.no_grad()

@@ -29,6 +29,8 @@ from regard.models.transformer.packing import serves
 from regard.runs.checkpoint import WEIGHTS
 from regard.runs.open import Run, open_run
 from regard.runs.train import train
+from regard.seeing.lessons.losses import sentence_loss
+from regard.seeing.next_token import beam_tree, choices_along, next_choices
 from regard.seeing.sentences import see
 from regard.tasks.translation.copying_task import CopyingTranslation
 from regard.tasks.translation.forcing import force_batch, forced_scores
@@ -66,6 +68,7 @@ def test_unknown_words_have_numbers_of_their_own_in_each_sentence() -> None:
     assert batch.target.tolist() == [[6, 1, 3], [5, 3, 0]]  # b can neither be written nor copied
     assert batch.inputs.tolist() == [[2, 1, 1], [2, 1, 3]]
     assert batch.further.tolist() == [[True, True], [True, False]]
+    assert task.quote(batch) == "'⁇ a ⁇ ⁇' | '⁇ ⁇'"
 
 
 def test_the_company_of_other_sentences_changes_nothing() -> None:
@@ -175,6 +178,18 @@ def test_a_loaded_model_writes_looks_and_goes_on_with_words_it_has_never_seen(ru
     assert folder.target_tokens(["½", "birds"], text)[0] == model.task.target.size + 1
     with pytest.raises(Fault, match="'Zoë' is no token"):
         folder.target_tokens(["Zoë"], text)
+
+
+def test_what_could_be_written_has_the_words_that_could_be_copied(run: Run) -> None:
+    model = regard.load(run.folder.folder)
+    text = "Żółć has ½ birds ."
+    choices = next_choices(model, text, prefix="Żółć", shown=99)
+    assert {"Żółć", "½"} <= set(choices.tokens)
+    assert (choices.before, choices.written) == (["Żółć"], "Żółć")
+    written = model.task.target_for(text).encode("½ birds")
+    assert [set(each.tokens) >= {"Żółć", "½"} for each in choices_along(model, text, written)] == [True] * 3
+    assert {node.token for node in beam_tree(model, text, width=16).nodes} & {"Żółć", "½"}
+    assert sentence_loss(model, text, "½ birds").tokens[0].token == "½"
 
 
 def test_only_models_that_copy_write_with_one_that_copies(run: Run, tmp_path: Path) -> None:

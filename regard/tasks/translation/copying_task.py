@@ -57,6 +57,10 @@ class CopyingTranslation(Translation):
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Tensor, State]:
         return step_copying(self.model, tokens, state, self.known)
 
+    def write(self, tokens: Sequence[int]) -> str:
+        """What tokens say, whatever their source was: words that were copied from it are unknown."""
+        return self.target.decode([token if token < self.known.size else self.known.unknown for token in tokens])
+
     def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]], text: str = "") -> dict[str, Side]:
         """As of every translator, and where each word comes from: the vocabulary, or a place of the source."""
         sides = super().sides(batch, outputs, text)

@@ -244,9 +244,8 @@ class Translation(nn.Module):
         """The same of sentences that are cut into tokens already."""
         return self.token_batch([np.array(row) for row in rows], [np.array([])] * len(rows))
 
-    def write(self, tokens: Sequence[int], text: str = "") -> str:
-        """What tokens say that are written for a text; words copied from it cannot be written without it."""
-        return self.target_for(text).decode(tokens)
+    def write(self, tokens: Sequence[int]) -> str:
+        return self.target.decode(tokens)
 
     def embed(self, batch: PairBatch) -> list[TextVectors]:
         return source_vectors(self.model, self.source, batch)
@@ -257,8 +256,7 @@ class Translation(nn.Module):
     def quote(self, batch: PairBatch | PackedBatch) -> str:
         pairs = batch.pairs if isinstance(batch, PackedBatch) else batch
         source = self.source.decode(pairs.source[0, : int(pairs.source_lengths[0]) - 1].tolist())
-        written = pairs.target[0, : int(pairs.target_lengths[0]) - 1]
-        target = self.target.decode((written if self.known is None else self.known.read(written)).tolist())
+        target = self.write(pairs.target[0, : int(pairs.target_lengths[0]) - 1].tolist())
         return f"'{shorten(source)}' | '{shorten(target)}'"
 
     def sides(self, batch: PairBatch, outputs: Sequence[Sequence[int]], text: str = "") -> dict[str, Side]:
