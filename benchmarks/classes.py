@@ -245,12 +245,8 @@ def against(first: dict[str, dict[str, Sums]], own: dict[str, dict[str, Sums]]) 
 
 def lines_of(name: str, table: Sequence[dict[str, Any]]) -> list[str]:
     """A table in Markdown; values in percent."""
-    lines = [
-        f"{name}",
-        "",
-        "| model | validation | accuracy | F1 | against the first |",
-        "| --- | --- | --- | --- | --- |",
-    ]
+    columns = ["model", "runs", "validation", "accuracy", "F1", "against the first"]
+    lines = [name, "", f"| {' | '.join(columns)} |", f"| {' | '.join(['---'] * len(columns))} |"]
     for row in table:
         apart = "–"
         if found := row["against the first"]:
