@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from regard.base.faults import Fault
 from regard.cli import word_options
 from regard.cli.console import console_progress, print_json, remark, say_table
 from regard.cli.lines import TextInput
@@ -28,6 +29,8 @@ def command(
     if not words:
         lines.check()
         words = [line for line in lines.lines() if line.strip()]
+    if not words:
+        raise Fault("There are no words; name them, or write one on each line of standard input.")
     request = NeighboursRequest.read({"words": words, **word_options.given(count, side)}, OptionNames())
     with console_progress() as progress:
         lexicon = open_lexicon(model, side, vocabulary, progress, remark)

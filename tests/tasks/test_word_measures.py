@@ -71,6 +71,13 @@ def test_likeness_is_compared_over_the_pairs_that_are_known():
     assert (made.spearman, made.compared) == (pytest.approx(-0.2), 4)
 
 
+def test_words_with_themselves_share_their_rank():
+    random = np.random.default_rng(9)
+    vectors = WordVectors([f"w{number}" for number in range(50)], random.standard_normal((50, 30)).astype(np.float32))
+    pairs = [JudgedPair(word, word, number) for number, word in enumerate(vectors.words)]
+    assert np.isnan(compare_similarities(vectors, pairs).spearman)
+
+
 @pytest.fixture(scope="module")
 def drawn() -> WordVectors:
     """Three hundred random words, some of them twice in different case, around a few directions."""

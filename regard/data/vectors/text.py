@@ -100,7 +100,7 @@ def _parse_line(line: str, width: int, gathering: Gathering, number: int) -> tup
     """The word of a line, which may have spaces in it, and the numbers at its end."""
 
     def refuse(why: str) -> NoReturn:
-        raise Fault(f"{gathering.name}, line {number}: {why}.")
+        raise Fault(f"{gathering.name}, line {number}: {why}")
 
     cells = line.replace("\t", " ").split(" ")
     filled = [cell for cell in cells if cell]
@@ -110,10 +110,10 @@ def _parse_line(line: str, width: int, gathering: Gathering, number: int) -> tup
     found = [_number(cell) for cell in numerals]
     wrong = next((cell for cell, value in zip(numerals, found, strict=True) if value is None), None)
     if wrong is not None:
-        refuse(f"'{wrong[:_LONGEST_SHOWN]}' is no number")
+        refuse(f"'{wrong[:_LONGEST_SHOWN]}' is no number.")
     surplus = parts[1:]
     if len(parts) > _MOST_PARTS or (surplus and _is_of_vector(surplus[-1])):
-        refuse(f"after the word {width} numbers are needed, but here are more")
+        refuse(f"after the word {width} numbers are needed, but here are more.")
     return " ".join(parts), [value for value in found if value is not None]
 
 
