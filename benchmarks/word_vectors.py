@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/word_vectors.py                          # words a second, two or three minutes
     .venv/bin/python benchmarks/word_vectors.py --quality english        # how good they are, over seeds; half an hour
-    .venv/bin/python benchmarks/word_vectors.py --gpu                    # ours alone, on a GPU
+    .venv/bin/python benchmarks/word_vectors.py --gpu english            # ours alone, on a GPU: both
 
 Speed is that of learning alone: text that is read and cut, and a vocabulary that is counted. gensim is given lists of
 words, and for skip-gram also a file of lines (`corpus_file`), which is its fastest way. Quality is measured by the same
@@ -32,6 +32,7 @@ from regard.data.vectors.word_vectors import WordVectors
 from regard.families import check_recipe, task_class
 from regard.models.words import FastText, FastTextOptions, Word2Vec, Word2VecOptions
 from regard.models.words.learning import Learning
+from regard.models.words.on_gpu import MOST_PROGRAMS
 from regard.models.words.vocabulary import Vocabulary
 from regard.tasks.words.measures import add_scores, compare_similarities, solve_analogies
 
@@ -40,6 +41,7 @@ ROUNDS = 2
 WORDS = 300_000  # of the text that speed is measured on
 BUCKETS = 200_000
 EPOCHS = 5
+PROGRAMS = (32, 64, 128, 256, 512)  # that learn side by side on a GPU
 EVALUATION = {
     "english": ("questions-words.txt.gz", "wordsim353.tsv.gz", "simlex999.txt.gz"),
     "portuguese": ("pt/LX-4WAnalogiesBr.txt.gz", "pt/LX-WordSim-353.txt.gz", "pt/LX-SimLex-999.txt.gz"),
@@ -152,23 +154,41 @@ def _train(peer: Any, corpus: Corpus, **text: Any) -> float:
     return float(corpus.words())
 
 
-def on_gpu() -> None:
-    """Words a second of ours on a GPU, by how many words are learnt from at once."""
+def on_gpu(language: str, seeds: int) -> None:
+    """Ours on a GPU: words a second and quality, by how many programs learn side by side."""
     import torch
 
     with tempfile.TemporaryDirectory() as folder:
-        corpus = corpus_of("english", Path(folder) / "text")
-    print("| method | words at once | words a second |\n| --- | --- | --- |")
-    for name, (ours, _) in METHODS.items():
-        if "hierarchical" in name:
-            continue
-        for size in (10_000, 50_000, 200_000):
-            model, learning = our_model(corpus, ours), Learning(0.025, 1e-4, size)
+        corpus = corpus_of(language, Path(folder) / "text")
+    print(f"{language}, {EPOCHS} epochs of {corpus.words():,} words, {seeds} seeds", flush=True)
+    cases = [("skip-gram, negative", programs) for programs in PROGRAMS]
+    cases += [("CBOW, negative", MOST_PROGRAMS), ("fastText, skip-gram", MOST_PROGRAMS)]
+    for number, (name, programs) in enumerate(cases):
+        learning = Learning(0.05 if "CBOW" in name else 0.025, 1e-4, 50_000, programs)
+        results, rates = [], []
+        for seed in range(seeds + 1):
+            model = our_model(corpus, METHODS[name][0], seed)
             model.move_to(torch.device("cuda"))
-            our_epochs(model, corpus.first(WORDS), learning, 1)  # which compiles
             begun = time.perf_counter()
-            words = our_epochs(model, corpus, learning, 2)
-            print(f"| {name} | {size:,} | {words / (time.perf_counter() - begun):,.0f} |", flush=True)
+            words = our_epochs(model, corpus, learning, EPOCHS if seed else 1, seed)  # the first compiles
+            if seed:
+                rates.append(words / (time.perf_counter() - begun))
+                vectors = WordVectors(list(corpus.vocabulary.words), model.vectors("centres").cpu().numpy())
+                results.append(measures(vectors, language))
+        if not number:
+            print(_row("method", "programs", "words a second", *results[0]))
+            print(_row(*["---"] * (len(results[0]) + 3)))
+        print(_row(name, str(programs), f"{statistics.median(rates):,.0f}", *_spreads(results)), flush=True)
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _spreads(results: list[dict[str, float]]) -> list[str]:
+    """The mean of each measure over seeds, and its standard deviation."""
+    cells = [[each[name] for each in results] for name in results[0]]
+    return [f"{statistics.fmean(cell):.1f} ± {statistics.stdev(cell) if len(cell) > 1 else 0:.1f}" for cell in cells]
 
 
 def measures(vectors: WordVectors, language: str) -> dict[str, float]:
@@ -207,11 +227,10 @@ def quality(language: str, method: str, seeds: int, threads: int) -> None:
         results[name].append(measures(makers[name](seed), language))
         said = {key: round(value, 2) for key, value in results[name][-1].items()}
         print(name, seed, said, file=sys.stderr, flush=True)
-    print("| by | " + " | ".join(results["regard"][0]) + " |\n| --- |" + " --- |" * len(results["regard"][0]))
+    print(_row("by", *results["regard"][0]))
+    print(_row(*["---"] * (len(results["regard"][0]) + 1)))
     for name, found in results.items():
-        cells = [[each[key] for each in found] for key in results["regard"][0]]
-        spread = [f"{statistics.fmean(cell):.1f} ± {statistics.stdev(cell) if seeds > 1 else 0:.1f}" for cell in cells]
-        print(f"| {name} | {' | '.join(spread)} |")
+        print(_row(name, *_spreads(found)))
 
 
 def _turns(seeds: int, makers: dict[str, Any]) -> Iterator[tuple[int, str]]:
@@ -224,10 +243,10 @@ def main() -> None:
     parser.add_argument("--method", choices=METHODS, default="skip-gram, negative")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=THREADS)
-    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--gpu", choices=EVALUATION)
     given = parser.parse_args()
     if given.gpu:
-        on_gpu()
+        on_gpu(given.gpu, given.seeds)
     elif given.quality:
         quality(given.quality, given.method, given.seeds, given.threads)
     else:

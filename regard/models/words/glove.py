@@ -115,34 +115,37 @@ class GloVe:
         return material.batches(next(keys(seed, epoch, 0)), start)
 
     def update(self, batch: PairBatch, learning: Learning) -> Update:
-        """Learn from a batch; the learning rate does not fall, for AdaGrad's steps do."""
-        logarithms, shares = np.log(batch.counts), self._shares(batch.counts)
-        items, rate = len(batch.counts), learning.learning_rate
-        if self.tables["centres"].is_cuda:
-            from regard.kernels.word_vectors import learn_cooccurrences
+        """Learn from a batch, where the tables lie; the learning rate does not fall, for AdaGrad's steps do."""
+        is_on_gpu = self.tables["centres"].is_cuda
+        total = self._learn_on_gpu(batch, learning) if is_on_gpu else self._learn_on_cpu(batch, learning)
+        return Update(total, len(batch.counts), len(batch.counts), learning.learning_rate)
 
-            arrays, device = (batch.rows, batch.columns, logarithms, shares), self.tables["centres"].device
-            rows, columns, *numbers = (torch.from_numpy(each).to(device) for each in arrays)
-            losses = learn_cooccurrences(
-                rows, columns, numbers[0], numbers[1], self.tables, rate, side_by_side(len(self.vocabulary))
-            )
-            return Update(float(losses.sum()), items, items, rate)
+    def _learn_on_gpu(self, batch: PairBatch, learning: Learning) -> float:
+        from regard.kernels.word_vectors import learn_cooccurrences
+
+        arrays = (batch.rows, batch.columns, np.log(batch.counts), self._shares(batch.counts))
+        device, programs = self.tables["centres"].device, learning.threads or side_by_side(len(self.vocabulary))
+        rows, columns, logarithms, shares = (torch.from_numpy(each).to(device) for each in arrays)
+        rate = learning.learning_rate
+        return float(learn_cooccurrences(rows, columns, logarithms, shares, self.tables, rate, programs).sum())
+
+    def _learn_on_cpu(self, batch: PairBatch, learning: Learning) -> float:
         from regard.kernels.glove_updates import GloVeTables, learn_pairs
 
         tables = GloVeTables(**{name: tensor.numpy() for name, tensor in self.tables.items()})
+        logarithms, shares = np.log(batch.counts), self._shares(batch.counts)
 
         def learn(part: slice) -> float:
             given = (batch.rows[part], batch.columns[part], logarithms[part], shares[part])
-            return float(learn_pairs(*given, tables, rate))
+            return float(learn_pairs(*given, tables, learning.learning_rate))
 
-        cuts = np.linspace(0, len(batch.counts), learning.threads + 1).astype(int).tolist()
+        threads = learning.threads or 1
+        cuts = np.linspace(0, len(batch.counts), threads + 1).astype(int).tolist()
         parts = [slice(first, last) for first, last in pairwise(cuts)]
-        if len(parts) == 1:
-            total = learn(parts[0])
-        else:
-            with ThreadPoolExecutor(len(parts)) as pool:
-                total = sum(pool.map(learn, parts))
-        return Update(total, items, items, rate)
+        if threads == 1:
+            return learn(parts[0])
+        with ThreadPoolExecutor(threads) as pool:
+            return sum(pool.map(learn, parts))
 
     def _shares(self, counts: Float32[np.ndarray, " pair"]) -> Float32[np.ndarray, " pair"]:
         """f: how much a pair counts for."""

@@ -21,7 +21,7 @@ class Learning:
     learning_rate: float
     lowest_rate: float
     batch_words: int
-    threads: int = 1
+    threads: int | None = None  # as many as suit where it learns
 
     def rate(self, passed: float) -> float:
         """The learning rate when this part of the training, from 0 to 1, has passed: it falls in a straight line."""

@@ -34,6 +34,7 @@ class GpuLearner:
         self,
         batch: TextBatch,
         rates: tuple[float, float],
+        programs: int,
         centres: Float[Tensor, "row width"],
         contexts: Float[Tensor, "word width"],
     ) -> tuple[float, int]:
@@ -58,7 +59,7 @@ class GpuLearner:
         losses = learn_places(
             words, lows.int(), highs.int(), torch.linspace(*rates, len(words), device=device), negatives,
             (self.parts[0], self.parts[1]), centres, contexts, is_cbow, options.divide_mean, options.window,
-            side_by_side(len(self.own)),
+            programs,
         )  # fmt: skip
         others = highs - lows - 1
         return float(losses.sum()), int((others > 0).sum() if is_cbow else others.sum())

@@ -18,7 +18,7 @@ from regard.models.words.learning import Learning, Update, Which, check_tables, 
 from regard.models.words.losses import Predictions
 from regard.models.words.ngrams import Parts, whole_words
 from regard.models.words.on_cpu import CpuLearner
-from regard.models.words.on_gpu import GpuLearner
+from regard.models.words.on_gpu import GpuLearner, side_by_side
 from regard.models.words.options import Word2VecOptions
 from regard.models.words.sampling import shares
 from regard.models.words.text import Text, TextBatch
@@ -108,9 +108,10 @@ class Word2Vec:
         if not len(batch.words):
             return Update(0.0, 0, batch.length, rates[1])
         if self.centres.is_cuda:
-            found = self._on_gpu.learn(batch, rates, self.centres, self.contexts)
+            programs = learning.threads or side_by_side(len(self.vocabulary))
+            found = self._on_gpu.learn(batch, rates, programs, self.centres, self.contexts)
         else:
-            found = self._on_cpu.learn(batch, rates, learning.threads, self.centres, self.contexts)
+            found = self._on_cpu.learn(batch, rates, learning.threads or 1, self.centres, self.contexts)
         return Update(*found, batch.length, rates[1])
 
     @cached_property

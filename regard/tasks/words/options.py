@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from regard.base.recipe import Recipe
 from regard.data.texts.options import WordsData
 from regard.models.words.learning import Learning
+from regard.models.words.on_gpu import MOST_PROGRAMS
 from regard.training.options import UpdatingOptions
 
 
@@ -27,12 +28,13 @@ class WordsTraining(UpdatingOptions):
     batch_words: int = Field(
         default=50_000, ge=1, description="Words, or pairs of words, between two looks at how far training has come."
     )
-    threads: int = Field(
-        default=1,
+    threads: int | None = Field(
+        default=None,
         ge=1,
-        le=1024,
-        description="Threads that learn side by side without locks; with more than one no two runs are the same, "
-        "and a resumed run is as good as one that was never stopped but not equal to it.",
+        le=4096,
+        description="Threads, or programs of a GPU, that learn side by side without locks: with more than one no two "
+        "runs are the same, and a resumed run is as good as one that was never stopped but not equal to it; if not "
+        f"given, 1 on a CPU, and on a GPU up to {MOST_PROGRAMS}, fewer where there are few words.",
     )
     device: str = Field(default="cpu", description="Where to train: auto, cpu, cuda or cuda:1.")
 
