@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from regard.base.faults import Fault
 from regard.model import Model
+from regard.models.recurrent.bilm import Bilm
 from regard.protocols import Answer, Followed, Follows
 from regard.viewing.sides import Words
 
@@ -73,9 +74,11 @@ def _overheard(model: Model) -> Iterator[dict[nn.RNNBase, Tensor]]:
         assert isinstance(layer, nn.RNNBase)
         heard.setdefault(layer, inputs)
 
-    hooks = [
-        part.register_forward_pre_hook(listen) for _, part in model.named_modules() if isinstance(part, nn.RNNBase)
-    ]
+    parts = [part for _, part in model.named_modules()]
+    # Language models whose features are read were learnt before, and their layers are no part of how it reads.
+    borrowed = {inner for part in parts if isinstance(part, Bilm) for inner in part.modules()}
+    own = (part for part in parts if isinstance(part, nn.RNNBase) and part not in borrowed)
+    hooks = [part.register_forward_pre_hook(listen) for part in own]
     try:
         yield heard
     finally:

@@ -19,6 +19,7 @@ from regard.data.tokenisers.symbols import clean
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in
 from regard.data.tokenisers.words import split_words
 from regard.families import network_class
+from regard.hardware.precision import check_cell
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.recurrent.bilm import Bilm
 from regard.models.shapes import ShapesOnly, refuse_too_large
@@ -56,6 +57,7 @@ class Contexts(nn.Module):
     @classmethod
     def check(cls, recipe: ContextsRecipe, device: torch.device, folder: Path | None) -> None:
         check_files_of(recipe.data, folder)
+        check_cell(recipe.model.cell, recipe.training.precision, device)
         with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
             refuse_too_large(network_class(recipe)(recipe.model, FEWEST_TOKENS, 0, 1, 2))
 
