@@ -27,9 +27,9 @@ VERBS = {
     "rnnlm": "train evaluate generate info compare average serve",
     "ngram": "train evaluate generate info compare serve",
     "bilm": "train evaluate embed info compare average serve",
-    "word2vec": "train evaluate neighbours analogy info compare serve",
-    "glove": "train evaluate neighbours analogy info compare serve",
-    "fasttext": "train evaluate neighbours analogy info compare serve",
+    "word2vec": "train evaluate embed neighbours analogy info compare serve",
+    "glove": "train evaluate embed neighbours analogy info compare serve",
+    "fasttext": "train evaluate embed neighbours analogy info compare serve",
 }
 
 

@@ -6,10 +6,15 @@ from pydantic import Field
 from torch import Tensor
 
 from regard.data.tokenisers.labels import is_spelled_word, labels
+from regard.data.tokenisers.spaces import split_at_spaces
+from regard.data.tokenisers.symbols import clean
 from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.data.tokenisers.words import split_words
 from regard.protocols import TextVectors
 from regard.training.options import TrainingOptions
 from regard.viewing.sides import Words
+
+_CUTS = {"spaces": split_at_spaces, "words": split_words}  # of the tokenisers whose tokens are words
 
 
 class TextTraining(TrainingOptions):
@@ -19,6 +24,11 @@ class TextTraining(TrainingOptions):
         default=None, ge=8, description="Tokens of the longer side in a batch, padding counted; found when not given."
     )
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability given to all tokens.")
+
+
+def cut_words(kind: str, text: str) -> list[str]:
+    """The words of a text as they were written, where tokens of this kind are words; nothing where they are not."""
+    return _CUTS[kind](clean(text)) if kind in _CUTS else []
 
 
 def words_of(tokeniser: Tokeniser, tokens: Sequence[int], written: Sequence[str] = ()) -> Words:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from toys import open_toy
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
@@ -92,6 +93,18 @@ def test_one_layer_alone_and_one_that_is_not_there(model: Model) -> None:
         model.embed("dog")
     with pytest.raises(Fault, match="Text 2: it has 22 tokens, but the model takes 20 at most"):
         model.embed(["dog", "dog " * 21])
+
+
+@pytest.mark.parametrize("family", ["word2vec", "fasttext"])
+def test_words_have_one_layer_the_same_in_any_context(family: str, tmp_path: Path) -> None:
+    run = open_toy(family, tmp_path)
+    known = run.task.word_vectors()
+    first, second = known.words[:2]
+    one, other, blank = make_model(run.task, run.recipe).embed([f"{first} {second}", f"{second} Xyzzy", ""])
+    np.testing.assert_array_equal(one.layers[0].numpy(), np.stack([known[first], known[second]]))
+    np.testing.assert_array_equal(other.layers[0][0].numpy(), known[second])
+    assert bool(other.layers[0][1].any()) == (family == "fasttext")  # which composes unknown words
+    assert blank.layers[0].shape == (0, 6)
 
 
 def vectors_of(*texts: list[str]) -> Iterator[TextVectors]:

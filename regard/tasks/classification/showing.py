@@ -4,20 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from regard.data.tokenisers.labels import labels
-from regard.data.tokenisers.spaces import split_at_spaces
-from regard.data.tokenisers.symbols import clean
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.data.tokenisers.words import split_words
+from regard.tasks.text import cut_words
 from regard.viewing.sides import Words
 
 FIRST = "[first]"  # the token that some encoders put before a text
-_CUTS = {"spaces": split_at_spaces, "words": split_words}
 
 
 def words_of(tokeniser: Tokeniser, kind: str, text: str, tokens: Sequence[int]) -> Words:
     """The tokens of a text; where they are words, as people wrote them."""
-    if kind in _CUTS:
-        words = _CUTS[kind](clean(text))
+    if words := cut_words(kind, text):
         return Words(words, words, range(len(words)))
     texts, places = labels(tokeniser, tokens, by_word=True)
     return Words(tokeniser.pieces(tokens), texts, places)

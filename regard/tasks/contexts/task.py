@@ -14,10 +14,7 @@ from regard.base.progress import Progress, Remark
 from regard.data.corpora.cleaning import shorten
 from regard.data.texts.options import SpelledData
 from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
-from regard.data.tokenisers.spaces import split_at_spaces
-from regard.data.tokenisers.symbols import clean
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser, tokenisers_in
-from regard.data.tokenisers.words import split_words
 from regard.families import network_class
 from regard.hardware.precision import check_cell
 from regard.models.cross_entropy import projected_cross_entropy
@@ -27,10 +24,9 @@ from regard.protocols import Loss, Measure, Tally, TextVectors, mean
 from regard.tasks.contexts.batches import SentenceBatch, SentenceRows, pad_rows
 from regard.tasks.contexts.options import ContextsRecipe
 from regard.tasks.language.measures import perplexity
-from regard.tasks.text import text_vectors, words_of
+from regard.tasks.text import cut_words, text_vectors, words_of
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
-_WORDS = {"spaces": split_at_spaces, "words": split_words}  # how text is cut where tokens are words
 _PADDING = -100  # where cross-entropies want nothing
 _SIGNED = "per token, </s> counted, unknown words as <unk>"
 
@@ -125,8 +121,7 @@ class Contexts(nn.Module):
 
     def read(self, inputs: Sequence[str]) -> SentenceBatch:
         """Texts as people write them; one longer than any that may be learnt from is refused by its number."""
-        cut = _WORDS.get(self.kind)
-        written = [cut(clean(text)) for text in inputs] if cut else []
+        written = [cut_words(self.kind, text) for text in inputs]
         return self._placed(self.tokeniser.encode_all(list(inputs)), written)
 
     def read_words(self, rows: Sequence[Sequence[str]]) -> SentenceBatch:

@@ -1,6 +1,6 @@
 """Vectors of words bound to text and to people."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
+from regard.data.texts.options import WordsData
 from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
@@ -19,8 +20,10 @@ from regard.families import network_class
 from regard.hardware.devices import pick_device
 from regard.models.words.learning import Learning
 from regard.models.words.vocabulary import COUNTS, Vocabulary, read_vocabulary
-from regard.protocols import Learnt, Measure, Tally, WhichVectors, mean
+from regard.protocols import Learnt, Measure, Tally, TextVectors, WhichVectors, mean
+from regard.tasks.text import cut_words
 from regard.tasks.words.options import WordsRecipe
+from regard.viewing import sides
 
 LOSS = "loss"
 
@@ -45,8 +48,8 @@ class Words:
 
     MEASURES = (LOSS,)
 
-    def __init__(self, model: Any, tokeniser: Tokeniser) -> None:
-        self.model, self.tokeniser = model, tokeniser
+    def __init__(self, model: Any, tokeniser: Tokeniser, data: WordsData) -> None:
+        self.model, self.tokeniser, self.data = model, tokeniser, data
         self.unit = model.unit
         self._numbers = {word: number for number, word in enumerate(model.vocabulary.words)}
         self._material: dict[str, Any] = {}
@@ -74,7 +77,7 @@ class Words:
         tokeniser = _tokeniser(recipe, files)
         words = tokeniser.pieces(range(len(NAMES), tokeniser.size))
         vocabulary = read_vocabulary(words, files.get(COUNTS))
-        return cls(network_class(recipe)(recipe.model, vocabulary), tokeniser)
+        return cls(network_class(recipe)(recipe.model, vocabulary), tokeniser, recipe.data)
 
     def learn_from(self, prepared: PreparedWords, recipe: WordsRecipe) -> None:
         self._learning, self._epochs = recipe.learning(), recipe.training.epochs
@@ -134,6 +137,22 @@ class Words:
             return self.model.vectors(which)[number].cpu().numpy()
         composed = self.model.compose(word) if which == "centres" else None
         return None if composed is None else composed.cpu().numpy()
+
+    def read(self, inputs: Sequence[str]) -> list[list[str]]:
+        """The words of texts as people write them, in the spelling that was learnt from."""
+        return [cut_words(self.data.tokeniser.kind, self.data.spell(text)) for text in inputs]
+
+    def embed(self, batch: list[list[str]]) -> list[TextVectors]:
+        """The vectors of all words of each text, in the one layer there is; a word that has none is at zero."""
+        table, width = self.word_vectors(), self.model.options.width
+        nothing = np.zeros(width, np.float32)
+        found = []
+        for words in batch:
+            vectors = [table[word] if word in self._numbers else self.vector_of(word) for word in words]
+            known = [nothing if vector is None else vector for vector in vectors]
+            layer = torch.from_numpy(np.array(known, np.float32).reshape(-1, width))
+            found.append(TextVectors(sides.Words(words, words, range(len(words))), {0: layer}))
+        return found
 
     # What people are told
 
