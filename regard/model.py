@@ -1,7 +1,6 @@
 """A trained model in the hand: what `regard.load` gives, and what the commands use."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,8 +116,12 @@ class Model:
         if side not in self._lexicons:
             from regard.verbs.words.lexicon import Lexicon
 
-            compose = partial(self.task.vector_of, which=side)
-            self._lexicons[side] = Lexicon("the model", self.task.word_vectors(side), compose)
+            vectors = self.task.word_vectors(side)
+
+            def compose(word: str) -> Any:
+                return None if word in vectors else self.task.vector_of(word, side)
+
+            self._lexicons[side] = Lexicon("the model", vectors, compose)
         return self._lexicons[side]
 
 

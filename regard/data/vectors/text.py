@@ -87,13 +87,21 @@ def _parse_block(lines: Sequence[str], width: int, gathering: Gathering, first: 
             numerals.append(rest)
         else:
             words[place], rows[place] = _parse_line(line, width, gathering, first + place)
-    if regular:
-        try:
-            rows[regular] = np.loadtxt(numerals, dtype=np.float32, comments=None, ndmin=2)
-        except ValueError:
-            for place in regular:
-                words[place], rows[place] = _parse_line(lines[place], width, gathering, first + place)
+    parsed = _parse_table(numerals)
+    if parsed.shape == (len(regular), width):
+        rows[regular] = parsed
+    else:  # some line is regular in its spaces alone
+        for place in regular:
+            words[place], rows[place] = _parse_line(lines[place], width, gathering, first + place)
     return words, rows
+
+
+def _parse_table(numerals: Sequence[str]) -> np.ndarray:
+    """Lines of numbers as a table; an empty one where they are no such thing."""
+    try:
+        return np.loadtxt(numerals, dtype=np.float32, comments=None, ndmin=2) if numerals else np.empty((0, 0))
+    except ValueError:
+        return np.empty((0, 0))
 
 
 def _parse_line(line: str, width: int, gathering: Gathering, number: int) -> tuple[str, list[float]]:

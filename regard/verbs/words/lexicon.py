@@ -59,8 +59,8 @@ class FoundWord:
 class Lexicon:
     """Word vectors under a name, and perhaps a way to compose vectors of words that have none.
 
-    A word is looked up in NFC as it is written; then it is composed, if that is possible; then it is looked for in
-    another case, which a remark tells. A word that is not found at all is refused, with those that are spelled like it.
+    A word is looked up in NFC as it is written, and then in another case; what is not found so is composed, if that is
+    possible. A remark tells of either. Any other word is refused, with some that are spelled like it.
     """
 
     def __init__(self, name: str, vectors: WordVectors, compose: Compose | None = None) -> None:
@@ -98,14 +98,15 @@ class Lexicon:
         row = self.vectors.numbers.get(word)
         if row is not None:
             return self._at(row)
-        if word and self.compose and (vector := self.compose(word)) is not None:
-            remark(f"'{word}' is not in the vocabulary; its vector is composed of its character n-grams")
-            return FoundWord(word, vector, None)
         row = self._by_caseless.get(word.casefold())
-        if row is None:
+        if row is not None:
+            remark(f"'{word}' is not known, but '{self.vectors.words[row]}' is, and stands for it")
+            return self._at(row)
+        vector = self.compose(word) if word and self.compose else None
+        if vector is None:
             raise self._refusal(word)
-        remark(f"'{word}' is not known, but '{self.vectors.words[row]}' is, and stands for it")
-        return self._at(row)
+        remark(f"'{word}' is not in the vocabulary; its vector is composed of its character n-grams")
+        return FoundWord(word, vector, None)
 
     def _at(self, row: int) -> FoundWord:
         return FoundWord(self.vectors.words[row], self.vectors.matrix[row], row)

@@ -144,6 +144,7 @@ WHOLE = b"2 3\nmenino " + packed(*ROWS[0]) + b"piano " + packed(*ROWS[1])
         ("1 2\na 1 2\nb 3 4\n", "has more lines than the 1 words that its first line promises."),
         ("2 3\na 1 2\nb 3 4\n", ", line 2: after the word 3 numbers are needed, but here are 2; is the file whole?"),
         ("2 2\na 1 2\nb 3.5 4 5\n", ", line 3: after the word 2 numbers are needed, but here are more."),
+        ("1 2\na  1\n", ", line 2: after the word 2 numbers are needed, but here are 1; is the file whole?"),
         ("2 2\na 1 2\nb 3 x\n", ", line 3: 'x' is no number."),
         ("2 2\na 1 2\nb 3 1_0\n", ", line 3: '1_0' is no number."),
         ("2 2\na 1 2\nb 3 nan\n", ", line 3: a number is not finite, or too large for float32."),
