@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from regard.base.faults import Fault
+from regard.viewing.canvas import show_word
 from regard.viewing.graph import record as graph
 from regard.viewing.graph.page import graph_data, write_graph_page
 from regard.viewing.graph.picture import draw_neighbourhood
@@ -18,7 +19,8 @@ from regard.viewing.overlay import record as overlay
 from regard.viewing.overlay.page import overlay_data, write_overlay_page
 from regard.viewing.overlay.picture import draw_overlay
 from regard.viewing.overlay.terminal import overlay_lines
-from regard.viewing.page import PageScene, Start, write_page
+from regard.viewing.page import MOST_WEIGHTS, PageScene, Start, write_page
+from regard.viewing.sealed import whole_steps
 from regard.viewing.seen import Block, Joining, Seen
 from regard.viewing.sides import Cells, Nodes, Side, Steps, Words
 from regard.viewing.terminal import matrix_lines
@@ -225,4 +227,21 @@ def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
             return "overlay", overlay_data(record)
         case _Windows(record):
             return "windows", glimpse_data(record)
+        case _Matrices(seen=seen):
+            return "tinted", _tinted_data(seen, looks.title)
     raise Fault("What this model looks at has no view on this page yet; `regard look` draws it.")
+
+
+def _tinted_data(seen: Seen, title: str) -> dict[str, Any]:
+    """What was looked at as the view of tinted words takes it: weights as whole ten-thousandths, row after row."""
+    if (count := sum(block.weights.size for block in seen.blocks)) > MOST_WEIGHTS:
+        raise Fault(f"These are {count:,} weights, and {MOST_WEIGHTS:,} are the most; `regard look` draws them.")
+    return {
+        "start": {"layer": seen.usual, "head": "mean"},
+        "title": show_word(title),
+        "rows": [show_word(name) for name in seen.rows],
+        "columns": [show_word(word) for word in seen.columns],
+        "blocks": [
+            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in seen.blocks
+        ],
+    }

@@ -297,7 +297,7 @@ class LookAnswer(DoorAnswer):
 
     model: str
     seconds: float
-    view: Literal["graph", "overlay", "windows"]
+    view: Literal["graph", "overlay", "tinted", "windows"]
     looks: dict[str, Any]
 
 

@@ -1,4 +1,4 @@
-// What a model looked at while it answered: as a graph, as windows on a picture or as weights over one.
+// What a model looked at while it answered: as a graph, as windows on a picture, as weights over one, or over words.
 
 import { wished } from "./address.js";
 import { byId, element } from "./common.js";
@@ -6,6 +6,7 @@ import { layOutGraph, mountGraph, showGraph } from "./graph.js";
 import { followWidth } from "./opening.js";
 import { mountOverlay, showOverlay } from "./overlay.js";
 import { ask, Refusal } from "./server.js";
+import { mountTinted, showTinted } from "./tinted.js";
 import { layOutWindows, mountWindows, showWindows } from "./windows.js";
 
 // Each view with what makes room for it, shows something in it and lays it out anew.
@@ -13,6 +14,7 @@ const VIEWS = {
   graph: { mount: mountGraph, show: showGraph, layOut: layOutGraph },
   windows: { mount: mountWindows, show: showWindows, layOut: layOutWindows },
   overlay: { mount: mountOverlay, show: showOverlay, layOut: () => {} },
+  tinted: { mount: mountTinted, show: showTinted, layOut: () => {} },
 };
 
 let view = null; // the one that is shown
