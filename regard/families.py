@@ -25,6 +25,7 @@ class Family:
     options: str
     learns: Learning = "gradient"
     looks: bool = True  # whether its networks have attention, or something like it, that can be watched
+    embeds: bool = True  # whether they have vectors of words to hand out, where their task can
     blind_for: tuple[str, ...] = ()  # tasks for which they have none all the same
 
     def load(self) -> tuple[type[Any], type[Options]]:
@@ -87,6 +88,7 @@ FAMILIES: dict[str, Family] = {
         model="Bag",
         options="BagOptions",
         looks=False,
+        embeds=False,
     ),
     "averaging": Family(
         summary="the mean of the vectors of words, and layers above it",

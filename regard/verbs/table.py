@@ -63,11 +63,12 @@ def verbs_of(family: str, task: str) -> list[str]:
     """What a model of a family that was trained for a task can be asked for."""
     kind, made = TASKS[task], find_place(FAMILIES[family].way(task).task)
     blind = () if FAMILIES[family].looks and task not in FAMILIES[family].blind_for else LOOKING
+    lacking = blind if FAMILIES[family].embeds else (*blind, "embed")
     found = [
         verb
         for verb, ways in VERBS.items()
         if (verb not in OWN_VERBS or verb == kind.verb)
-        and verb not in blind
+        and verb not in lacking
         and any(all(has(made, capability) for capability in way) for way in ways)
     ]
     return [*found, *(["serve"] if kind.verb in found else [])]

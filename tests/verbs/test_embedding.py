@@ -107,6 +107,24 @@ def test_words_have_one_layer_the_same_in_any_context(family: str, tmp_path: Pat
     assert blank.layers[0].shape == (0, 6)
 
 
+@pytest.mark.parametrize(
+    ("family", "model"), [("rnn", {"layers": 2}), ("encoder", {"pooling": "first", "layers": 2}), ("averaging", {})]
+)
+def test_the_networks_below_classes_hand_out_their_layers(family: str, model: dict[str, Any], tmp_path: Path) -> None:
+    run = open_toy(family, tmp_path, **model)
+    classifier = make_model(run.task.double(), run.recipe)
+    one, other = classifier.embed(["good or bad", "bad"])
+    assert list(one.layers) == list(range(1 + model.get("layers", 0)))
+    reader = run.task.model.reader
+    batch = run.task.read(["good or bad"])
+    torch.testing.assert_close(one.layers[0], reader.inputs(batch.texts.tokens, None)[0])
+    torch.testing.assert_close(one.layers[0][2], other.layers[0][0])  # the same word
+    if family != "averaging":
+        expected = reader.states(batch.texts)[0, -3:]
+        torch.testing.assert_close(one.layers[2], expected)
+        assert not torch.allclose(one.layers[2][2], other.layers[2][0])
+
+
 def vectors_of(*texts: list[str]) -> Iterator[TextVectors]:
     """Texts of one token a word, whose vectors in layers 0 and 2 are the numbers of their letters."""
     for words in texts:

@@ -86,15 +86,26 @@ class EncoderReader(Reader):
 
     def states(self, texts: Texts) -> Float[Tensor, "batch place width"]:
         """What is known at each word, and before them all at the first token, where there is one."""
-        states = self.enter(self.inputs(texts.tokens, texts.beside))
-        lengths = texts.lengths
+        return self.dropout(self._read(self.inputs(texts.tokens, texts.beside), texts)[-1])
+
+    def layer_states(self, texts: Texts) -> list[Float[Tensor, "batch time depth"]]:
+        vectors = self.inputs(texts.tokens, texts.beside)
+        before = 0 if self.first is None else 1
+        return [vectors, *(states[:, before:] for states in self._read(vectors, texts))]
+
+    def _read(
+        self, vectors: Float[Tensor, "batch time depth"], texts: Texts
+    ) -> list[Float[Tensor, "batch place width"]]:
+        """What every block makes of the vectors of words, behind the first token where there is one."""
+        states, lengths = self.enter(vectors), texts.lengths
         if self.first is not None:
             states = torch.cat([self.first.expand(len(states), 1, -1), states], dim=1)
             lengths = lengths + 1
-        states = self.dropout(self.places(states))
+        states, found = self.dropout(self.places(states)), []
         for block in self.blocks:
             states = block(states, Lengths(lengths))
-        return self.dropout(self.norm(states))
+            found.append(states)
+        return [*found[:-1], self.norm(states)]
 
     def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
         """One vector for each text."""

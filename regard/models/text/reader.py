@@ -17,6 +17,10 @@ class Reader(nn.Module):
         """What is known at each word, where it reads them in their order."""
         raise NotImplementedError
 
+    def layer_states(self, texts: Texts) -> list[Float[Tensor, "batch time depth"]]:
+        """The vectors of the words as they are read, and then what every layer makes of them in their context."""
+        return [self.inputs(texts.tokens, texts.beside)]
+
     def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
         """One vector for each text."""
         raise NotImplementedError

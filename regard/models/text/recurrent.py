@@ -92,12 +92,19 @@ class RecurrentReader(Reader):
         query = self._aspects(texts) if self.options.asks_by_aspect else None
         return self.dropout(self.pooling(states, texts.lengths, query))
 
+    def layer_states(self, texts: Texts) -> list[Float[Tensor, "batch time depth"]]:
+        vectors = self.inputs(texts.tokens, texts.beside)
+        return [vectors, *self.stack.read_layers(self._with_aspect(vectors, texts), texts.lengths)]
+
     def _read(self, texts: Texts) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch width"]]:
         vectors = self.inputs(texts.tokens, texts.beside)
-        if self.options.reads_aspect:
-            beside = self._aspects(texts)[:, None].expand(-1, vectors.shape[1], -1)
-            vectors = torch.cat([vectors, beside], dim=-1)
-        return self.stack.read(vectors, texts.lengths)
+        return self.stack.read(self._with_aspect(vectors, texts), texts.lengths)
+
+    def _with_aspect(self, vectors: Float[Tensor, "batch time depth"], texts: Texts) -> Tensor:
+        """The vectors of words, each beside that of the aspect where it is read with them."""
+        if not self.options.reads_aspect:
+            return vectors
+        return torch.cat([vectors, self._aspects(texts)[:, None].expand(-1, vectors.shape[1], -1)], dim=-1)
 
     def _aspects(self, texts: Texts) -> Float[Tensor, "batch depth"]:
         """The mean of the vectors of an aspect's words."""

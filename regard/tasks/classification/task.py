@@ -32,7 +32,7 @@ from regard.models.text.classifier import TextClassifier
 from regard.models.text.encoder import EncoderReader
 from regard.models.text.pooling import ANSWER, SOURCE
 from regard.models.text.texts import Texts, Vocabulary
-from regard.protocols import Answer, Followed, Loss, Measure
+from regard.protocols import Answer, Followed, Loss, Measure, TextVectors
 from regard.tasks.classification.batches import MEASURED_ROWS, TextBatch, padded, text_batches
 from regard.tasks.classification.contexts import (
     context_source,
@@ -45,6 +45,7 @@ from regard.tasks.classification.measures import MEASURES, measures_of, sums_of_
 from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_as_bytes, open_ngrams
 from regard.tasks.classification.options import ClassificationRecipe
 from regard.tasks.classification.showing import with_first, words_of
+from regard.tasks.text import text_vectors
 from regard.tasks.words.folder import vectors_in
 from regard.viewing.sides import Side, Steps, Words
 
@@ -201,6 +202,14 @@ class Classification(nn.Module):
         rows = self.model.answer(batch.texts).exp().tolist()
         named = [dict(zip(self.labels.classes, row, strict=True)) for row in rows]
         return [Answer(best := max(row, key=row.__getitem__), row[best], row) for row in named]
+
+    @torch.no_grad()
+    def embed(self, batch: TextBatch) -> list[TextVectors]:
+        """The vectors of the words of each text, by the network below what gives the class."""
+        assert isinstance(self.model, TextClassifier)
+        kind, rows = self.data.tokeniser.kind, zip(batch.inputs, batch.texts.tokens, batch.texts.lengths, strict=True)
+        texts = [words_of(self.tokeniser, kind, text, row[:length].tolist()) for text, row, length in rows]
+        return text_vectors(texts, self.model.reader.layer_states(batch.texts))
 
     @torch.no_grad()
     def follow(self, text: str) -> Followed:
