@@ -7,7 +7,7 @@ over all pairs with x_ij > 0 (Pennington et al. 2014, equations 8 and 9; the hal
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -34,16 +34,22 @@ class PairBatch:
 
 
 class CountedText:
-    """The co-occurrences of a text, counted when they are first asked for, and cut into batches."""
+    """The co-occurrences of a text, counted when they are first asked for, and cut into batches.
 
-    def __init__(self, tokens: np.ndarray, end: int, first: int, size: int, window: int, batch: int) -> None:
-        self._text, self._batch = (tokens, end, first, size, window), batch
+    They are multiplied by `scale`: those of another text than the training text are brought to its length.
+    """
+
+    def __init__(
+        self, tokens: np.ndarray, end: int, first: int, size: int, window: int, batch: int, scale: float
+    ) -> None:
+        self._text, self._batch, self._scale = (tokens, end, first, size, window), batch, np.float32(scale)
         self._counted: Cooccurrences | None = None
 
     @property
     def counted(self) -> Cooccurrences:
         if self._counted is None:
-            self._counted = count_cooccurrences(*self._text)
+            found = count_cooccurrences(*self._text)
+            self._counted = replace(found, counts=found.counts * self._scale)
         return self._counted
 
     def __len__(self) -> int:
@@ -87,7 +93,7 @@ class GloVe:
     @property
     def signature(self) -> str:
         """How its loss is made."""
-        return "half of the weighted squared error of log counts, per pair of words"
+        return "half of the weighted squared error of log counts, brought to the length of the training text"
 
     def weights(self) -> dict[str, Tensor]:
         return {name: self.tables[name] for name in self.shapes}
@@ -109,7 +115,9 @@ class GloVe:
 
     def material(self, tokens: np.ndarray, end: int, first: int, learning: Learning) -> CountedText:
         """What it learns from: the co-occurrences of a text."""
-        return CountedText(tokens, end, first, len(self.vocabulary), self.options.window, learning.batch_words)
+        size, window = len(self.vocabulary), self.options.window
+        scale = float(self.vocabulary.counts.sum() / max(np.count_nonzero(tokens >= first), 1))
+        return CountedText(tokens, end, first, size, window, learning.batch_words, scale)
 
     def batches(self, material: CountedText, seed: int, epoch: int, epochs: int, start: int) -> Iterator[PairBatch]:
         return material.batches(next(keys(seed, epoch, 0)), start)

@@ -91,8 +91,6 @@ class Word2Vec:
 
     def move_to(self, device: torch.device) -> None:
         """Learn there from now on."""
-        if device.type == "cuda" and self.options.loss != "negative":
-            raise Fault(f"loss = '{self.options.loss}' is computed on a CPU only; give training.device = 'cpu'.")
         self.centres, self.contexts = self.centres.to(device), self.contexts.to(device)
 
     def material(self, tokens: np.ndarray, end: int, first: int, learning: Learning) -> Text:

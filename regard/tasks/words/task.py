@@ -18,6 +18,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.data.vectors.word_vectors import WordVectors
 from regard.families import network_class
 from regard.hardware.devices import pick_device
+from regard.models.words.devices import check_device
 from regard.models.words.learning import Learning
 from regard.models.words.vocabulary import COUNTS, Vocabulary, read_vocabulary
 from regard.protocols import Learnt, Measure, Tally, TextVectors, WhichVectors, mean
@@ -61,6 +62,7 @@ class Words:
     def check(cls, recipe: WordsRecipe, device: torch.device, folder: Path | None) -> None:
         if recipe.start_from is not None:
             raise Fault("Vectors of words cannot start from others yet: train them on all of the text at once.")
+        check_device(device, getattr(recipe.model, "loss", ""))
         check_files_of(recipe.data, folder)
 
     @classmethod

@@ -8,11 +8,14 @@ import torch
 
 from regard.kernels.glove_updates import GloVeTables, learn_pairs
 from regard.kernels.word_vectors import learn_cooccurrences
+from regard.models.words import GloVe, GloVeOptions
 from regard.models.words.cooccurrences import count_cooccurrences
 from regard.models.words.huffman import huffman_tree
+from regard.models.words.learning import Learning
 from regard.models.words.ngrams import hashes_of, ngrams, parts_of, rows_of
 from regard.models.words.sampling import alias_table, keep_probabilities, shares
 from regard.models.words.text import Text
+from regard.models.words.vocabulary import Vocabulary
 
 END, FIRST = 3, 4
 
@@ -154,3 +157,14 @@ def test_text_comes_in_whole_sentences_without_its_unknown_words() -> None:
     assert (two.words.tolist(), two.starts.tolist(), two.length) == ([2, 3, 0], [0, 1, 3], 3)
     assert (one.begin, two.end, two.key) == (0.5, 1.0, 12)
     assert one.end == two.begin == pytest.approx(0.5 + 4 / 9 / 2)
+
+
+def test_the_counts_of_another_text_are_brought_to_the_length_of_the_training_text() -> None:
+    """100 words of training beside 4 of validation: what stands there once is expected 25 times."""
+    model = GloVe(GloVeOptions(width=2, window=1), Vocabulary(["a", "b"], np.array([60, 40])))
+    text = np.array([FIRST, FIRST + 1, END, FIRST, 1, FIRST, END])
+    (batch,) = model.batches(model.material(text, END, FIRST, Learning(0.05, 0.0, 10)), 1, 0, 1, 0)
+    counts = dict(
+        zip(zip(batch.rows.tolist(), batch.columns.tolist(), strict=True), batch.counts.tolist(), strict=True)
+    )
+    assert counts == {(0, 1): 25.0, (1, 0): 25.0, (0, 0): 50.0}

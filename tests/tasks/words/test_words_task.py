@@ -16,6 +16,8 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.cli import main
 from regard.families import check_recipe
+from regard.models.words import devices
+from regard.models.words.devices import check_device
 from regard.models.words.ngrams import rows_of
 from regard.models.words.vocabulary import COUNTS
 from regard.protocols import Lexical, Measures, Task, Updates
@@ -126,6 +128,19 @@ def test_validation_text_of_unknown_words_has_no_loss(tmp_path: Path) -> None:
     run = run_of(tmp_path, sentences(), data={"valid": str(tmp_path / "valid.txt")}, training={"epochs": 1})
     assert train(run, []).validations == []
     assert json.loads((tmp_path / "run" / "scores.json").read_text())["scores"] == []
+
+
+def test_where_it_cannot_learn_is_said_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu, cpu = torch.device("cuda"), torch.device("cpu")
+    with pytest.raises(Fault, match=r"model.loss = 'softmax' is computed on a CPU only; give training.device = 'cpu'"):
+        check_device(gpu, "softmax")
+    monkeypatch.setattr(devices, "obstacle", lambda: "Triton is not installed")
+    with pytest.raises(Fault, match="learn on a GPU by kernels, and Triton is not installed"):
+        check_device(gpu, "negative")
+    check_device(cpu, "softmax")
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    with pytest.raises(Fault, match="loops that numba compiles: pip install numba"):
+        check_device(cpu, "negative")
 
 
 def test_two_threads_learn_as_much_as_one(tmp_path: Path) -> None:
