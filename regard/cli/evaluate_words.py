@@ -34,12 +34,12 @@ class WordQuestions:
         """Whether it says anything."""
         return any(vars(self).values())
 
-    def manner(self) -> "Manner":
-        """How words are looked for."""
+    def manner(self, side: "VectorSide | None" = None) -> "Manner":
+        """How words are looked for, and of a model on which side."""
         from regard.verbs.words.evaluation import Manner
 
         usual = Manner()
-        return Manner(self.vocabulary or usual.vocabulary, usual.any_case and not self.own_case)
+        return Manner(self.vocabulary or usual.vocabulary, usual.any_case and not self.own_case, side)
 
 
 def evaluate_vectors(place: Path, asked: WordQuestions, as_json: bool) -> None:
@@ -73,11 +73,11 @@ def evaluate_words_model(
     own = not asked.analogies and not asked.similarities
     names = (data.analogies, data.similarities) if own and is_test else (asked.analogies, asked.similarities)
     questions = read_questions(*names)
-    losses: list[Score] = []
+    side: VectorSide = asked.side or "centres"
+    losses: Sequence[Score] = []
     with console_progress() as progress:
-        found = evaluate_words(
-            loaded.lexicon(asked.side or "centres"), questions, asked.manner(), progress, split if own else None
-        )
+        lexicon = loaded.lexicon(side)
+        found = evaluate_words(lexicon, questions, asked.manner(side), progress, split if own else None)
         if own and split in data.parts:
             losses = evaluate_split(loaded, folder, split, [], progress, remark)
     kept = [each for each in found if not metrics or each.score.metric in metrics]
@@ -85,7 +85,8 @@ def evaluate_words_model(
     if not kept and not losses:
         raise Fault(f"There is nothing to score {folder} on; name --analogies or --similarities, as {_EXAMPLE}.")
     say_word_scores(kept, as_json, losses)
-    if own and not keep_scores(folder, [*losses, *(each.score for each in kept if each.is_whole)]):
+    whole = [each.score for each in kept if each.is_whole and not math.isnan(each.score.value)]
+    if own and not keep_scores(folder, [*losses, *whole]):
         remark(f"{folder} cannot be written to, so the scores are not kept there.")
 
 

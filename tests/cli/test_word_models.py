@@ -85,13 +85,14 @@ def test_a_model_is_scored_on_the_questions_of_its_recipe(tmp_path: Path, capsys
     words = ["menino", "jogar", "moleque", "deixa"]
     (tmp_path / "analogies.txt").write_text(f"{' '.join(words)}\na b c nowhere\n")
     (tmp_path / "pairs.tsv").write_text("".join(f"{word}\t{words[0]}\t{len(word)}\n" for word in words))
+    (tmp_path / "unknown.tsv").write_text("bola\tpeteca\t3\n")
     table = {
         "family": "word2vec",
         "data": {
             "train": str(tmp_path / "text.txt"),
             "valid": str(tmp_path / "text.txt"),
             "analogies": str(tmp_path / "analogies.txt"),
-            "similarities": [str(tmp_path / "pairs.tsv")],
+            "similarities": [str(tmp_path / "pairs.tsv"), str(tmp_path / "unknown.tsv")],
         },
         "model": {"width": 6, "window": 2},
         "training": {"epochs": 1},
@@ -107,7 +108,10 @@ def test_a_model_is_scored_on_the_questions_of_its_recipe(tmp_path: Path, capsys
         ("accuracy", "test", 1, 2),
         ("accuracy", "test", 1, 2),
         ("spearman", "test", 4, 4),
+        ("spearman", "test", 0, 1),
     ]
+    assert scores[-1]["value"] is None
+    assert "|side:centres|vocabulary:300000|case:any|" in scores[-1]["signature"]
     kept = json.loads((folder / "scores.json").read_text())["scores"]
     assert [each["metric"] for each in kept if each["split"] == "test"] == ["accuracy", "spearman"]
     assert main(["evaluate", str(folder), "--split", "valid", "--json"]) == 0

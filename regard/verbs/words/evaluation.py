@@ -16,6 +16,7 @@ from regard.tasks.words.measures import (
     compare_similarities,
     solve_analogies,
 )
+from regard.verbs.requests.words import VectorSide
 from regard.verbs.words.lexicon import Lexicon
 
 TOTAL = "total"
@@ -24,13 +25,18 @@ MEASURES = ("loss", "accuracy", "spearman")  # of text, of analogies, of likenes
 
 @dataclass(frozen=True)
 class Manner:
-    """How words of questions are looked for: among so many of the most frequent, in any case or in their own."""
+    """How words of questions are looked for: among so many of the most frequent, in any case or in their own.
+
+    Of a model, `side` says by which of its vectors.
+    """
 
     vocabulary: int = VOCABULARY
     any_case: bool = True
+    side: VectorSide | None = None
 
     def __str__(self) -> str:
-        return f"vocabulary:{self.vocabulary}|case:{'any' if self.any_case else 'own'}"
+        side = f"side:{self.side}|" if self.side else ""
+        return f"{side}vocabulary:{self.vocabulary}|case:{'any' if self.any_case else 'own'}"
 
 
 @dataclass(frozen=True)
