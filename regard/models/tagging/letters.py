@@ -17,6 +17,8 @@ from regard.models.bounds import WIDEST
 from regard.models.recurrent.layers import Stack
 from regard.models.text.texts import real_places
 
+_USUAL = 8  # letters of a word, its begin and end among them
+
 
 class LetterOptions(Options):
     """What is read of the letters of a word."""
@@ -62,3 +64,9 @@ class LetterReader(nn.Module):
         found = self.filters((vectors * (letters != self.pad)[..., None]).mT).mT
         real = real_places(lengths, letters.shape[1])
         return found.masked_fill(~real[..., None], float("-inf")).amax(dim=1)
+
+    def multiplications(self) -> int:
+        """How many a word of usual length takes."""
+        read = self.filters or self.stack
+        assert read is not None
+        return _USUAL * sum(weights.numel() for weights in read.parameters() if weights.dim() > 1)

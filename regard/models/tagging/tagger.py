@@ -120,6 +120,12 @@ class Tagger(nn.Module):
 
     def multiplications(self, length: int) -> int:
         """How many the tags of a sentence of so many words take."""
-        own = (self.features, self.out, self.after_label, self.chain)
-        matrices = [weights for part in own if part is not None for weights in part.parameters() if weights.dim() > 1]
-        return self.reader.multiplications(length) + length * sum(weights.numel() for weights in matrices)
+        letters = self.features.letters
+        matrices = [each.weight.numel() for head in (self.out, self.after_label) for each in _linear(head)]
+        of_chain = 0 if self.chain is None else self.chain.between.numel()
+        of_word = sum(matrices) + of_chain + (0 if letters is None else letters.multiplications())
+        return self.reader.multiplications(length) + length * of_word
+
+
+def _linear(part: nn.Module | None) -> list[nn.Linear]:
+    return [] if part is None else [each for each in part.modules() if isinstance(each, nn.Linear)]

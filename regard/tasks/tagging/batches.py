@@ -65,10 +65,9 @@ class TagBatch:
 class TagSource:
     """The sentences of a split, from which batches are made."""
 
-    def __init__(self, prepared: PreparedTags, split: str) -> None:
-        self.prepared, self.own = prepared, prepared.splits[split]
+    def __init__(self, prepared: PreparedTags, split: str, table: FormTable) -> None:
+        self.prepared, self.own, self.table = prepared, prepared.splits[split], table
         lexicon = prepared.lexicon
-        self.table = FormTable(prepared.forms, lexicon)
         self.tags = np.array([lexicon.tag_numbers.get(tag, NO_TAG) for tag in prepared.tags])
         columns = enumerate(prepared.columns)
         self.columns = [np.array(lexicon.column_numbers(column, values)) for column, values in columns]

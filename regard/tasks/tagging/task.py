@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.tagging.files import read_input
-from regard.data.tagging.lexicon import PAD, SHAPES, UNKNOWN, Lexicon, open_lexicon
+from regard.data.tagging.lexicon import PAD, SHAPES, UNKNOWN, FormTable, Lexicon, open_lexicon
 from regard.data.tagging.options import TaggingData
 from regard.data.tagging.prepare import PreparedTags, check_files_there, prepare_tags
 from regard.data.tagging.spans import find_spans
@@ -90,7 +90,8 @@ class Tagging(nn.Module):
     # What the trainer and the evaluator ask for
 
     def learn_from(self, prepared: PreparedTags, recipe: TaggingRecipe) -> None:
-        self._sources = {split: TagSource(prepared, split) for split in prepared.splits}
+        table = FormTable(prepared.forms, prepared.lexicon)
+        self._sources = {split: TagSource(prepared, split, table) for split in prepared.splits}
         for split, source in self._sources.items():
             self._check_length(source.longest, f"data.{split} has a sentence")
 
@@ -182,8 +183,7 @@ class Tagging(nn.Module):
         return Tags(words, names, each[: len(words)], together if words else 1.0, spans)
 
     def sides(self, batch: TagBatch, outputs: Sequence[Any]) -> dict[str, Side]:
-        words = list(batch.sentences[0].words)
-        return {"source": Words(words, words, list(range(len(words))))}
+        return {"source": _words(batch)}
 
     @torch.no_grad()
     def follow(self, text: str) -> Followed:
@@ -192,8 +192,7 @@ class Tagging(nn.Module):
             raise Fault("The letters of words go through an LSTM here too, so that its layers cannot be told apart.")
         batch = self.read([text])
         self.model.states(batch.inputs)
-        words = list(batch.sentences[0].words)
-        return Followed(Words(words, words, list(range(len(words)))))
+        return Followed(_words(batch))
 
     def extents(self, batch: TagBatch) -> dict[str, Tensor]:
         return {"source": batch.inputs.lengths}
@@ -216,9 +215,10 @@ class Tagging(nn.Module):
     # What a search asks for, where the tag before is known
 
     def start(self, batch: TagBatch) -> State:
-        rows = torch.arange(batch.rows, device=self.device)
-        states, lengths = self.model.states(batch.inputs), batch.inputs.lengths
-        return State({"states": states, "lengths": lengths, "numbers": rows}, {"place": torch.zeros_like(rows)})
+        lengths = batch.inputs.lengths
+        return State(
+            {"states": self.model.states(batch.inputs), "lengths": lengths}, {"place": torch.zeros_like(lengths)}
+        )
 
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
         """The logarithms of how probable each tag is for the next word; behind the last there is only the end."""
@@ -232,3 +232,9 @@ class Tagging(nn.Module):
         found[:, : self.begin] = scores.masked_fill(over[:, None], float("-inf"))
         found[:, self.end] = torch.where(over, 0.0, float("-inf"))
         return found, State(state.sentence, {"place": place + 1})
+
+
+def _words(batch: TagBatch) -> Words:
+    """The words of a single sentence, each of which is a token."""
+    words = list(batch.sentences[0].words)
+    return Words(words, words, list(range(len(words))))
