@@ -41,7 +41,7 @@ def lay_out_neighbours(
         places = places + change
         places -= places.mean(axis=0)
         progress("laying out the map", step + 1, steps)
-    return places
+    return principal_plane(places).points  # turned, so that it is wider than high
 
 
 def joint_probabilities(vectors: np.ndarray, perplexity: float) -> np.ndarray:

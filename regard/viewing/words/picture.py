@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _REACH = 4.6  # inches from the middle to the border
 _MARGIN = 0.5  # inches around the points, for their names
 _SIZE, _CENTRE_SIZE = 7.5, 9.5  # points of a name, and of one that was asked for
+_BOLDER = 1.18  # times as wide is a name in bold
 _HEIGHT = 1.25 / 72  # inches of a line for each point of a letter
 _GAP = 0.05  # inches between a point and its name
 
@@ -63,7 +64,7 @@ def _write_names(axes: "Axes", record: WordMap, points: np.ndarray, bounds: tupl
         group >= 0 and record.centres[group] == word for word, group in zip(record.words, record.groups, strict=True)
     ]
     letters = np.where(is_centre, _CENTRE_SIZE, _SIZE)
-    widths = np.array(word_widths(record.words, 1.0)) * letters
+    widths = np.array(word_widths(record.words, 1.0)) * letters * np.where(is_centre, _BOLDER, 1.0)
     corners = place_labels(points, np.stack([widths, letters * _HEIGHT], axis=1), _GAP, bounds)
     colours = [PALETTE[group % len(PALETTE)] if group >= 0 else INK for group in record.groups]
     axes.scatter(points[:, 0], points[:, 1], s=np.where(is_centre, 22, 8), c=colours, linewidths=0, zorder=2)
