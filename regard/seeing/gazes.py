@@ -30,9 +30,9 @@ class Sight:
 
     @property
     def looks(self) -> list[str]:
-        """The attentions that this model has, those of a translator in their usual order."""
+        """The attentions that this model has: from an answer to what it read first, those of a translator as usual."""
         found = {name_look(each.looks_from, each.looks_at): None for each in (*self.gazes, *self.gazes.windows)}
-        return [*(name for name in SIDES if name in found), *(name for name in found if name not in SIDES)]
+        return [*(name for name in found if name not in SIDES), *(name for name in SIDES if name in found)]
 
     def every(self, by_word: bool = True) -> list[Seen]:
         """What was seen by every attention there is; a model has one at least, or cannot be looked at."""

@@ -24,6 +24,7 @@ from regard.seeing.gazes import see_answer
 from regard.tasks.classification.measures import macro_f1, measures_of, sums_of_rows
 from regard.tasks.classification.task import Classification
 from regard.tasks.words.folder import vectors_in
+from regard.viewing.looks import places_along
 from regard.viewing.sides import Steps, Words
 
 ASPECTS = "the $T$ was good\nfish\n1\nthe fish was good but the $T$ was slow\nservice\n-1\n" * 4
@@ -92,6 +93,17 @@ def test_the_aspect_stands_in_brackets_and_several_are_looked_at_together(tmp_pa
     for given, found in ((marked, "2 aspects"), ("the fish", "no aspect")):
         with pytest.raises(Fault, match=f"it has {found} in brackets, expected one"):
             task.read([given])
+
+
+def test_the_look_of_the_answer_comes_before_those_between_words(tmp_path: Path) -> None:
+    data = {"train": str(write_labelled(tmp_path / "texts.txt", 20))}
+    model = {"inputs": {"width": 4}, "width": 8, "heads": 2, "layers": 1}
+    for pooling, names, words in (("attention", ["answer to source", "encoder"], 3), ("first", ["encoder"], 4)):
+        table = {"family": "encoder", "data": data, "model": model | {"pooling": pooling}}
+        sight = see_answer(task_of(tmp_path, table), "a lovely film")
+        assert sight.looks == names
+        assert sight.between("encoder").blocks[0].weights.shape == (2, words, words)
+        assert len(places_along(sight.sides["source"], sight.sides["source"], by_word=True)[0]) == words
 
 
 def test_brackets_are_only_removed_where_the_aspect_is_ignored(tmp_path: Path) -> None:
