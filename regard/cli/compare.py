@@ -118,11 +118,10 @@ def _check(plan: "ComparisonPlan", planned: Sequence["PlannedRun"], split: str, 
 
 
 def _has_test(run: "PlannedRun") -> bool:
-    """Whether a recipe names test data; that of a task with one set of data for all its splits always does."""
+    """Whether a recipe has test data."""
     from regard.runs.evaluate import has_part
 
-    data = run.recipe.data
-    return has_part(data, "test") and (hasattr(data, "parts") or bool(getattr(data, "test", True)))
+    return has_part(run.recipe.data, "test")
 
 
 def _check_metrics(plan: "ComparisonPlan") -> None:

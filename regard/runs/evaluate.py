@@ -81,10 +81,14 @@ def _finish_total(finish: Callable[..., float], total: list[float]) -> float:
 
 
 def has_part(data: Any, split: str) -> bool:
-    """Whether the data of a recipe has this split; data that cuts its files into splits itself says which."""
+    """Whether the data of a recipe has this split; data that cuts its files into splits itself says which.
+
+    Data without a word about its splits has them all, and where nothing is named for validation, some is held out.
+    """
     if hasattr(data, "parts"):
         return split in data.parts
-    return getattr(data, split, None) != []
+    named = getattr(data, split, True)
+    return bool(named) or (split == "valid" and named is None)
 
 
 @contextmanager

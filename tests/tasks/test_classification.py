@@ -18,10 +18,10 @@ from regard.models.text.bag import Bag, BagOptions
 from regard.models.text.classifier import TextClassifier
 from regard.models.text.inputs import InputOptions
 from regard.models.text.recurrent import RecurrentReader, RnnOptions
-from regard.models.text.texts import Texts, Vocabulary
+from regard.models.text.texts import InputTokens, TextRows
 from regard.runs.train import train
 from regard.seeing.gazes import see_answer
-from regard.tasks.classification.measures import macro_f1, measures_of, sums_of_rows
+from regard.tasks.classification.measures import macro_f1, measures_from_rows, sums_of_rows
 from regard.tasks.classification.task import Classification
 from regard.tasks.words.folder import vectors_in
 from regard.viewing.looks import places_along
@@ -51,7 +51,7 @@ def test_measures_on_paper() -> None:
     """Of three texts of class 0 and one of class 1, two and none are right."""
     answers = torch.tensor([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]).log()
     sums = sums_of_rows(answers, torch.tensor([0, 0, 0, 1]))
-    measures = measures_of(sums)
+    measures = measures_from_rows(sums)
     assert measures["accuracy"].value == pytest.approx(0.5)
     # Class 0: 2 right, 3 given, 3 true: 4/6. Class 1: nothing right: 0.
     assert measures["f1"].value == pytest.approx((4 / 6 + 0) / 2)
@@ -134,7 +134,7 @@ def test_ready_vectors_become_weights(tmp_path: Path) -> None:
 
 
 # good, bad, not good, not bad, among words that mean nothing
-NEGATED = Texts(
+NEGATED = TextRows(
     torch.tensor([[4, 7, 0], [5, 7, 0], [6, 4, 7], [6, 5, 7], [7, 4, 0], [7, 5, 0], [7, 6, 4], [7, 6, 5]]),
     torch.tensor([2, 2, 3, 3, 2, 2, 3, 3]),
 )
@@ -156,7 +156,7 @@ def test_negation_is_beyond_a_bag_of_words_and_not_beyond_a_recurrent_net() -> N
     torch.manual_seed(2)
     bag = Bag(BagOptions(ngrams=1, l2=0.0), 8, torch.arange(5, 9), 2)
     assert accuracy_after(bag, 60, 0.1) <= 0.75
-    reader = RecurrentReader(RnnOptions(inputs=InputOptions(width=6), width=8, dropout=0.0), Vocabulary(8, 0, 1))
+    reader = RecurrentReader(RnnOptions(inputs=InputOptions(width=6), width=8, dropout=0.0), InputTokens(8, 0, 1))
     assert accuracy_after(TextClassifier(reader, 2), 40, 0.1) == 1.0
 
 

@@ -77,7 +77,7 @@ class LabelledTexts:
 
 
 @dataclass(frozen=True)
-class PreparedTexts:
+class PreparedExamples:
     """All labelled texts of a recipe, split by split; `extra` is what else travels in a model folder."""
 
     tokeniser: Tokeniser
@@ -105,7 +105,7 @@ class OtherModels:
     words: Callable[[], Iterable[str]] = tuple
 
 
-def open_labels(files: Mapping[str, bytes]) -> TextLabels:
+def open_text_labels(files: Mapping[str, bytes]) -> TextLabels:
     """The names of classes in the files of a model folder, which need not be trusted."""
     try:
         return TextLabels.model_validate_json(files[LABELS_FILE])
@@ -119,7 +119,7 @@ def open_tokeniser(files: Mapping[str, bytes], options: LabelledData) -> Tokenis
     return CaselessTokeniser(tokeniser) if options.lower_case else tokeniser
 
 
-def check_files_there(options: LabelledData, folder: Path | None) -> None:
+def check_texts_there(options: LabelledData, folder: Path | None) -> None:
     """Refuse texts of which a file is missing, unless they lie prepared in `folder`."""
     if folder is not None and (folder / _FINISHED).is_file():
         return
@@ -136,7 +136,7 @@ def prepare_labelled(
     progress: Progress,
     start: Mapping[str, bytes] | None,
     others: OtherModels | None = None,
-) -> PreparedTexts:
+) -> PreparedExamples:
     """The texts that `options` name, from `folder` if they were prepared there before.
 
     `start` holds the files of a model whose tokeniser and classes are to be used; without it, `others` are asked for
@@ -150,7 +150,7 @@ def prepare_labelled(
     files = {name: (folder / name).read_bytes() for name in finished.files}
     found = {name: LabelledTexts(**_arrays_in(files[f"{name}.npz"])) for name in SPLITS if f"{name}.npz" in files}
     vectors = ReadyVectors(**_arrays_in(files[_VECTORS])) if _VECTORS in files else None
-    return PreparedTexts(open_tokeniser(files, options), open_labels(files), found, finished.report, vectors)
+    return PreparedExamples(open_tokeniser(files, options), open_text_labels(files), found, finished.report, vectors)
 
 
 def _prepare(
@@ -164,7 +164,7 @@ def _prepare(
     (folder / _FINISHED).unlink(missing_ok=True)
     examples, report, files = _read_splits(options, progress), list[str](), dict[str, bytes]()
     if start:
-        tokeniser, labels = open_tokeniser(start, options), open_labels(start)
+        tokeniser, labels = open_tokeniser(start, options), open_text_labels(start)
     else:
         tokeniser, labels = _train(options, examples["train"], progress), _labels_of(options, examples["train"])
         if options.vectors is not None:
@@ -243,7 +243,7 @@ def _cut(options: LabelledData, examples: Sequence[Example], labels: TextLabels,
     tokens = tokeniser.encode_all([example.text for example in examples])
     aspects = tokeniser.encode_all([example.aspect for example in examples])
     for example, own, aspect in zip(examples, tokens, aspects, strict=True):
-        check_length(options, own, example.place)
+        check_tokens(options, own, example.place)
         if options.asks_about_aspects and not aspect:
             raise Fault(f"{example.place}: the aspect has no word.")
     return LabelledTexts(
@@ -251,7 +251,7 @@ def _cut(options: LabelledData, examples: Sequence[Example], labels: TextLabels,
     )
 
 
-def check_length(options: LabelledData, tokens: Sequence[int], place: str) -> None:
+def check_tokens(options: LabelledData, tokens: Sequence[int], place: str) -> None:
     """Refuse a text without a word, and one that is longer than any text to be read."""
     if not tokens:
         raise Fault(f"{place}: the text has no word.")

@@ -22,10 +22,10 @@ def extend_vocabulary(tokeniser: Tokeniser, words: Iterable[str], lower_case: bo
     """The tokeniser with more words behind its own; where text is read in lower case, others could never occur."""
     assert isinstance(tokeniser, WordTokeniser)
     more = (word for word in words if not lower_case or word == word.lower())
-    return type(tokeniser)(list(dict.fromkeys([*words_of(tokeniser), *more])))
+    return type(tokeniser)(list(dict.fromkeys([*known_words(tokeniser), *more])))
 
 
-def words_of(tokeniser: Tokeniser) -> list[str]:
+def known_words(tokeniser: Tokeniser) -> list[str]:
     """The words that a tokeniser knows, in the order of their tokens."""
     return tokeniser.pieces(range(len(NAMES), tokeniser.size))
 
@@ -34,7 +34,7 @@ def ready_vectors(tokeniser: Tokeniser, vectors: WordVectors) -> ReadyVectors:
     """The vectors of the tokens."""
     table = np.zeros((tokeniser.size, vectors.width), dtype=np.float32)
     is_known = np.zeros(tokeniser.size, dtype=bool)
-    for token, word in enumerate(words_of(tokeniser), len(NAMES)):
+    for token, word in enumerate(known_words(tokeniser), len(NAMES)):
         if word in vectors:
             table[token], is_known[token] = vectors[word], True
     return ReadyVectors(table, is_known)

@@ -11,7 +11,7 @@ from regard.models.tagging.crf import Chain
 from regard.models.tagging.letters import LetterReader
 from regard.models.tagging.options import TaggerOptions
 from regard.models.text.reader import Reader
-from regard.models.text.texts import Texts, Vocabulary
+from regard.models.text.texts import InputTokens, TextRows
 
 
 class Sizes(NamedTuple):
@@ -93,7 +93,7 @@ class Tagger(nn.Module):
         own: TaggerOptions = options
         self.options, self.begin = options, sizes.tags
         self.features = TokenFeatures(own, sizes)
-        words = Vocabulary(sizes.words, sizes.pad, sizes.unknown, beside=self.features.width)
+        words = InputTokens(sizes.words, sizes.pad, sizes.unknown, beside=self.features.width)
         self.reader: Reader = reader(options, words, pools=False)
         self.out: nn.Linear | None = None
         self.after_label: AfterLabel | None = None
@@ -106,7 +106,7 @@ class Tagger(nn.Module):
     def states(self, inputs: TokenInputs) -> Float[Tensor, "batch time width"]:
         """What is known at each word."""
         beside = self.features(inputs) if self.features.width else None
-        return self.reader.states(Texts(inputs.words, inputs.lengths, beside=beside))
+        return self.reader.states(TextRows(inputs.words, inputs.lengths, beside=beside))
 
     def scores(
         self, states: Float[Tensor, "*place width"], before: Int[Tensor, "*place"] | None = None

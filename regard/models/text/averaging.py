@@ -11,7 +11,7 @@ from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST
 from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.reader import Reader
-from regard.models.text.texts import Texts, Vocabulary, mean_over_time
+from regard.models.text.texts import InputTokens, TextRows, mean_over_time
 
 
 class AveragingOptions(Options):
@@ -29,7 +29,7 @@ class Averaging(Reader):
     Words are dropped by being read as unknown, where the paper leaves them out of the mean.
     """
 
-    def __init__(self, options: AveragingOptions, vocabulary: Vocabulary) -> None:
+    def __init__(self, options: AveragingOptions, vocabulary: InputTokens) -> None:
         super().__init__()
         self.inputs = WordInputs(options.inputs, vocabulary)
         depths = [self.inputs.width, *[options.width] * options.layers]
@@ -37,7 +37,7 @@ class Averaging(Reader):
         self.dropout = nn.Dropout(options.dropout)
         self.width = depths[-1]
 
-    def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
+    def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
         """One vector for each text."""
         states = self.dropout(mean_over_time(self.inputs(texts.tokens), texts.lengths))
         for layer in self.layers:

@@ -12,7 +12,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from regard.base.recipe import Options
-from regard.models.text.texts import Texts
+from regard.models.text.texts import TextRows
 
 NO_NGRAM = -1
 
@@ -44,7 +44,7 @@ class NgramTable(NamedTuple):
     all_texts: int
 
 
-def ngram_keys(texts: Texts, highest: int, vocabulary: int) -> Int[Tensor, "batch place"]:
+def ngram_keys(texts: TextRows, highest: int, vocabulary: int) -> Int[Tensor, "batch place"]:
     """A number for each n-gram of each text, up to order `highest`; NO_NGRAM at the places of padding.
 
     Tokens are digits from 1 on of numbers to the base `vocabulary` + 1: those of different orders never meet.
@@ -99,13 +99,13 @@ class Bag(nn.Module):
             of_others = having[:, None] - found.texts + self.options.smoothing
             self.ratios.copy_((of_class / of_class.sum(dim=0) / (of_others / of_others.sum(dim=0))).log())
 
-    def answer(self, texts: Texts) -> Float[Tensor, "batch class"]:
+    def answer(self, texts: TextRows) -> Float[Tensor, "batch class"]:
         """The log-probabilities of the classes."""
         ngrams, values = self._worth(texts)
         scores = F.embedding_bag(ngrams, self.weight * self.ratios, per_sample_weights=values, mode="sum")
         return torch.log_softmax(scores + self.bias, dim=-1)
 
-    def _worth(self, texts: Texts) -> tuple[Int[Tensor, "batch place"], Float[Tensor, "batch place"]]:
+    def _worth(self, texts: TextRows) -> tuple[Int[Tensor, "batch place"], Float[Tensor, "batch place"]]:
         """The n-grams of each text, and what each is worth: nothing where it is unknown or came before."""
         keys = ngram_keys(texts, self.options.ngrams, self.vocabulary).sort(dim=1).values
         known = self._keys.to(keys.device)

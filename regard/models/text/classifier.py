@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.models.text.reader import Reader
-from regard.models.text.texts import Texts
+from regard.models.text.texts import TextRows
 
 
 class TextClassifier(nn.Module):
@@ -16,7 +16,7 @@ class TextClassifier(nn.Module):
         self.reader = reader
         self.out = nn.Linear(reader.width, classes)
 
-    def answer(self, texts: Texts) -> Float[Tensor, "batch class"]:
+    def answer(self, texts: TextRows) -> Float[Tensor, "batch class"]:
         """The log-probabilities of the classes."""
         return torch.log_softmax(self.out(self.reader.summary(texts)), dim=-1)
 

@@ -18,7 +18,7 @@ from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import Reader
-from regard.models.text.texts import Texts, Vocabulary
+from regard.models.text.texts import InputTokens, TextRows
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
 
 
@@ -66,7 +66,7 @@ class EncoderOptions(Options):
 class EncoderReader(Reader):
     """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
 
-    def __init__(self, options: EncoderOptions, vocabulary: Vocabulary, pools: bool = True) -> None:
+    def __init__(self, options: EncoderOptions, vocabulary: InputTokens, pools: bool = True) -> None:
         super().__init__()
         self.options, self.width = options, options.width
         of_blocks = options.of_blocks()
@@ -84,17 +84,17 @@ class EncoderReader(Reader):
         attends = pools and options.pooling == "attention"
         self.pooling = AttentionPooling(options.width, options.score) if attends else None
 
-    def states(self, texts: Texts) -> Float[Tensor, "batch place width"]:
+    def states(self, texts: TextRows) -> Float[Tensor, "batch place width"]:
         """What is known at each word, and before them all at the first token, where there is one."""
         return self.dropout(self._read(self.inputs(texts.tokens, texts.beside), texts)[-1])
 
-    def layer_states(self, texts: Texts) -> list[Float[Tensor, "batch time depth"]]:
+    def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time depth"]]:
         vectors = self.inputs(texts.tokens, texts.beside)
         before = 0 if self.first is None else 1
         return [vectors, *(states[:, before:] for states in self._read(vectors, texts))]
 
     def _read(
-        self, vectors: Float[Tensor, "batch time depth"], texts: Texts
+        self, vectors: Float[Tensor, "batch time depth"], texts: TextRows
     ) -> list[Float[Tensor, "batch place width"]]:
         """What every block makes of the vectors of words, behind the first token where there is one."""
         states, lengths = self.enter(vectors), texts.lengths
@@ -107,7 +107,7 @@ class EncoderReader(Reader):
             found.append(states)
         return [*found[:-1], self.norm(states)]
 
-    def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
+    def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
         """One vector for each text."""
         states = self.states(texts)
         if self.first is not None:

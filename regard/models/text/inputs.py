@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
 from regard.models.text.contexts import ContextVectors
-from regard.models.text.texts import Vocabulary
+from regard.models.text.texts import InputTokens
 
 # Which tables of vectors each kind has, and whether they learn.
 _LEARNS = {"random": (True,), "frozen": (False,), "tuned": (True,), "both": (False, True), "none": ()}
@@ -36,7 +36,7 @@ class WordInputs(nn.Module):
     Words of the vocabulary that have no ready vector begin with one drawn with the variance of those that have.
     """
 
-    def __init__(self, options: InputOptions, vocabulary: Vocabulary) -> None:
+    def __init__(self, options: InputOptions, vocabulary: InputTokens) -> None:
         super().__init__()
         self.options, self.pad, self.unknown = options, vocabulary.pad, vocabulary.unknown
         if self.wants_ready and vocabulary.vector_width is None:

@@ -4,7 +4,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.models.text.inputs import WordInputs
-from regard.models.text.texts import Texts
+from regard.models.text.texts import TextRows
 
 
 class Reader(nn.Module):
@@ -13,15 +13,15 @@ class Reader(nn.Module):
     inputs: WordInputs
     width: int
 
-    def states(self, texts: Texts) -> Float[Tensor, "batch time width"]:
+    def states(self, texts: TextRows) -> Float[Tensor, "batch time width"]:
         """What is known at each word, where it reads them in their order."""
         raise NotImplementedError
 
-    def layer_states(self, texts: Texts) -> list[Float[Tensor, "batch time depth"]]:
+    def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time depth"]]:
         """The vectors of the words as they are read, and then what every layer makes of them in their context."""
         return [self.inputs(texts.tokens, texts.beside)]
 
-    def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
+    def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
         """One vector for each text."""
         raise NotImplementedError
 

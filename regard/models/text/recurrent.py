@@ -16,7 +16,7 @@ from regard.models.recurrent.layers import Stack
 from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import Reader
-from regard.models.text.texts import Texts, Vocabulary, mean_over_time
+from regard.models.text.texts import InputTokens, TextRows, mean_over_time
 
 
 class RnnOptions(Options):
@@ -60,7 +60,7 @@ class RnnOptions(Options):
 class RecurrentReader(Reader):
     """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
 
-    def __init__(self, options: RnnOptions, vocabulary: Vocabulary, pools: bool = True) -> None:
+    def __init__(self, options: RnnOptions, vocabulary: InputTokens, pools: bool = True) -> None:
         super().__init__()
         self.options, self.width = options, options.width
         self.inputs = WordInputs(options.inputs, vocabulary)
@@ -78,11 +78,11 @@ class RecurrentReader(Reader):
         attends = pools and options.pooling == "attention"
         self.pooling = AttentionPooling(options.width, options.score, query) if attends else None
 
-    def states(self, texts: Texts) -> Float[Tensor, "batch time width"]:
+    def states(self, texts: TextRows) -> Float[Tensor, "batch time width"]:
         """What is known at each word; behind the end of a text there are zeros."""
         return self.dropout(self._read(texts)[0])
 
-    def summary(self, texts: Texts) -> Float[Tensor, "batch width"]:
+    def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
         """One vector for each text."""
         states, last = self._read(texts)
         if self.options.pooling == "last":
@@ -92,21 +92,21 @@ class RecurrentReader(Reader):
         query = self._aspects(texts) if self.options.asks_by_aspect else None
         return self.dropout(self.pooling(states, texts.lengths, query))
 
-    def layer_states(self, texts: Texts) -> list[Float[Tensor, "batch time depth"]]:
+    def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time depth"]]:
         vectors = self.inputs(texts.tokens, texts.beside)
         return [vectors, *self.stack.read_layers(self._with_aspect(vectors, texts), texts.lengths)]
 
-    def _read(self, texts: Texts) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch width"]]:
+    def _read(self, texts: TextRows) -> tuple[Float[Tensor, "batch time width"], Float[Tensor, "batch width"]]:
         vectors = self.inputs(texts.tokens, texts.beside)
         return self.stack.read(self._with_aspect(vectors, texts), texts.lengths)
 
-    def _with_aspect(self, vectors: Float[Tensor, "batch time depth"], texts: Texts) -> Tensor:
+    def _with_aspect(self, vectors: Float[Tensor, "batch time depth"], texts: TextRows) -> Tensor:
         """The vectors of words, each beside that of the aspect where it is read with them."""
         if not self.options.reads_aspect:
             return vectors
         return torch.cat([vectors, self._aspects(texts)[:, None].expand(-1, vectors.shape[1], -1)], dim=-1)
 
-    def _aspects(self, texts: Texts) -> Float[Tensor, "batch depth"]:
+    def _aspects(self, texts: TextRows) -> Float[Tensor, "batch depth"]:
         """The mean of the vectors of an aspect's words."""
         assert texts.aspects is not None
         assert texts.aspect_lengths is not None

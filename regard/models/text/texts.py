@@ -12,7 +12,7 @@ from regard.models.text.contexts import ContextSource
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class InputTokens:
     """How many tokens there are, which of them stand for padding and for unknown words, and what comes with them.
 
     `vector_width` is the width of ready vectors of the tokens, where there are any, `beside` that of what is given of
@@ -27,7 +27,7 @@ class Vocabulary:
     contexts: ContextSource | None = None
 
 
-class Texts(NamedTuple):
+class TextRows(NamedTuple):
     """Texts in tokens, every one of them with one at least; behind its length a row is padding.
 
     `aspects` are the tokens of what each text is asked about, where there is such a thing, and `beside` is what is
@@ -40,7 +40,7 @@ class Texts(NamedTuple):
     aspect_lengths: Int[Tensor, " batch"] | None = None
     beside: Float[Tensor, "batch time beside"] | None = None
 
-    def change(self, change: Callable[[Tensor], Tensor]) -> "Texts":
+    def change(self, change: Callable[[Tensor], Tensor]) -> "TextRows":
         """The same with every tensor changed that is there."""
         return self._replace(**{name: change(each) for name, each in self._asdict().items() if each is not None})
 

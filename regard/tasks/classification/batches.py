@@ -9,17 +9,17 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.data.labelled.prepare import LabelledTexts
-from regard.models.text.texts import Texts
+from regard.models.text.texts import TextRows
 
 MEASURED_ROWS = 250  # of a batch that is only measured
 _POOL = 20  # batches within which texts are put together by their length
 
 
 @dataclass(frozen=True)
-class TextBatch:
+class LabelledBatch:
     """Some texts with the numbers of their classes; `inputs` are the texts as people wrote them, where they did."""
 
-    texts: Texts
+    texts: TextRows
     labels: Int[Tensor, " batch"]
     inputs: Sequence[str] = ()
 
@@ -27,25 +27,25 @@ class TextBatch:
     def rows(self) -> int:
         return len(self.labels)
 
-    def to(self, device: torch.device) -> "TextBatch":
+    def to(self, device: torch.device) -> "LabelledBatch":
         """The same on another device."""
         if device.type == "cpu":
             return self
         texts = self.texts.change(lambda tensor: tensor.to(device, non_blocking=True))
         return replace(self, texts=texts, labels=self.labels.to(device, non_blocking=True))
 
-    def split(self, parts: int) -> list["TextBatch"]:
+    def split(self, parts: int) -> list["LabelledBatch"]:
         """The same rows in `parts` smaller batches."""
         return [self._rows(rows) for rows in torch.arange(self.rows).chunk(parts)]
 
-    def _rows(self, rows: Int[Tensor, " row"]) -> "TextBatch":
+    def _rows(self, rows: Int[Tensor, " row"]) -> "LabelledBatch":
         chosen = slice(int(rows[0]), int(rows[-1]) + 1)
-        return TextBatch(self.texts.change(lambda tensor: tensor[chosen]), self.labels[chosen], self.inputs[chosen])
+        return LabelledBatch(self.texts.change(lambda tensor: tensor[chosen]), self.labels[chosen], self.inputs[chosen])
 
 
 def text_batches(
     texts: LabelledTexts, pad: int, batch: int, chance: Sequence[int] | None, start: int
-) -> Iterator[TextBatch]:
+) -> Iterator[LabelledBatch]:
     """The batches of an epoch from number `start` on, on the host.
 
     With `chance` they are drawn from it, texts of about one length together; without, they come in their order.
@@ -54,9 +54,9 @@ def text_batches(
         tokens, lengths = padded([texts.text(row) for row in rows], pad)
         labels = torch.from_numpy(texts.labels[rows])
         if not len(texts.aspects):
-            yield TextBatch(Texts(tokens, lengths), labels)
+            yield LabelledBatch(TextRows(tokens, lengths), labels)
         else:
-            yield TextBatch(Texts(tokens, lengths, *padded([texts.aspect(row) for row in rows], pad)), labels)
+            yield LabelledBatch(TextRows(tokens, lengths, *padded([texts.aspect(row) for row in rows], pad)), labels)
 
 
 def _groups(lengths: np.ndarray, batch: int, chance: Sequence[int] | None) -> list[np.ndarray]:

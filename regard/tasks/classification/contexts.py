@@ -9,7 +9,7 @@ from safetensors.torch import load as load_tensors
 
 from regard.base.faults import Fault
 from regard.base.recipe import parse
-from regard.data.labelled.ready import words_of
+from regard.data.labelled.ready import known_words
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.families import check_recipe
 from regard.models.recurrent.bilm import Bilm
@@ -48,7 +48,7 @@ def build_contexts(files: Mapping[str, bytes]) -> Contexts:
 
 def context_words(files: Mapping[str, bytes]) -> list[str]:
     """The words that a language model knows."""
-    return words_of(build_contexts(files).tokeniser)
+    return known_words(build_contexts(files).tokeniser)
 
 
 def context_source(files: Mapping[str, bytes], tokeniser: Tokeniser) -> ContextSource:

@@ -37,7 +37,7 @@ def sums_of_rows(
     }
 
 
-def measures_of(sums: dict[str, Float[Tensor, "batch sum"]]) -> dict[str, Measure]:
+def measures_from_rows(sums: dict[str, Float[Tensor, "batch sum"]]) -> dict[str, Measure]:
     """The measures of some texts, from what each of them adds."""
     totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in sums.items()}
     return {

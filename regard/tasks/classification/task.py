@@ -16,10 +16,10 @@ from regard.base.progress import Progress, Remark
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.prepare import (
     OtherModels,
-    PreparedTexts,
+    PreparedExamples,
     TextLabels,
-    check_files_there,
-    open_labels,
+    check_texts_there,
+    open_text_labels,
     open_tokeniser,
     prepare_labelled,
     read_vector_file,
@@ -31,9 +31,9 @@ from regard.models.text.bag import Bag, NgramTable
 from regard.models.text.classifier import TextClassifier
 from regard.models.text.encoder import EncoderReader
 from regard.models.text.pooling import ANSWER, SOURCE
-from regard.models.text.texts import Texts, Vocabulary
+from regard.models.text.texts import InputTokens, TextRows
 from regard.protocols import Answer, Followed, Loss, Measure, TextVectors
-from regard.tasks.classification.batches import MEASURED_ROWS, TextBatch, padded, text_batches
+from regard.tasks.classification.batches import MEASURED_ROWS, LabelledBatch, padded, text_batches
 from regard.tasks.classification.contexts import (
     context_source,
     context_words,
@@ -41,11 +41,11 @@ from regard.tasks.classification.contexts import (
     read_contexts,
     take_weights,
 )
-from regard.tasks.classification.measures import MEASURES, measures_of, sums_of_rows
+from regard.tasks.classification.first_token import with_first
+from regard.tasks.classification.measures import MEASURES, measures_from_rows, sums_of_rows
 from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_as_bytes, open_ngrams
 from regard.tasks.classification.options import ClassificationRecipe
-from regard.tasks.classification.showing import with_first, words_of
-from regard.tasks.text import text_vectors
+from regard.tasks.text import cut_words, text_vectors, words_of
 from regard.tasks.words.folder import vectors_in
 from regard.viewing.sides import Side, Steps, Words
 
@@ -68,7 +68,7 @@ class Classification(nn.Module):
         self.batch_rows = recipe.training.batch
         # Whether the answer depends on which aspect is asked about.
         self.is_about_aspects = getattr(recipe.model, "aspect", "ignored") != "ignored"
-        self._prepared: PreparedTexts | None = None
+        self._prepared: PreparedExamples | None = None
 
     @property
     def device(self) -> torch.device:
@@ -84,7 +84,7 @@ class Classification(nn.Module):
 
     @classmethod
     def check(cls, recipe: ClassificationRecipe, device: torch.device, folder: Path | None) -> None:
-        check_files_there(recipe.data, folder)
+        check_texts_there(recipe.data, folder)
 
     @classmethod
     def prepare(
@@ -94,7 +94,7 @@ class Classification(nn.Module):
         progress: Progress,
         remark: Remark,
         start: Mapping[str, bytes] | None,
-    ) -> PreparedTexts:
+    ) -> PreparedExamples:
         extra: dict[str, bytes] = {}
         others = OtherModels(vectors=open_vectors)
         if (source := recipe.data.contexts) is not None:
@@ -108,16 +108,16 @@ class Classification(nn.Module):
 
     @classmethod
     def build(cls, recipe: ClassificationRecipe, files: Mapping[str, bytes]) -> "Classification":
-        tokeniser, labels = open_tokeniser(files, recipe.data), open_labels(files)
+        tokeniser, labels = open_tokeniser(files, recipe.data), open_text_labels(files)
         network, classes = network_class(recipe), len(labels.classes)
         if network is Bag:
             return cls(Bag(recipe.model, tokeniser.size, open_ngrams(files), classes), tokeniser, labels, recipe)
         contexts = context_source(files, tokeniser) if recipe.data.contexts is not None else None
         marks = (tokeniser.pad, tokeniser.unknown)
-        vocabulary = Vocabulary(tokeniser.size, *marks, labels.vector_width, contexts=contexts)
+        vocabulary = InputTokens(tokeniser.size, *marks, labels.vector_width, contexts=contexts)
         return cls(TextClassifier(network(recipe.model, vocabulary), classes), tokeniser, labels, recipe)
 
-    def begin_with(self, prepared: PreparedTexts, recipe: ClassificationRecipe) -> None:
+    def begin_with(self, prepared: PreparedExamples, recipe: ClassificationRecipe) -> None:
         """Ready vectors and language models become weights; of n-grams, what the training texts say of them."""
         if isinstance(self.model, Bag):
             self.model.take_counts(_ngrams_of(prepared, recipe))
@@ -128,7 +128,7 @@ class Classification(nn.Module):
         if inputs.contexts is not None:
             take_weights(inputs.contexts.bilm, Path(str(recipe.data.contexts)).expanduser())
 
-    def learn_from(self, prepared: PreparedTexts, recipe: ClassificationRecipe) -> None:
+    def learn_from(self, prepared: PreparedExamples, recipe: ClassificationRecipe) -> None:
         self._prepared = prepared
 
     def outline(self, recipe: ClassificationRecipe) -> list[str]:
@@ -136,7 +136,7 @@ class Classification(nn.Module):
 
     # What the trainer and the evaluator ask for
 
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[TextBatch]:
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[LabelledBatch]:
         if self._prepared is None:
             raise RuntimeError("a task of classification has batches only once it learns from texts")
         is_learnt = split == "train"
@@ -144,7 +144,7 @@ class Classification(nn.Module):
         for batch in text_batches(self._prepared.splits[split], self.tokeniser.pad, rows, chance, start):
             yield batch.to(self.device)
 
-    def loss(self, batch: TextBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+    def loss(self, batch: LabelledBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """−Σ log p(y | x), and for a bag of words what holds its weights back, once for each text."""
         total = F.nll_loss(self.model.answer(batch.texts), batch.labels, reduction="sum")
         if isinstance(self.model, Bag):
@@ -152,16 +152,16 @@ class Classification(nn.Module):
         return Loss(total, batch.rows)
 
     @torch.no_grad()
-    def measure(self, batch: TextBatch) -> dict[str, Measure]:
-        return measures_of(self.sums_of_rows(batch))
+    def measure(self, batch: LabelledBatch) -> dict[str, Measure]:
+        return measures_from_rows(self.sums_of_rows(batch))
 
     @torch.no_grad()
-    def sums_of_rows(self, batch: TextBatch) -> dict[str, Float[Tensor, "batch sum"]]:
+    def sums_of_rows(self, batch: LabelledBatch) -> dict[str, Float[Tensor, "batch sum"]]:
         return sums_of_rows(self.model.answer(batch.texts), batch.labels)
 
     # What people see
 
-    def read(self, inputs: Sequence[str]) -> TextBatch:
+    def read(self, inputs: Sequence[str]) -> LabelledBatch:
         """Texts as people write them; where one is asked about an aspect, it stands in brackets."""
         asked = [self._aspect_of(number, text) for number, text in enumerate(inputs)]
         tokens = self.tokeniser.encode_all([text for text, _ in asked])
@@ -170,12 +170,12 @@ class Classification(nn.Module):
                 raise TextFault(number, "there is no word in it.")
             if len(row) > self.data.longest:
                 raise TextFault(number, f"it has {len(row):,} tokens, and {self.data.longest:,} are the most.")
-        texts = Texts(*padded(tokens, self.tokeniser.pad))
+        texts = TextRows(*padded(tokens, self.tokeniser.pad))
         if self.is_about_aspects:
             aspects = self.tokeniser.encode_all([aspect for _, aspect in asked])
-            texts = Texts(texts.tokens, texts.lengths, *padded(aspects, self.tokeniser.pad))
+            texts = TextRows(texts.tokens, texts.lengths, *padded(aspects, self.tokeniser.pad))
         unknown = torch.full((len(inputs),), _UNKNOWN)
-        return TextBatch(texts, unknown, [text for text, _ in asked]).to(self.device)
+        return LabelledBatch(texts, unknown, [text for text, _ in asked]).to(self.device)
 
     def _aspect_of(self, number: int, text: str) -> tuple[str, str]:
         """A text without brackets, and what stands in them."""
@@ -198,18 +198,22 @@ class Classification(nn.Module):
         return [_unmark(given[: one.start()]) + one[0] + _unmark(given[one.end() :]) for one in found]
 
     @torch.no_grad()
-    def answers(self, batch: TextBatch) -> list[Answer]:
+    def answers(self, batch: LabelledBatch) -> list[Answer]:
         rows = self.model.answer(batch.texts).exp().tolist()
         named = [dict(zip(self.labels.classes, row, strict=True)) for row in rows]
         return [Answer(best := max(row, key=row.__getitem__), row[best], row) for row in named]
 
     @torch.no_grad()
-    def embed(self, batch: TextBatch) -> list[TextVectors]:
+    def embed(self, batch: LabelledBatch) -> list[TextVectors]:
         """The vectors of the words of each text, by the network below what gives the class."""
         assert isinstance(self.model, TextClassifier)
-        kind, rows = self.data.tokeniser.kind, zip(batch.inputs, batch.texts.tokens, batch.texts.lengths, strict=True)
-        texts = [words_of(self.tokeniser, kind, text, row[:length].tolist()) for text, row, length in rows]
+        texts = [self._words(batch, row) for row in range(batch.rows)]
         return text_vectors(texts, self.model.reader.layer_states(batch.texts))
+
+    def _words(self, batch: LabelledBatch, row: int) -> Words:
+        """The words of a text that people wrote."""
+        tokens = batch.texts.tokens[row, : batch.texts.lengths[row]].tolist()
+        return words_of(self.tokeniser, tokens, cut_words(self.data.tokeniser.kind, batch.inputs[row]))
 
     @torch.no_grad()
     def follow(self, text: str) -> Followed:
@@ -224,26 +228,24 @@ class Classification(nn.Module):
         assert isinstance(places, Words)
         return Followed(places, self.answers(so_far))
 
-    def sides(self, batch: TextBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
+    def sides(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
         """The words of the text, and the answer that looks at them; of several aspects, one for each."""
-        source = words_of(self.tokeniser, self.data.tokeniser.kind, batch.inputs[0], batch.texts.tokens[0].tolist())
-        if self._has_first:
-            source = with_first(source)
-        return {SOURCE: source, ANSWER: Steps(self._asked(batch, outputs))}
+        source = self._words(batch, 0)
+        return {SOURCE: with_first(source) if self._has_first else source, ANSWER: Steps(self._asked(batch, outputs))}
 
-    def _asked(self, batch: TextBatch, outputs: Sequence[Answer]) -> list[str]:
+    def _asked(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> list[str]:
         answers = [each.answer for each in outputs]
         if batch.texts.aspects is None:
             return answers
         aspects = map(self.tokeniser.decode, batch.texts.aspects.tolist())
         return [f"{aspect}: {answer}" for aspect, answer in zip(aspects, answers, strict=True)]
 
-    def extents(self, batch: TextBatch) -> dict[str, Tensor]:
+    def extents(self, batch: LabelledBatch) -> dict[str, Tensor]:
         """Every answer is one place; of texts, the words are real."""
         lengths = batch.texts.lengths
         return {SOURCE: lengths + 1 if self._has_first else lengths, ANSWER: torch.ones_like(lengths)}
 
-    def quote(self, batch: TextBatch) -> str:
+    def quote(self, batch: LabelledBatch) -> str:
         text = self.tokeniser.decode(batch.texts.tokens[0].tolist())
         return f"'{text}', labelled '{self.labels.classes[int(batch.labels[0])]}'"
 
@@ -263,7 +265,7 @@ def open_vectors(path: Path, progress: Progress, remark: Remark) -> WordVectors:
     return vectors_in(path) if path.is_dir() else read_vector_file(path, progress, remark)
 
 
-def _ngrams_of(prepared: PreparedTexts, recipe: ClassificationRecipe) -> NgramTable:
+def _ngrams_of(prepared: PreparedExamples, recipe: ClassificationRecipe) -> NgramTable:
     tokeniser, classes = prepared.tokeniser, len(prepared.labels.classes)
     return find_ngrams(prepared.splits["train"], recipe.model, tokeniser.size, classes, tokeniser.pad)
 

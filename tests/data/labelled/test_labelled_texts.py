@@ -10,7 +10,7 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import check, parse, write
 from regard.data.labelled.options import LabelledData
-from regard.data.labelled.prepare import PreparedTexts, check_files_there, prepare_labelled
+from regard.data.labelled.prepare import PreparedExamples, check_texts_there, prepare_labelled
 from regard.data.labelled.reading import read_examples
 
 LINES = "1 a good film\n0 a bad film\n\n1 good\n0 bad\n"
@@ -23,11 +23,11 @@ def data_of(folder: Path, text: str | bytes = LINES, **options: Any) -> Labelled
     return check(LabelledData, {"train": str(file), **options})
 
 
-def prepare(options: LabelledData, folder: Path, start: dict[str, bytes] | None = None) -> PreparedTexts:
+def prepare(options: LabelledData, folder: Path, start: dict[str, bytes] | None = None) -> PreparedExamples:
     return prepare_labelled(options, folder / "prepared", silent, start)
 
 
-def texts_of(prepared: PreparedTexts, split: str) -> list[str]:
+def texts_of(prepared: PreparedExamples, split: str) -> list[str]:
     own = prepared.splits[split]
     return [prepared.tokeniser.decode(own.text(row)) for row in range(len(own))]
 
@@ -50,9 +50,9 @@ def test_what_was_prepared_is_opened_and_needs_its_files_no_more(tmp_path: Path)
     again = prepare(options, tmp_path)
     assert texts_of(again, "train") == texts_of(first, "train")
     assert again.files() == first.files()
-    check_files_there(options, tmp_path / "prepared")
+    check_texts_there(options, tmp_path / "prepared")
     with pytest.raises(Fault, match=r"There is no file .*texts\.txt\."):
-        check_files_there(options, None)
+        check_texts_there(options, None)
 
 
 def test_a_table_has_named_columns_and_folds_by_the_first_digit(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from regard.models.text.bag import NO_NGRAM, Bag, BagOptions, NgramTable, count_runs, ngram_keys
-from regard.models.text.texts import Texts
+from regard.models.text.texts import TextRows
 
-TEXTS = Texts(torch.tensor([[4, 5, 4, 4], [6, 0, 0, 0]]), torch.tensor([4, 1]))
+TEXTS = TextRows(torch.tensor([[4, 5, 4, 4], [6, 0, 0, 0]]), torch.tensor([4, 1]))
 
 
 def bag_of_words(classes: int = 2, **options: object) -> Bag:
@@ -28,7 +28,7 @@ def test_keys_of_ngrams_are_numbers_whose_digits_are_the_tokens() -> None:
 
 
 def test_ngrams_longer_than_the_texts_are_none() -> None:
-    short = Texts(torch.tensor([[4]]), torch.tensor([1]))
+    short = TextRows(torch.tensor([[4]]), torch.tensor([1]))
     assert ngram_keys(short, 3, vocabulary=9).tolist() == [[5]]
 
 
@@ -82,7 +82,7 @@ def test_logistic_regression_finds_what_is_known_on_paper() -> None:
     rows = torch.tensor([[4], [4], [4], [6], [4], [6], [6], [6]])
     labels = torch.tensor([1, 1, 1, 1, 0, 0, 0, 0])
     bag = Bag(BagOptions(ngrams=1, l2=0.0), 9, torch.tensor([5]), 2).double()
-    texts = Texts(rows, torch.ones(8, dtype=torch.int64))
+    texts = TextRows(rows, torch.ones(8, dtype=torch.int64))
     solver = torch.optim.LBFGS(bag.parameters(), max_iter=50, line_search_fn="strong_wolfe")
 
     def closure() -> Tensor:

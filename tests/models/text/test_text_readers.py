@@ -16,9 +16,9 @@ from regard.models.text.encoder import EncoderOptions, EncoderReader
 from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import AttentionPooling, max_over_time
 from regard.models.text.recurrent import RecurrentReader, RnnOptions
-from regard.models.text.texts import Texts, Vocabulary, mean_over_time
+from regard.models.text.texts import InputTokens, TextRows, mean_over_time
 
-WORDS = Vocabulary(size=12, pad=0, unknown=1)
+WORDS = InputTokens(size=12, pad=0, unknown=1)
 INPUTS = InputOptions(width=6)
 READERS: dict[str, Any] = {
     "averaging": (Averaging, AveragingOptions(inputs=INPUTS, layers=1, width=5)),
@@ -39,11 +39,11 @@ READERS: dict[str, Any] = {
 }
 
 
-def texts(*rows: list[int], pads: int = 0) -> Texts:
+def texts(*rows: list[int], pads: int = 0) -> TextRows:
     """Rows of tokens as a batch, with some more padding if asked for."""
     time = max(map(len, rows)) + pads
     tokens = torch.tensor([row + [WORDS.pad] * (time - len(row)) for row in rows])
-    return Texts(tokens, torch.tensor([len(row) for row in rows]))
+    return TextRows(tokens, torch.tensor([len(row) for row in rows]))
 
 
 @pytest.fixture(params=READERS)
@@ -118,7 +118,7 @@ def test_ready_vectors_are_kept_tuned_or_both() -> None:
     known = torch.tensor([False, False, True, True])
     tokens = torch.tensor([[2, 3, 1]])
     for kind, learns, width in (("frozen", [False], 3), ("tuned", [True], 3), ("both", [False, True], 6)):
-        inputs = WordInputs(InputOptions(vectors=kind), Vocabulary(4, 0, 1, vector_width=3))
+        inputs = WordInputs(InputOptions(vectors=kind), InputTokens(4, 0, 1, vector_width=3))
         inputs.take_vectors(ready, known)
         assert [table.requires_grad for table in inputs.tables] == learns
         assert inputs.width == width
