@@ -174,7 +174,9 @@ def _prepare(
         if more := list(others.words()):
             tokeniser = extend_vocabulary(tokeniser, more, options.lower_case)
         if options.vectors is not None:
-            files[_VECTORS] = _as_bytes(ready_vectors(tokeniser, ready)._asdict())
+            rows = ready_vectors(tokeniser, ready)
+            files[_VECTORS] = _as_bytes(rows._asdict())
+            report.append(_coverage(rows, tokeniser, examples["train"], options.lower_case))
         tokeniser = CaselessTokeniser(tokeniser) if options.lower_case else tokeniser
     files |= {**tokeniser.files(_TOKENISER), LABELS_FILE: labels.model_dump_json().encode()}
     for split, own in examples.items():
@@ -187,6 +189,15 @@ def _prepare(
         write_file(folder / name, content)
     sums = {name: checksum(content) for name, content in files.items()}
     write_record(folder / _FINISHED, _Finished(options=options, report=report, files=sums))
+
+
+def _coverage(rows: ReadyVectors, tokeniser: Tokeniser, examples: Sequence[Example], lower_case: bool) -> str:
+    """How many of the words to learn from have a ready vector, and at how many places those stand."""
+    texts = [example.text.lower() if lower_case else example.text for example in examples]
+    tokens = [token for own in tokeniser.encode_all(texts) for token in own]
+    words, places = rows.is_known[list(set(tokens))].mean(), rows.is_known[tokens].mean()
+    known = f"ready vectors: {rows.is_known.sum():,} words"
+    return f"{known}, {words:.1%} of those to learn from have one, at {places:.1%} of the places"
 
 
 def _read_splits(options: LabelledData, progress: Progress) -> dict[str, list[Example]]:

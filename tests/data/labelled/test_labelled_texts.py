@@ -85,6 +85,8 @@ def test_words_of_ready_vectors_are_known_and_the_others_have_none(tmp_path: Pat
     options = data_of(tmp_path, vectors=str(vectors), lower_case=True, hold_out=0.25)
     prepared = prepare(options, tmp_path)
     assert prepared.labels.vector_width == 2
+    # Of a, good, bad and film, one has a vector; it is at 2 of 7 places.
+    assert prepared.report[0] == "ready vectors: 2 words, 25.0% of those to learn from have one, at 28.6% of the places"
     assert prepared.vectors is not None
     good, unseen, bad, never = (prepared.tokeniser.encode(word)[0] for word in ("good", "UNSEEN", "bad", "never"))
     np.testing.assert_array_equal(prepared.vectors.table[[good, unseen, bad]], [[1, 2], [3, 4], [0, 0]])
