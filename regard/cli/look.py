@@ -243,12 +243,17 @@ def _one(model: "Model", inputs: list[str] | None, text: str | None) -> str:
 
 def _show_answer(model: "Model", given: str, wanted: "DrawingRequest", out: Path | None) -> set[str]:
     """What a model looked at before it answered; gives the characters that no font here can draw."""
+    from regard.protocols import Follows
     from regard.seeing.gazes import see_answer
     from regard.viewing.canvas import show_word
     from regard.viewing.drawers import drawing_of
 
     sight = see_answer(model.task, given)
     remark(f"{show_word(given)} → {show_word(sight.output)}")
+    if not sight.looks and isinstance(model.task, Follows):  # what it has instead of attention are gates
+        from regard.cli.look_gates import show_gates
+
+        return show_gates(model, given, wanted.layer, out, by_word=not wanted.tokens)
     looks = sight.between()
     return _show(drawing_of(looks, wanted), looks, out)
 

@@ -20,7 +20,6 @@ from regard.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from regard.viewing.gates import Gates
     from regard.viewing.lessons import Lesson, LessonPanel
     from regard.viewing.losses import SentenceLoss
     from regard.viewing.matrix import Matrix
@@ -209,22 +208,15 @@ def gates(
     answer if the text ended at each word.
     """
     _check_out(out, overwrite)
+    from regard.cli.look_gates import say_gates
     from regard.model import load
     from regard.seeing.lessons.gates import gates_of
     from regard.viewing.gates import draw_gates, gates_to_json
 
     found = gates_of(load(model), text, layer, direction == "backward", by_word=not tokens)
     heading = "token" if tokens else "word"
-    view = View(lambda: gates_to_json(found), lambda path: draw_gates(found, path), lambda: _say_gates(found, heading))
+    view = View(lambda: gates_to_json(found), lambda path: draw_gates(found, path), lambda: say_gates(found, heading))
     _show(view, out, as_json)
-
-
-def _say_gates(gates: "Gates", heading: str) -> None:
-    from regard.viewing.canvas import show_word
-
-    columns = gates.means | {show_word(name): course for name, course in gates.answers.items()}
-    cells = [[f"{value:.2f}" for value in course] for course in columns.values()]
-    say_table([heading, *columns], list(zip(map(show_word, gates.words), *cells, strict=True)))
 
 
 @app.command("implied")

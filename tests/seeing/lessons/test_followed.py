@@ -1,5 +1,6 @@
 """The gates of models that give classes and of language models, and what is answered after each word."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,9 @@ import torch
 from toys import open_toy
 
 from regard.base.faults import Fault
+from regard.cli import main
 from regard.model import Model, make_model
+from regard.runs.train import train
 from regard.seeing.lessons.gates import gates_of
 from regard.seeing.lessons.reading import read
 from regard.viewing.gates import draw_gates, gates_to_json
@@ -64,3 +67,17 @@ def test_models_without_recurrent_layers_are_refused(tmp_path: Path) -> None:
     for family in ("bag", "ngram"):
         with pytest.raises(Fault, match=f"This {family} has no recurrent layers; `regard show gates` needs recurrent"):
             gates_of(untrained_toy(family, tmp_path / family), "good or bad")
+
+
+def test_look_shows_the_gates_where_there_is_no_attention(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], no_curves: None
+) -> None:
+    run = open_toy("rnn", tmp_path, pooling="last")
+    train(run, [])
+    folder, out = str(run.folder.folder), tmp_path / "gates.json"
+    assert main(["look", folder, "good or bad"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split()[:4] == ["word", "forget", "input", "output"]
+    assert main(["look", folder, "good or bad", "-o", str(out)]) == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["words"] == ["good", "or", "bad"]
+    assert main(["look", folder, "good or bad", "-o", str(tmp_path / "gates.html")]) == 2
+    assert "its gates have no page; name a .png, an .svg or a .json." in capsys.readouterr().err
