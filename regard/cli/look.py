@@ -127,7 +127,7 @@ def command(
     if view != "--next" or not isinstance(loaded, LanguageModel):
         needs(loaded.recipe, "embed" if view == "--contexts" else "look")
     if isinstance(loaded, LanguageModel):
-        missing = _show_prompt(context, loaded, _one(loaded, inputs, text))
+        missing = _show_prompt(context, loaded, _one(loaded, inputs, text), out)
     elif contexts is not None:
         from regard.cli.look_contexts import show_contexts
 
@@ -136,18 +136,18 @@ def command(
         _refuse_options(context, loaded)
         missing = _show_answer(loaded, _one(loaded, inputs, text), wanted, out)
     else:
-        missing = _show_translation(context, loaded, _one(loaded, inputs, text), view, wanted)
+        missing = _show_translation(context, loaded, _one(loaded, inputs, text), view, wanted, out)
     if out is not None:
         remark_written(out, missing)
 
 
-def _show_prompt(context: typer.Context, model: "LanguageModel", prompt: str) -> set[str]:
+def _show_prompt(context: typer.Context, model: "LanguageModel", prompt: str, out: Path | None) -> set[str]:
     """What may follow a prompt; gives the characters that no font here can draw."""
     from regard.cli.look_ahead import show_next_of_prompt
 
     if given := next((name for name in ("prefix", "at") if _is_given(context, name)), None):
         raise Fault(f"{_option(given)} is for translators; the next token of a language model follows its text.")
-    return show_next_of_prompt(model, prompt, context.params["out"], _steps(context), context.params["bars"])
+    return show_next_of_prompt(model, prompt, out, _steps(context), context.params["bars"])
 
 
 def _steps(context: typer.Context) -> dict[str, float]:
@@ -156,10 +156,15 @@ def _steps(context: typer.Context) -> dict[str, float]:
 
 
 def _show_translation(
-    context: typer.Context, model: "TranslationModel", text: str, view: str, wanted: "DrawingRequest"
+    context: typer.Context,
+    model: "TranslationModel",
+    text: str,
+    view: str,
+    wanted: "DrawingRequest",
+    out: Path | None,
 ) -> set[str]:
     """What a translator looks at, or may write; gives the characters that no font here can draw."""
-    given, out = context.params, context.params["out"]
+    given = context.params
     if view == "--beam":
         from regard.cli.look_ahead import show_beam
 
