@@ -20,14 +20,16 @@ _FEW = 3  # series of a panel, up to which there is room for their noise and for
 def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
     """Draw series of (step, value): losses in one panel, all other measures under it, a panel for each scale.
 
-    A series is a loss when its name says so. A long one is smoothed, and faintly drawn as it was where there are few.
+    A series is a loss when a word of its name is that; one that is always zero tells nothing and is left out where
+    there are others. A long one is smoothed, and faintly drawn as it was where there are few.
     Values that are not finite are left out. Gives the characters that no font here can draw.
     """
     check_suffix(path)
-    drawn = {name: kept for name, points in series.items() if (kept := _finite(points))}
+    finite = {name: kept for name, points in series.items() if (kept := _finite(points))}
+    drawn = {name: points for name, points in finite.items() if any(value for _, value in points)} or finite
     if not drawn:
         raise ValueError("there is no point to draw")
-    losses = {name: points for name, points in drawn.items() if "loss" in name.lower()}
+    losses = {name: points for name, points in drawn.items() if "loss" in name.lower().split()}
     measures = {name: points for name, points in drawn.items() if name not in losses}
     panels = [losses] * bool(losses) + _by_scale(measures)
     texts = [title, *series]
