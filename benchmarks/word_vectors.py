@@ -150,7 +150,7 @@ def _ours(model: Word2Vec, corpus: Corpus, learning: Learning) -> Contender:
 
 
 def _train(peer: Any, corpus: Corpus, **text: Any) -> float:
-    peer.train(**text, total_examples=peer.corpus_count, total_words=peer.corpus_total_words, epochs=1)
+    peer.train(**text, total_words=peer.corpus_total_words, epochs=1)
     return float(corpus.words())
 
 
@@ -217,7 +217,8 @@ def quality(language: str, method: str, seeds: int, threads: int) -> None:
 
     def by_gensim(seed: int) -> WordVectors:
         peer = gensim_model(corpus, theirs | {"alpha": learning.learning_rate}, seed, threads)
-        peer.train(sentences, total_examples=peer.corpus_count, epochs=EPOCHS)
+        # By words, as ours; by sentences, which is its usual way, its learning rate falls otherwise.
+        peer.train(sentences, total_words=peer.corpus_total_words, epochs=EPOCHS)
         return WordVectors(list(peer.wv.index_to_key), peer.wv.vectors.copy())
 
     makers: dict[str, Callable[[int], WordVectors]] = {"regard": by_regard, "gensim": by_gensim}

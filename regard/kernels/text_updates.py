@@ -228,7 +228,7 @@ def _keep_words(words, first, last, kept, chances, chance):
 
 @register_jitable
 def _learn_word(word, tables, rate, settings, chances, branches, chance, room):
-    """Learn to predict a word from what `room.hidden` has; gives its probability, and what h is to move by."""
+    """Learn to predict a word from h; gives its probability, and leaves what h is to move by in `room.error`."""
     room.error[:] = 0
     if settings.loss == NEGATIVE:
         return _learn_negative(word, tables, rate, settings, chances, chance, room)

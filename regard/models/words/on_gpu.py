@@ -10,8 +10,8 @@ from regard.models.words.options import Word2VecOptions
 from regard.models.words.sampling import alias_table, keep_probabilities, shares
 from regard.models.words.text import TextBatch
 
-MOST_PROGRAMS = 128
-WORDS_FOR_EACH = 100
+MOST_PROGRAMS = 512
+WORDS_FOR_EACH = 40
 
 
 def side_by_side(vocabulary: int) -> int:

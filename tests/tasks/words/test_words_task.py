@@ -57,9 +57,9 @@ def neighbours(task: Words, word: str, count: int) -> set[str]:
     return {vectors.words[each] for each in order[1 : count + 1]}
 
 
-@pytest.mark.parametrize("model", [{}, {"method": "cbow", "loss": "hierarchical"}])
+@pytest.mark.parametrize("model", [{"negatives": 2}, {"method": "cbow", "loss": "hierarchical"}])
 def test_words_that_fill_one_place_are_each_others_neighbours(model: dict, tmp_path: Path) -> None:
-    run = run_of(tmp_path, sentences(), model={"subsampling": 0} | model)
+    run = run_of(tmp_path, sentences(), model={"subsampling": 0} | model, training={"epochs": 4, "learning_rate": 0.2})
     assert train(run, []).finished
     for place in (CHILDREN, VERBS):
         for word in place:
@@ -68,7 +68,7 @@ def test_words_that_fill_one_place_are_each_others_neighbours(model: dict, tmp_p
 
 def test_glove_learns_the_logarithms_of_counts(tmp_path: Path) -> None:
     """deixa stands right before o in each of 100 sentences: their vectors and biases come to log 100."""
-    run = run_of(tmp_path, sentences(), "glove", training={"epochs": 40, "learning_rate": 0.3})
+    run = run_of(tmp_path, sentences(), "glove", training={"epochs": 25, "learning_rate": 0.4})
     train(run, [])
     tables, numbers = run.task.weights(), run.task.word_vectors().numbers
     first, second = numbers["deixa"], numbers["o"]
@@ -145,7 +145,7 @@ def test_where_it_cannot_learn_is_said_first(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_two_threads_learn_as_much_as_one(tmp_path: Path) -> None:
     """Not the same bits; but every word is learnt from, and the loss falls."""
-    run = run_of(tmp_path, sentences(), training={"threads": 2, "epochs": 3})
+    run = run_of(tmp_path, sentences(), model={"subsampling": 0}, training={"threads": 2, "epochs": 2})
     facts = train(run, [])
     assert facts.losses[-1][1] < facts.losses[0][1]
 
