@@ -172,7 +172,8 @@ def _sentence(
     path, value, about = name_place(place), _show(fault["input"]), fault.get("ctx", {})
     match fault["type"]:
         case "extra_forbidden":
-            return elsewhere(path) or _no_such_name(kind, place, whole)
+            belongs = None if _stands_deeper(kind, place) else elsewhere(path)
+            return belongs or _no_such_name(kind, place, whole)
         case "missing":
             return f"{path_of(place[:-1]) or whole} needs '{place[-1]}'"
         case "literal_error":
@@ -208,6 +209,12 @@ def _show(value: Any) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _stands_deeper(kind: type[Options], place: Place) -> bool:
+    """Whether the section of a wrong name has the very name in a section of its own."""
+    *parents, name = place
+    return any(path.endswith(f".{name}") for path in describe_options(_kind_at(kind, tuple(parents))))
 
 
 def _no_such_name(kind: type[Options], place: Place, whole: str) -> str:

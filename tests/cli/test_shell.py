@@ -115,11 +115,11 @@ def test_alone_it_shows_its_help():
 
 
 def test_a_misspelt_command_is_refused_with_the_nearest(made):
-    done = made("mad")
+    done = made("maade")
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
-        "regard: No such command 'mad'. Did you mean 'made'?",
+        "regard: No such command 'maade'. Did you mean 'made'?",
         "regard: `regard --help` shows how it is used.",
     ]
 

@@ -31,6 +31,7 @@ def weights(queries: int, keys: int) -> list[Block]:
 WINDOWS = (np.array([[3, 2], [1, 1]]), np.array([[2], [2]]))
 CASES: dict[str, LooksBetween] = {
     "matrix": LooksBetween("text to text", "ab c", "yes", TEXT, TEXT, weights(3, 3)),
+    "answers over a text": LooksBetween("answer to text", "ab c", "yes", GLIMPSES, TEXT, weights(2, 3)),
     "graph": LooksBetween("nodes to nodes", "a", "X", PAPERS, PAPERS, edge_blocks(), EDGES),
     "overlay": LooksBetween("words to picture", "six.png", "ab c", TEXT, GRID, weights(3, 4)),
     "steps over a picture": LooksBetween("steps to picture", "six.png", "", GLIMPSES, GRID, weights(2, 4)),

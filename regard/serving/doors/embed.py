@@ -1,12 +1,12 @@
 """The door of vectors."""
 
 import time
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.base.faults import Fault, TextFault
-from regard.protocols import TextVectors
 from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import EmbedBody
 from regard.serving.doors.door import Door, Service
@@ -18,6 +18,9 @@ from regard.serving.http.replies import json_response
 from regard.serving.options import Limits
 from regard.serving.served import Served
 from regard.verbs.requests.embed import EmbedRequest
+
+if TYPE_CHECKING:
+    from regard.protocols import TextVectors
 
 
 async def embed(service: Service, request: Request) -> Response:
@@ -31,10 +34,10 @@ async def embed(service: Service, request: Request) -> Response:
     return json_response(EmbedAnswer(model=model.name, seconds=time.monotonic() - began, texts=texts))
 
 
-async def _all_vectors(catalogue: Catalogue, model: Served, request: EmbedRequest) -> list[TextVectors]:
+async def _all_vectors(catalogue: Catalogue, model: Served, request: EmbedRequest) -> "list[TextVectors]":
     """The vectors of each text; texts are worked on some at a time, so that other requests can pass."""
 
-    def work(numbers: list[int]) -> list[TextVectors]:
+    def work(numbers: list[int]) -> "list[TextVectors]":
         try:
             return model.embed([request.text[number] for number in numbers], request.layer)
         except TextFault as fault:
@@ -46,7 +49,7 @@ async def _all_vectors(catalogue: Catalogue, model: Served, request: EmbedReques
     return [found[number] for number in numbers]
 
 
-def _check_size(texts: list[TextVectors], limits: Limits) -> None:
+def _check_size(texts: "list[TextVectors]", limits: Limits) -> None:
     numbers = sum(each.numel() for text in texts for each in text.layers.values())
     if numbers > limits.vectors:
         raise Fault(
@@ -55,7 +58,7 @@ def _check_size(texts: list[TextVectors], limits: Limits) -> None:
         )
 
 
-def _as_answer(vectors: TextVectors) -> EmbeddedText:
+def _as_answer(vectors: "TextVectors") -> EmbeddedText:
     text, means = vectors.text, vectors.sentence
     layers = [
         EmbeddedLayer(layer=layer, sentence=means[layer].tolist(), tokens=each.tolist())

@@ -77,18 +77,22 @@ class ClashInside(Rule):
 
 @dataclass(frozen=True)
 class Need(Rule):
-    """A field that may be given only beside another."""
+    """A field that may be given only beside another.
+
+    Generators of requests give a schema up that has too many such pairs, so that one may be left undescribed.
+    """
 
     field: str
     other: str
     sentence: str
+    is_described: bool = True
 
     def refuse(self, given: Fields, names: Names) -> None:
         if self.field in given and self.other not in given:
             raise Fault(names.fill(self.sentence))
 
     def schema(self, defaults: Fields) -> JsonSchemaValue:
-        return {"if": _given(self.field, defaults), "then": _given(self.other, defaults)}
+        return {"if": _given(self.field, defaults), "then": _given(self.other, defaults)} if self.is_described else {}
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,12 @@ class TranslateRequest(VerbRequest):
         ),
         Need("samples", "mbr", "{samples} says how many {mbr} chooses among; to get several samples give {n_best}."),
         NoMore("n_best", "samples", SAMPLES, "mbr", "{mbr} cannot give the {value} best of {limit}; raise {samples}."),
-        Need("dictionary", "replace_unknown", "{dictionary} would do nothing without {replace_unknown}."),
+        Need(
+            "dictionary",
+            "replace_unknown",
+            "{dictionary} would do nothing without {replace_unknown}.",
+            is_described=False,
+        ),
         Need("channel_weight", "channel", "{channel_weight} would do nothing without {channel}."),
         Clash(
             "forced",

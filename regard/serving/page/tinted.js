@@ -46,7 +46,8 @@ function tintedRow(name, weights) {
     word.style.setProperty("--share", weight.toFixed(4));
     return [word, " "];
   });
-  return element("tr", {}, element("th", { scope: "row", dir: "auto" }, name), element("td", { dir: "auto" }, ...words));
+  const looker = element("th", { scope: "row", dir: "auto" }, name);
+  return element("tr", {}, looker, element("td", { dir: "auto" }, ...words));
 }
 
 /** Make room for the view. */
