@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from regard.models.tagging.crf import Chain
 from regard.models.tagging.letters import LetterReader
 from regard.models.tagging.options import TaggerOptions
-from regard.models.text.reader import Reader
+from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows
 
 
@@ -94,7 +94,7 @@ class Tagger(nn.Module):
         self.options, self.begin = options, sizes.tags
         self.features = TokenFeatures(own, sizes)
         words = InputTokens(sizes.words, sizes.pad, sizes.unknown, beside=self.features.width)
-        self.reader: Reader = reader(options, words, pools=False)
+        self.reader: OrderedReader = reader(options, words, pools=False)
         self.out: nn.Linear | None = None
         self.after_label: AfterLabel | None = None
         if own.previous_label:

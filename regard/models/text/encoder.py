@@ -17,7 +17,7 @@ from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
-from regard.models.text.reader import Reader
+from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
 
@@ -63,7 +63,7 @@ class EncoderOptions(Options):
         )
 
 
-class EncoderReader(Reader):
+class EncoderReader(OrderedReader):
     """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
 
     def __init__(self, options: EncoderOptions, vocabulary: InputTokens, pools: bool = True) -> None:

@@ -15,7 +15,7 @@ from regard.models.bounds import MOST_LAYERS, WIDEST
 from regard.models.recurrent.layers import Stack
 from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
-from regard.models.text.reader import Reader
+from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows, mean_over_time
 
 
@@ -57,7 +57,7 @@ class RnnOptions(Options):
         return self.aspect in ("inputs", "both")
 
 
-class RecurrentReader(Reader):
+class RecurrentReader(OrderedReader):
     """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
 
     def __init__(self, options: RnnOptions, vocabulary: InputTokens, pools: bool = True) -> None:
