@@ -91,11 +91,16 @@ def networks(places: Places) -> Iterable[Row]:
         features = tuple((*_rnn("{vectors='none',dropout=0.5}", pooling), contexts) for pooling in POOLINGS)
         yield Row("rnn, bidirectional language model", features, places.contexts)
     encoders = tuple(
-        f"model={{width=256,layers=1,feed_forward=512,dropout=0.4,pooling='{pooling}',inputs={{width=200,dropout=0.4}}}}"
+        (
+            "family=encoder",
+            f"model={{width=256,layers=1,feed_forward=512,dropout=0.4,pooling='{pooling}',inputs={{width=200,dropout=0.4}}}}",
+            f"training.optimizer.learning_rate={rate}",
+            "training.optimizer.warmup=100",
+        )
         for pooling in POOLINGS
+        for rate in (0.0003, 0.0007)
     )
-    rate = ("training.optimizer.learning_rate=0.0007", "training.optimizer.warmup=100")
-    yield Row("encoder, random", tuple(("family=encoder", model, *rate) for model in encoders))
+    yield Row("encoder, random", encoders)
 
 
 def of_aspects(places: Places) -> Iterable[Row]:
