@@ -46,6 +46,13 @@ class Model:
         """What it can be asked for."""
         return verbs_of(self.recipe.family, self.recipe.task)
 
+    @property
+    def parameters(self) -> int:
+        """How many numbers it has learnt: its weights, or the probabilities and back-off weights of n-grams."""
+        if isinstance(self.task, nn.Module):
+            return sum(parameter.numel() for parameter in self.task.parameters())
+        return sum(tensor.numel() for tensor in self.task.weights().values() if tensor.is_floating_point())
+
     def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
         """The parts of the network by name, so that `regard.watching(model)` can say who looks.
 

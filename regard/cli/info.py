@@ -1,6 +1,7 @@
 """`regard info`: what a model folder holds, what it scored and what it costs."""
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,8 +25,6 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Say what a model is, what it can be asked for, what it scored, and what an input of some size costs it."""
-    from torch import nn
-
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.model import load
     from regard.protocols import Describes
@@ -38,8 +37,7 @@ def command(
     own: dict[str, Any] = {}
     if hasattr(recipe.data, "source_language"):
         own["languages"] = f"{recipe.data.source_language}-{recipe.data.target_language}"
-    if isinstance(task, nn.Module):
-        own["parameters"] = sum(parameter.numel() for parameter in task.parameters())
+    own["parameters"] = loaded.parameters
     if isinstance(task, Describes):
         own |= task.facts()
     facts: dict[str, Any] = {"family": recipe.family, "task": recipe.task, **own}
@@ -59,8 +57,7 @@ def command(
         value = facts[name]
         print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(str(value))}")
     print(f"{'can':15}{', '.join(facts['verbs'])}")
-    built = [f"{name} {_show(value)}" for name, value in facts["sizes"].items() if value is not None]
-    for number, line in enumerate(textwrap.wrap(", ".join(built), WIDTH)):
+    for number, line in enumerate(textwrap.wrap(", ".join(_options(facts["sizes"])), WIDTH)):
         print(f"{'' if number else 'built':15}{line}")
     for number, line in enumerate(_cost_lines(facts["cost"], length)):
         print(f"{'' if number else 'cost':15}{line}")
@@ -84,5 +81,16 @@ def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:
     ]
 
 
+def _options(table: dict[str, Any], above: str = "") -> Iterator[str]:
+    """Each option that is set, by its whole name as in a recipe, and its value."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _options(value, f"{above}{name}.")
+        elif value is not None:
+            yield f"{above}{name} {_show(value)}"
+
+
 def _show(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(_show, value)) or "none"
     return str(value).lower() if isinstance(value, bool) else str(value)

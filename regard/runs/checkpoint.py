@@ -2,10 +2,11 @@
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 import torch
 from pydantic import TypeAdapter, ValidationError
@@ -15,7 +16,7 @@ from safetensors.torch import save as tensors_to_bytes
 from torch import Tensor
 
 from regard.base.faults import Fault
-from regard.base.files import write_file
+from regard.base.files import finite, write_file
 from regard.runs.folder import (
     MANIFEST,
     RECIPE,
@@ -42,6 +43,7 @@ __all__ = [
     "read_folder",
     "read_manifest",
     "read_recipe",
+    "scores_to_bytes",
     "update_folder",
     "weights_to_bytes",
 ]
@@ -61,6 +63,11 @@ def bytes_to_weights(content: bytes, name: str) -> dict[str, Tensor]:
         return load_tensors(content)
     except (SafetensorError, ValueError, KeyError) as error:
         raise Fault(f"{name} does not hold tensors: {error}.") from None
+
+
+def scores_to_bytes(scores: Sequence[Mapping[str, Any]]) -> bytes:
+    """The content of scores.json; JSON knows finite numbers only, so that a loss which is none becomes null."""
+    return json.dumps(finite({"scores": scores}), indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _facts(content: bytes, folder: Path) -> Facts:
@@ -201,9 +208,8 @@ class RunFolder:
 
     def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None:
         """Make these the weights of the model folder, with the scores they were found to have."""
-        scores = validation.scores if validation else []
-        text = json.dumps({"scores": scores}, indent=1, ensure_ascii=False)
-        update_folder(self.folder, {WEIGHTS: weights_to_bytes(weights), SCORES: text.encode()})
+        scores = scores_to_bytes(validation.scores if validation else [])
+        update_folder(self.folder, {WEIGHTS: weights_to_bytes(weights), SCORES: scores})
 
     def average(self, last: int) -> dict[str, Tensor]:
         """The mean of the weights of the last regular checkpoints, or the newest weights where there are none."""

@@ -1,6 +1,5 @@
 """The scores that a model folder keeps."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,9 +14,8 @@ def keep_scores(folder: Path, scores: Sequence[Score]) -> bool:
     new = [each.as_dict() for each in scores]
     replaced = {(each["metric"], each["split"], each["signature"]) for each in new}
     old = [each for each in read_scores(folder) if (each["metric"], each["split"], each["signature"]) not in replaced]
-    text = json.dumps({"scores": [*old, *new]}, indent=1, ensure_ascii=False)
     try:
-        checkpoint.update_folder(folder, {checkpoint.SCORES: text.encode()})
+        checkpoint.update_folder(folder, {checkpoint.SCORES: checkpoint.scores_to_bytes([*old, *new])})
     except Fault:
         return False
     return True
@@ -39,5 +37,6 @@ def read_scores(folder: Path) -> list[dict]:
 
 def score_in_words(kept: dict) -> str:
     """A score that a model folder keeps, on one line."""
-    score = Score(kept["metric"], kept["value"], kept["signature"], 0, kept["split"], kept.get("deviation"))
+    value = float("nan") if kept["value"] is None else kept["value"]  # null is what was no finite number
+    score = Score(kept["metric"], value, kept["signature"], 0, kept["split"], kept.get("deviation"))
     return f"{score.split} {score.metric} {score.shown}  ({score.signature})"

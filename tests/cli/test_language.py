@@ -75,6 +75,10 @@ def test_python_has_the_same(run: Path) -> None:
     assert model.verbs == ["train", "evaluate", "generate", "info", "compare", "serve"]
     assert model.generate(["the"], tokens=2)[0][0].text.startswith("the")
     assert model.score(["the cat"])[0].score < 0
+    *shorter, longest = [model.task.model.trie.rows(order) for order in range(1, model.task.options.order + 1)]
+    assert (
+        model.parameters == 2 * sum(shorter) + longest
+    )  # every n-gram has a probability, and all but the longest back off
 
 
 def test_it_goes_to_arpa_and_comes_back_with_the_same_scores(

@@ -89,4 +89,7 @@ def test_what_it_cannot_do_is_refused(run: Path, capsys: pytest.CaptureFixture[s
         assert main(asked) == 2
         assert "An rnn gives a tag for each word; it can train, evaluate, answer, info" in capsys.readouterr().err
     assert main(["info", str(run)]) == 0
-    assert "scheme" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "scheme" in said
+    assert "letters.reader " in said  # a table within a table, by the names that a recipe has
+    assert "{" not in said

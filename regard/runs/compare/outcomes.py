@@ -7,14 +7,13 @@ from hashlib import sha256
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
-from torch import nn
 
 from regard.base.files import write_file
 from regard.base.progress import Progress
 from regard.decoding.options import DecodingOptions
 from regard.metrics import BETTER, Score, by_sentence
 from regard.metrics.significance import SUMS, Sums, likelihood_sums
-from regard.model import Model, load
+from regard.model import load
 from regard.protocols import Better
 from regard.runs import checkpoint
 from regard.runs.compare.plan import PlannedRun
@@ -67,11 +66,7 @@ def judge(run: PlannedRun, split: str, metrics: Sequence[str], progress: Progres
     keep_scores(run.folder, scores)
     better = {name: measure.better for name, measure in measures.items()}
     sums = sums_on(model, run.folder, split, list(measures), progress)
-    return Outcome(run, scores, sums, _parameters(model), read_pace(run.folder / "training"), better)
-
-
-def _parameters(model: Model) -> int:
-    return sum(weights.numel() for weights in model.task.parameters()) if isinstance(model.task, nn.Module) else 0
+    return Outcome(run, scores, sums, model.parameters, read_pace(run.folder / "training"), better)
 
 
 def _judge_translations(run: PlannedRun, model: TranslationModel, split: str, metrics: Sequence[str]) -> Outcome:
@@ -93,7 +88,7 @@ def _judge_translations(run: PlannedRun, model: TranslationModel, split: str, me
     keep_scores(run.folder, scores)
     sums = {metric: _sums(metric, kept, data) for metric in metrics}
     pace, better = read_pace(run.folder / "training"), {metric: BETTER[metric] for metric in metrics}
-    return Outcome(run, scores, sums, _parameters(model), pace, better, data.sources)
+    return Outcome(run, scores, sums, model.parameters, pace, better, data.sources)
 
 
 def _sums(metric: str, kept: KeptOutputs, data: TestData) -> Sums:

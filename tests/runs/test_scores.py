@@ -1,0 +1,22 @@
+"""The scores that a model folder keeps."""
+
+import json
+from pathlib import Path
+
+from regard.metrics import Score
+from regard.runs.checkpoint import RECIPE, SCORES, scores_to_bytes, update_folder
+from regard.runs.scores import keep_scores, read_scores, score_in_words
+
+
+def test_a_loss_that_is_no_number_is_kept_as_null_and_the_folder_can_still_be_read(tmp_path: Path) -> None:
+    update_folder(
+        tmp_path, {RECIPE: b"", SCORES: scores_to_bytes([Score("loss", float("nan"), "", 3, "valid").as_dict()])}
+    )
+    assert keep_scores(tmp_path, [Score("perplexity", float("inf"), "", 3, "test"), Score("bleu", 41.0, "", 3, "test")])
+    kept = json.loads((tmp_path / SCORES).read_text(), parse_constant=lambda constant: 1 / 0)["scores"]
+    assert [score["value"] for score in kept] == [None, None, 41.0]
+    assert [score_in_words(score) for score in read_scores(tmp_path)] == [
+        "valid loss nan  ()",
+        "test perplexity nan  ()",
+        "test bleu 41.00  ()",
+    ]
