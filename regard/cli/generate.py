@@ -22,6 +22,9 @@ def command(
     tokens: Annotated[
         int | None, typer.Option(min=1, help="The most tokens that are written after the prompt (100).")
     ] = None,
+    past_end: Annotated[
+        bool, typer.Option("--past-end", help="Go on past the end of a line with the next, as far as the tokens reach.")
+    ] = False,
     samples: Annotated[
         int | None, typer.Option(min=1, max=1000, help="Texts that are drawn for each prompt (1).")
     ] = None,
@@ -51,6 +54,7 @@ def command(
     named = {"tokens": tokens, "samples": samples, "beam": beam, "length_penalty": length_penalty, "n_best": n_best}
     given = {name: value for name, value in named.items() if value is not None}
     given |= {name: table.pop(name) for name in named if name in table and name not in given}
+    given |= {"past_end": True} if past_end else {}
     request = GenerateRequest.read(
         {"prompt": prompt or [""], "sample": drawing if sample or drawing else None, "search": table, **given},
         OptionNames(),

@@ -20,6 +20,7 @@ from regard.tasks.language.batches import Prompts
 from regard.tasks.translation.forcing import force_batch, forced_distributions
 from regard.tasks.translation.lengths import check_length, target_tokens
 from regard.verbs.generate.model import LanguageModel
+from regard.verbs.generate.prompts import next_log_probabilities
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import writer_of
 from regard.viewing.choices.record import Choices, Panel
@@ -112,8 +113,7 @@ def prompt_choices(
     """
     check(SamplingOptions, dict(steps or {}), "the sampling")
     task, tokeniser, batch = model.task, model.task.tokeniser, model.task.read([prompt])
-    log_probabilities, _ = task.step(torch.tensor([task.begin], device=task.device), task.start(batch))
-    found = _choices(log_probabilities[0].double().cpu(), tokeniser, batch.tokens[0], steps or {}, shown, None)
+    found = _choices(next_log_probabilities(task, batch), tokeniser, batch.tokens[0], steps or {}, shown, None)
     if not isinstance(task, HasOutputVectors):
         return replace(found, written=prompt)
     cosines, numbers = task.nearness(batch)[0].double().cpu().topk(min(NEAREST, tokeniser.size))

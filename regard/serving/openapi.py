@@ -26,7 +26,7 @@ _OTHER: dict[str, Any] = {
     EVENTS: {  # each event
         "type": "object",
         "properties": {
-            "event": {"enum": ["start", "sentence", "translation", "done", "error"]},
+            "event": {"enum": ["start", "sentence", "translation", "token", "done", "error"]},
             "data": {"type": "string", "contentMediaType": JSON},
         },
         "required": ["event", "data"],

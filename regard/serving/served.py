@@ -1,7 +1,7 @@
 """A model that is served: a folder under a name, what it is, what it can do, and what its work costs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from regard.runs.folder import SCORES, read_folder
 from regard.serving.doors.records import Language, ModelAnswer, TranslatorAnswer
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
-from regard.verbs.requests.generate import GenerateRequest
+from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 from regard.verbs.requests.words import AnalogyRequest, NeighboursRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.outputs import Translated
@@ -23,6 +23,9 @@ from regard.verbs.translate.plan import Piece, Plan
 if TYPE_CHECKING:
     from regard.protocols import Answer, Tags, TextVectors
     from regard.verbs.generate.continuing import Generated
+    from regard.verbs.generate.model import LanguageModel
+    from regard.verbs.generate.prompts import ReadPrompt
+    from regard.verbs.generate.telling import WrittenToken
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
 _ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "look")  # the verbs that the server has doors for
@@ -63,6 +66,14 @@ class Served(ABC):
 
     def generate(self, request: GenerateRequest, number: int = 0) -> "list[list[Generated]]":
         """The texts that go on with each prompt, of which the first has this number."""
+        raise self.refuse("generate")
+
+    def generate_aloud(self, request: GenerateRequest, tell: "Callable[[WrittenToken], None]") -> "list[Generated]":
+        """The texts for the only prompt of a request; `tell` hears of each token of the first as it is written."""
+        raise self.refuse("generate")
+
+    def read_prompt(self, request: PromptRequest) -> "ReadPrompt":
+        """How probable the tokens of a prompt are, and what may come next."""
         raise self.refuse("generate")
 
     def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
@@ -112,10 +123,20 @@ class ServedModel(Served):
         return self.model.answer(inputs, beam=beam, raw=raw)
 
     def generate(self, request: GenerateRequest, number: int = 0) -> "list[list[Generated]]":
+        return list(self._language.generate_by(request, number))
+
+    def generate_aloud(self, request: GenerateRequest, tell: "Callable[[WrittenToken], None]") -> "list[Generated]":
+        return self._language.generate_aloud(request, tell)
+
+    def read_prompt(self, request: PromptRequest) -> "ReadPrompt":
+        return self._language.read_prompt(request)
+
+    @property
+    def _language(self) -> "LanguageModel":
         from regard.verbs.generate.model import LanguageModel
 
         assert isinstance(self.model, LanguageModel)
-        return list(self.model.generate_by(request, number))
+        return self.model
 
     def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
         return self.model.embed(texts, layer)

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from regard.verbs.requests.answer import AnswerRequest, Input
 from regard.verbs.requests.embed import EmbedRequest
-from regard.verbs.requests.generate import GenerateRequest
+from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
 from regard.verbs.requests.rules import VerbRequest
 from regard.verbs.requests.translate import TranslateRequest
@@ -24,6 +24,14 @@ class AnswerBody(AnswerRequest, ModelBody):
 
 class GenerateBody(GenerateRequest, ModelBody):
     """What is to be gone on with, how, and by which model."""
+
+    stream: bool = Field(
+        default=False, description="Answer token by token, by server-sent events; for a single prompt."
+    )
+
+
+class PromptBody(PromptRequest, ModelBody):
+    """A prompt, and by which model it is read."""
 
 
 class EmbedBody(EmbedRequest, ModelBody):

@@ -269,6 +269,50 @@ class GenerateAnswer(DoorAnswer):
     texts: list[list[GeneratedText]]
 
 
+class WrittenTokenAnswer(DoorAnswer):
+    """A token of a text: its name, what it adds to the text, and the logarithm of its probability.
+
+    A letter may take several tokens; then the last of them adds it, and the others nothing.
+    """
+
+    token: str
+    text: str
+    score: float | None
+
+
+class NextTokenAnswer(DoorAnswer):
+    """A token that may come next, and what it adds to the text: nothing where it is only a part of a letter."""
+
+    token: str
+    text: str
+    probability: float
+    end: bool
+
+
+class PromptAnswer(DoorAnswer):
+    """What a model makes of a prompt: its tokens, and those that may come next, the likeliest first.
+
+    What is chosen of them is added to `stem`, the prompt as it is gone on with. `perplexity` says among how many
+    tokens alike the next one would be as hard to guess.
+    """
+
+    model: str
+    seconds: float
+    stem: str
+    tokens: list[WrittenTokenAnswer]
+    next: list[NextTokenAnswer]
+    rest: Rest
+    perplexity: float
+
+
+class Continued(DoorAnswer):
+    """The last event of a stream of tokens: the texts, the first of which was told."""
+
+    model: str
+    seconds: float
+    texts: list[GeneratedText]
+
+
 class EmbeddedLayer(DoorAnswer):
     """The vectors of one layer: of the whole text, and of each of its tokens; layer 0 is the plain embedding."""
 

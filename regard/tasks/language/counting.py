@@ -20,7 +20,7 @@ from regard.models.ngram.stored import counts_as_arrays, counts_of_arrays, model
 from regard.models.ngram.trie import NOWHERE
 from regard.protocols import Measure, State
 from regard.tasks.language.batches import Prompts, Sentences, cut_sentences, sentences_of
-from regard.tasks.language.language_task import LanguageTask, tokeniser_of
+from regard.tasks.language.language_task import LanguageTask, split_lines, tokeniser_of
 from regard.tasks.language.measures import measure_scores
 from regard.tasks.language.options import CountedLanguageRecipe
 
@@ -116,6 +116,11 @@ class CountedLanguage(LanguageTask):
 
     # Going on with a prompt
 
+    def prompt_scores(self, tokens: Sequence[int]) -> Float64[np.ndarray, " token"]:
+        """The natural logarithms of the probabilities of a prompt's tokens, those of the ends of its lines too."""
+        lines = split_lines(tokens, self.end)
+        return self.token_scores(sentences_of(lines, self.begin, self.end))[:-1]
+
     def start(self, batch: Prompts) -> State:
         """The last words of each prompt, and beside them its very last, with which the first step goes on.
 
@@ -123,14 +128,17 @@ class CountedLanguage(LanguageTask):
         replaced by the prompt's last word.
         """
         length = self.options.order
-        whole = [[NOWHERE] * length + [self.begin, *tokens] for tokens in batch.tokens]
+        lines = [split_lines(tokens, self.end)[-1] for tokens in batch.tokens]  # of the others it knows nothing
+        whole = [[NOWHERE] * length + [self.begin, *tokens] for tokens in lines]
         contexts = torch.tensor([row[-length - 1 : -1] for row in whole])
         return State((), {"context": contexts, "read": torch.tensor([row[-1] for row in whole])})
 
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
-        """The natural logarithms of what may follow."""
+        """The natural logarithms of what may follow; behind an end a sentence begins that knows none before it."""
         context, read = state.row["context"], state.row["read"]
         written = torch.where(read == NOWHERE, tokens, read)
+        ended = written == self.end
+        context, written = context.masked_fill(ended[:, None], NOWHERE), written.masked_fill(ended, self.begin)
         context = torch.cat([context, written[:, None]], dim=1)[:, 1:]
         rows = [self.model.following(row[row != NOWHERE]) for row in context.numpy()]
         state = State((), {"context": context, "read": torch.full_like(read, NOWHERE)})

@@ -178,6 +178,12 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     # Going on with a prompt
 
+    def prompt_scores(self, tokens: Sequence[int]) -> Float64[np.ndarray, " token"]:
+        """The natural logarithms of the probabilities of a prompt's tokens, those of the ends of its lines too."""
+        if not tokens:
+            return np.zeros(0)
+        return self._scores(padded_rows([np.asarray(tokens)], self.end).to(self.device))[0]
+
     @torch.no_grad()
     def start(self, batch: Prompts) -> State:
         """What is remembered of each prompt but for its last token, which the first step reads.

@@ -59,15 +59,26 @@ class LanguageTask:
         return self.text.splits.get(split, np.zeros(0, np.int64))
 
     def read(self, inputs: Sequence[str]) -> Prompts:
-        """Prompts as people write them."""
-        return Prompts([self.tokeniser.encode(text) for text in inputs])
+        """Prompts as people write them; where a line ends, there is an end, as in the text that was learnt."""
+        return Prompts([self._encode_lines(text) for text in inputs])
+
+    def _encode_lines(self, text: str) -> list[int]:
+        first, *others = self.tokeniser.encode_all(text.split("\n"))
+        return [*first, *(token for line in others for token in (self.end, *line))]
 
     def limits(self, batch: Prompts, options: DecodingOptions) -> Int[Tensor, " row"]:
         """There is no length beyond which it could not go on."""
         return torch.full((batch.rows,), _ENDLESS)
 
     def write(self, tokens: Sequence[int]) -> str:
-        return self.tokeniser.decode(tokens)
+        """The text of tokens; an end is the end of a line."""
+        return "\n".join(self.tokeniser.decode(line) for line in split_lines(tokens, self.end))
+
+
+def split_lines(tokens: Sequence[int], end: int) -> list[Sequence[int]]:
+    """The tokens of each line, without the ends between them; one line more than there are ends."""
+    ends = [place for place, token in enumerate(tokens) if token == end]
+    return [tokens[first:last] for first, last in zip([0, *(place + 1 for place in ends)], [*ends, None], strict=True)]
 
 
 def tokeniser_of(recipe: LanguageRecipe, files: Mapping[str, bytes]) -> Tokeniser:

@@ -1,13 +1,15 @@
 """A language model in the hand: what `regard.load` gives for models that go on with a prompt."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from regard.model import Model
 from regard.tasks.language.options import LanguageRecipe
-from regard.verbs.generate.continuing import Generated, generate
+from regard.verbs.generate.continuing import Generated, generate, generate_aloud
+from regard.verbs.generate.prompts import ReadPrompt, read_prompt
 from regard.verbs.generate.scoring import ScoredText, score_texts
-from regard.verbs.requests.generate import GenerateRequest
+from regard.verbs.generate.telling import WrittenToken
+from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 
 
 class LanguageModel(Model):
@@ -46,6 +48,14 @@ class LanguageModel(Model):
     def generate_by(self, request: GenerateRequest, number: int = 0) -> Iterator[list[Generated]]:
         """The same for a request, prompt after prompt; what is drawn depends on their numbers, from this one on."""
         return generate(self.task, self.recipe.decoding, request, number)
+
+    def generate_aloud(self, request: GenerateRequest, tell: Callable[[WrittenToken], None]) -> list[Generated]:
+        """The texts for the only prompt of a request; `tell` hears of each token of the first as it is written."""
+        return generate_aloud(self.task, self.recipe.decoding, request, tell)
+
+    def read_prompt(self, request: PromptRequest) -> ReadPrompt:
+        """How probable the tokens of a prompt are, and what may come next."""
+        return read_prompt(self.task, request)
 
     def score(self, texts: Sequence[str]) -> list[ScoredText]:
         """How probable each text is, as a sentence from its beginning to its end."""

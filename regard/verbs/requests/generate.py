@@ -1,4 +1,4 @@
-"""What may be asked when a model goes on with a prompt, and what goes together."""
+"""What may be asked of a language model: to go on with a prompt, and what it makes of one."""
 
 from typing import Annotated
 
@@ -11,6 +11,13 @@ from regard.verbs.requests.searches import OF_BEAMS, SearchTable
 
 _OF_BEAM_SEARCH = ("beam", "length_penalty", "n_best")
 _DRAWN = "{other} is of a beam search, but {%s} draws at random; give one or the other."
+
+
+class PromptRequest(VerbRequest):
+    """A prompt: how probable it is, token by token, and what may come next."""
+
+    prompt: str = Field(default="", description="What the text begins with; may be empty.")
+    shown: int = Field(default=50, ge=1, le=200, description="Tokens that may come next and have names.")
 
 
 class GenerateRequest(VerbRequest):
@@ -27,6 +34,9 @@ class GenerateRequest(VerbRequest):
     prompt: Texts = Field(default=[""], description="What the text begins with: one prompt, or several; may be empty.")
     tokens: Annotated[int, Field(ge=1, le=100_000)] = Field(
         default=100, description="The most tokens that are written after the prompt."
+    )
+    past_end: bool = Field(
+        default=False, description="Go on past the end of a line with the next, as far as the tokens reach."
     )
     samples: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         default=None, description="Texts that are drawn for each prompt."

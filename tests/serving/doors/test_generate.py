@@ -1,5 +1,6 @@
-"""/v1/generate: a language model goes on with a prompt as Python has it."""
+"""/v1/generate and /v1/prompt: a language model goes on with a prompt and reads it as Python has it."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from regard.cli import main
 from regard.serving.app import make_app
 from regard.serving.options import ServingOptions
 from regard.verbs.generate.model import LanguageModel
+from regard.verbs.requests.generate import PromptRequest
 
 LIMITS = ServingOptions.model_validate({"limits": {"tokens": 200, "samples": 4, "beam": 3, "n_best": 2, "texts": 3}})
 
@@ -84,6 +86,64 @@ def test_many_prompts_take_turns_and_come_out_the_same(folder: Path, served: htt
     with on_loopback(make_app([folder], one_by_one)) as address:
         alone = httpx.post(f"{address}/v1/generate", json=question).json()["texts"]
     assert alone == served.post("/v1/generate", json=question).json()["texts"]
+
+
+def events(answer: httpx.Response) -> list[tuple[str, Any]]:
+    """The kinds and the data of a stream of events."""
+    assert answer.status_code == 200, answer.text
+    parts = [event.split("\n") for event in answer.text.strip().split("\n\n")]
+    return [(kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for kind, data in parts]
+
+
+@pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 2}, {"sample": {"seed": 2}, "past_end": True}], ids=str)
+def test_a_stream_tells_token_by_token_what_is_written(served: httpx.Client, search: dict[str, Any]) -> None:
+    question = {"prompt": "the cat", "tokens": 9, **search}
+    *tokens, (kind, over) = events(served.post("/v1/generate", json=question | {"stream": True}))
+    assert {name for name, _ in tokens} == {"token"}
+    assert kind == "done"
+    (expected,) = served.post("/v1/generate", json=question).json()["texts"]
+    assert over["texts"] == expected
+    assert "the cat" + "".join(token["text"] for _, token in tokens) == expected[0]["text"]
+    assert [token["token"] for _, token in tokens] == expected[0]["tokens"]
+
+
+def test_what_is_wrong_with_a_stream_is_said_in_it_or_before_it(served: httpx.Client) -> None:
+    several = served.post("/v1/generate", json={"prompt": ["a", "b"], "stream": True})
+    assert (several.status_code, several.json()["error"]) == (
+        400,
+        "A stream goes on with one prompt; give one, or ask without 'stream'.",
+    )
+    ((kind, told),) = events(served.post("/v1/generate", json={"beam": 2, "search": {"groups": 3}, "stream": True}))
+    assert kind == "error"
+    assert "a beam of 2 cannot be divided into 3 groups" in told["error"]
+
+
+def test_who_stops_listening_stops_the_search(served: httpx.Client) -> None:
+    """The next request is served at once, though the one before would have written for long."""
+    question = {"prompt": "the", "tokens": 200, "past_end": True, "stream": True}
+    with served.stream("POST", "/v1/generate", json=question) as answer:
+        assert next(answer.iter_lines()) == "event: token"
+    assert served.post("/v1/prompt", json={}).status_code == 200
+
+
+def test_a_prompt_is_read_as_python_does(served: httpx.Client, folder: Path) -> None:
+    answer = served.post("/v1/prompt", json={"prompt": "the cat\nthe", "shown": 4}).json()
+    model = regard.load(folder)
+    assert isinstance(model, LanguageModel)
+    expected = model.read_prompt(PromptRequest(prompt="the cat\nthe", shown=4))
+    assert (answer["model"], answer["stem"]) == ("ngrams", "the cat\nthe")
+    assert [each["token"] for each in answer["tokens"]] == ["the", "cat", "</s>", "the"]
+    assert [each["score"] for each in answer["tokens"]] == pytest.approx([each.score for each in expected.tokens])
+    found = [(each["token"], each["text"], each["end"]) for each in answer["next"]]
+    assert found == [(each.token, each.text, each.is_end) for each in expected.next]
+    assert answer["rest"]["count"] == expected.others
+    assert answer["perplexity"] == pytest.approx(expected.perplexity)
+
+
+def test_a_prompt_has_its_limits(served: httpx.Client) -> None:
+    assert "shown is 201, expected 200 or less" in served.post("/v1/prompt", json={"shown": 201}).json()["error"]
+    assert served.post("/v1/prompt", json={"prompt": "a " * 40_000}).status_code == 400
+    assert "did you mean 'prompt'?" in served.post("/v1/prompt", json={"promt": ""}).json()["error"]
 
 
 def test_it_has_no_other_doors(served: httpx.Client) -> None:

@@ -1,0 +1,67 @@
+"""Telling a text while it is written, token by token."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from regard.protocols import State, Stepwise
+
+_BROKEN = "\N{REPLACEMENT CHARACTER}"  # ends a text whose last letter lacks some of its bytes
+
+
+@dataclass(frozen=True)
+class WrittenToken:
+    """A token that was written: its name, what it adds to the text, and the logarithm of its probability.
+
+    A letter may take several tokens; then the last of them adds it, and the others nothing.
+    """
+
+    token: str
+    text: str
+    score: float
+
+
+class Overheard:
+    """A task whose search writes a single row; `heard` is told of each token of it once the next one is asked for."""
+
+    def __init__(self, task: Stepwise, heard: Callable[[int, float], None]) -> None:
+        self._task, self._heard = task, heard
+        self._last: Tensor | None = None  # the scores of what may stand at the place of the coming token
+        self.begin, self.end = task.begin, task.end
+
+    def start(self, batch: Any) -> State:
+        return self._task.start(batch)
+
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        if self._last is not None:
+            token = int(tokens)
+            self._heard(token, float(self._last[0, token]))
+        self._last, state = self._task.step(tokens, state)
+        return self._last, state
+
+
+class Teller:
+    """Tells of the tokens that are written after a prompt, first as they are heard, in the end all that are left."""
+
+    def __init__(self, task: Any, read: Sequence[int], tell: Callable[[WrittenToken], None]) -> None:
+        self._task, self._tell = task, tell
+        self._tokens, self._text = list(read), task.write(read)
+        self._told = 0
+
+    def hear(self, token: int, score: float) -> None:
+        """Tell of one more token."""
+        self._tokens.append(token)
+        self._told += 1
+        text = self._task.write(self._tokens)
+        added = "" if text.endswith(_BROKEN) else text.removeprefix(self._text)
+        if added:
+            self._text = text
+        (name,) = self._task.tokeniser.pieces([token])
+        self._tell(WrittenToken(name, added, score))
+
+    def finish(self, tokens: Sequence[int], scores: Sequence[float]) -> None:
+        """Tell of those of all tokens that were not heard."""
+        for token, score in zip(tokens[self._told :], scores[self._told :], strict=False):
+            self.hear(token, score)

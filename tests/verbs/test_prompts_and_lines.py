@@ -1,0 +1,110 @@
+"""What a language model makes of a prompt, prompts and texts of several lines, and texts told as they are written."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "language"))
+from counted_language import counted_in, recipe_in
+from small_network import network_in, table_in
+
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.families import check_recipe
+from regard.tasks.language.language_task import split_lines
+from regard.verbs.generate.model import LanguageModel
+from regard.verbs.generate.telling import Teller, WrittenToken
+from regard.verbs.requests.generate import GenerateRequest, PromptRequest
+
+
+@pytest.fixture(params=["ngram", "rnnlm"])
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> LanguageModel:
+    """A language model of either sort; that of a network has learnt nothing."""
+    if request.param == "ngram":
+        return LanguageModel(counted_in(tmp_path), recipe_in(tmp_path))
+    return LanguageModel(network_in(tmp_path), check_recipe(table_in(tmp_path)))
+
+
+def told(model: LanguageModel, **wanted: Any) -> tuple[list[WrittenToken], str]:
+    heard: list[WrittenToken] = []
+    found = model.generate_aloud(GenerateRequest.read(wanted), heard.append)
+    return heard, found[0].text
+
+
+def test_a_prompt_is_as_probable_as_its_line(model: LanguageModel) -> None:
+    read = model.read_prompt(PromptRequest(prompt="the cat sat"))
+    (scored,) = model.score(["the cat sat"])
+    assert [each.token for each in read.tokens] == ["the", "cat", "sat"]
+    assert [each.text for each in read.tokens] == ["the", " cat", " sat"]
+    assert [each.score for each in read.tokens] == pytest.approx(scored.token_scores[:-1])
+    (end,) = [each for each in read.next if each.is_end]
+    assert (end.token, end.text) == ("</s>", "\n")
+
+
+def test_what_may_come_next_is_whole_and_the_likeliest_is_what_greedy_search_writes(model: LanguageModel) -> None:
+    read = model.read_prompt(PromptRequest(prompt="the ", shown=3))
+    shares = [each.probability for each in read.next]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) + read.others_share == pytest.approx(1)
+    assert len(read.next) + read.others == model.task.tokeniser.size - 2  # neither the pad nor the begin
+    assert 1 < read.perplexity < model.task.tokeniser.size
+    ((found,),) = model.generate(["the"], tokens=1, beam=1)
+    assert read.stem + read.next[0].text == found.text
+
+
+def test_an_empty_prompt_is_read_too(model: LanguageModel) -> None:
+    read = model.read_prompt(PromptRequest())
+    assert (read.stem, read.tokens) == ("", [])
+    assert [each.text for each in read.next if each.token == "the"] == ["the"]
+
+
+def test_lines_are_read_as_they_were_learnt(model: LanguageModel) -> None:
+    task = model.task
+    (tokens,) = task.read(["the cat\n\na dog"]).tokens
+    assert split_lines(tokens, task.end) == [task.tokeniser.encode("the cat"), [], task.tokeniser.encode("a dog")]
+    assert task.write(tokens) == "the cat\n\na dog"
+    assert [each.text for each in model.read_prompt(PromptRequest(prompt="a\nb\n")).tokens] == ["a", "\n", "⁇", "\n"]
+
+
+def test_ngrams_know_nothing_of_the_lines_before(tmp_path: Path) -> None:
+    model = LanguageModel(counted_in(tmp_path), recipe_in(tmp_path))
+    after, alone = (model.read_prompt(PromptRequest(prompt=prompt)) for prompt in ("the dog\na cat", "a cat"))
+    assert after.next == alone.next
+    assert after.tokens[-2:] == [WrittenToken("a", "a", alone.tokens[0].score), alone.tokens[1]]
+
+
+@pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 3}, {"sample": {"seed": 4}}], ids=str)
+def test_past_the_ends_of_lines_as_much_is_written_as_may_be(model: LanguageModel, search: dict[str, Any]) -> None:
+    heard, text = told(model, prompt="the cat", tokens=40, past_end=True, **search)
+    assert len(heard) == 40
+    assert text == "the cat" + "".join(each.text for each in heard)
+    assert text.count("\n") == sum(each.token == "</s>" for each in heard)
+    assert "\n" in text or "beam" in search  # a network that has learnt nothing may find no end likely
+    again = model.read_prompt(PromptRequest(prompt=text))
+    if "⁇" not in text:
+        assert [each.score for each in again.tokens[2:]] == pytest.approx([each.score for each in heard], abs=1e-4)
+
+
+def test_the_score_of_several_lines_has_nothing_but_their_tokens(model: LanguageModel) -> None:
+    request = GenerateRequest.read({"prompt": "the", "tokens": 12, "past_end": True, "beam": 2, "length_penalty": 0.0})
+    ((found,),) = model.generate_by(request)
+    assert found.score == pytest.approx(sum(found.token_scores))
+    assert len(found.tokens) == len(found.token_scores) == 12
+
+
+@pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 2, "n_best": 2}, {"samples": 2}, {}], ids=str)
+def test_what_is_told_is_the_first_of_what_is_written(model: LanguageModel, search: dict[str, Any]) -> None:
+    wanted = {"prompt": "the", "tokens": 6, **search}
+    heard, text = told(model, **wanted)
+    (found,) = model.generate_by(GenerateRequest.read(wanted))
+    assert text == found[0].text == "the" + "".join(each.text for each in heard)
+    assert [each.token for each in heard] == found[0].tokens
+    assert [each.score for each in heard] == pytest.approx(found[0].token_scores[: len(heard)])
+
+
+def test_a_letter_of_several_bytes_comes_with_its_last(tmp_path: Path) -> None:
+    task, heard = network_in(tmp_path), list[WrittenToken]()
+    task.tokeniser = ByteTokeniser()
+    Teller(task, [], heard.append).finish(task.tokeniser.encode("aã"), [-1.0, -2.0, -3.0])
+    assert heard == [WrittenToken("a", "a", -1.0), WrittenToken("<0xC3>", "", -2.0), WrittenToken("<0xA3>", "ã", -3.0)]
