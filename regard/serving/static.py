@@ -4,6 +4,10 @@ import hashlib
 import mimetypes
 from dataclasses import dataclass
 from importlib import resources
+from string import Template
+
+from regard.viewing.sealed import data_block
+from regard.viewing.texts import Texts, in_every_language, read_texts
 
 # Packages and folders whose files a browser may get; all names differ.
 FOLDERS = (("regard.serving", "page"), ("regard.viewing", "page"))
@@ -35,11 +39,23 @@ def page_files() -> dict[str, PageFile]:
         place = resources.files(package) / folder
         for entry in place.iterdir() if place.is_dir() else ():
             if entry.is_file() and not entry.name.startswith((".", "__")):
-                content = entry.read_bytes()
+                content = _with_texts(entry.read_text("utf-8")) if entry.name == INDEX else entry.read_bytes()
                 found[entry.name] = PageFile(
                     content, _kind(entry.name), f'"{hashlib.sha256(content).hexdigest()[:32]}"'
                 )
     return found
+
+
+def page_texts() -> dict[str, Texts]:
+    """All that the page says, of its own and in the views that it shares with files, language by language."""
+    views, own = (read_texts(package) for package, _ in reversed(FOLDERS))
+    return {language: views[language] | own[language] for language in own}
+
+
+def _with_texts(index: str) -> bytes:
+    texts = page_texts()
+    noscript = in_every_language(texts, "noscript.desks")
+    return Template(index).substitute(texts=data_block(texts), noscript=noscript).encode()
 
 
 def _kind(name: str) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.viewing.modules import join_modules, read_part
+from regard.viewing.texts import in_every_language, read_texts
 
 FRAME = "page.html"
 STEPS = 10_000  # of a weight of 1
@@ -33,7 +34,9 @@ def seal(entry: str, styles: Sequence[str], data: Any) -> str:
         f"default-src 'none'; style-src {_checksum(style)}; script-src {_checksum(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
-    return Template(read_part(FRAME)).substitute(policy=policy, style=style, script=script, data=_escape(data))
+    texts = read_texts("regard.viewing")
+    parts = {"policy": policy, "style": style, "script": script, "data": data_block(data), "texts": data_block(texts)}
+    return Template(read_part(FRAME)).substitute(parts, noscript=in_every_language(texts, "noscript.page"))
 
 
 def write_sealed(path: Path, entry: str, styles: Sequence[str], data: Any) -> None:
@@ -53,7 +56,7 @@ def _checksum(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _escape(value: Any) -> str:
+def data_block(value: Any) -> str:
     """JSON that is the same to a reader of JSON and plain text to a reader of HTML."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False).translate(_SPELLED)
 

@@ -98,6 +98,7 @@ class Pretending:
         self.refused_path = "/v1/translate"
         self.key: str | None = None  # that questions must know
         self.models = MODELS
+        self.other_page = b""  # what stands at /other, beside the page's own
         self.held: dict[str, threading.Event] = {}  # texts that wait for a sign before they are answered
 
     def questions(self, path: str) -> list[dict[str, Any]]:
@@ -281,6 +282,8 @@ class _Handler(BaseHTTPRequestHandler):
             needs_key = self.pretending.key is not None
             models = self.pretending.models
             self._send({"version": "0", "limits": LIMITS, "needs_key": needs_key, "models": models})
+        elif self.path == "/other":
+            self._write(200, self.pretending.other_page, "text/html; charset=utf-8")
         elif file := self.files.get(name):
             self._write(200, file.content, file.kind, {"Cache-Control": "max-age=600"})  # saves the tests some seconds
         else:

@@ -112,7 +112,7 @@ def test_what_was_typed_stays_text(name: str, request: pytest.FixtureRequest) ->
         page.point(node(page, 9))
         assert HOSTILE[0] in page.text("#tree-readout")
     assert page.run("return window.hacked ?? null") is None
-    assert page.run("return [document.scripts.length, document.images.length]") == [2, 0]
+    assert page.run("return [document.scripts.length, document.images.length]") == [3, 0]
     assert page.said() == []
 
 
@@ -150,7 +150,7 @@ def test_pointing_at_a_token_shows_all_that_was_written_up_to_it(tree: Opened) -
     assert facts == "Step 2: e 37 % (log-probability −1.00), sum −1.10. Went on."
     assert places(page, ".node.on") == [0, 4]
     page.point(node(page, 7))
-    assert "score −0.70. Finished, one of the best (output 2 of 2)." in page.text("#tree-readout .facts")
+    assert "score −0.70. Finished, one of the best. Output 2 of 2." in page.text("#tree-readout .facts")
     page.point(node(page, 2))
     assert "Dropped, as others were more probable." in page.text("#tree-readout .facts")
     page.point(page.find("h1"))
@@ -182,7 +182,7 @@ def test_arrow_keys_walk_the_tree(tree: Opened) -> None:
     page.press("ARROW_DOWN", "ARROW_LEFT")
     assert page.text("#tree-readout .whole") == "b"
     page.press("ARROW_UP", "ARROW_UP", "END")
-    assert "The best output (output 1 of 2)" in page.text("#tree-readout .facts")
+    assert "The best output. Output 1 of 2." in page.text("#tree-readout .facts")
     page.press("ENTER")
     assert page.find("[aria-pressed=true]").get_attribute("data-place") == "6"
     assert fragment(page) == "#node=6"

@@ -159,10 +159,11 @@ def test_arrow_keys_go_from_word_to_word(opened: Opened) -> None:
 def test_tab_reaches_every_part_once(opened: Opened) -> None:
     page = opened()
     places = []
-    for _ in range(14):
+    for _ in range(15):
         page.press("TAB")
         focused = page.focused()
         places.append(focused["id"] or focused["holder"] or focused["class"])
+    assert places.pop(0) == "heading"  # the language
     groups = ["side", "layer", "head", "mode"]
     names = page.run("return [...document.querySelectorAll('fieldset')].map((each) => each.id)")
     assert names == groups
@@ -294,7 +295,7 @@ def test_what_was_typed_stays_text(opened: Opened) -> None:
     assert shown == [*HOSTILE[:-1], "a\\u2028b"]
     assert HOSTILE[1] in page.text("#readout")
     assert page.run("return window.hacked ?? null") is None
-    assert page.run("return [document.scripts.length, document.images.length]") == [2, 0]
+    assert page.run("return [document.scripts.length, document.images.length]") == [3, 0]
     assert page.said() == []
 
 

@@ -85,4 +85,4 @@ def test_no_name_of_a_model_or_a_language_is_markup(browser: Browser, tmp_path: 
         browser.find("#picked button").click()  # back to what the model has
         browser.wait("return document.querySelector('.translation .trouble').hidden")
         assert browser.run("return window.hacked ?? null") is None
-        assert browser.run("return [document.scripts.length, document.images.length]") == [1, 0]
+        assert browser.run("return [document.scripts.length, document.images.length]") == [2, 0]

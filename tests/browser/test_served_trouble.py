@@ -86,7 +86,7 @@ def test_what_was_typed_stays_text(opened: Opened) -> None:
     assert page.find("#text").get_attribute("value") == typed
     assert "<img" in page.text(".output-text") + page.text("#n-best")
     assert page.run("return window.hacked ?? null") is None
-    assert page.run("return [document.scripts.length, document.images.length]") == [1, 0]
+    assert page.run("return [document.scripts.length, document.images.length]") == [2, 0]
     assert page.said() == []
 
 
@@ -111,7 +111,7 @@ def test_no_address_can_make_markup_or_break_the_page(opened: Opened) -> None:
         page.wait("return document.getElementById('why').hidden", wanted=False)
         settle(page)
         assert page.run("return window.hacked ?? null") is None, fragment
-        assert page.run("return [document.scripts.length, document.images.length]") == [1, 0], fragment
+        assert page.run("return [document.scripts.length, document.images.length]") == [2, 0], fragment
         assert page.find("[role=tabpanel]:not([hidden])").is_displayed(), fragment
         assert page.said() == [], fragment
 

@@ -55,9 +55,9 @@ def test_no_text_can_become_markup(page: Callable[[str], str]) -> None:
     found = Reader(text)
     assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
     assert found.parts("style") == plain.parts("style")
-    (data,) = [part for part in found.parts("script") if part.startswith("{")]
-    assert not set("<>&\u2028\u2029") & set(data)
-    assert data.isascii()
+    for data in [part for part in found.parts("script") if part.startswith("{")]:
+        assert not set("<>&\u2028\u2029") & set(data)
+        assert data.isascii()
     assert "</script><script>alert(1)" in json.dumps(data_of(text))
 
 

@@ -89,9 +89,9 @@ def test_no_text_can_become_markup() -> None:
     plain, found = Reader(page_of(scene())), Reader(text)
     assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
     assert found.parts("style") == plain.parts("style")
-    (data,) = [part for part in found.parts("script") if part.startswith("{")]
-    assert not set("<>&\u2028\u2029") & set(data)
-    assert data.isascii()
+    for data in [part for part in found.parts("script") if part.startswith("{")]:
+        assert not set("<>&\u2028\u2029") & set(data)
+        assert data.isascii()
     assert data_of(text)["modes"]["words"]["cross"]["rows"][0] == HOSTILE.replace("\u2028", "\\u2028").replace(
         "\u2029", "\\u2029"
     )

@@ -6,14 +6,15 @@ import { mountLooking, showLooking } from "./looking.js";
 import { savable } from "./saving.js";
 import { ask, Refusal } from "./server.js";
 import { taggedWords } from "./tags.js";
+import { duration, say } from "./texts.js";
 
 const SHOWN = 10; // answers, the most probable first
-// What a model reads -> what the field is called and how it is filled.
+// What a model reads -> how the field for it is filled.
 const FIELDS = {
-  nodes: { title: "Number of a node", attributes: { type: "number", min: 0, step: 1, inputmode: "numeric" } },
-  picture: { title: "Picture", attributes: { type: "file", accept: "image/*" } },
-  text: { title: "Text", attributes: { type: "text", autocomplete: "off", dir: "auto" } },
-  tokens: { title: "Sentence", attributes: { type: "text", autocomplete: "off", dir: "auto" } },
+  nodes: { type: "number", min: 0, step: 1, inputmode: "numeric" },
+  picture: { type: "file", accept: "image/*" },
+  text: { type: "text", autocomplete: "off", dir: "auto" },
+  tokens: { type: "text", autocomplete: "off", dir: "auto" },
 };
 
 let models = [];
@@ -22,7 +23,7 @@ let controller = null;
 let shown = null; // the answer that is shown
 
 const model = () => models.find(({ name }) => name === byId("answerer").value) ?? models[0];
-const fieldOf = ({ reads }) => FIELDS[reads] ?? FIELDS.text;
+const kindOfField = ({ reads }) => (Object.hasOwn(FIELDS, reads) ? reads : "text");
 
 /** Show what the address asks for. */
 export function followAnswering() {
@@ -36,11 +37,11 @@ export function followAnswering() {
 
 /** The field for an input of the model that is chosen. */
 function makeField() {
-  const { title, attributes } = fieldOf(model());
-  byId("input-title").textContent = title;
+  const kind = kindOfField(model());
+  byId("input-title").textContent = say(`answer.${kind}`);
   byId("raw-label").hidden = model().reads !== "tokens";
   if (byId("input").dataset.reads === model().reads) return;
-  const made = element("input", { id: "input", required: "", "data-reads": model().reads, ...attributes });
+  const made = element("input", { id: "input", required: "", "data-reads": model().reads, ...FIELDS[kind] });
   byId("input").replaceWith(made);
   made.addEventListener("change", () => made.type === "file" && answerAgain());
   showPreview(null);
@@ -61,8 +62,7 @@ async function given() {
   showPreview(file ?? null);
   if (!file) return "";
   if (file.size > limits.picture) {
-    const most = limits.picture.toLocaleString("en");
-    throw new Refusal(`The picture has ${file.size.toLocaleString("en")} bytes, and ${most} are the most.`);
+    throw new Refusal(say("answer.too_large", { size: file.size, most: limits.picture }));
   }
   const bytes = new Uint8Array(await file.arrayBuffer());
   return { picture: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
@@ -101,7 +101,7 @@ function showAnswer(found, input) {
   byId("answers").hidden = "answers" in answer;
   if ("answers" in answer) byId("answer").replaceChildren(taggedWords(answer));
   else showClasses(answer);
-  byId("answer-facts").textContent = `${Math.round(found.seconds * 1000)}\u202fms · ${found.model}`;
+  byId("answer-facts").textContent = `${duration(found.seconds)} · ${found.model}`;
   byId("answer-part").hidden = false;
 }
 
@@ -110,7 +110,7 @@ function showClasses({ answer, probability, probabilities }) {
   byId("answer").replaceChildren(element("b", {}, answer), ` ${percent(probability)}`);
   const lines = ranked.slice(0, SHOWN).map(([name, share]) => answerLine(name, share, name === answer));
   const rest = ranked.slice(SHOWN).reduce((total, [, share]) => total + share, 0);
-  if (ranked.length > SHOWN) lines.push(answerLine(`${ranked.length - SHOWN} others`, rest, false));
+  if (ranked.length > SHOWN) lines.push(answerLine(say("next.others", { count: ranked.length - SHOWN }), rest, false));
   byId("answers").tBodies[0].replaceChildren(...lines);
 }
 
@@ -123,20 +123,19 @@ function answerLine(name, share, isBest) {
 /** Make room for the desk, and offer the models that answer. */
 export function mountAnswering(served, granted) {
   [models, limits] = [served, granted];
-  const choice = element("select", { id: "answerer", "aria-label": "Model to ask" });
+  const choice = element("select", { id: "answerer", "aria-label": say("answer.model") });
   choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
   choice.hidden = models.length < 2;
   const label = element("label", { for: "input", id: "input-title" });
   const raw = element("input", { id: "raw", type: "checkbox" });
-  const cutting = element("label", { id: "raw-label", hidden: "" }, raw, " raw text, to be cut into words");
-  const ready = element("button", { class: "plain" }, "Answer");
-  const about = "The picture that is asked about";
-  const preview = element("img", { id: "preview", class: "preview", alt: about, hidden: "" });
+  const cutting = element("label", { id: "raw-label", hidden: "" }, raw, " ", say("answer.raw"));
+  const ready = element("button", { class: "plain" }, say("desks.answer"));
+  const preview = element("img", { id: "preview", class: "preview", alt: say("answer.preview"), hidden: "" });
   const typed = element("input", { id: "input" });
   const form = element("form", { id: "asking", class: "asking" }, choice, label, typed, cutting, ready);
   const table = element("table", { id: "answers", class: "bars" }, element("tbody"));
   const best = element("p", { id: "answer", class: "answer", role: "status" });
-  const part = section("answer", "Answer", best, table, element("p", { id: "answer-facts", class: "foot" }));
+  const part = section("answer", say("answer.title"), best, table, element("p", { id: "answer-facts", class: "foot" }));
   part.hidden = true;
   const trouble = element("p", { id: "answer-trouble", class: "trouble", role: "alert", hidden: "" });
   const looking = element("div", { id: "looking", hidden: "" });

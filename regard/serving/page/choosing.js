@@ -2,13 +2,28 @@
 
 import { remember, wished, wishedAll } from "./address.js";
 import { byId, element } from "./common.js";
+import { language, say } from "./texts.js";
 
 const MOST_AT_FIRST = 2; // models side by side when nobody has said which
 
 let models = [];
 let changed;
 
-const nameOf = ({ code, name }) => name || code || "unnamed";
+const names = new Intl.DisplayNames([language], { type: "language", fallback: "none" });
+
+/** What the browser calls a language; nothing for what is no code at all. */
+function nameInBrowser(code) {
+  try {
+    return names.of(code);
+  } catch {
+    return "";
+  }
+}
+
+/** What a language is called in that of the page; as the server calls it where a browser does not know it. */
+export function languageName({ code, name }) {
+  return nameInBrowser(code) || name || code || say("pair.unnamed");
+}
 const pairsFrom = (from) => models.filter(({ source }) => source.code === from);
 const alike = () => pairsFrom(byId("from").value).filter(({ target }) => target.code === byId("to").value);
 
@@ -19,7 +34,7 @@ export function chosenModels() {
 }
 
 function offerLanguages(select, languages, wanted) {
-  const distinct = new Map(languages.map((language) => [language.code, nameOf(language)]));
+  const distinct = new Map(languages.map((each) => [each.code, languageName(each)]));
   select.replaceChildren(...[...distinct].map(([value, name]) => element("option", { value }, name)));
   select.value = distinct.has(wanted) ? wanted : [...distinct.keys()][0];
 }

@@ -9,8 +9,9 @@ import { followWidth } from "./opening.js";
 import { mountTree, showTree } from "./pointing.js";
 import { range } from "./ranges.js";
 import { ask, Refusal } from "./server.js";
+import { say } from "./texts.js";
 
-const VIEWS = { attention: "Attention", next: "Next word", others: "Alternatives", beam: "Beam" };
+const VIEWS = ["attention", "next", "others", "beam"];
 const KEPT = 12; // answers that are kept in case they are wanted again
 
 let subject = null; // what is explained: the model and a sentence of its panel
@@ -34,14 +35,14 @@ export function explain(model, sentence, place = at) {
 
 /** Open a view, and of the next word a place; what it shows comes with the next sentence that is explained. */
 export function openView(name, place) {
-  view = Object.hasOwn(VIEWS, name) ? name : "attention";
+  view = VIEWS.includes(name) ? name : "attention";
   if (place !== undefined) at = place;
-  for (const each of Object.keys(VIEWS)) {
+  for (const each of VIEWS) {
     const isOpen = each === view;
     byId(`${each}-tab`).setAttribute("aria-selected", isOpen);
     byId(`${each}-panel`).hidden = !isOpen;
   }
-  reachable(Object.keys(VIEWS).map((each) => byId(`${each}-tab`)), byId(`${view}-tab`));
+  reachable(VIEWS.map((each) => byId(`${each}-tab`)), byId(`${view}-tab`));
 }
 
 /** Ask for what the open view needs and show it; what was asked for before and did not come yet is forgotten. */
@@ -68,7 +69,7 @@ function tellTrouble(name, error) {
   holder(name).hidden = Boolean(error);
   trouble(name).hidden = !error;
   if (!error) return;
-  const again = button({ class: "plain" }, "Try again");
+  const again = button({ class: "plain" }, say("trouble.again"));
   again.addEventListener("click", refresh);
   trouble(name).replaceChildren(error.message, " ", again);
 }
@@ -93,7 +94,7 @@ const within = (wish, most, usual) => Math.min(Math.max(Math.round(Number(wish))
 const SHOWING = {
   attention: async (signal) => {
     const { model, sentence } = subject;
-    if (!model.can.includes("attention")) throw new Refusal("This model has no attention to look at.");
+    if (!model.can.includes("attention")) throw new Refusal(say("why.no_attention"));
     const mode = wished().mode === "tokens" ? "tokens" : "words";
     const seen = await about("v1/attention", { tokens: sentence.tokens, mode }, signal).catch((error) => {
       if (!signal.aborted) remember({ mode: null }); // there are fewer words than tokens, so these may do
@@ -111,9 +112,8 @@ const SHOWING = {
     const taken = next.tokens.findIndex(isTaken);
     const end = next.tokens.find((each) => each.end)?.text ?? "</s>";
     const around = { before: tokens.slice(0, at), after: [...tokens.slice(at), end], language: next.target.language };
-    const outputs = "the translation has here";
     holder("next").hidden = false;
-    showNext({ ...next, ...around, outputs, tokens: named, taken: taken < 0 ? null : taken }, wished());
+    showNext({ ...next, ...around, outputs: "translation", tokens: named, taken: taken < 0 ? null : taken }, wished());
     offered = next.tokens;
   },
 
@@ -151,9 +151,9 @@ function pick(place) {
 /** Make room for all views; `picked` hears of tokens to begin with or of a whole output. */
 export function mountExplaining(served, listeners) {
   [limits, heard] = [served, listeners];
-  for (const [name, title] of Object.entries(VIEWS)) {
+  for (const name of VIEWS) {
     const controls = { role: "tab", id: `${name}-tab`, class: "tab", "aria-controls": `${name}-panel` };
-    byId("tabs").append(button({ ...controls, "data-view": name }, title));
+    byId("tabs").append(button({ ...controls, "data-view": name }, say(`why.${name}`)));
     const room = element("div", { id: `${name}-view`, class: "view", hidden: "" });
     const said = element("p", { id: `${name}-trouble`, class: "trouble", role: "alert", hidden: "" });
     const panel = { id: `${name}-panel`, role: "tabpanel", "aria-labelledby": `${name}-tab`, hidden: "" };
@@ -165,7 +165,7 @@ export function mountExplaining(served, listeners) {
   });
   mountNext(holder("next"), { go, pick });
   mountNBest(holder("others"), limits.n_best, refresh, (text) => heard.picked(text));
-  const widening = range("beam-width", "Width", limits.beam, (width) => {
+  const widening = range("beam-width", say("why.width"), limits.beam, (width) => {
     remember({ beam: width });
     refresh();
   });

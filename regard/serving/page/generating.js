@@ -4,15 +4,16 @@ import { remember, wished } from "./address.js";
 import { byId, element, percent, section, signed } from "./common.js";
 import { savable } from "./saving.js";
 import { ask, Refusal } from "./server.js";
+import { duration, say } from "./texts.js";
 
-// The options, each with its label, its bounds and what it is unless someone says otherwise.
+// The options, each with its bounds and what it is unless someone says otherwise.
 const OPTIONS = {
-  tokens: { label: "Tokens", usual: 50, min: 1, step: 1 },
-  samples: { label: "Texts", usual: 1, min: 1, step: 1 },
-  temperature: { label: "Temperature", usual: 1, min: 0, step: 0.05 },
-  top_k: { label: "Top k (0 is all)", usual: 0, min: 0, step: 1 },
-  top_p: { label: "Top p", usual: 1, min: 0.01, step: 0.01 },
-  seed: { label: "Seed", usual: 1, min: 0, step: 1 },
+  tokens: { usual: 50, min: 1, step: 1 },
+  samples: { usual: 1, min: 1, step: 1 },
+  temperature: { usual: 1, min: 0, step: 0.05 },
+  top_k: { usual: 0, min: 0, step: 1 },
+  top_p: { usual: 1, min: 0.01, step: 0.01 },
+  seed: { usual: 1, min: 0, step: 1 },
 };
 const DRAWING = ["temperature", "top_k", "top_p", "seed"];
 
@@ -64,7 +65,7 @@ export async function generateAgain() {
 function showTexts(found) {
   shown = found;
   byId("texts").replaceChildren(...found.texts[0].map(textLine));
-  byId("generate-facts").textContent = `${Math.round(found.seconds * 1000)}\u202fms · ${found.model}`;
+  byId("generate-facts").textContent = `${duration(found.seconds)} · ${found.model}`;
   byId("generate-part").hidden = false;
 }
 
@@ -73,32 +74,33 @@ function textLine({ prompt, text, score, tokens, token_scores: scores }) {
   const after = text.startsWith(prompt) ? text.slice(prompt.length) : text;
   const written = element("span", { class: "continued" }, after);
   written.title = tokens.map((token, place) => `${token} ${percent(Math.exp(scores[place]))}`).join(", ");
-  const scored = score === null ? "" : element("small", {}, ` score ${signed(score)}`);
+  const scored = score === null ? "" : element("small", {}, ` ${say("panel.score", { score: signed(score) })}`);
   const before = element("span", { class: "prompted" }, text.slice(0, text.length - after.length));
   return element("li", { dir: "auto" }, before, written, scored);
 }
 
 function optionField(name, limits) {
-  const { label, usual, ...bounds } = OPTIONS[name];
+  const { usual, ...bounds } = OPTIONS[name];
   const most = limits[name] === undefined ? {} : { max: limits[name] };
   const field = element("input", { id: `generate-${name}`, type: "number", value: usual, ...bounds, ...most });
-  return element("label", { class: "number" }, label, field);
+  return element("label", { class: "number" }, say(`generate.${name}`), field);
 }
 
 /** Make room for the desk, and offer the models that go on with a prompt. */
 export function mountGenerating(served, limits) {
   models = served;
-  const choice = element("select", { id: "writer", "aria-label": "Model to write" });
+  const choice = element("select", { id: "writer", "aria-label": say("generate.model") });
   choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
   choice.hidden = models.length < 2;
-  const field = element("textarea", { id: "prompt", rows: 2, dir: "auto", placeholder: "How does it begin?" });
-  const label = element("label", { for: "prompt" }, "Prompt");
+  const field = element("textarea", { id: "prompt", rows: 2, dir: "auto", placeholder: say("generate.hint") });
+  const label = element("label", { for: "prompt" }, say("generate.prompt"));
   const options = Object.keys(OPTIONS).map((name) => optionField(name, limits));
-  const group = element("fieldset", { class: "numbers-row" }, element("legend", {}, "How it is drawn"), ...options);
-  const go = element("button", { class: "plain" }, "Go on");
+  const legend = element("legend", {}, say("next.sampling"));
+  const group = element("fieldset", { class: "numbers-row" }, legend, ...options);
+  const go = element("button", { class: "plain" }, say("generate.go"));
   const form = element("form", { id: "prompting", class: "prompting" }, choice, label, field, group, go);
   const texts = element("ol", { id: "texts", role: "status" });
-  const part = section("generate", "Text", texts, element("p", { id: "generate-facts", class: "foot" }));
+  const part = section("generate", say("generate.title"), texts, element("p", { id: "generate-facts", class: "foot" }));
   part.hidden = true;
   const trouble = element("p", { id: "generate-trouble", class: "trouble", role: "alert", hidden: "" });
   byId("generate-desk").append(form, trouble, part);

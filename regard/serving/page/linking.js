@@ -1,17 +1,14 @@
 // Words that belong together: pointing at one lights up those that it comes from or becomes, in every translation.
 
 import { byId, element } from "./common.js";
+import { say, sayParts } from "./texts.js";
 import { wordsOf } from "./writing.js";
-
-const HINT =
-  "Point at a word on either side to see what it comes from or becomes; choose a word of the translation to see what " +
-  "else could stand there.";
 
 /** Light up a word and all that belong to it, or nothing: `origin` is a panel, or null for the text that is read. */
 export function light(panels, origin, place) {
   document.querySelectorAll(".lit, .pointed").forEach((each) => each.classList.remove("lit", "pointed"));
   const readout = byId("link-readout");
-  if (!place) return readout.replaceChildren(panels.some(({ sentences }) => sentences.length) ? HINT : "");
+  if (!place) return readout.replaceChildren(panels.some(({ sentences }) => sentences.length) ? say("links.hint") : "");
   const { sentence, word } = place;
   const read = origin ? linked(origin, sentence, word, 1, 0) : [word];
   read.forEach((each) => mark(byId("mirror"), sentence, each, "lit"));
@@ -38,18 +35,19 @@ function told(panels, origin, { sentence, word }, read) {
   const named = (text, places, language) => {
     const all = wordsOf(text ?? "");
     const found = places.map((place) => all[place]?.word).filter(Boolean);
-    return element("bdi", { lang: language }, found.join(" ") || "nothing");
+    return element("bdi", { lang: language }, found.join(" ") || say("links.nothing"));
   };
   const { source } = (origin ?? panels[0]).sentences[sentence] ?? {};
   if (!source) return [];
   const { model } = origin ?? panels[0];
   if (origin) {
     const own = element("b", {}, named(origin.sentences[sentence].text, [word], model.target.code));
-    return [own, " comes from ", named(source.text, read, model.source.code)];
+    return sayParts("links.comes_from", { word: own, words: named(source.text, read, model.source.code) });
   }
   const becomes = panels.flatMap((panel, place) => {
     const found = [...new Set(linked(panel, sentence, word, 0, 1))];
     return [place ? " · " : "", named(panel.sentences[sentence]?.text, found, panel.model.target.code)];
   });
-  return [element("b", {}, named(source.text, [word], model.source.code)), " becomes ", ...becomes];
+  const own = element("b", {}, named(source.text, [word], model.source.code));
+  return sayParts("links.becomes", { word: own, words: element("span", {}, ...becomes) });
 }

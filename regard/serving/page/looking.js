@@ -6,6 +6,7 @@ import { layOutGraph, mountGraph, showGraph } from "./graph.js";
 import { followWidth } from "./opening.js";
 import { mountOverlay, showOverlay } from "./overlay.js";
 import { ask, Refusal } from "./server.js";
+import { say } from "./texts.js";
 import { mountTinted, showTinted } from "./tinted.js";
 import { layOutWindows, mountWindows, showWindows } from "./windows.js";
 
@@ -50,7 +51,7 @@ function show(found) {
 export function mountLooking(holder) {
   const rooms = Object.keys(VIEWS).map((name) => element("div", { id: `looking-${name}`, class: "view", hidden: "" }));
   holder.append(
-    element("h2", { class: "view-title" }, "What it looked at"),
+    element("h2", { class: "view-title" }, say("looking.title")),
     element("p", { id: "looking-trouble", class: "trouble", role: "alert", hidden: "" }),
     element("div", { id: "looking-views" }, ...rooms),
   );

@@ -6,33 +6,30 @@ import { button, byId, element, reachable, walkable } from "./common.js";
 import { followGenerating, generateAgain, mountGenerating } from "./generating.js";
 import { followNeighbouring, mountNeighbouring, neighbourAgain } from "./neighbouring.js";
 import { get, keepKey, Refusal } from "./server.js";
+import { languageChoice, say } from "./texts.js";
 import { followTranslating, mountTranslating, translateAll } from "./translating.js";
 
-// What models can do -> its name, the element that holds it, and what mounts it, follows the address and asks anew.
+// What models can do -> the element that holds it, and what mounts it, follows the address and asks anew.
 const DESKS = {
   translate: {
-    title: "Translate",
     holder: "desk",
     mount: mountTranslating,
     follow: followTranslating,
     again: translateAll,
   },
   answer: {
-    title: "Answer",
     holder: "answer-desk",
     mount: mountAnswering,
     follow: followAnswering,
     again: answerAgain,
   },
   generate: {
-    title: "Generate",
     holder: "generate-desk",
     mount: mountGenerating,
     follow: followGenerating,
     again: generateAgain,
   },
   neighbours: {
-    title: "Find words",
     holder: "words-desk",
     mount: mountNeighbouring,
     follow: followNeighbouring,
@@ -66,9 +63,9 @@ function mountVerbs(verbs) {
     showOpen(verbs);
   };
   for (const verb of verbs) {
-    const { title, holder } = DESKS[verb];
+    const { holder } = DESKS[verb];
     const controls = { role: "tab", id: `${verb}-verb`, class: "tab", "aria-controls": holder, "data-verb": verb };
-    byId("verbs").append(button(controls, title));
+    byId("verbs").append(button(controls, say(`desks.${verb}`)));
     byId(holder).setAttribute("aria-labelledby", `${verb}-verb`);
   }
   byId("verbs").hidden = verbs.length < 2;
@@ -81,13 +78,14 @@ function openDesks({ models, limits, needs_key: needsKey }) {
   const verbs = Object.keys(DESKS).filter((verb) => models.some(({ can }) => can.includes(verb)));
   if (!verbs.length) {
     const addresses = [...new Set(models.flatMap(({ can }) => can))].map((verb) => `/v1/${verb}`);
-    byId("trouble").textContent = `What is served here is for programs, which ask for it at ${addresses.join(", ")}.`;
+    byId("trouble").textContent = say("desks.none", { addresses: addresses.join(", ") });
     byId("trouble").hidden = false;
     return;
   }
-  const motto = `${verbs.map((verb) => DESKS[verb].title.toLowerCase()).join(", ")}, and see why`;
+  const can = verbs.map((verb) => say(`desks.${verb}`).toLowerCase()).join(", ");
+  const motto = say("desks.motto", { can });
   byId("motto").textContent = `${motto[0].toUpperCase()}${motto.slice(1)}.`;
-  document.title = `regard: ${motto}`;
+  document.title = say("desks.page", { motto });
   byId("key-form").hidden = !needsKey;
   byId("key-form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -105,17 +103,29 @@ function openDesks({ models, limits, needs_key: needsKey }) {
   follow();
 }
 
+/** Fill the page itself: texts, names for screen readers, and hints in fields. */
+function fillTexts() {
+  const kinds = { say: "textContent", sayLabel: "ariaLabel", sayHint: "placeholder" };
+  for (const each of document.querySelectorAll("[data-say], [data-say-label], [data-say-hint]")) {
+    for (const [name, property] of Object.entries(kinds)) {
+      if (each.dataset[name]) each[property] = say(each.dataset[name]);
+    }
+  }
+  byId("language").append(languageChoice());
+}
+
 async function begin() {
   byId("trouble").hidden = true;
   try {
     openDesks(await get("v1/models"));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const again = element("button", { type: "button", class: "plain" }, "Try again");
+    const again = element("button", { type: "button", class: "plain" }, say("trouble.again"));
     again.addEventListener("click", begin);
     byId("trouble").replaceChildren(error.message, " ", again);
     byId("trouble").hidden = false;
   }
 }
 
+fillTexts();
 begin();

@@ -5,6 +5,7 @@ import { byId, element, section } from "./common.js";
 import { outputLine } from "./outputs.js";
 import { range } from "./ranges.js";
 import { savable } from "./saving.js";
+import { say } from "./texts.js";
 
 let listed = [];
 
@@ -53,13 +54,13 @@ function inCommon(own, others) {
 /** Make room for the list; `counted` hears that another number is wanted, `chosen` of an output. */
 export function mountNBest(holder, most, counted, chosen) {
   const list = element("ol", { id: "n-best", class: "outputs" });
-  const about = "What differs from the best is marked. Choose one, and it takes the place of the translation.";
-  const made = section("n-best", "Best first", element("p", { class: "hint unsaved" }, about), list);
-  const counting = range("n-best-count", "How many", most, (count) => {
+  const hint = element("p", { class: "hint unsaved" }, say("others.hint"));
+  const made = section("n-best", say("others.title"), hint, list);
+  const counting = range("n-best-count", say("others.count"), most, (count) => {
     remember({ n: count });
     counted();
   });
-  holder.append(element("form", { class: "controls", "aria-label": "How many to show" }, counting), made);
+  holder.append(element("form", { class: "controls", "aria-label": say("others.controls") }, counting), made);
   savable(made, "n-best", () => listed);
   list.addEventListener("click", ({ target }) => {
     const place = target.closest(".output")?.dataset.place;

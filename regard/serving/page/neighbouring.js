@@ -4,6 +4,7 @@ import { remember, wished } from "./address.js";
 import { button, byId, element, section, signed } from "./common.js";
 import { savable } from "./saving.js";
 import { ask, Refusal } from "./server.js";
+import { duration, say, sayParts } from "./texts.js";
 
 const COUNT = 15; // words that are shown
 const OTHERS = ["like", "as"]; // the fields of an analogy, beside that of the word
@@ -34,13 +35,13 @@ export async function neighbourAgain() {
   remember({ word, like: like || null, as: as || null });
   byId("words-trouble").hidden = true;
   try {
-    if (Boolean(like) !== Boolean(as)) throw new Refusal("An analogy has three words; fill both fields, or none.");
+    if (Boolean(like) !== Boolean(as)) throw new Refusal(say("words.three"));
     byId("words-part").setAttribute("aria-busy", true);
     const common = { model: model().name, count: COUNT };
     const found = like
       ? await ask("v1/analogy", { ...common, a: like, b: as, c: word }, signal)
       : await ask("v1/neighbours", { ...common, words: [word] }, signal);
-    if (!signal.aborted) showWords(found, like ? `${like} is to ${as} as ${found.words[2]} is to` : "");
+    if (!signal.aborted) showWords(found, like ? { like, as, word: found.words[2] } : null);
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof Refusal)) throw error;
@@ -54,10 +55,11 @@ export async function neighbourAgain() {
 function showWords(found, analogy) {
   shown = found;
   const { word, neighbours } = analogy ? found : found.words[0];
-  const title = analogy ? [`${analogy} `, element("b", {}, word)] : [element("b", {}, word), " is nearest to"];
+  const best = element("b", {}, word);
+  const title = analogy ? sayParts("words.analogy", { ...analogy, best }) : sayParts("words.nearest", { word: best });
   byId("words-title-line").replaceChildren(...title);
   byId("words-near").tBodies[0].replaceChildren(...neighbours.map(neighbourLine));
-  byId("words-facts").textContent = `${Math.round(found.seconds * 1000)}\u202fms · ${found.model}`;
+  byId("words-facts").textContent = `${duration(found.seconds)} · ${found.model}`;
   byId("words-part").hidden = false;
 }
 
@@ -71,21 +73,21 @@ function neighbourLine([word, cosine]) {
 /** Make room for the desk, and offer the models that have word vectors. */
 export function mountNeighbouring(served) {
   models = served;
-  const choice = element("select", { id: "lexicon", "aria-label": "Model with the words" });
+  const choice = element("select", { id: "lexicon", "aria-label": say("words.model") });
   choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
   choice.hidden = models.length < 2;
   const field = (id, title, more = {}) => {
     const input = element("input", { id, type: "text", autocomplete: "off", dir: "auto", ...more });
     return element("label", { class: "worded" }, title, input);
   };
-  const hint = { placeholder: "for an analogy" };
-  const related = [field("like", "is to the answer as", hint), field("as", "is to", hint)];
-  const fields = [field("word", "Word", { required: "" }), ...related];
-  const go = element("button", { class: "plain" }, "Find words");
+  const hint = { placeholder: say("words.hint") };
+  const related = OTHERS.map((id) => field(id, say(`words.${id}`), hint));
+  const fields = [field("word", say("words.word"), { required: "" }), ...related];
+  const go = element("button", { class: "plain" }, say("desks.neighbours"));
   const form = element("form", { id: "wording", class: "asking" }, choice, ...fields, go);
   const table = element("table", { id: "words-near", class: "bars" }, element("tbody"));
   const line = element("p", { id: "words-title-line", class: "answer", role: "status" });
-  const part = section("words", "Words", line, table, element("p", { id: "words-facts", class: "foot" }));
+  const part = section("words", say("words.title"), line, table, element("p", { id: "words-facts", class: "foot" }));
   part.hidden = true;
   const trouble = element("p", { id: "words-trouble", class: "trouble", role: "alert", hidden: "" });
   byId("words-desk").append(form, trouble, part);

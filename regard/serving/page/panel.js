@@ -1,23 +1,26 @@
 // The translation by one model: sentence by sentence as it comes, every word of it something to point at and to open.
 
+import { languageName } from "./choosing.js";
 import { button, element, reachable, signed, walkable } from "./common.js";
 import { pickOf, questionOf } from "./picks.js";
 import { copy, savable, tellDone } from "./saving.js";
 import { ask, listen, Refusal } from "./server.js";
+import { duration, say } from "./texts.js";
 import { textBetween, wordParts, wordsOf } from "./writing.js";
 
 const MOST_PATIENCE = 30; // seconds that a busy server is waited for by itself
 
 /** A new panel; `heard` has `began` (sentences are known), `settled`, `pointed` (at a word) and `opened` (a word). */
 export function makePanel(model, heard) {
-  const name = element("h2", {}, model.target.name || model.target.code || "Translation", " ");
+  const name = element("h2", {}, languageName(model.target), " ");
   name.append(element("small", {}, model.name));
-  const about = { role: "group", "aria-label": `Translation by ${model.name}; arrow keys move from word to word` };
-  const output = element("p", { class: "output-text", dir: "auto", lang: model.target.code, ...about });
+  const about = { role: "group", "aria-label": say("panel.about", { model: model.name }) };
+  const kind = { class: "output-text", "data-empty": say("panel.empty") };
+  const output = element("p", { ...kind, dir: "auto", lang: model.target.code, ...about });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: "" });
   const facts = element("span", { class: "facts" });
   const said = element("span", { class: "unseen", role: "status" });
-  const copying = button({ class: "plain copy unsaved" }, "Copy");
+  const copying = button({ class: "plain copy unsaved" }, say("panel.copy"));
   const foot = element("p", { class: "foot" }, facts, copying);
   const root = element("section", { class: "translation" }, name, output, trouble, foot, said);
   const panel = { model, root, output, trouble, facts, said, heard, sentences: [], coming: [], controller: null };
@@ -27,7 +30,7 @@ export function makePanel(model, heard) {
   listenToWords(panel);
   copying.addEventListener("click", async () => {
     await copy(output.textContent);
-    tellDone(copying, "Copied");
+    tellDone(copying, say("saving.copied"));
   });
   showNothing(panel);
   return panel;
@@ -114,7 +117,7 @@ function settleSentence(panel, place, { source, text, score, tokens, alignment, 
 function finish(panel) {
   panel.root.removeAttribute("aria-busy");
   showFacts(panel);
-  panel.said.textContent = `${panel.model.target.name}: ${panel.output.textContent}`;
+  panel.said.textContent = `${languageName(panel.model.target)}: ${panel.output.textContent}`;
   panel.heard.settled(panel);
 }
 
@@ -137,10 +140,10 @@ function fail(panel, error, again) {
   panel.root.removeAttribute("aria-busy");
   const parts = [error.message, " "];
   if (error.wait && error.wait <= MOST_PATIENCE) {
-    parts.push(`Trying again in ${error.wait}\u202fs.`);
+    parts.push(say("trouble.waiting", { seconds: error.wait }));
     panel.again = setTimeout(again, error.wait * 1000);
   } else {
-    const retry = button({ class: "plain" }, "Try again");
+    const retry = button({ class: "plain" }, say("trouble.again"));
     retry.addEventListener("click", again);
     parts.push(retry);
   }
@@ -150,11 +153,11 @@ function fail(panel, error, again) {
 
 function showFacts(panel) {
   const { sentences, seconds, model } = panel;
-  const time = seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`;
   const isScored = sentences.every(({ score }) => Number.isFinite(score));
-  const score = isScored ? `score ${signed(sentences.reduce((total, each) => total + each.score, 0))}` : "no score";
-  panel.facts.textContent = `${time} · ${score} · ${model.engine}`;
-  panel.facts.title = "The time taken, the model's score (0 is certain, less is less so), and what computes";
+  const total = sentences.reduce((sum, each) => sum + each.score, 0);
+  const score = isScored ? say("panel.score", { score: signed(total) }) : say("panel.no_score");
+  panel.facts.textContent = `${duration(seconds)} · ${score} · ${model.engine}`;
+  panel.facts.title = say("panel.facts");
 }
 
 // Words
@@ -176,7 +179,7 @@ function sentenceElement(panel, place) {
   const sources = wordsOf(source.text);
   made.querySelectorAll(".written").forEach((span, at) => {
     const from = alignment.filter(([, target]) => target === at).map(([read]) => sources[read]?.word);
-    const label = from.length ? `${span.textContent}, from ${from.join(" ")}` : span.textContent;
+    const label = from.length ? say("panel.from", { word: span.textContent, words: from.join(" ") }) : span.textContent;
     span.setAttribute("role", "button");
     span.setAttribute("aria-label", label);
   });

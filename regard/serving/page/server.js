@@ -1,7 +1,8 @@
 // Talking to the server: questions and answers as JSON, streams of events, and every failure as a sentence.
 
+import { say } from "./texts.js";
+
 const KEY = "regard-key";
-const SILENT = "The server does not answer. Perhaps it was stopped; your text is still here.";
 
 /** What the server refused, or could not do, in a sentence; `wait` is how many seconds it asks for. */
 export class Refusal extends Error {
@@ -27,12 +28,12 @@ function asked(question, signal) {
 
 async function answered(path, request) {
   const answer = await fetch(path, request).catch((error) => {
-    throw error.name === "AbortError" ? error : new Refusal(SILENT);
+    throw error.name === "AbortError" ? error : new Refusal(say("trouble.silent"));
   });
   if (answer.ok) return answer;
   const { error } = await answer.json().catch(() => ({}));
   const wait = Number(answer.headers.get("Retry-After")) || 0;
-  throw new Refusal(error || `The server answered with status ${answer.status}.`, answer.status, wait);
+  throw new Refusal(error || say("trouble.status", { status: String(answer.status) }), answer.status, wait);
 }
 
 /** Ask for a stream, and hear of each of its events as it comes: `heard` has a function for each kind of event. */
@@ -42,7 +43,7 @@ export async function listen(path, question, signal, heard) {
   let waiting = "";
   for (;;) {
     const { done, value } = await reader.read().catch((error) => {
-      throw error.name === "AbortError" ? error : new Refusal(SILENT);
+      throw error.name === "AbortError" ? error : new Refusal(say("trouble.silent"));
     });
     if (done) return;
     const events = (waiting + value).split(/\r?\n\r?\n/);

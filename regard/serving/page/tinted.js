@@ -1,11 +1,12 @@
 // A text that was looked at: once for each that looks, its words tinted by how much of the look rests on them.
 
 import { remember } from "./address.js";
-import { byId, element, offer, percent, section } from "./common.js";
+import { byId, choiceName, element, offer, percent, section } from "./common.js";
 import { savable } from "./saving.js";
+import { say, sayParts } from "./texts.js";
 
 const ONE = 10_000; // a weight of 1, as it comes
-const JOINED = { mean: "mean", max: "maximum" };
+const JOINED = ["mean", "max"];
 
 let tinted = null; // what is shown
 let wanted = {}; // its block and head
@@ -19,12 +20,12 @@ export function showTinted(found, wish) {
 function settleTinted({ layer, head }) {
   layer = tinted.blocks[layer - 1] ? Number(layer) : tinted.start.layer;
   const { heads, where } = tinted.blocks[layer - 1];
-  if (!Object.hasOwn(JOINED, head)) head = Number(head) >= 1 && Number(head) <= heads.length ? Number(head) : "mean";
+  if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= heads.length ? Number(head) : "mean";
   wanted = { layer, head };
   const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
   offer(byId("tinted-layer"), numbers(tinted.blocks.length), layer);
-  offer(byId("tinted-head"), heads.length > 1 ? [...Object.keys(JOINED), ...numbers(heads.length)] : [], head);
-  byId("tinted-caption").replaceChildren("Shown: ", element("code", {}, where), ".");
+  offer(byId("tinted-head"), heads.length > 1 ? [...JOINED, ...numbers(heads.length)] : [], head, choiceName);
+  byId("tinted-caption").replaceChildren(...sayParts("shown.where", { where: element("code", {}, where) }));
   byId("tinted-rows").replaceChildren(...tinted.rows.map((name, row) => tintedRow(name, weightsOf(heads, row))));
 }
 
@@ -32,7 +33,7 @@ function settleTinted({ layer, head }) {
 function weightsOf(heads, row) {
   const count = tinted.columns.length;
   const own = (head) => head.slice(row * count, (row + 1) * count).map((weight) => weight / ONE);
-  if (!Object.hasOwn(JOINED, wanted.head)) return own(heads[wanted.head - 1]);
+  if (!JOINED.includes(wanted.head)) return own(heads[wanted.head - 1]);
   const all = heads.map(own);
   return all[0].map((_, place) => {
     const each = all.map((weights) => weights[place]);
@@ -52,11 +53,11 @@ function tintedRow(name, weights) {
 
 /** Make room for the view. */
 export function mountTinted(holder) {
-  const group = (id, legend) => element("fieldset", { id }, element("legend", {}, legend));
-  const groups = [group("tinted-layer", "Block"), group("tinted-head", "Heads")];
-  const form = element("form", { class: "controls", "aria-label": "What to show" }, ...groups);
+  const group = (id) => element("fieldset", { id: `tinted-${id}` }, element("legend", {}, say(`controls.${id}`)));
+  const groups = ["layer", "head"].map(group);
+  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
   const table = element("table", { id: "tinted" }, element("tbody", { id: "tinted-rows" }));
-  const part = section("tinted", "Looks at", table);
+  const part = section("tinted", say("overlay.title"), table);
   holder.append(form, element("p", { id: "tinted-caption", class: "caption" }), part);
   savable(part, "attention", () => tinted);
   form.addEventListener("change", ({ target }) => {

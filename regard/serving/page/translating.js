@@ -8,6 +8,7 @@ import { light } from "./linking.js";
 import { focusPlace } from "./next.js";
 import { changeSentence, makePanel, stop, tokenOfWord, translate } from "./panel.js";
 import { pickOf, readPicks, setPick } from "./picks.js";
+import { say } from "./texts.js";
 import { mountWriting, showSentences, writeText, writtenText } from "./writing.js";
 
 const PAUSE = 250; // milliseconds without a key, then it is translated
@@ -77,7 +78,7 @@ function showSubject(place) {
   byId("subject").replaceChildren(...texts);
   byId("subject-model").value = model.name;
   byId("stepper").hidden = sentences.length < 2;
-  byId("sentence-number").textContent = `sentence ${subject.sentence + 1} of ${sentences.length}`;
+  byId("sentence-number").textContent = say("why.sentence", { number: subject.sentence + 1, all: sentences.length });
   byId("sentence-before").disabled = neighbour(-1) === undefined;
   byId("sentence-after").disabled = neighbour(1) === undefined;
   markSubject(panel);
@@ -106,9 +107,9 @@ function showPicked(panel, sentence) {
   const isPicked = pickOf(panel.model.name, sentence.source.text) !== null;
   byId("picked").hidden = !isPicked;
   if (!isPicked) return;
-  const back = element("button", { type: "button", class: "plain" }, "Back to the model's own");
+  const back = element("button", { type: "button", class: "plain" }, say("why.back"));
   back.addEventListener("click", () => picked(null));
-  byId("picked").replaceChildren("This sentence follows your choice. ", back);
+  byId("picked").replaceChildren(say("why.picked"), " ", back);
 }
 
 function chooseSubject(model, sentence, place) {

@@ -1,6 +1,7 @@
 // The text that is typed. Under the field lies a mirror of it in which single words can be lit and found.
 
 import { byId, element } from "./common.js";
+import { say } from "./texts.js";
 
 const WALKING = /^(Arrow|Home|End|Page)/; // keys that move the caret
 
@@ -25,7 +26,7 @@ export function showPlain() {
   byId("mirror").replaceChildren(`${text}\n`); // a last line that is empty has its height too
   byId("clear").hidden = !text;
   const length = [...text].length;
-  byId("count").textContent = length ? `${length.toLocaleString("en")} characters` : "";
+  byId("count").textContent = length ? say("text.count", { count: length }) : "";
   byId("count").classList.toggle("too-many", length > longest);
 }
 

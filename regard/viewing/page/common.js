@@ -1,5 +1,7 @@
 // What all views use. Words become text nodes, never markup.
 
+import { decimal, isSaid, say } from "./texts.js";
+
 export const byId = (id) => document.getElementById(id);
 
 /** A new element with attributes, holding texts and other elements. */
@@ -30,27 +32,33 @@ export function section(name, title, ...children) {
 /** Text in another language inside a sentence of ours, kept from turning that sentence about. */
 export const word = (text, language) => element("bdi", { lang: language }, text);
 
-export const signed = (value) => value.toFixed(2).replace("-0.00", "0.00").replace("-", "−");
+export const signed = (value) => decimal(value, 2).replace("-", "−");
 
 /** A probability in percent, as exactly as one reads it. */
 export function percent(probability) {
-  if (probability > 0 && probability < 0.001) return "<0.1\u202f%";
-  return `${(probability * 100).toFixed(probability >= 0.0995 || !probability ? 0 : 1)}\u202f%`;
+  if (probability > 0 && probability < 0.001) return `<${decimal(0.1, 1)}\u202f%`;
+  return `${decimal(probability * 100, probability >= 0.0995 || !probability ? 0 : 1)}\u202f%`;
 }
 
-/** A group of radio buttons that look like segments; made anew only when there is something else to choose from. */
-export function offer(group, options, chosen) {
+/**
+ * A group of radio buttons that look like segments; made anew only when there is something else to choose from.
+ * `nameOf` says what an option is called, where that is not what it is.
+ */
+export function offer(group, options, chosen, nameOf = String) {
   group.hidden = options.length < 2;
   if (group.dataset.options !== String(options)) {
     group.dataset.options = String(options);
     group.querySelectorAll("label").forEach((label) => label.remove());
     for (const value of options) {
       const radio = element("input", { type: "radio", name: group.id, value });
-      group.append(element("label", {}, radio, element("span", {}, value)));
+      group.append(element("label", {}, radio, element("span", {}, nameOf(value))));
     }
   }
   group.querySelectorAll("input").forEach((radio) => (radio.checked = radio.value === String(chosen)));
 }
+
+/** What a choice among heads or steps is called: a number is itself, all of them or how they are joined has a name. */
+export const choiceName = (value) => (isSaid(`choices.${value}`) ? say(`choices.${value}`) : value);
 
 /** Of several things that Tab reaches as one, make this the one it leads to. */
 export function reachable(things, chosen) {

@@ -4,16 +4,16 @@ import { remember, wished } from "./address.js";
 import { button, byId, drawing, element, reachable, section, signed, walkable } from "./common.js";
 import { enclosed, followAddress, openPlainPage } from "./opening.js";
 import { savable } from "./saving.js";
+import { say } from "./texts.js";
 
 const REACH = 1.2; // of a plane, beyond its farthest point
 const RADIUS = 0.085;
-const HOW_TO = "Point at a context, or at its number in a plane, to see where it lies in every layer.";
 
 const data = enclosed();
 let kept = null; // the context that was clicked
 let over = null; // the one that is pointed at
 
-openPlainPage("One word in its contexts", data.title);
+openPlainPage(say("contexts.page"), data.title);
 byId("views").append(contextList(), ...data.layers.map(layerPart));
 listen(byId("views"));
 keep(wished());
@@ -36,12 +36,12 @@ function contextList() {
     ];
     return button({ class: "context", "data-context": number }, ...parts);
   });
-  const list = element("div", { id: "contexts", role: "toolbar", "aria-label": "Contexts; arrow keys move along" });
+  const list = element("div", { id: "contexts", role: "toolbar", "aria-label": say("contexts.about") });
   list.append(...lines);
   reachable(lines, lines[0]);
   walkable(list, ".context");
   const readout = element("p", { id: "contexts-readout", class: "readout", role: "status" });
-  const part = section("contexts", "Contexts", readout, list);
+  const part = section("contexts", say("contexts.title"), readout, list);
   savable(part, "contexts", () => data);
   return part;
 }
@@ -49,7 +49,7 @@ function contextList() {
 /** The plane of one layer. */
 function layerPart(layer, place) {
   const points = layer.nearest ? layer.points.map(spotOf) : [];
-  const nothing = element("p", { class: "caption" }, "In this layer the word has one vector, wherever it stands.");
+  const nothing = element("p", { class: "caption" }, say("contexts.one_vector"));
   const box = `${-REACH} ${-REACH} ${2 * REACH} ${2 * REACH}`;
   const plane = drawing("svg", { class: "plane", viewBox: box, role: "img", "aria-label": layer.title }, ...points);
   const part = section(`layer-${place}`, layer.title, layer.nearest ? plane : nothing);
@@ -73,15 +73,17 @@ function mark() {
       each.classList.toggle("near", at !== null && nearest !== null && Number(each.dataset.context) === nearest[at]);
     }
   });
-  byId("contexts-readout").textContent = at === null ? HOW_TO : toldOf(at);
+  byId("contexts-readout").textContent = at === null ? say("contexts.hint") : toldOf(at);
 }
 
 function toldOf(at) {
   const told = data.layers.flatMap(({ nearest, cosines }, place) =>
-    nearest ? [`in layer ${place} number ${nearest[at] + 1} (cosine ${signed(cosines[at][nearest[at]])})`] : [],
+    nearest ? [say("contexts.nearest", { layer: place, ...likest(nearest[at], cosines[at]) })] : [],
   );
-  return `Most like number ${at + 1}: ${told.join(", ")}.`;
+  return say("contexts.most_like", { number: at + 1, told: told.join(", ") });
 }
+
+const likest = (other, cosines) => ({ number: other + 1, cosine: signed(cosines[other]) });
 
 function listen(holder) {
   const contextUnder = (target) => {

@@ -4,9 +4,10 @@ import { wished } from "./address.js";
 import { byId } from "./common.js";
 import { changeGraph, layOutGraph, mountGraph, showGraph } from "./graph.js";
 import { enclosed, followAddress, followWidth, openPlainPage } from "./opening.js";
+import { say } from "./texts.js";
 
 const data = enclosed();
-openPlainPage("What a node looks at", data.title);
+openPlainPage(say("graph.page"), data.title);
 mountGraph(byId("views"));
 showGraph(data, wished());
 followWidth(layOutGraph);

@@ -2,9 +2,10 @@
 // a node, by pointer, by keyboard or by the fragment of the address, shows the weights of the looks at it.
 
 import { remember } from "./address.js";
-import { byId, button, drawing, element, offer, percent, reachable, section, walkable } from "./common.js";
+import { byId, button, choiceName, drawing, element, offer, percent, reachable, section, walkable } from "./common.js";
 import { savable } from "./saving.js";
 import { bow, cross, KINDS_OF_SHAPES, outline } from "./shapes.js";
+import { decimal, say, sayParts } from "./texts.js";
 
 const WHOLE = 10_000; // a weight of 1, as it comes
 const COLOURS = 8; // of heads; beyond, they repeat
@@ -20,7 +21,7 @@ const graphBlock = () => graph.blocks[chosen.layer - 1];
 const shownHeads = () => (chosen.head === "all" ? graphBlock().heads.map((_, head) => head) : [chosen.head - 1]);
 const weightOf = (head, edge) => graphBlock().heads[head][edge] / WHOLE;
 const largestWeight = () => Math.max(0, ...shownHeads().flatMap((head) => graphBlock().heads[head])) / WHOLE;
-const headName = (head) => `head ${head + 1}`;
+const headName = (head) => say("heads.head", { number: head + 1 });
 const hue = (head) => `hue-${(head % COLOURS) + 1}`;
 const looksAtItself = ([from, to]) => from === 0 && to === 0;
 
@@ -46,7 +47,7 @@ function settleGraph(wish) {
   if (wish.node !== undefined && graph.nodes[wish.node]) [pointedNode, keptNode] = [Number(wish.node), true];
   const heads = graphBlock().heads.map((_, each) => String(each + 1));
   offer(byId("graph-layer"), graph.blocks.map((_, each) => String(each + 1)), layer);
-  offer(byId("graph-head"), heads.length > 1 ? ["all", ...heads] : [], head);
+  offer(byId("graph-head"), heads.length > 1 ? ["all", ...heads] : [], head, choiceName);
   layOutGraph();
   pointAtNode(pointedNode);
   showKey();
@@ -151,14 +152,14 @@ function pointAtNode(place) {
 }
 
 function howToPointAtNodes() {
-  const how = "Point at a node, or reach it with the arrow keys, to read how much each head looks at it.";
-  return element("p", { class: "unsaved" }, `${how} A click or Enter keeps it.`);
+  return element("p", { class: "unsaved" }, say("graph.hint"));
 }
 
 function toldOfNode(place) {
   const { name, answer, label } = graph.nodes[place];
-  const known = isMistaken(graph.nodes[place]) ? `, in truth ${label}` : "";
-  const about = element("p", {}, element("b", {}, `Node ${name}`), answer ? `: class ${answer}${known}` : "");
+  const node = element("b", {}, say("graph.node", { name }));
+  const kind = isMistaken(graph.nodes[place]) ? "graph.mistaken" : "graph.classed";
+  const about = element("p", {}, ...(answer ? sayParts(kind, { node, answer, label }) : [node]));
   const looks = graph.edges.flatMap(([from, to], edge) => (to === place ? [[from, edge]] : []));
   return [about, ...looks.map(([from, edge]) => toldOfLook(from, place, edge))];
 }
@@ -167,8 +168,9 @@ function toldOfLook(from, to, edge) {
   const shares = shownHeads().map((head) => {
     return element("span", { class: `head-share ${hue(head)}` }, `${head + 1}: ${percent(weightOf(head, edge))}`);
   });
-  const who = from === to ? "looks at itself" : `is looked at by ${graph.nodes[from].name}`;
-  return element("p", {}, `${who} with `, ...shares);
+  const how = from === to ? "graph.looks_at_itself" : "graph.looked_at_by";
+  const weights = element("span", {}, ...shares);
+  return element("p", {}, ...sayParts(how, { name: graph.nodes[from].name, weights }));
 }
 
 /** What colours and shapes mean. */
@@ -178,24 +180,24 @@ function showKey() {
   });
   const classes = graph.classes.map((name) => {
     const sample = drawing("svg", { width: 16, height: 16 }, shapeOf({ answer: name }, [8, 8], 6, "node-shape"));
-    return element("li", {}, sample, `class ${name}`);
+    return element("li", {}, sample, say("graph.class", { name }));
   });
   byId("graph-key").replaceChildren(...heads, ...classes);
-  const hidden = graph.hidden ? ` ${graph.hidden} more neighbours, at which it looks less, are not shown.` : "";
-  const mistakes = graph.nodes.some(isMistaken) ? " A cross marks a node whose true class is another." : "";
-  const scale = `Wider and fuller lines are larger weights; the largest here is ${largestWeight().toFixed(2)}.`;
+  const sentences = [say("graph.scale", { largest: decimal(largestWeight(), 2) })];
+  if (graph.nodes.some(isMistaken)) sentences.push(say("graph.cross"));
+  if (graph.hidden) sentences.push(say("graph.hidden", { count: graph.hidden }));
   const where = element("code", {}, graphBlock().where);
-  byId("graph-caption").replaceChildren(`${scale}${mistakes}${hidden} Shown: `, where, ".");
+  byId("graph-caption").replaceChildren(`${sentences.join(" ")} `, ...sayParts("shown.where", { where }));
 }
 
 /** All weights as a table, filled when someone opens it. */
 function showTable() {
   if (!byId("graph-numbers").open) return;
   const cell = (name, text) => element(name, {}, text);
-  const titles = ["looks", "at", ...shownHeads().map(headName)];
+  const titles = [say("graph.column_looks"), say("graph.column_at"), ...shownHeads().map(headName)];
   const first = element("tr", {}, ...titles.map((title) => cell("th", title)));
   const line = ([from, to], edge) => {
-    const numbers = shownHeads().map((head) => cell("td", weightOf(head, edge).toFixed(4)));
+    const numbers = shownHeads().map((head) => cell("td", decimal(weightOf(head, edge), 4)));
     return element("tr", {}, cell("th", graph.nodes[from].name), cell("th", graph.nodes[to].name), ...numbers);
   };
   byId("graph-table").replaceChildren(element("table", {}, first, ...graph.edges.map(line)));
@@ -203,18 +205,17 @@ function showTable() {
 
 /** Make room for the view. */
 export function mountGraph(holder) {
-  const group = (id, legend) => element("fieldset", { id }, element("legend", {}, legend));
-  const groups = [group("graph-layer", "Block"), group("graph-head", "Heads")];
-  const form = element("form", { class: "controls", "aria-label": "What to show" }, ...groups);
-  const about = "Nodes; arrow keys move along them";
-  const nodes = element("div", { id: "graph-nodes", role: "toolbar", "aria-label": about });
-  const itself = element("span", { id: "graph-itself", class: "node-name" }, "itself");
+  const group = (id) => element("fieldset", { id: `graph-${id}` }, element("legend", {}, say(`controls.${id}`)));
+  const groups = ["layer", "head"].map(group);
+  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
+  const nodes = element("div", { id: "graph-nodes", role: "toolbar", "aria-label": say("graph.about") });
+  const itself = element("span", { id: "graph-itself", class: "node-name" }, say("graph.itself"));
   const lines = drawing("svg", { id: "graph-lines", "aria-hidden": true });
   const field = element("div", { id: "graph" }, lines, nodes, itself);
   const readout = element("div", { id: "graph-readout", class: "readout", role: "status" });
-  const key = element("ul", { id: "graph-key", "aria-label": "What colours and shapes mean" });
-  const part = section("graph", "Neighbourhood", readout, field, key);
-  const numbers = element("details", { id: "graph-numbers" }, element("summary", {}, "The numbers"));
+  const key = element("ul", { id: "graph-key", "aria-label": say("graph.key") });
+  const part = section("graph", say("graph.title"), readout, field, key);
+  const numbers = element("details", { id: "graph-numbers" }, element("summary", {}, say("numbers.title")));
   numbers.append(element("div", { id: "graph-table", class: "numbers" }));
   numbers.addEventListener("toggle", showTable);
   part.append(numbers);

@@ -3,6 +3,7 @@
 
 import { byId, drawing, element, reachable, section } from "./common.js";
 import { lookingSides, shown, sight, state, weightAt, wordOf } from "./state.js";
+import { say, sayParts } from "./texts.js";
 
 const FAINTEST = 0.03; // a link that carries less is not drawn
 const MOST_TOLD = 6; // shares named in a sentence
@@ -22,7 +23,7 @@ export function showLines() {
     linesShown = { words: shown(), side: state.side };
     [active, pinned] = [null, false];
     const [looksFrom, looksAt] = lookingSides();
-    fillLine("columns", looksAt, "looked at");
+    fillLine("columns", looksAt, "looked_at");
     fillLine("rows", looksFrom, "looking");
   }
   layOutLines();
@@ -32,7 +33,7 @@ function fillLine(line, side, what) {
   const common = { type: "button", class: "word", dir: "auto", lang: sight[side].language };
   const words = shown()[line].map((text, place) => element("button", { ...common, tabindex: place ? -1 : 0 }, text));
   byId(line).replaceChildren(...words);
-  byId(line).setAttribute("aria-label", `Words of the ${side}, ${what}`);
+  byId(line).setAttribute("aria-label", say(`lines.${side}_${what}`));
   byId(line).dir = directionOf(sight[side].text);
 }
 
@@ -64,10 +65,9 @@ function point(at) {
   tint("rows", "looks", (row) => (looked ? weightAt(row, at.place) : 0));
   shadeLinks();
   const sentences = [];
-  if (looks) sentences.push(told("rows", "looks at", "columns", (column) => weightAt(at.place, column)));
-  if (looked) sentences.push(told("columns", "is looked at by", "rows", (row) => weightAt(row, at.place)));
-  const hint = "Point at a word, or reach it with the arrow keys, to see what it looks at and who looks at it.";
-  const howTo = element("span", { class: "unsaved" }, `${hint} A click or Enter keeps it.`);
+  if (looks) sentences.push(told("rows", "looks_at", "columns", (column) => weightAt(at.place, column)));
+  if (looked) sentences.push(told("columns", "looked_at_by", "rows", (row) => weightAt(row, at.place)));
+  const howTo = element("span", { class: "unsaved" }, say("lines.hint"));
   byId("readout").replaceChildren(...(at ? sentences : [howTo]));
 }
 
@@ -83,22 +83,23 @@ function tint(line, name, weightOf) {
 }
 
 /** One sentence: the active word, and where most of its looks go to or come from. */
-function told(line, verb, otherLine, weightOf) {
+function told(line, how, otherLine, weightOf) {
   const [looksFrom, looksAt] = lookingSides();
   const [side, otherSide] = line === "rows" ? [looksFrom, looksAt] : [looksAt, looksFrom];
   const most = shown()[otherLine]
     .map((text, place) => [text, weightOf(place)])
     .filter(([, weight]) => weight >= 0.01)
     .sort(([, one], [, other]) => other - one);
-  const shares = most.slice(0, MOST_TOLD).flatMap(([text, weight]) => {
+  const shares = most.slice(0, MOST_TOLD).map(([text, weight]) => {
     const share = element("span", { class: "share" }, wordOf(text, otherSide), ` ${Math.round(weight * 100)}\u202f%`);
     share.style.setProperty("--weight", weight.toFixed(3));
-    return [" ", share];
+    return share;
   });
-  const rest = most.length > MOST_TOLD ? ` and ${most.length - MOST_TOLD} more` : "";
   const subject = element("b", {}, wordOf(shown()[line][active.place], side));
-  const ends = shares.length ? shares : [" nothing"];
-  return element("p", { class: line === "rows" ? "out" : "in" }, subject, ` ${verb}`, ...ends, rest);
+  const ends = element("span", {}, ...shares.flatMap((share, place) => (place ? [" ", share] : [share])));
+  if (most.length > MOST_TOLD) ends.append(" ", say("lines.more", { count: most.length - MOST_TOLD }));
+  if (!most.length) ends.append(say("lines.nothing"));
+  return element("p", { class: line === "rows" ? "out" : "in" }, ...sayParts(`lines.${how}`, { subject, ends }));
 }
 
 /** How the link from a row to a column concerns the active word: it looks ("out"), is looked at ("in"), or neither. */
@@ -176,7 +177,7 @@ export function mountLines(holder) {
   const strands = drawing("svg", { id: "strands", "aria-hidden": true });
   const lines = element("div", { id: "lines" }, strands, line("columns"), line("rows"));
   const readout = element("div", { id: "readout", class: "readout", role: "status" });
-  const made = section("links", "Who looks at whom", readout, lines);
+  const made = section("links", say("lines.title"), readout, lines);
   listenTo(lines);
   holder.append(made);
   return made;

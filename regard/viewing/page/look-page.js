@@ -7,6 +7,7 @@ import { mountNext, showNext } from "./next.js";
 import { enclosed, followAddress, followWidth, openPage } from "./opening.js";
 import { changeTree, mountTree, showTree } from "./pointing.js";
 import { changeAttention } from "./state.js";
+import { say } from "./texts.js";
 
 const data = enclosed();
 const followers = [];
@@ -31,27 +32,26 @@ function beginNext() {
   const { places, tokens } = data.next;
   const show = (wish) => {
     const at = places[wish.at] ? Number(wish.at) : 0;
-    const outputs = "the output has here";
+    const outputs = "output";
     const around = { before: tokens.slice(0, at), after: tokens.slice(at), language: data.target.language, outputs };
     showNext({ ...places[at], ...around }, wish);
   };
-  const about = "How likely the model finds each token. Choose one of the output to see what else could stand there.";
   const go = (at) => {
     remember({ at: at || null });
     show(wished());
   };
-  mountNext(room("next", "What else could be written", about), { go });
+  mountNext(room("next", say("next.view"), say("next.view_about")), { go });
   show(wished());
   followers.push(show);
 }
 
 function beginTree() {
-  mountTree(room("beam", "What the search tried", "The hypotheses that the beam search of the model kept."));
+  mountTree(room("beam", say("tree.view"), say("tree.view_about")));
   showTree({ source: data.source, ...data.beam }, wished());
   followers.push(changeTree);
 }
 
-openPage("What the model looks at", data);
+openPage(say("attention.page"), data);
 beginAttention();
 if (data.next) beginNext();
 if (data.beam) beginTree();

@@ -4,9 +4,10 @@ import { wished } from "./address.js";
 import { byId } from "./common.js";
 import { changeMap, layOutMap, mountMap, showMap } from "./map.js";
 import { enclosed, followAddress, followWidth, openPlainPage } from "./opening.js";
+import { say } from "./texts.js";
 
 const data = enclosed();
-openPlainPage("A map of words", data.title);
+openPlainPage(say("map.page"), data.title);
 mountMap(byId("views"));
 showMap(data, wished());
 followWidth(layOutMap);

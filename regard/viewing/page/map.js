@@ -2,10 +2,11 @@
 // fragment of the address, shows which others are nearest to it, by lines and as a list.
 
 import { remember } from "./address.js";
-import { byId, button, drawing, element, section, signed } from "./common.js";
+import { byId, button, choiceName, drawing, element, section, signed } from "./common.js";
 import { placeLabels } from "./labels.js";
 import { savable } from "./saving.js";
 import { outline } from "./shapes.js";
+import { say, sayParts } from "./texts.js";
 
 const COLOURS = 8; // of groups; beyond, they repeat
 const RADIUS = 3; // pixels of a point
@@ -40,7 +41,7 @@ export function showMap(found, wish) {
   byId("map-words").replaceChildren(...names);
   byId("map-known").replaceChildren(...map.words.map(({ word }) => element("option", { value: word })));
   sizes = names.map(({ offsetWidth, offsetHeight }) => ({ width: offsetWidth, height: offsetHeight }));
-  byId("map-caption").textContent = `Laid out by ${map.method}. Names that find no room appear as you zoom in.`;
+  byId("map-caption").textContent = say("map.caption", { method: map.method });
   changeMap(wish);
 }
 
@@ -104,14 +105,13 @@ export function layOutMap() {
 /** Say which words are nearest to the chosen one. */
 function tellChosen() {
   if (chosen === null) {
-    const how = "Drag to move, scroll or pinch to zoom; choose a word, or search for it, to see its neighbours.";
-    byId("map-readout").replaceChildren(element("p", { class: "unsaved" }, how));
+    byId("map-readout").replaceChildren(element("p", { class: "unsaved" }, say("map.hint")));
     return;
   }
   const others = map.words[chosen].near.map(([number, cosine]) => {
     return button({ class: "map-neighbour", "data-word": number }, `${map.words[number].word} ${signed(cosine)}`);
   });
-  const title = element("p", {}, element("b", {}, map.words[chosen].word), " and the nearest on this map, by cosine:");
+  const title = element("p", {}, ...sayParts("map.near", { word: element("b", {}, map.words[chosen].word) }));
   byId("map-readout").replaceChildren(title, element("p", { id: "map-neighbours" }, ...others));
 }
 
@@ -145,28 +145,30 @@ function search(text) {
   const alike = exact >= 0 ? exact : words.indexOf(wanted);
   const found = alike >= 0 ? alike : words.findIndex((word) => word.startsWith(wanted));
   if (wanted && found >= 0) choose(found, true);
-  byId("map-unknown").textContent = wanted && found < 0 ? `“${text.trim()}” is not on this map.` : "";
+  byId("map-unknown").textContent = wanted && found < 0 ? say("map.unknown", { word: text.trim() }) : "";
 }
 
 /** Make room for the view. */
 export function mountMap(holder) {
   const input = element("input", { id: "map-search", type: "search", list: "map-known", autocomplete: "off" });
-  const label = element("label", { for: "map-search" }, "Find a word");
+  const label = element("label", { for: "map-search" }, say("map.find"));
   const known = element("datalist", { id: "map-known" });
   const unknown = element("output", { id: "map-unknown", for: "map-search" });
-  const keys = [["+", "zoom in"], ["−", "zoom out"], ["All", "show all"]];
-  const zooms = keys.map(([key, does]) => button({ class: "map-key", "aria-label": does }, key));
+  const keys = [["+", "+", "map.zoom_in"], ["−", "−", "map.zoom_out"], ["0", choiceName("all"), "map.show_all"]];
+  const zooms = keys.map(([key, name, does]) => {
+    return button({ class: "map-key", "data-key": key, "aria-label": say(does) }, name);
+  });
   const bar = element("form", { class: "map-bar", role: "search" }, label, input, known, ...zooms, unknown);
   const points = drawing("svg", { id: "map-points", "aria-hidden": true });
-  const about = "Map; arrow keys move it, + and − zoom, 0 shows all of it";
-  const plane = { id: "map", tabindex: 0, role: "group", "aria-label": about };
+  const plane = { id: "map", tabindex: 0, role: "group", "aria-label": say("map.about") };
   const readout = element("div", { id: "map-readout", class: "readout", role: "status" });
-  const part = section("map", "Map", readout, element("div", plane, points, element("div", { id: "map-words" })));
+  const words = element("div", { id: "map-words" });
+  const part = section("map", say("map.title"), readout, element("div", plane, points, words));
   holder.append(bar, element("p", { id: "map-caption", class: "caption" }), part);
   savable(part, "map", () => map);
   bar.addEventListener("submit", (event) => event.preventDefault());
   input.addEventListener("change", () => search(input.value));
-  zooms.forEach((each) => each.addEventListener("click", () => pressed(each.textContent)));
+  zooms.forEach((each) => each.addEventListener("click", () => pressed(each.dataset.key)));
   part.addEventListener("click", ({ target }) => {
     const isListed = target.className === "map-neighbour";
     if (target.dataset?.word === undefined || (!isListed && moved > STILL)) return;
@@ -179,7 +181,7 @@ export function mountMap(holder) {
 function pressed(key) {
   const does = {
     "+": () => zoom(FACTOR), "=": () => zoom(FACTOR), "-": () => zoom(1 / FACTOR), "−": () => zoom(1 / FACTOR),
-    0: showAll, All: showAll, Escape: () => choose(null),
+    0: showAll, Escape: () => choose(null),
     ArrowLeft: () => move(STEP, 0), ArrowRight: () => move(-STEP, 0),
     ArrowUp: () => move(0, STEP), ArrowDown: () => move(0, -STEP),
   }[key];

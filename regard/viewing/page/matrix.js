@@ -2,6 +2,7 @@
 
 import { byId, element, section } from "./common.js";
 import { lookingSides, shown, sight, title, weightAt, wordOf } from "./state.js";
+import { decimal, say } from "./texts.js";
 
 const WORTH_A_NUMBER = 0.1;
 const SLANT = (50 * Math.PI) / 180;
@@ -43,9 +44,9 @@ export function showMatrix() {
     element("div", { class: `label ${kind}`, title: text, lang: sight[side].language, dir: "auto" }, text);
   byId("frame").querySelectorAll(".label").forEach((old) => old.remove());
   byId("frame").append(...rows.map(label("row", looksFrom)), ...columns.map(label("column", looksAt)));
-  byId("matrix-title").textContent = `Matrix: ${title()}`;
-  const size = `${rows.length} rows that look, ${columns.length} columns that are looked at`;
-  byId("cells").setAttribute("aria-label", `${title()}: ${size}. Arrow keys move from cell to cell.`);
+  byId("matrix-title").textContent = say("matrix.titled", { what: title() });
+  const size = { rows: rows.length, columns: columns.length };
+  byId("cells").setAttribute("aria-label", say("matrix.about", { what: title(), ...size }));
   layOutMatrix();
   showNumbers();
 }
@@ -115,7 +116,7 @@ function drawCell(pen, row, column) {
   pen.fillRect(column * cell, row * cell, cell - 1, cell - 1);
   if (cell < 32 || weight < WORTH_A_NUMBER) return;
   pen.fillStyle = 0.3 * red + 0.59 * green + 0.11 * blue > 145 ? "#1d2127" : "#ffffff";
-  pen.fillText(weight.toFixed(2).replace(/^0/, ""), (column + 0.5) * cell, (row + 0.5) * cell);
+  pen.fillText(decimal(weight, 2).replace(/^0/, ""), (column + 0.5) * cell, (row + 0.5) * cell);
 }
 
 /** Stand on a cell, or on none, and say its value. */
@@ -132,7 +133,7 @@ function moveCursor(to) {
   Object.assign(byId("cursor").style, place);
   const [looksFrom, looksAt] = lookingSides();
   const [looking, looked] = [wordOf(shown().rows[row], looksFrom), wordOf(shown().columns[column], looksAt)];
-  byId("value").replaceChildren(looking, " → ", looked, ` ${weightAt(row, column).toFixed(4)}`);
+  byId("value").replaceChildren(looking, " → ", looked, ` ${decimal(weightAt(row, column), 4)}`);
 }
 
 /** The nearest cell there is. */
@@ -143,13 +144,14 @@ function cellAt(row, column) {
 
 /** The matrix as a part of a page. */
 export function mountMatrix(holder) {
-  const canvas = element("canvas", { id: "cells", role: "application", "aria-roledescription": "matrix", tabindex: 0 });
+  const role = { role: "application", "aria-roledescription": say("matrix.role") };
+  const canvas = element("canvas", { id: "cells", ...role, tabindex: 0 });
   const frame = element("div", { id: "frame" }, canvas, element("div", { id: "cursor", hidden: "" }));
   const scale = element("span", { class: "scale", "aria-hidden": true }, "0", element("canvas", { id: "scale" }), "1");
   const below = element("p", { class: "below" }, scale, element("output", { id: "value", for: "cells" }));
-  const numbers = element("details", { id: "numbers" }, element("summary", {}, "The numbers"));
+  const numbers = element("details", { id: "numbers" }, element("summary", {}, say("numbers.title")));
   numbers.append(element("div", { id: "table" }));
-  const made = section("matrix", "Matrix", element("div", { id: "matrix" }, frame), below, numbers);
+  const made = section("matrix", say("matrix.title"), element("div", { id: "matrix" }, frame), below, numbers);
   numbers.addEventListener("toggle", showNumbers);
   listenToCells(canvas);
   holder.append(made);
@@ -179,7 +181,7 @@ function showNumbers() {
   const [looksFrom, looksAt] = lookingSides();
   const heading = (scope, side) => (text) => element("th", { scope }, wordOf(text, side));
   const line = (text, row) => {
-    const numbers = columns.map((_, column) => element("td", {}, weightAt(row, column).toFixed(4)));
+    const numbers = columns.map((_, column) => element("td", {}, decimal(weightAt(row, column), 4)));
     return element("tr", {}, heading("row", looksFrom)(text), ...numbers);
   };
   const first = element("tr", {}, element("td"), ...columns.map(heading("col", looksAt)));

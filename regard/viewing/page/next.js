@@ -1,17 +1,12 @@
 // The next token: what the model gives, and what temperature, top-k and the others leave of it, as sliders move.
 
 import { remember } from "./address.js";
-import { byId, button, element, percent, reachable, section, walkable, word } from "./common.js";
+import { byId, button, choiceName, element, percent, reachable, section, walkable, word } from "./common.js";
 import { distribution, entropyOf, normalised, OFF } from "./filters.js";
 import { savable } from "./saving.js";
+import { decimal, inLanguage, say, sayParts } from "./texts.js";
 
-const SLIDERS = {
-  temperature: ["temperature", "Below 1 is cautious, above 1 bold; 0 takes the best."],
-  top_k: ["top-k", "Only this many most probable tokens."],
-  top_p: ["top-p", "The fewest tokens whose probability reaches this."],
-  min_p: ["min-p", "Only tokens at least this fraction as probable as the best."],
-  typical: ["typical", "The fewest tokens reaching this whose surprise is nearest the entropy."],
-};
+const SLIDERS = ["temperature", "top_k", "top_p", "min_p", "typical"];
 const EXAMPLES = [{ temperature: 0.5 }, { temperature: 1.5 }, { top_k: 5 }, { top_p: 0.9 }];
 const MOST_COUNTED = 100; // the top-k slider counts up to here; its last place is all tokens
 
@@ -105,7 +100,7 @@ function drawNext() {
 function showSlider(name) {
   const slider = byId(name);
   slider.value = name === "top_k" && !options.top_k ? ranges.top_k[1] : options[name];
-  const text = name === "top_k" ? options.top_k || "all" : Number(options[name].toFixed(3));
+  const text = name === "top_k" ? options.top_k || choiceName("all") : Number(options[name].toFixed(3));
   slider.parentElement.querySelector("output").value = text;
   slider.setAttribute("aria-valuetext", text);
   slider.parentElement.classList.toggle("set", options[name] !== OFF[name]);
@@ -113,13 +108,12 @@ function showSlider(name) {
 
 function showSummary(values) {
   const left = values.reduce((sum, value) => sum + (value > -Infinity), 0);
-  const nats = (each) => `${Math.max(entropyOf(each), 0).toFixed(2)} nats`;
-  const number = (value) => value.toLocaleString("en");
-  const sentences = [`${number(left)} of ${number(own.length)} tokens may be drawn. `];
-  sentences.push(`Entropy ${nats(values)}; the model's own is ${nats(normalised(own))}. `);
+  const nats = (each) => decimal(Math.max(entropyOf(each), 0), 2);
+  const sentences = [say("next.drawable", { count: left, all: own.length })];
+  sentences.push(" ", say("next.entropy", { drawn: nats(values), own: nats(normalised(own)) }));
   if (coming.taken !== null) {
-    const what = coming.outputs ?? "the model's best output has here";
-    sentences.push(`What ${what} is `, word(coming.tokens[coming.taken], coming.language), ".");
+    const token = word(coming.tokens[coming.taken], coming.language);
+    sentences.push(" ", ...sayParts(`next.${coming.outputs ?? "best"}_has`, { token }));
   }
   byId("summary").replaceChildren(...sentences);
 }
@@ -129,7 +123,7 @@ function showTokens(shares) {
   const lines = coming.tokens.slice(0, count).map((token, place) => {
     return tokenLine(tokenName(token, place), ownShares[place], shares[place], place === coming.taken ? "taken" : "");
   });
-  const rest = `${(own.length - count).toLocaleString("en")} others`;
+  const rest = say("next.others", { count: own.length - count });
   byId("tokens").tBodies[0].replaceChildren(...lines, tokenLine(rest, sum(ownShares), sum(shares), "others"));
 }
 
@@ -137,14 +131,14 @@ function showTokens(shares) {
 function tokenName(token, place) {
   const name = word(token, coming.language);
   if (!heard.pick || place === coming.taken) return name;
-  return button({ class: "pick", "data-place": place, "aria-label": `Go on with ${token}` }, name);
+  return button({ class: "pick", "data-place": place, "aria-label": say("next.pick", { token }) }, name);
 }
 
 /** One token, or all others: its name, what the model gives it, and what is drawn from. */
 function tokenLine(name, before, after, kind) {
   const first = element("td", {}, bar(before, before, percent(before)));
   const isGone = after === 0 && before > 0;
-  const drawn = bar(after, before, isGone ? "cut" : percent(after));
+  const drawn = bar(after, before, isGone ? say("next.cut") : percent(after));
   drawn.prepend(element("u"));
   const last = element("td", { class: isGone ? "drawn gone" : "drawn" }, drawn);
   return element("tr", kind ? { class: kind } : {}, element("th", { scope: "row" }, name), first, last);
@@ -182,26 +176,25 @@ function showExamples(examples) {
 }
 
 function sliderOf(name) {
-  const [title, what] = SLIDERS[name];
   const input = element("input", { type: "range", id: name, "aria-describedby": `${name}-what` });
-  const head = [element("label", { for: name }, title), element("output", { for: name })];
-  const about = element("span", { class: "what", id: `${name}-what` }, what);
+  const head = [element("label", { for: name }, say(`next.${name}`)), element("output", { for: name })];
+  const about = element("span", { class: "what", id: `${name}-what` }, say(`next.${name}_does`));
   return element("div", { class: "slider" }, ...head, input, about);
 }
 
 function exampleButton(example) {
-  const names = Object.entries(example).map(([name, value]) => `${SLIDERS[name][0]} ${value}`);
-  return button({ "data-options": JSON.stringify(example) }, names.join(", ") || "as it is");
+  const names = Object.entries(example).map(([name, value]) => `${say(`next.${name}`)} ${inLanguage(value)}`);
+  return button({ "data-options": JSON.stringify(example) }, names.join(", ") || say("next.as_it_is"));
 }
 
 /** Make room for the view. `pick` is told the place of a token to go on with, `go` another place of the output. */
 export function mountNext(holder, listeners = {}) {
   heard = listeners;
-  const strip = element("div", { id: "before", role: "toolbar", "aria-label": "What is written, token by token" });
-  const sliders = element("form", { id: "sliders", "aria-label": "Options of sampling" });
-  sliders.append(...Object.keys(SLIDERS).map(sliderOf));
-  const examples = element("p", { id: "examples", role: "group", "aria-label": "Examples" });
-  const sampling = section("sampling", "How it is drawn", sliders, examples);
+  const strip = element("div", { id: "before", role: "toolbar", "aria-label": say("next.strip") });
+  const sliders = element("form", { id: "sliders", "aria-label": say("next.options") });
+  sliders.append(...SLIDERS.map(sliderOf));
+  const examples = element("p", { id: "examples", role: "group", "aria-label": say("next.examples") });
+  const sampling = section("sampling", say("next.sampling"), sliders, examples);
   const tokens = mountTokens();
   holder.append(strip, element("div", { class: "drawing-from" }, sampling, tokens));
   savable(tokens, "next-token", numbersOfNext);
@@ -218,18 +211,17 @@ export function mountNext(holder, listeners = {}) {
 }
 
 function mountTokens() {
-  const names = ["token", "the model's own", "drawn from"].map((name) => element("th", { scope: "col" }, name));
-  const head = element("thead", {}, element("tr", {}, ...names));
+  const titles = ["token", "own", "drawn"].map((name) => element("th", { scope: "col" }, say(`next.column_${name}`)));
+  const head = element("thead", {}, element("tr", {}, ...titles));
   const table = element("table", { id: "tokens", "aria-labelledby": "tokens-title" }, head, element("tbody"));
-  const picking = heard.pick ? " Choose a token to go on with it." : "";
-  const outlines = "Outlines beside what is drawn from are the model's own.";
-  const hint = element("p", { class: "hint unsaved" }, `${outlines}${picking}`);
+  const hints = heard.pick ? [say("next.outlines"), " ", say("next.picking")] : [say("next.outlines")];
+  const hint = element("p", { class: "hint unsaved" }, ...hints);
   const range = element("input", { type: "range", id: "shown", min: 1, step: 1 });
-  const label = element("label", { for: "shown" }, "tokens shown");
+  const label = element("label", { for: "shown" }, say("next.shown"));
   const value = element("output", { id: "shown-value", for: "shown" });
   const below = element("p", { class: "below unsaved" }, label, range, value);
   const summary = element("p", { id: "summary", role: "status" });
-  const made = section("tokens", "What may be written", summary, hint, table, below);
+  const made = section("tokens", say("next.title"), summary, hint, table, below);
   range.addEventListener("input", ({ target }) => changeNext({ ...options, shown: target.value }));
   table.addEventListener("click", ({ target }) => {
     const place = target.closest(".pick")?.dataset.place;

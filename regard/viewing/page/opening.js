@@ -2,6 +2,7 @@
 
 import { wished } from "./address.js";
 import { byId, element, word } from "./common.js";
+import { languageChoice, say } from "./texts.js";
 
 /** What the page was made with. */
 export const enclosed = () => JSON.parse(byId("data").textContent);
@@ -11,17 +12,18 @@ export function openPage(title, { source, target }, ending = "") {
   const line = (name, { text, language }) => {
     const shown = word(text, language);
     shown.id = name;
-    return element("div", {}, element("dt", {}, name), element("dd", {}, shown));
+    return element("div", {}, element("dt", {}, say(`pair.${name}`)), element("dd", {}, shown));
   };
   const pair = element("dl", { class: "pair" }, line("source", source), ...(ending ? [] : [line("target", target)]));
-  byId("heading").append(element("h1", {}, title), pair);
+  byId("heading").append(element("h1", {}, title), languageChoice(), pair);
   document.title = `${source.text} → ${target.text}${ending}`;
   byId("views").hidden = false;
 }
 
 /** The heading of a page that is about one thing, and not about a pair of texts. */
 export function openPlainPage(title, subject) {
-  byId("heading").append(element("h1", {}, title), element("p", { id: "subject", class: "subject" }, subject));
+  const about = element("p", { id: "subject", class: "subject" }, subject);
+  byId("heading").append(element("h1", {}, title), languageChoice(), about);
   document.title = subject;
   byId("views").hidden = false;
 }

@@ -4,9 +4,10 @@ import { wished } from "./address.js";
 import { byId } from "./common.js";
 import { enclosed, followAddress, openPlainPage } from "./opening.js";
 import { changeOverlay, mountOverlay, showOverlay } from "./overlay.js";
+import { say } from "./texts.js";
 
 const data = enclosed();
-openPlainPage("Where the model looks", data.title);
+openPlainPage(say("looks.page"), data.title);
 mountOverlay(byId("views"));
 showOverlay(data, wished());
 followAddress(changeOverlay);

@@ -1,12 +1,13 @@
 // What words or steps look at in a picture: the picture in grey, tinted where the one that is chosen looks.
 
 import { remember } from "./address.js";
-import { byId, button, element, offer, percent, reachable, section, walkable } from "./common.js";
+import { byId, button, choiceName, element, offer, percent, reachable, section, walkable } from "./common.js";
 import { paintPicture, paintTint } from "./raster.js";
 import { savable } from "./saving.js";
+import { say, sayParts } from "./texts.js";
 
 const ONE = 10_000; // a weight of 1, as it comes
-const JOINED = { mean: "mean", max: "maximum" };
+const JOINED = ["mean", "max"];
 
 let overlay = null; // what is shown
 let wanted = {}; // its block, head and word
@@ -32,12 +33,13 @@ export function changeOverlay(wish) {
 function settleOverlay({ layer, head, word }) {
   layer = overlay.blocks[layer - 1] ? Number(layer) : overlay.start.layer;
   const count = overlay.blocks[layer - 1].heads.length;
-  if (!Object.hasOwn(JOINED, head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
+  if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
   wanted = { layer, head, word: overlay.steps[word - 1] ? Number(word) : 1 };
   const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
   offer(byId("overlay-layer"), numbers(overlay.blocks.length), layer);
-  offer(byId("overlay-head"), count > 1 ? [...Object.keys(JOINED), ...numbers(count)] : [], head);
-  byId("overlay-caption").replaceChildren("Shown: ", element("code", {}, overlayBlock().where), ".");
+  offer(byId("overlay-head"), count > 1 ? [...JOINED, ...numbers(count)] : [], head, choiceName);
+  const where = element("code", {}, overlayBlock().where);
+  byId("overlay-caption").replaceChildren(...sayParts("shown.where", { where }));
   const tint = tintColour();
   [...byId("overlay-words").children].forEach((thumb, place) => {
     paintTint(thumb.querySelector(".tint"), overlay.grid[1], cellWeights(place), tint);
@@ -55,7 +57,7 @@ function cellWeights(place) {
   const cells = overlay.grid[0] * overlay.grid[1];
   const { heads } = overlayBlock();
   const own = (head) => heads[head].slice(place * cells, (place + 1) * cells).map((weight) => weight / ONE);
-  if (!Object.hasOwn(JOINED, wanted.head)) return own(wanted.head - 1);
+  if (!JOINED.includes(wanted.head)) return own(wanted.head - 1);
   const all = heads.map((_, head) => own(head));
   return all[0].map((_, cell) => {
     const values = all.map((weights) => weights[cell]);
@@ -76,14 +78,17 @@ function showWord() {
   const place = currentWord();
   const weights = cellWeights(place);
   paintTint(byId("overlay-tint"), overlay.grid[1], weights, tintColour());
-  byId("overlay-title").textContent = `${overlay.steps[place]} looks at`;
+  byId("overlay-title").textContent = say("overlay.titled", { word: overlay.steps[place] });
   const most = weights.indexOf(Math.max(...weights));
-  tellCell(most, `most at ${cellName(most)}`);
+  tellCell(most, say("overlay.most", { cell: cellName(most) }));
   const thumbs = [...byId("overlay-words").children];
   reachable(thumbs, thumbs[place]);
 }
 
-const cellName = (cell) => `row ${Math.floor(cell / overlay.grid[1]) + 1}, column ${(cell % overlay.grid[1]) + 1}`;
+const cellName = (cell) => {
+  const [row, column] = [Math.floor(cell / overlay.grid[1]) + 1, (cell % overlay.grid[1]) + 1];
+  return say("overlay.cell", { row, column });
+};
 
 function tellCell(cell, where) {
   byId("overlay-readout").textContent = `${where}: ${percent(cellWeights(currentWord())[cell])}`;
@@ -91,16 +96,15 @@ function tellCell(cell, where) {
 
 /** Make room for the view. */
 export function mountOverlay(holder) {
-  const group = (id, legend) => element("fieldset", { id }, element("legend", {}, legend));
-  const groups = [group("overlay-layer", "Block"), group("overlay-head", "Heads")];
-  const form = element("form", { class: "controls", "aria-label": "What to show" }, ...groups);
+  const group = (id) => element("fieldset", { id: `overlay-${id}` }, element("legend", {}, say(`controls.${id}`)));
+  const groups = ["layer", "head"].map(group);
+  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
   const canvases = ["overlay-picture", "overlay-tint"].map((id) => element("canvas", { id, "aria-hidden": true }));
   const field = element("div", { id: "overlay" }, ...canvases);
   const readout = element("p", { id: "overlay-readout", class: "readout", role: "status" });
-  const about = "Words; arrow keys move along them";
-  const words = element("div", { id: "overlay-words", role: "toolbar", "aria-label": about });
-  const part = section("overlay", "Looks at", readout, field);
-  const all = section("overlay-words", "All of them", words);
+  const words = element("div", { id: "overlay-words", role: "toolbar", "aria-label": say("overlay.about") });
+  const part = section("overlay", say("overlay.title"), readout, field);
+  const all = section("overlay-words", say("overlay.all"), words);
   holder.append(form, element("p", { id: "overlay-caption", class: "caption" }));
   holder.append(element("div", { class: "beside-each-other" }, part, all));
   savable(part, "overlay", () => overlay);

@@ -4,7 +4,8 @@
 import { remember } from "./address.js";
 import { byId, drawing, element, percent, reachable, section, signed, word } from "./common.js";
 import { savable } from "./saving.js";
-import { beam, boxes, build, extent, FATES, isShown, laneOf, layOutTree, paths, pathTo } from "./tree.js";
+import { say, sayParts } from "./texts.js";
+import { beam, boxes, build, extent, isShown, laneOf, layOutTree, paths, pathTo } from "./tree.js";
 
 let pointed = null; // the hypothesis that is pointed at
 let kept = false; // it stays when the pointer leaves
@@ -56,22 +57,22 @@ function pointAt(place) {
 }
 
 function howToPoint() {
-  const how = "Point at a token, or reach it with the arrow keys, to read all that was written up to it.";
-  return element("p", { class: "unsaved" }, `${how} A click or Enter keeps it.`);
+  return element("p", { class: "unsaved" }, say("tree.hint"));
 }
 
 /** Two sentences about a hypothesis: its text, and its numbers and fate. */
 function toldOf(place) {
   const { token, text, step, log_probability, total, score, rank, fate } = beam.nodes[place];
   const whole = element("p", { class: "whole" }, word(text || "∅", beam.target.language));
-  const result = score === null ? "" : `, score ${signed(score)}`;
-  const output = rank ? ` (output ${rank} of ${beam.outputs.length})` : "";
-  const chance = `${percent(Math.exp(log_probability))} (log-probability ${signed(log_probability)})`;
-  const numbers = ` ${chance}, sum ${signed(total)}${result}. `;
-  const facts = [`Step ${step}: `, element("b", {}, word(token, beam.target.language)), numbers];
-  const became = FATES[fate][1];
-  const sentence = `${became[0].toUpperCase()}${became.slice(1)}${output}.`;
-  return [whole, element("p", { class: "facts" }, ...facts, sentence)];
+  const numbers = [
+    say("tree.chance", { chance: percent(Math.exp(log_probability)), logarithm: signed(log_probability) }),
+    say("tree.sum", { sum: signed(total) }),
+    ...(score === null ? [] : [say("tree.score", { score: signed(score) })]),
+  ];
+  const shown = element("b", {}, word(token, beam.target.language));
+  const facts = sayParts("tree.facts", { step, token: shown, numbers: numbers.join(", ") });
+  const became = [say(`tree.${fate}_became`), ...(rank ? [say("tree.rank", { rank, all: beam.outputs.length })] : [])];
+  return [whole, element("p", { class: "facts" }, ...facts, ` ${became.join(" ")}`)];
 }
 
 /** Make a hypothesis the one that Tab leads to, and bring it into view. */
@@ -142,18 +143,17 @@ export function mountTree(holder, ...controls) {
   const choice = (value, text) => {
     return element("label", {}, element("input", { type: "radio", name: "show", value }), element("span", {}, text));
   };
-  const choices = [choice("all", "all that was kept"), choice("outputs", "what led to outputs")];
-  const group = element("fieldset", { id: "show" }, element("legend", {}, "Show"), ...choices);
-  const form = element("form", { class: "controls", "aria-label": "What to show of the beam" }, group, ...controls);
+  const choices = ["all", "outputs"].map((value) => choice(value, say(`tree.show_${value}`)));
+  const group = element("fieldset", { id: "show" }, element("legend", {}, say("tree.show")), ...choices);
+  const form = element("form", { class: "controls", "aria-label": say("tree.controls") }, group, ...controls);
   const links = drawing("svg", { id: "links", "aria-hidden": true });
-  const about = "Hypotheses; arrow keys move along the tree";
-  const tree = element("div", { id: "tree", role: "toolbar", "aria-label": about }, links);
+  const tree = element("div", { id: "tree", role: "toolbar", "aria-label": say("tree.about") }, links);
   const readout = element("div", { id: "tree-readout", class: "readout", role: "status" });
-  const key = element("ul", { id: "key", "aria-label": "What the colours mean" });
-  const steps = section("tree", "The beam, step by step", readout, element("div", { id: "field" }, tree), key);
+  const key = element("ul", { id: "key", "aria-label": say("tree.key") });
+  const steps = section("tree", say("tree.title"), readout, element("div", { id: "field" }, tree), key);
   const outputs = element("ol", { id: "outputs", class: "outputs" });
   holder.append(form, element("p", { id: "tree-caption", class: "caption" }), steps);
-  holder.append(section("outputs", "Outputs, best first", outputs));
+  holder.append(section("outputs", say("tree.outputs"), outputs));
   savable(steps, "beam", () => beam);
   savable(byId("outputs-part"), "outputs", () => beam.outputs.map((place) => beam.nodes[place]));
   listenToNodes(tree);

@@ -2,35 +2,34 @@
 
 import { button, element, reachable, walkable } from "./common.js";
 import { snapshot } from "./snapshot.js";
+import { say } from "./texts.js";
 
 const SHARPNESS = 2; // pixels of a picture for one on the screen
 const LARGEST = 16_000; // pixels of a side of a picture
-const KINDS = {
-  Link: "copy a link to what is shown",
-  PNG: "save as a picture",
-  SVG: "save as a drawing",
-  JSON: "save the numbers",
-};
+const KINDS = ["link", "png", "svg", "json"];
 
 /** Give a part of the page its buttons; `numbers` gives what is behind it, `link` the address that leads to it. */
 export function savable(part, name, numbers, link = () => location.href) {
   const makers = {
-    Link: () => copy(link()),
-    PNG: async () => download(await painted(snapshot(part)), `${name}.png`),
-    SVG: () => download(svgFile(snapshot(part)), `${name}.svg`),
-    JSON: () => download(jsonFile(numbers()), `${name}.json`),
+    link: () => copy(link()),
+    png: async () => download(await painted(snapshot(part)), `${name}.png`),
+    svg: () => download(svgFile(snapshot(part)), `${name}.svg`),
+    json: () => download(jsonFile(numbers()), `${name}.json`),
   };
   const title = part.querySelector("h2, h3")?.textContent ?? name;
-  const kinds = Object.keys(KINDS);
-  const made = kinds.map((kind) => button({ class: "save", "aria-label": `${title}: ${KINDS[kind]}` }, kind));
-  const bar = element("div", { class: "saving unsaved", role: "toolbar", "aria-label": `Keep: ${title}` }, ...made);
+  const made = KINDS.map((kind) => {
+    const label = say("saving.label", { title, does: say(`saving.${kind}_does`) });
+    return button({ class: "save", "aria-label": label }, say(`saving.${kind}`));
+  });
+  const about = { role: "toolbar", "aria-label": say("saving.bar", { title }) };
+  const bar = element("div", { class: "saving unsaved", ...about }, ...made);
   reachable(made, made[0]);
   walkable(bar, ".save");
   bar.addEventListener("click", async ({ target }) => {
     const at = made.indexOf(target);
     if (at < 0) return;
-    await makers[kinds[at]]();
-    tellDone(target, kinds[at] === "Link" ? "Copied" : "Saved");
+    await makers[KINDS[at]]();
+    tellDone(target, say(KINDS[at] === "link" ? "saving.copied" : "saving.saved"));
   });
   part.append(bar);
   return bar;
@@ -40,15 +39,15 @@ export function savable(part, name, numbers, link = () => location.href) {
 export function tellDone(pressed, done) {
   if (pressed.dataset.saying) return;
   const [text, label] = [pressed.textContent, pressed.getAttribute("aria-label") ?? pressed.textContent];
-  const say = (seen, heard) => {
+  const show = (seen, heard) => {
     pressed.textContent = seen;
     pressed.setAttribute("aria-label", heard);
   };
   pressed.dataset.saying = done;
-  say(done, done);
+  show(done, done);
   setTimeout(() => {
     delete pressed.dataset.saying;
-    say(text, label);
+    show(text, label);
   }, 1500);
 }
 

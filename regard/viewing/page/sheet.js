@@ -3,6 +3,7 @@
 import { byId, button, element, reachable, section } from "./common.js";
 import { colours, paint } from "./matrix.js";
 import { changeAttention, shown, state, weightsOf } from "./state.js";
+import { decimal, say } from "./texts.js";
 
 let sheetShown = null; // the blocks on the sheet, and in which colours
 
@@ -20,7 +21,7 @@ export function showSheet() {
 }
 
 function thumbLine(each, number) {
-  const name = shown().blocks.length > 1 ? `block ${number + 1}` : "";
+  const name = shown().blocks.length > 1 ? say("heads.block", { number: number + 1 }) : "";
   const line = element("div", { class: "heads" }, ...each.heads.map((_, head) => thumb(each, number, head, name)));
   return element("div", { class: name ? "block" : "block alone" }, ...(name ? [element("span", {}, name)] : []), line);
 }
@@ -28,8 +29,9 @@ function thumbLine(each, number) {
 function thumb(each, number, head, name) {
   const canvas = element("canvas", { "aria-hidden": true });
   paint(canvas, shown().columns.length, weightsOf(each, head + 1));
-  const entropy = each.entropy[head].toFixed(2);
-  const label = [name, `head ${head + 1}`, `entropy ${entropy} nats`].filter(Boolean).join(", ");
+  const entropy = decimal(each.entropy[head], 2);
+  const about = [say("heads.head", { number: head + 1 }), say("sheet.entropy", { value: entropy })];
+  const label = [name, ...about].filter(Boolean).join(", ");
   const place = { "data-layer": number + 1, "data-head": head + 1 };
   const attributes = { class: "thumb", title: label, "aria-label": label, ...place };
   return button(attributes, canvas, element("span", {}, `${head + 1} · ${entropy}`));
@@ -49,9 +51,9 @@ export function layOutSheet() {
 
 /** The sheet as a part of a page. */
 export function mountSheet(holder) {
-  const hint = element("p", { class: "hint" }, "Under each its number and its entropy: how widely it looks.");
+  const hint = element("p", { class: "hint" }, say("sheet.hint"));
   const sheet = element("div", { id: "sheet" });
-  const made = section("sheet", "All blocks and heads", hint, sheet);
+  const made = section("sheet", say("sheet.title"), hint, sheet);
   listenToThumbs(sheet);
   holder.append(made);
   return made;

@@ -1,17 +1,19 @@
 // Which attention is shown of one pair of texts: side, layer, head and mode, as the fragment of the address has them.
 
 import { remember } from "./address.js";
-import { byId, element, offer, word } from "./common.js";
+import { byId, choiceName, element, offer, word } from "./common.js";
+import { decimal, isSaid, say, sayParts } from "./texts.js";
 
 const STEPS = 10_000; // weights come as whole ten-thousandths
+// Of a translator, who looks and who is looked at; other models look within what they read.
 const SIDES = {
-  cross: ["target", "source", "Each word of the target, as it is written, looks at the words of the source."],
-  encoder: ["source", "source", "Each word of the source looks at all words of the source."],
-  decoder: ["target", "target", "Each word of the target, as it is read, looks at itself and the words before it."],
-  copying: ["target", "source", "Each word of the target is written from the vocabulary, or copied from the source."],
+  cross: ["target", "source"],
+  encoder: ["source", "source"],
+  decoder: ["target", "target"],
+  copying: ["target", "source"],
 };
-const WITHIN = ["source", "source", "Each word looks at the words of the text."]; // of a model that is no translator
-const JOININGS = { mean: "mean", max: "maximum" };
+const WITHIN = ["source", "source"];
+const JOININGS = ["mean", "max"];
 
 export let sight = null; // the texts, and all that was looked at between them
 export let state = {};
@@ -23,8 +25,13 @@ export const shown = () => sight.modes[state.mode][state.side];
 export const block = () => shown().blocks[state.layer - 1];
 export const weightAt = (row, column) => weights[row * shown().columns.length + column];
 
-/** Who looks, who is looked at, and that in a sentence. */
+/** Who looks, and who is looked at. */
 export const lookingSides = () => SIDES[state.side] ?? WITHIN;
+
+const isJoining = (head) => JOININGS.includes(head);
+
+/** What a side is called. */
+const sideName = (side) => (isSaid(`sides.${side}`) ? say(`sides.${side}`) : side);
 
 /** A word of one side inside a sentence of ours. */
 export const wordOf = (text, side) => word(text, sight[side].language);
@@ -36,7 +43,7 @@ function settled({ mode, side, layer, head }) {
   if (!Object.hasOwn(sides, side)) side = Object.keys(sides)[0];
   const { blocks, usual } = sides[side];
   layer = blocks[layer - 1] ? Number(layer) : usual;
-  if (!Object.hasOwn(JOININGS, head)) head = blocks[layer - 1].heads[head - 1] ? Number(head) : "mean";
+  if (!isJoining(head)) head = blocks[layer - 1].heads[head - 1] ? Number(head) : "mean";
   return { side, layer, head, mode };
 }
 
@@ -64,7 +71,7 @@ function draw() {
 
 /** The weights of one head, or of the mean or the maximum of all heads. */
 export function weightsOf({ heads }, head) {
-  if (!Object.hasOwn(JOININGS, head)) return Float32Array.from(heads[head - 1], (weight) => weight / STEPS);
+  if (!isJoining(head)) return Float32Array.from(heads[head - 1], (weight) => weight / STEPS);
   const joined = new Float32Array(heads[0].length);
   for (const each of heads) {
     each.forEach((weight, place) => {
@@ -77,36 +84,39 @@ export function weightsOf({ heads }, head) {
 
 /** What is shown, in words: only what there is more than one of is named. */
 export function title() {
-  const heads = block().heads.length;
-  const joining = Object.hasOwn(JOININGS, state.head) && `${JOININGS[state.head]} of ${heads} heads`;
-  const number = shown().blocks.length > 1 && `block ${state.layer}`;
-  return [state.side, number, heads > 1 && (joining || `head ${state.head}`)].filter(Boolean).join(", ");
+  const count = block().heads.length;
+  const joining = isJoining(state.head) && say(`heads.${state.head}_of`, { count });
+  const number = shown().blocks.length > 1 && say("heads.block", { number: state.layer });
+  const head = count > 1 && (joining || say("heads.head", { number: state.head }));
+  return [sideName(state.side), number, head].filter(Boolean).join(", ");
 }
 
 function showCaption() {
   const { entropy, where } = block();
-  const chosen = Object.hasOwn(JOININGS, state.head) ? entropy : [entropy[state.head - 1]];
-  const [low, high] = [Math.min(...chosen), Math.max(...chosen)].map((value) => value.toFixed(2));
-  const spread = low === high ? `Entropy ${low} nats.` : `Entropy of its heads from ${low} to ${high} nats.`;
-  const sentence = `${lookingSides()[2]} Shown: ${title()} (`;
-  byId("caption").replaceChildren(sentence, element("code", {}, where), `). ${spread}`);
+  const chosen = isJoining(state.head) ? entropy : [entropy[state.head - 1]];
+  const [low, high] = [Math.min(...chosen), Math.max(...chosen)].map((value) => decimal(value, 2));
+  const spread = low === high ? say("heads.entropy", { value: low }) : say("heads.entropies", { low, high });
+  const about = say(Object.hasOwn(SIDES, state.side) ? `sides.${state.side}_about` : "sides.within_about");
+  const parts = sayParts("heads.caption", { about, what: title(), where: element("code", {}, where), spread });
+  byId("caption").replaceChildren(...parts);
 }
 
 function showControls() {
   const numbers = (count) => Array.from({ length: count }, (_, place) => String(place + 1));
   const heads = block().heads.length;
-  offer(byId("mode"), sight.offered ?? Object.keys(sight.modes), state.mode);
-  offer(byId("side"), Object.keys(sight.modes[state.mode]), state.side);
+  offer(byId("mode"), sight.offered ?? Object.keys(sight.modes), state.mode, (mode) => say(`modes.${mode}`));
+  offer(byId("side"), Object.keys(sight.modes[state.mode]), state.side, sideName);
   offer(byId("layer"), numbers(shown().blocks.length), state.layer);
-  offer(byId("head"), heads > 1 ? [...Object.keys(JOININGS), ...numbers(heads)] : [], state.head);
+  offer(byId("head"), heads > 1 ? [...JOININGS, ...numbers(heads)] : [], state.head, choiceName);
 }
 
 /** The controls, and what there is to know of what they choose. */
 export function mountControls(holder, drawing, asking) {
   [redraw, lacking] = [drawing, asking];
-  const group = (id, legend) => element("fieldset", { id }, element("legend", {}, legend));
-  const groups = [group("side", "Side"), group("layer", "Block"), group("head", "Heads"), group("mode", "Between")];
-  const controls = element("form", { id: "controls", class: "controls", "aria-label": "What to show" }, ...groups);
+  const group = (id) => element("fieldset", { id }, element("legend", {}, say(`controls.${id}`)));
+  const groups = ["side", "layer", "head", "mode"].map(group);
+  const about = { "aria-label": say("controls.what") };
+  const controls = element("form", { id: "controls", class: "controls", ...about }, ...groups);
   controls.addEventListener("change", ({ target }) => changeAttention({ [target.name]: target.value }));
   controls.addEventListener("submit", (event) => event.preventDefault());
   holder.append(controls, element("p", { id: "caption", class: "caption", role: "status" }));

@@ -3,8 +3,9 @@
 import { byId, element } from "./common.js";
 import { enclosed, openPlainPage } from "./opening.js";
 import { taggedWords } from "./tags.js";
+import { say } from "./texts.js";
 
 const { title, sentences } = enclosed();
-openPlainPage("Words and their tags", title);
+openPlainPage(say("tags.page"), title);
 const lines = sentences.map((each) => element("li", {}, taggedWords(each)));
 byId("views").append(element("ol", { class: "sentences" }, ...lines));

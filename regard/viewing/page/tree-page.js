@@ -4,9 +4,10 @@ import { wished } from "./address.js";
 import { byId } from "./common.js";
 import { enclosed, followAddress, openPage } from "./opening.js";
 import { changeTree, mountTree, showTree } from "./pointing.js";
+import { say } from "./texts.js";
 
 const data = enclosed();
-openPage("The beam as a tree", data);
+openPage(say("tree.page"), data);
 mountTree(byId("views"));
 showTree(data, wished());
 followAddress(changeTree);

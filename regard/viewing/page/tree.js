@@ -3,16 +3,10 @@
 
 import { byId, button, drawing, element, signed, word } from "./common.js";
 import { outputLine } from "./outputs.js";
+import { say } from "./texts.js";
 
 const [TOP, GAP, LANE] = [22, 30, 52]; // pixels: above the first lane, before a column, from lane to lane
-export const FATES = {
-  won: ["best output", "the best output"],
-  kept: ["other outputs", "finished, one of the best"],
-  outdone: ["finished, outdone", "finished, but enough others scored better"],
-  continued: ["went on", "went on"],
-  dropped: ["dropped", "dropped, as others were more probable"],
-  open: ["unfinished at the end", "unfinished when the search was over"],
-};
+const FATES = ["won", "kept", "outdone", "dropped", "open"]; // that a colour stands for
 
 export let beam = null; // the hypotheses and what is known of them all
 export let extent = "all"; // or "outputs": only what led to one
@@ -58,7 +52,8 @@ function boxOf(node, place) {
   const number = signed(finished ? node.score : node.total);
   const token = element("span", { class: `token ${fateOf(place)}` }, word(node.token, beam.target.language));
   const rank = node.rank ? [element("span", { class: "rank" }, String(node.rank))] : [];
-  const label = `${node.token}, step ${node.step}: ${node.text}`;
+  const { token: piece, step, text } = node;
+  const label = say("tree.node", { token: piece, step, text });
   const kind = finished ? "node finished" : "node";
   const attributes = { class: kind, tabindex: -1, "data-place": place, "aria-label": label };
   return button(attributes, token, element("span", { class: "number" }, number), ...rank);
@@ -66,15 +61,11 @@ function boxOf(node, place) {
 
 function describe() {
   const steps = beam.nodes.reduce((most, { step }) => Math.max(most, step), 0);
-  byId("tree-caption").textContent = [
-    `A beam of ${beam.width}, ${steps} steps.`,
-    "Under a token stands the sum of log-probabilities so far, under an end the score of the output.",
-    "A link is as wide as its token is probable.",
-  ].join(" ");
-  const there = (fate) => fate !== "continued" && beam.nodes.some((node) => node.fate === fate);
+  byId("tree-caption").textContent = say("tree.caption", { width: beam.width, count: steps });
+  const there = (fate) => beam.nodes.some((node) => node.fate === fate);
   const sign = (fate) => element("span", { class: `token ${fate}`, "aria-hidden": true });
-  const fates = Object.keys(FATES).filter(there);
-  byId("key").replaceChildren(...fates.map((fate) => element("li", {}, sign(fate), FATES[fate][0])));
+  const fates = FATES.filter(there);
+  byId("key").replaceChildren(...fates.map((fate) => element("li", {}, sign(fate), say(`tree.${fate}`))));
   const { language } = beam.target;
   byId("outputs").replaceChildren(...beam.outputs.map((place) => outputLine(beam.nodes[place], language, place)));
 }

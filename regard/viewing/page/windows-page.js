@@ -3,10 +3,11 @@
 import { wished } from "./address.js";
 import { byId } from "./common.js";
 import { enclosed, followAddress, followWidth, openPlainPage } from "./opening.js";
+import { say } from "./texts.js";
 import { changeWindows, layOutWindows, mountWindows, showWindows } from "./windows.js";
 
 const data = enclosed();
-openPlainPage("Where the model looks", data.title);
+openPlainPage(say("looks.page"), data.title);
 mountWindows(byId("views"));
 showWindows(data, wished());
 followWidth(layOutWindows);

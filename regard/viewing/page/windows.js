@@ -1,9 +1,10 @@
 // A path of glimpses over a picture: the squares that were looked through, and what was seen in them, step by step.
 
 import { remember } from "./address.js";
-import { byId, button, drawing, element, offer, reachable, section, walkable } from "./common.js";
+import { byId, button, choiceName, drawing, element, offer, reachable, section, walkable } from "./common.js";
 import { paintPicture } from "./raster.js";
 import { savable } from "./saving.js";
+import { inLanguage, say } from "./texts.js";
 
 const LARGEST_SIDE = 520; // pixels on the screen
 const HUES = 8; // from the first step to the last
@@ -34,7 +35,7 @@ export function changeWindows(wish) {
 
 function settleWindows(wish) {
   step = glimpses.steps[wish.step - 1] ? Number(wish.step) : "all";
-  offer(byId("step"), ["all", ...glimpses.steps.map((_, place) => String(place + 1))], step);
+  offer(byId("step"), ["all", ...glimpses.steps.map((_, place) => String(place + 1))], step, choiceName);
   layOutWindows();
 }
 
@@ -66,7 +67,7 @@ export function layOutWindows() {
   const seen = [...byId("patches").children];
   seen.forEach((each, number) => each.setAttribute("aria-pressed", at === number));
   reachable(seen, seen[at ?? 0]);
-  byId("windows-readout").textContent = at === null ? howToStep() : toldOfStep(glimpses.steps[at]);
+  byId("windows-readout").textContent = at === null ? say("windows.hint") : toldOfStep(glimpses.steps[at]);
 }
 
 /** Left, top, right and bottom of what is shown: the picture, and the smallest squares that reach beyond it. */
@@ -105,13 +106,11 @@ function numberOf({ centre }, number, spot) {
   return made;
 }
 
-const howToStep = () => "Choose a glimpse, or point at what it saw, to see where it looked.";
-
 function toldOfStep({ name, centre, squares }) {
   const [across, down] = centre.map((value) => Number(value.toFixed(1)));
-  const sides = squares.map(([, , side]) => Number(side.toFixed(1))).join(", ");
-  const beyond = isBeyond(squares[0]) ? " It reaches beyond the picture." : "";
-  return `${name}: at ${across} across and ${down} down; sides of ${sides} pixels.${beyond}`;
+  const sides = squares.map(([, , side]) => inLanguage(Number(side.toFixed(1)))).join(", ");
+  const told = say("windows.step", { name, across, down, sides });
+  return isBeyond(squares[0]) ? `${told} ${say("windows.beyond")}` : told;
 }
 
 function isBeyond([left, top, side]) {
@@ -121,16 +120,15 @@ function isBeyond([left, top, side]) {
 
 /** Make room for the view. */
 export function mountWindows(holder) {
-  const group = element("fieldset", { id: "step" }, element("legend", {}, "Glimpse"));
-  const form = element("form", { class: "controls", "aria-label": "What to show" }, group);
+  const group = element("fieldset", { id: "step" }, element("legend", {}, say("controls.glimpse")));
+  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, group);
   const lines = drawing("svg", { id: "windows-lines", "aria-hidden": true });
   const numbers = element("div", { id: "windows-numbers" });
   const field = element("div", { id: "windows" }, element("canvas", { id: "looked-at" }), lines, numbers);
   const readout = element("p", { id: "windows-readout", class: "readout", role: "status" });
-  const about = "What each glimpse saw; arrow keys move along them";
-  const patches = element("div", { id: "patches", role: "toolbar", "aria-label": about });
-  const part = section("windows", "Where it looked", readout, field);
-  const seen = section("patches", "What it saw", patches);
+  const patches = element("div", { id: "patches", role: "toolbar", "aria-label": say("windows.about") });
+  const part = section("windows", say("windows.title"), readout, field);
+  const seen = section("patches", say("windows.seen"), patches);
   holder.append(form, element("div", { class: "beside-each-other" }, part, seen));
   savable(part, "glimpses", () => glimpses);
   savable(seen, "glimpses-seen", () => glimpses);

@@ -1,0 +1,108 @@
+"""The languages of pages in a real browser: which is chosen, that it is kept, and that all is said in it."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from chromium import Browser
+from desk import TEXT, Opened, settle
+from pretend import MODELS, WORDS, Pretending
+from scenes import scene
+
+from regard.serving.static import page_files
+from regard.viewing.page import write_page
+
+pytestmark = pytest.mark.browser
+
+# All text that is seen, in its order, and then what screen readers and fields have besides.
+SEEN = """
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+while (walker.nextNode()) {
+  const { parentElement: holder, data } = walker.currentNode;
+  if (!holder.closest("script, noscript, textarea, option")) found.push(data);
+}
+for (const name of ["aria-label", "title", "placeholder", "alt", "aria-roledescription", "data-empty"]) {
+  document.querySelectorAll(`[${name}]`).forEach((each) => found.push(each.getAttribute(name)));
+}
+return found.join(" ");
+"""
+
+
+@pytest.fixture
+def reads(browser: Browser) -> Iterator[Callable[[str], None]]:
+    """Let the browser prefer a language; afterwards it has its own again and has kept nothing."""
+    agent = browser.run("return navigator.userAgent")
+
+    def prefer(languages: str) -> None:
+        command = {"userAgent": agent, "acceptLanguage": languages}
+        browser.driver.execute_cdp_cmd("Emulation.setUserAgentOverride", command)
+
+    yield prefer
+    browser.run("localStorage.clear()")
+    prefer("en-US,en")
+
+
+def test_the_page_speaks_the_language_of_the_browser(opened: Opened, reads: Callable[[str], None]) -> None:
+    reads("fr,ru-RU")
+    page = opened(text="the cat", view="attention")
+    assert page.run("return document.documentElement.lang") == "ru"
+    assert page.text("#why-title") == "Почему"
+    assert page.text("#matrix-title") == "Матрица: перекрёстное, блок 1, среднее по 2 головам"
+    assert page.text("#count") == "7 знаков"
+    assert page.text("#source-title") == "английский"
+    assert page.text(".facts").replace("\u202f", " ").startswith("42 мс · оценка −0,20")
+    reads("fr")
+    assert opened(text="the cat").run("return document.documentElement.lang") == "en"
+    assert page.said() == []
+
+
+def test_a_language_that_was_chosen_is_kept_with_all_that_is_shown(
+    opened: Opened, reads: Callable[[str], None]
+) -> None:
+    page = opened(text="the cat", view="beam")
+    page.find("#language option[value=pt]").click()
+    page.wait("return document.documentElement.lang", wanted="pt")
+    page.wait("return document.getElementById('tree-title').textContent", wanted="O feixe, passo a passo")
+    assert page.find("#text").get_attribute("value") == "the cat"
+    assert page.find("#language select").get_attribute("value") == "pt"
+    reads("ru")
+    assert opened().run("return document.documentElement.lang") == "pt"
+    assert page.said() == []
+
+
+def test_a_page_in_a_file_has_its_languages_too(browser: Browser, reads: Callable[[str], None], tmp_path: Path) -> None:
+    write_page(scene(["um", "dois"], ["one", "two"]), tmp_path / "page.html")
+    reads("pt-BR")
+    browser.open(tmp_path / "page.html")
+    assert browser.text("h1") == "Para onde o modelo olha"
+    assert browser.text("#links-title") == "Quem olha para quem"
+    browser.find("select.language option[value=ru]").click()
+    browser.wait("return document.querySelector('h1').textContent", wanted="На что смотрит модель")
+    assert browser.said() == []
+
+
+def test_all_that_is_said_comes_from_the_texts(browser: Browser, server: Pretending) -> None:
+    """In a language of which every text stands in brackets, nothing but data stands outside of them."""
+    content = page_files()["index.html"].content.decode()
+    (block,) = re.findall(r'id="page-texts">(.*?)</script>', content)
+    marked = {code: {name: _marked(text) for name, text in table.items()} for code, table in json.loads(block).items()}
+    server.other_page = content.replace(block, json.dumps(marked)).encode()
+    data = {*WORDS, *WORDS.values(), "talvez", "tal", "torch", "regard", "English", "Portuguese"}
+    browser.open(f"{server.address}other", f"#{urlencode({'text': TEXT, 'models': 'plain'})}")
+    browser.wait("return document.getElementById('why').hidden", wanted=False)
+    for view in ("attention", "next", "others", "beam"):
+        browser.run("document.getElementById(arguments[0]).click()", f"{view}-tab")
+        settle(browser)
+    seen, shorter = "", browser.run(SEEN)
+    while seen != shorter:
+        seen, shorter = shorter, re.sub(r"\[[^][]*\]", " ", shorter)
+    assert "[" not in seen
+    seen = re.sub(r"\w+(\.\w+)+", " ", seen)  # where in the model something lies
+    assert set(re.findall(r"[^\W\d_]{2,}", seen)) <= data | {model["name"] for model in MODELS}
+
+
+def _marked(text: str | dict[str, str]) -> str | dict[str, str]:
+    return f"[{text}]" if isinstance(text, str) else {name: f"[{form}]" for name, form in text.items()}

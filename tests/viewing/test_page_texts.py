@@ -1,0 +1,101 @@
+"""The texts of pages: the same in every language, all of them used, and no text of a page outside of them."""
+
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from regard.serving.static import page_files, page_texts
+from regard.viewing.texts import LANGUAGES, Texts, read_texts
+
+# How many kinds of numbers a language tells apart (CLDR); "many" of Portuguese is for millions, and reads as "other".
+FORMS = {"en": {"one", "other"}, "pt": {"one", "other"}, "ru": {"one", "few", "many", "other"}}
+FOLDERS = [Path(str(resources.files(package) / "page")) for package in ("regard.viewing", "regard.serving")]
+SOURCES = [path for folder in FOLDERS for path in folder.iterdir() if path.suffix in (".js", ".html")]
+# Words that begin with a capital and are shown to nobody: keys, headers, names of the browser's own.
+UNSEEN = re.compile(r"Arrow\w*|Enter|Escape|Home|End|AbortError|Content-Type|Retry-After")
+
+
+def forms(entry: str | dict[str, str]) -> list[str]:
+    return [entry] if isinstance(entry, str) else list(entry.values())
+
+
+def gaps(entry: str | dict[str, str]) -> set[str]:
+    """What is filled into a text, in any of its forms."""
+    return {name for form in forms(entry) for name in re.findall(r"\{(\w+)\}", form)}
+
+
+def whole_table() -> Texts:
+    return page_texts()["en"]
+
+
+@pytest.mark.parametrize("package", ["regard.viewing", "regard.serving"])
+def test_all_languages_have_the_same_texts_with_the_same_gaps(package: str) -> None:
+    first, *others = (read_texts(package)[language] for language in LANGUAGES)
+    for other in others:
+        assert list(other) == list(first)
+        assert {name: gaps(text) for name, text in other.items()} == {name: gaps(text) for name, text in first.items()}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_text_that_depends_on_a_number_has_every_form_of_the_language(language: str) -> None:
+    for name, entry in page_texts()[language].items():
+        if isinstance(entry, dict):
+            assert set(entry) == FORMS[language], name
+            assert "count" in gaps(entry), name
+        assert all(form.strip() and "$" not in form for form in forms(entry)), name
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_texts_are_translated(language: str) -> None:
+    """What is the same in two languages is a name, a unit or a gap."""
+    own, english = page_texts()[language], page_texts()["en"]
+    same = {
+        name
+        for name in own
+        if re.search(r"[a-z]{4}", re.sub(r"\{\w+\}", "", str(own[name]))) and own[name] == english[name]
+    }
+    assert same <= {"next.column_token", "modes.tokens", "generate.tokens", "desks.page", "saving.link"}
+
+
+def test_the_two_tables_share_no_name() -> None:
+    views, page = (set(read_texts(package)["en"]) for package in ("regard.viewing", "regard.serving"))
+    assert not views & page
+
+
+def test_every_text_is_used_and_every_name_that_is_used_is_there() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    named = set(re.findall(r'"(\w+\.\w+)"', source)) | {"noscript.page", "noscript.desks"}
+    made = [re.escape(name) for name in re.findall(r"`(\w+\.[\w${}.? \"]*)`", source)]
+    patterns = [re.compile(re.sub(r"\\\$\\\{.*?\\\}", r"\\w+", name)) for name in made]
+    table = whole_table()
+    unused = [name for name in table if name not in named and not any(each.fullmatch(name) for each in patterns)]
+    assert unused == []
+    called = set(re.findall(r'(?:say|sayParts)\("([^"]+)"', source))
+    called |= set(re.findall(r'data-say(?:-label|-hint)?="([^"]+)"', source))
+    assert called <= set(table)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_no_text_stands_in_a_script_or_in_the_frame_of_a_page(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        shown = re.sub(r"<(title|script)[^>]*>.*?</\1>|<style>.*?</style>|<[^>]*>|\$\w+", " ", text)
+        assert set(re.findall(r"[^\W\d_]{2,}", shown)) <= {"regard"}
+        assert not re.search(r'(aria-label|placeholder|title|alt)="', text)
+        return
+    code = re.sub(r"/\*.*?\*/|^\s*//.*$|\s// .*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    for literal in re.findall(r'"([^"\n]*)"|`([^`]*)`', code):
+        shown = re.sub(r"\$\{[^}]*\}", "", "".join(literal))
+        if UNSEEN.fullmatch(shown):
+            continue
+        assert not re.search(r"^[A-Z][a-z]|[a-z] [a-z]+[.,;:]|[a-z][.!?] ", shown), literal
+
+
+def test_the_served_page_holds_all_languages_and_says_without_scripts_what_it_needs() -> None:
+    text = page_files()["index.html"].content.decode()
+    for language in LANGUAGES:
+        assert f'<p lang="{language}">{page_texts()[language]["noscript.desks"]}</p>' in text
+    assert text.isascii() is False
+    assert "$" not in re.sub(r"<script.*?</script>", "", text)
