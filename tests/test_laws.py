@@ -75,10 +75,10 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "hard": ("seq2seq", SEQ2SEQ | {"hard": "reinforce"}),
     "straight-through": ("seq2seq", SEQ2SEQ | {"hard": "straight-through", "decoder": "bahdanau"}),
     "tied": ("seq2seq", SEQ2SEQ | {"tied": True, "embedding": 16}),
-    "luong copying": ("seq2seq", SEQ2SEQ | {"copy": True, "coverage": 1.0}),
-    "luong copying unfed": ("seq2seq", SEQ2SEQ | {"copy": True, "input_feeding": False, "score": "bilinear"}),
-    "bahdanau copying": ("seq2seq", SEQ2SEQ | {"copy": True, "decoder": "bahdanau", "cell": "gru"}),
-    "transformer copying": ("transformer", HEADS | {"copy": True}),
+    "luong copying": ("seq2seq", SEQ2SEQ | {"copies": True, "coverage": 1.0}),
+    "luong copying unfed": ("seq2seq", SEQ2SEQ | {"copies": True, "input_feeding": False, "score": "bilinear"}),
+    "bahdanau copying": ("seq2seq", SEQ2SEQ | {"copies": True, "decoder": "bahdanau", "cell": "gru"}),
+    "transformer copying": ("transformer", HEADS | {"copies": True}),
 }
 PAIRS = [("one two", "um dois"), ("a", "três"), ("longer than both", "x"), ("ы", "Да, мир")]
 

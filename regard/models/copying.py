@@ -6,7 +6,6 @@ which is made of them.
 """
 
 import math
-import warnings
 from typing import Any, NamedTuple
 
 import torch
@@ -22,21 +21,18 @@ from regard.base.recipe import Options
 LEAST = torch.finfo(torch.float32).tiny  # stands for a probability of zero where a logarithm is taken
 
 
-with warnings.catch_warnings():  # the name was taken: by the old one of model_copy(), which nobody calls
-    warnings.filterwarnings("ignore", 'Field name "copy"')
+class CopyOptions(Options):
+    """The option that networks which can copy share."""
 
-    class CopyOptions(Options):
-        """The option that networks which can copy share."""
-
-        copy: bool = Field(  # type: ignore[assignment]
-            default=False,
-            description="Whether words of the source can be copied, beside writing those of the vocabulary.",
-        )
+    copies: bool = Field(
+        default=False,
+        description="Whether words of the source can be copied, beside writing those of the vocabulary.",
+    )
 
 
 def can_copy(options: Any) -> bool:
-    """Whether a network with these options copies; `options.copy` alone is a method of others."""
-    return isinstance(options, CopyOptions) and options.copy
+    """Whether a network with these options copies."""
+    return isinstance(options, CopyOptions) and options.copies
 
 
 class Pointed(NamedTuple):

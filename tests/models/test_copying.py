@@ -19,11 +19,11 @@ from regard.tasks.translation.objectives import objective_for
 
 WORDS = SpaceTokeniser(["a", "b", "c"])
 PAIRS = [("a Zoë b Zoë", "Zoë b"), ("c", "a unheard"), ("x y z a", "z y x")]
-SMALL = {"embedding": 6, "width": 8, "dropout": 0.0, "copy": True}
+SMALL = {"embedding": 6, "width": 8, "dropout": 0.0, "copies": True}
 NETWORKS = {
     "recurrent": Seq2SeqOptions(**SMALL, coverage=0.5),
     "transformer": TransformerOptions(
-        encoder_layers=1, decoder_layers=1, width=8, feed_forward=8, heads=2, dropout=0.0, copy=True
+        encoder_layers=1, decoder_layers=1, width=8, feed_forward=8, heads=2, dropout=0.0, copies=True
     ),
 }
 
@@ -137,12 +137,12 @@ def test_nothing_copied_has_a_finite_gradient() -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"decoder": "bottleneck"}, "a bottleneck has no attention, so copy would do nothing"),
+        ({"decoder": "bottleneck"}, "a bottleneck has no attention, so copies would do nothing"),
         ({"window": "monotonic"}, "so not with window"),
         ({"hard": "straight-through"}, "so not with hard"),
         ({"own_tokens": 0.5}, "so not with own_tokens"),
         ({"coverage": 1.0, "score": "dot"}, "coverage stands inside the additive score"),
-        ({"copy": False, "coverage": 1.0}, "only models that copy count what they have looked at"),
+        ({"copies": False, "coverage": 1.0}, "only models that copy count what they have looked at"),
     ],
 )
 def test_what_does_not_go_with_copying_is_refused(table: dict[str, object], words: str) -> None:
@@ -152,7 +152,7 @@ def test_what_does_not_go_with_copying_is_refused(table: dict[str, object], word
 
 def test_copying_needs_no_more_than_a_switch() -> None:
     """What a network that copies has more than another is a weight for each coordinate of a state, and a bias."""
-    plain, copying = (Seq2Seq(Seq2SeqOptions(**SMALL | {"copy": copy}), 7, 7, True, 0) for copy in (False, True))
+    plain, copying = (Seq2Seq(Seq2SeqOptions(**SMALL | {"copies": copy}), 7, 7, True, 0) for copy in (False, True))
     sizes = [sum(parameter.numel() for parameter in network.parameters()) for network in (plain, copying)]
     assert sizes[1] - sizes[0] == 8 + 1
     assert plain.copying is None

@@ -45,7 +45,7 @@ LINES = [f"{name} has {number} birds .\t{number} birds has {name} ." for number,
 def tiny(words: list[str]) -> CopyingTranslation:
     torch.manual_seed(4)
     tokeniser = SpaceTokeniser(words)
-    options = Seq2SeqOptions(embedding=6, width=8, dropout=0.0, copy=True)
+    options = Seq2SeqOptions(embedding=6, width=8, dropout=0.0, copies=True)
     return CopyingTranslation(Seq2Seq(options, tokeniser.size, tokeniser.size, True, 0), tokeniser).double().eval()
 
 
@@ -107,7 +107,7 @@ def recipe(folder: Path) -> Any:
                 "cleaning": {"leakage": False},
                 "tokeniser": {"kind": "spaces", "vocabulary": 16, "at_least": 3},
             },
-            "model": {"embedding": 6, "width": 8, "copy": True, "coverage": 0.5, "dropout": 0.2},
+            "model": {"embedding": 6, "width": 8, "copies": True, "coverage": 0.5, "dropout": 0.2},
             "training": {
                 "steps": 6,
                 "batch_tokens": 16,
@@ -214,16 +214,16 @@ def test_two_vocabularies_are_refused(tmp_path: Path) -> None:
 def transformer() -> CopyingTranslation:
     sizes = {"encoder_layers": 1, "decoder_layers": 1, "width": 32, "feed_forward": 8, "heads": 2}
     tokeniser = SpaceTokeniser(["a"])
-    network = Transformer(TransformerOptions(**sizes, copy=True), tokeniser.size, tokeniser.size, True, 0)
+    network = Transformer(TransformerOptions(**sizes, copies=True), tokeniser.size, tokeniser.size, True, 0)
     return CopyingTranslation(network, tokeniser).eval()
 
 
 @pytest.mark.parametrize("export", [export_marian, export_onnx])
 def test_other_tools_cannot_copy(export: Any, tmp_path: Path) -> None:
     model: Any = SimpleNamespace(task=transformer(), recipe=SimpleNamespace(family="transformer"))
-    with pytest.raises(Fault, match=r"model\.copy = true"):
+    with pytest.raises(Fault, match=r"model\.copies = true"):
         export(model, tmp_path / "out")
-    with pytest.raises(Fault, match=r"CTranslate2 cannot compute model\.copy = True; it can False"):
+    with pytest.raises(Fault, match=r"CTranslate2 cannot compute model\.copies = True; it can False"):
         check_expressible(model.task.model.options)
 
 
@@ -233,5 +233,5 @@ def test_neither_packed_nor_captured_passes_are_taken(monkeypatch: pytest.Monkey
     monkeypatch.setattr("regard.models.transformer.packing.available", lambda: True)
     monkeypatch.setattr(torch.Tensor, "is_cuda", True)
     assert not serves(task.model, longest=4)
-    plain = Transformer(task.model.options.model_copy(update={"copy": False}), 5, 5, True, 0)
+    plain = Transformer(task.model.options.model_copy(update={"copies": False}), 5, 5, True, 0)
     assert serves(plain, longest=4)

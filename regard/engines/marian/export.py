@@ -29,7 +29,7 @@ _ASKED: dict[str, Any] = {
     "score": "scaled-dot",
     "shared_key_value": False,
     "join": "concatenated",
-    "copy": False,
+    "copies": False,
 }
 
 

@@ -83,12 +83,12 @@ class Seq2SeqOptions(CopyOptions):
         """An option that would do nothing is a mistake, and two variants that differ in it would be the same."""
         useless = {
             "a bottleneck has no attention": self.decoder == "bottleneck"
-            and ["score", "normaliser", "window", "hard", "copy"],
+            and ["score", "normaliser", "window", "hard", "copies"],
             "only Luong's decoder is fed its states": self.decoder != "luong" and ["input_feeding"],
             "there is no window": self.window == "none" and ["reach"],
             "no choice is learnt by reinforce": self.hard != "reinforce" and ["entropy"],
             "own_tokens is 0": not self.own_tokens and ["own_tokens_after"],
-            "only models that copy count what they have looked at": not self.copy and ["coverage"],
+            "only models that copy count what they have looked at": not self.copies and ["coverage"],
         }
         for reason, names in useless.items():
             asked = [name for name in names or [] if getattr(self, name) != type(self).model_fields[name].default]
@@ -100,8 +100,8 @@ class Seq2SeqOptions(CopyOptions):
     def _check_copying(self) -> "Seq2SeqOptions":
         """What is copied is shared out among all places by weights that sum to one."""
         for name in ("window", "hard", "own_tokens"):
-            if self.copy and getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"copy goes by weights over the whole source and true tokens, so not with {name}")
+            if self.copies and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"copies go by weights over the whole source and true tokens, so not with {name}")
         if self.coverage and self.score != "additive":
             raise ValueError(f"coverage stands inside the additive score, so score cannot be '{self.score}'")
         return self
@@ -166,7 +166,7 @@ class Seq2Seq(nn.Module):
         nn.init.normal_(self.out.weight, std=options.width**-0.5)
         if options.tied:
             self.out.weight = self.target_embedding.weight
-        self.copying = Copying(options.width) if options.copy else None
+        self.copying = Copying(options.width) if options.copies else None
 
     @property
     def chooses(self) -> bool:

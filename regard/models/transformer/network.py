@@ -217,8 +217,8 @@ class Transformer(nn.Module):
         nn.init.normal_(self.out.weight, std=options.width**-0.5)
         if options.tied:
             self.out.weight = self.target_embedding.weight
-        self.pointer = Pointer(options.width) if options.copy else None
-        self.copying = Copying(options.width) if options.copy else None
+        self.pointer = Pointer(options.width) if options.copies else None
+        self.copying = Copying(options.width) if options.copies else None
         # A buffer: imported models bring one, and it is no parameter to learn.
         self.register_buffer("output_bias", torch.zeros(target_tokens) if options.output_bias else None)
 

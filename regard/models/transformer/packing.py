@@ -46,7 +46,7 @@ def _fits(options: TransformerOptions) -> bool:
         and (options.key_value_heads is None or counts == {options.key_value_heads})
         and not options.shared_key_value
         and options.join == "concatenated"
-        and not options.copy
+        and not options.copies
         and options.activation == "relu"
         and options.positions in ("sinusoidal", "learned", "none")
         and depths <= {16, 32, 64, 128}

@@ -61,7 +61,7 @@ class TranslationRecipe(Recipe):
     def _check_copying(self) -> "TranslationRecipe":
         if can_copy(self.model) and not self.data.tokeniser.shared:
             raise ValueError(
-                "model.copy writes tokens of the source, so both sides need one vocabulary: "
+                "model.copies writes tokens of the source, so both sides need one vocabulary: "
                 "set data.tokeniser.shared to true"
             )
         return self
