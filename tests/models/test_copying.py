@@ -100,10 +100,15 @@ def test_the_loss_is_that_of_a_naive_loop(task: CopyingTranslation) -> None:
             own = task.model.logits(found.pointed.states[place]).softmax(-1)
             weights, written = found.pointed.weights[place], found.pointed.switch[place].sigmoid()
             known = {"a": 4, "b": 5, "c": 6, "</s>": 3}
-            p = sum(((1 - written) * weights[i] for i, other in enumerate(words) if other == word), torch.zeros(()))
-            if word in known or word not in words:
-                p = p + written * own[known.get(word, 1)]
-            total -= (1 - smoothing) * p.log() + smoothing * own.log().mean()
+            every = written * own
+            for i, other in enumerate(words):
+                if other in known:
+                    every[known[other]] = every[known[other]] + (1 - written) * weights[i]
+            copied = sum(
+                ((1 - written) * weights[i] for i, other in enumerate(words) if other == word), torch.zeros(())
+            )
+            p = copied if word in words and word not in known else every[known.get(word, 1)]
+            total -= (1 - smoothing) * p.log() + smoothing * every.log().mean()
             total += coverage * torch.minimum(weights, looked).sum()
             looked = looked + weights
     torch.testing.assert_close(task.loss(task.pair_up(PAIRS)).total, total)

@@ -113,6 +113,11 @@ class PairData(Options):
         "with all its translations as references.",
     )
     tokeniser: TokeniserOptions = Field(TokeniserOptions(), description="How text is cut into tokens.")
+    vectors: str | None = Field(
+        None,
+        description="Ready vectors of words, with which the embeddings begin: a file of word2vec, GloVe or fastText, "
+        "or the folder of a model of words. With training.freeze = ['embeddings'] they stay as they are.",
+    )
     prepared: str | None = Field(None, description="Folder of the prepared corpus; without it, one inside the run.")
 
     @field_validator("train", "valid", "test", mode="before")
@@ -129,6 +134,12 @@ class PairData(Options):
                 )
             return [{"source": value[0], "target": value[1]}]
         return value
+
+    @model_validator(mode="after")
+    def _check_vectors(self) -> Self:
+        if self.vectors is not None and not self.tokeniser.is_of_words:
+            raise ValueError(f"vectors are of words, and the tokens are {self.tokeniser.kind}")
+        return self
 
     @field_validator("train")
     @classmethod

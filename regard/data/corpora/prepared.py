@@ -200,7 +200,7 @@ def purpose_of(
     names = dict.fromkeys(name for corpus in corpora if not corpus.is_generated for name in corpus.names)
     return CorpusPurpose(
         format=_FORMAT,
-        options=options.model_copy(update={"prepared": None}),
+        options=options.model_copy(update={"prepared": None, "vectors": None}),  # neither changes what is prepared
         inputs=[input_of(name) for name in names if all_there or file_of(name).is_file()],
         tokenisers=_checksum(tokenisers) if tokenisers else "",
         tells_unknown=tells_unknown,

@@ -31,10 +31,10 @@ def known_words(tokeniser: Tokeniser) -> list[str]:
 
 
 def ready_vectors(tokeniser: Tokeniser, vectors: WordVectors) -> ReadyVectors:
-    """The vectors of the tokens."""
+    """The vectors of the tokens; a word that has none takes that of its lower case."""
     table = np.zeros((tokeniser.size, vectors.width), dtype=np.float32)
     is_known = np.zeros(tokeniser.size, dtype=bool)
     for token, word in enumerate(known_words(tokeniser), len(NAMES)):
-        if word in vectors:
-            table[token], is_known[token] = vectors[word], True
+        if (found := word if word in vectors else word.lower()) in vectors:
+            table[token], is_known[token] = vectors[found], True
     return ReadyVectors(table, is_known)

@@ -40,7 +40,7 @@ def export_onnx(
     if not isinstance(network, Transformer):
         raise Fault(f"ONNX graphs are made of Transformers, and this model is of the family {model.recipe.family}.")
     if network.options.copies:
-        raise Fault("ONNX graphs here write with a fixed vocabulary, and this model copies words (model.copies = true).")
+        raise Fault("ONNX graphs here write with a fixed vocabulary, and this one copies words (model.copies = true).")
     with whole_folder(out, EXPORTS[ONNX]) as beside:
         _write_graphs(model, network, beside, quantisation == "int8", shortlist is not None)
         if shortlist is not None:

@@ -22,10 +22,8 @@ from regard.data.labelled.prepare import (
     open_text_labels,
     open_tokeniser,
     prepare_labelled,
-    read_vector_file,
 )
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.data.vectors.word_vectors import WordVectors
 from regard.families import network_class
 from regard.models.text.bag import Bag, NgramTable
 from regard.models.text.classifier import TextClassifier
@@ -46,7 +44,7 @@ from regard.tasks.classification.measures import MEASURES, measures_from_rows, s
 from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_as_bytes, open_ngrams
 from regard.tasks.classification.options import ClassificationRecipe
 from regard.tasks.text import cut_words, text_vectors, words_of
-from regard.tasks.words.folder import vectors_in
+from regard.tasks.words.folder import open_vectors
 from regard.viewing.sides import Side, Steps, Words
 
 _ASPECT = re.compile(r"\[([^\[\]]+)\]")
@@ -258,11 +256,6 @@ class Classification(nn.Module):
     def cost(self, size: int) -> dict[str, int | float]:
         """What the class of a text of `size` tokens costs."""
         return {"multiplications": self.model.multiplications(size)}
-
-
-def open_vectors(path: Path, progress: Progress, remark: Remark) -> WordVectors:
-    """Ready vectors in a file, or in the folder of a model of words."""
-    return vectors_in(path) if path.is_dir() else read_vector_file(path, progress, remark)
 
 
 def _ngrams_of(prepared: PreparedExamples, recipe: ClassificationRecipe) -> NgramTable:

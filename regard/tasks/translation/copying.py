@@ -69,9 +69,10 @@ def _writable(logits: Tensor, pointed: Pointed, source: Tensor, further: Tensor)
 class CopyingCrossEntropy:
     """−log p of the true tokens, written or copied, and λ times what it costs to look at a place again.
 
-    Of label smoothing ε goes to what the output layer gives to its vocabulary: −(1−ε) log p(w) − ε/V Σ_v log P(v). With
-    a `consistency` α there are two passes with other dropout, of which half the losses count, and α/4 · (KL(p‖q) +
-    KL(q‖p)), p and q what each may write or copy (R-Drop, Liang et al. 2021, equation 4, halved).
+    Label smoothing ε is of that same mixture: −(1−ε) log p(w) − ε/V Σ_v log p(v). It holds the switch back as well: who
+    only copies, p_gen → 0, leaves nothing to the words that the source has not. With a `consistency` α there are two
+    passes with other dropout, of which half the losses count, and α/4 · (KL(p‖q) + KL(q‖p)), p and q what each may
+    write or copy (R-Drop, Liang et al. 2021, equation 4, halved).
     """
 
     label_smoothing: float = 0.0
@@ -81,23 +82,24 @@ class CopyingCrossEntropy:
     def __call__(self, network: PointingNetwork, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
         found = forced_copies(network, batch.twice() if self.consistency else batch)
         logits, again = _logits(network, found.pointed), found.again.sum()
-        total = self._cross_entropy(logits, found) + self.coverage * again
+        if self.label_smoothing or self.consistency:
+            every = log_mixture(logits, found.pointed, found.source, found.further.shape[1])
+            total = self._smoothed(every, found.wanted, logits.shape[1])
+        else:
+            total = -log_likelihood(logits, found.pointed, found.source, found.wanted).sum()
+        total = total + self.coverage * again
         if self.consistency:
-            total = (total + self.consistency / 2 * _divergence(logits, found)) / 2
+            total = (total + self.consistency / 2 * _divergence(*every.chunk(2))) / 2
         tallies = {"coverage": Tally((again.detach(), found.wanted.numel()), mean)} if self.coverage else {}
         return Loss(total, batch.tokens, tallies)
 
-    def _cross_entropy(self, logits: Tensor, found: ForcedCopies) -> Tensor:
-        right = log_likelihood(logits, found.pointed, found.source, found.wanted).sum()
-        if not self.label_smoothing:
-            return -right
-        even = (logits.mean(-1) - logits.logsumexp(-1)).sum()
+    def _smoothed(self, every: Float[Tensor, "token writable"], wanted: Int[Tensor, " token"], known: int) -> Tensor:
+        right, even = every.gather(1, wanted[:, None]).sum(), every[:, :known].mean(dim=1).sum()
         return -(1 - self.label_smoothing) * right - self.label_smoothing * even
 
 
-def _divergence(logits: Tensor, found: ForcedCopies) -> Float[Tensor, ""]:
-    """KL(p‖q) + KL(q‖p) = Σ (p − q) (log p − log q) of two passes, one behind the other."""
-    one, two = log_mixture(logits, found.pointed, found.source, found.further.shape[1]).chunk(2)
+def _divergence(one: Float[Tensor, "token writable"], two: Float[Tensor, "token writable"]) -> Float[Tensor, ""]:
+    """KL(p‖q) + KL(q‖p) = Σ (p − q) (log p − log q) of two passes."""
     return ((one.exp() - two.exp()) * (one - two)).sum()
 
 

@@ -17,6 +17,7 @@ from regard.data.corpora.cleaning import shorten
 from regard.data.corpora.prepare import prepare
 from regard.data.corpora.prepared import PreparedPairs, is_prepared, purpose_of
 from regard.data.corpora.resampling import PairCutter
+from regard.data.corpora.text import file_of
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.families import network_class
@@ -32,6 +33,7 @@ from regard.tasks.translation.batches import KnownTokens, PairBatch, Translation
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
+from regard.tasks.translation.ready import take_vectors
 from regard.tasks.translation.training_pairs import TrainingPairs
 from regard.tasks.translation.vectors import follow_source, source_vectors
 from regard.viewing.sides import Side
@@ -55,6 +57,7 @@ class Translation(nn.Module):
         self.objective = objective or CrossEntropy()
         self.begin, self.end = target.begin, target.end
         self._pairs: TrainingPairs | None = None
+        self._begun: list[str] = []  # what it began with, in a line
 
     @property
     def device(self) -> torch.device:
@@ -73,6 +76,8 @@ class Translation(nn.Module):
             refuse_too_large(network(recipe.model, FEWEST_TOKENS, FEWEST_TOKENS, recipe.data.tokeniser.shared, 0))
         if folder is None or not is_prepared(folder):
             purpose_of(recipe.data)  # every file of text is there
+            if recipe.data.vectors is not None and not file_of(recipe.data.vectors).exists():
+                raise Fault(f"There are no vectors at {recipe.data.vectors}.")
 
     @classmethod
     def prepare(
@@ -91,6 +96,11 @@ class Translation(nn.Module):
     @classmethod
     def build(cls, recipe: TranslationRecipe, files: Mapping[str, bytes]) -> "Translation":
         return build_translation(recipe, *tokenisers_in(files, recipe.data.tokeniser))
+
+    def begin_with(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
+        """Ready vectors become embeddings."""
+        if recipe.data.vectors is not None:
+            self._begun = [take_vectors(self.model, self.source, self.target, recipe.data.vectors)]
 
     def settle(self, recipe: TranslationRecipe, prepared: PreparedPairs, remark: Remark) -> TranslationRecipe:
         """The recipe with the size of its batches, found here where it does not say."""
@@ -133,6 +143,7 @@ class Translation(nn.Module):
         return [
             f"{self.source.size:,} tokens in the vocabulary{split}",
             f"{plan.count(seed, 0):,} batches an epoch, {100 * plan.padding_share(seed, 0):.1f}% of them padding",
+            *self._begun,
             *self._mixture(recipe),
             *([self._path] if self._path else []),
             *([f"{workers} worker processes cut the text anew in every epoch"] if workers else []),

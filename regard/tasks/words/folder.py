@@ -1,4 +1,4 @@
-"""The vectors in the folder of a model of words, for models that begin with them."""
+"""Ready vectors, in a file or in the folder of a model of words, for models that begin with them."""
 
 from pathlib import Path
 
@@ -6,11 +6,18 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 
 from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
+from regard.data.vectors.files import read_vectors
 from regard.data.vectors.word_vectors import WordVectors
 from regard.families import check_recipe
 from regard.runs.folder import WEIGHTS, read_folder, read_recipe
 from regard.tasks.words.options import WordsRecipe
 from regard.tasks.words.task import Words
+
+
+def open_vectors(path: Path, progress: Progress, remark: Remark) -> WordVectors:
+    """Ready vectors in a file of word2vec, GloVe or fastText, or in the folder of a model of words."""
+    return vectors_in(path) if path.is_dir() else read_vectors(path, progress=progress, remark=remark)
 
 
 def vectors_in(folder: Path) -> WordVectors:

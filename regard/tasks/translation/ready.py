@@ -1,0 +1,36 @@
+"""Ready vectors of words as the embeddings that a translator begins with."""
+
+import torch
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.base.progress import silent
+from regard.data.corpora.text import file_of
+from regard.data.labelled.ready import ready_vectors
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.tasks.translation.batches import TranslationNetwork
+from regard.tasks.words.folder import open_vectors
+
+
+@torch.no_grad()
+def take_vectors(network: TranslationNetwork, source: Tokeniser, target: Tokeniser, name: str) -> str:
+    """Give the words of both sides the vectors in a file or folder; gives in a line how many of them have one.
+
+    They are scaled to the mean square of drawn embeddings, 1/width; words without a vector keep the drawn one.
+    """
+    vectors = open_vectors(file_of(name), silent, lambda text: None)
+    sides = {network.source_embedding: source, network.target_embedding: target}
+    known = words = 0
+    for embedding, tokeniser in sides.items():
+        width = embedding.weight.shape[1]
+        if vectors.width != width:
+            raise Fault(f"The vectors of {name} are {vectors.width} wide, and the embeddings of the model {width}.")
+        table, is_known = map(torch.from_numpy, ready_vectors(tokeniser, vectors))
+        if is_known.any():
+            embedding.weight[is_known] = table[is_known] / _root_mean_square(table[is_known]) * width**-0.5
+        known, words = known + int(is_known.sum()), words + len(is_known)
+    return f"{known:,} of {words:,} embeddings begin with the vectors of {name}"
+
+
+def _root_mean_square(numbers: Tensor) -> Tensor:
+    return numbers.square().mean().sqrt()
