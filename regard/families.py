@@ -116,6 +116,14 @@ FAMILIES: dict[str, Family] = {
         model="EncoderReader",
         options="EncoderOptions",
     ),
+    "bert": Family(
+        summary="an encoder that fills masks in text that it reads both ways, and then learns classes or tags",
+        paper="Devlin et al. 2019, BERT; Liu et al. 2019, RoBERTa",
+        tasks=("masked",),
+        module="regard.models.bert",
+        model="Bert",
+        options="BertOptions",
+    ),
     "rnnlm": Family(
         summary="recurrent layers that remember a text word by word, and predict how it goes on",
         paper="Mikolov et al. 2010; Zaremba et al. 2014; Merity et al. 2018",

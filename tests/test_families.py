@@ -24,6 +24,7 @@ VERBS = {
     "averaging": "train evaluate answer embed info compare average serve",
     "rnn": "train evaluate answer embed look heads info compare average serve",
     "encoder": "train evaluate answer embed look heads info compare average serve",
+    "bert": "train evaluate answer embed look heads info compare average serve",
     "rnnlm": "train evaluate generate info compare average serve",
     "ngram": "train evaluate generate info compare serve",
     "bilm": "train evaluate embed info compare average serve",

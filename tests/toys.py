@@ -80,6 +80,15 @@ def _read_both_ways(folder: Path) -> dict[str, Any]:
     }
 
 
+def _masked_text(folder: Path) -> dict[str, Any]:
+    source, target = write_corpus(folder, 60)
+    return {
+        "data": {"train": str(source), "valid": str(target), "tokeniser": {"vocabulary": 60}},
+        "model": {"layers": 1, "width": 8, "heads": 2, "feed_forward": 12, "longest": 16},
+        "training": TRAINING | {"batch": 4, "span": 12, "optimizer": {"warmup": 2}},
+    }
+
+
 def _labelled_texts(**model: Any) -> Callable[[Path], dict[str, Any]]:
     def table(folder: Path) -> dict[str, Any]:
         lines = write_labelled(folder / "texts.txt", 40)
@@ -137,6 +146,7 @@ TOYS: dict[str, Toy] = {
     "averaging": Toy(_labelled_texts(inputs={"width": 6, "word_dropout": 0.2}, layers=1, width=5)),
     "rnn": Toy(_labelled_texts(inputs={"width": 6}, width=8, dropout=0.2)),
     "encoder": Toy(_labelled_texts(inputs={"width": 6}, width=8, heads=2, feed_forward=12, pooling="attention")),
+    "bert": Toy(_masked_text),
     "rnnlm": Toy(_read_text),
     "tagging rnn": Toy(_tagged_sentences(inputs={"width": 6}, width=8, output="crf"), family="rnn"),
     "tagging encoder": Toy(

@@ -89,6 +89,19 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "masked": Kind(
+        summary="tokens of a text that are hidden are found by what stands around them",
+        reads="text",
+        gives="tokens for the masks of a text",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.masked.task:MaskedTokens",
+                recipe="regard.tasks.masked.options:MaskedRecipe",
+                trains="trains on spans of text with some of their tokens hidden",
+            )
+        },
+    ),
     "classification": Kind(
         summary="a text becomes one of some classes, or what it says of an aspect does",
         reads="text",

@@ -8,6 +8,7 @@ from regard.base.faults import Fault
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.texts.options import LanguageData, TextFile
 from regard.data.tokenisers.spaces import split_at_spaces
+from regard.data.tokenisers.wordpiece import UNKNOWN
 from regard.data.tokenisers.words import split_words
 
 
@@ -22,10 +23,10 @@ class Line(NamedTuple):
 def lines_of_split(options: LanguageData, split: str) -> Iterator[Line]:
     """The lines of a split: those of its files, or some of the training text."""
     files = getattr(options, split) or options.train
-    lines = (Line(name_of(file), *each) for file in files for each in enumerate(_text_lines(options, file), 1))
+    lines = (Line(name_of(file), *each) for file in files for each in _text_lines(options, file))
     if not options.held_out or split not in ("train", *options.held_out):
         return lines
-    own = options.lines_of(split, sum(1 for file in options.train for _ in read_lines(file_of(name_of(file)))))
+    own = options.lines_of(split, sum(1 for file in options.train for _ in _numbered(file)))
     return islice(lines, own.start, own.stop)
 
 
@@ -34,11 +35,18 @@ def name_of(file: str | TextFile) -> str:
     return file if isinstance(file, str) else file.file
 
 
-def _text_lines(options: LanguageData, file: str | TextFile) -> Iterator[str]:
-    """The text of each line of a file, spelt as the options say."""
+def _text_lines(options: LanguageData, file: str | TextFile) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are read, by their numbers, and the text of each, spelt as the options say."""
     change = _changes(file) if isinstance(file, TextFile) else None
-    for number, line in enumerate(read_lines(file_of(name_of(file))), 1):
-        yield options.spell(line if change is None else change(line, number))
+    for number, line in _numbered(file):
+        yield number, options.spell(line if change is None else change(line, number))
+
+
+def _numbered(file: str | TextFile) -> Iterator[tuple[int, str]]:
+    if isinstance(file, str):
+        return enumerate(read_lines(file_of(file)), 1)
+    lines = enumerate(read_lines(file_of(file.file), encoding=file.encoding), 1)
+    return ((number, line) for number, line in lines if file.has(number))
 
 
 def _changes(file: TextFile) -> Callable[[str, int], str]:
@@ -53,6 +61,10 @@ def _changes(file: TextFile) -> Callable[[str, int], str]:
                     f"there is no column {file.column}."
                 )
             line = columns[file.column - 1]
+        if file.label:
+            line = line.partition(" ")[2]
+        if file.unknown is not None:
+            line = line.replace(file.unknown, UNKNOWN)
         if file.tag_mark is not None:
             line = " ".join(word.rpartition(file.tag_mark)[0] or word for word in split_at_spaces(line))
         return " ".join(split_words(line)) if file.split_words else line

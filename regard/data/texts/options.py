@@ -16,10 +16,11 @@ _SUBWORDS = 8000
 class TextTokeniserOptions(Options):
     """How the lines of a text are cut into tokens."""
 
-    kind: Literal["spaces", "words", "unigram", "bpe", "characters", "bytes"] = Field(
+    kind: Literal["spaces", "words", "unigram", "bpe", "characters", "bytes", "wordpiece"] = Field(
         "spaces",
         description="What the tokens are: words parted by spaces, as in text that was cut before; words and "
-        "punctuation marks of raw text; subwords, characters or bytes, by which nothing is unknown.",
+        "punctuation marks of raw text; subwords, characters or bytes, by which nothing is unknown; or wordpiece, "
+        "BERT's pieces of words.",
     )
     vocabulary: int | None = Field(
         None,
@@ -31,6 +32,10 @@ class TextTokeniserOptions(Options):
     at_least: int = Field(
         1, ge=1, description="Words that occur less often than this in the training text are unknown (spaces, words)."
     )
+    lower_case: bool = Field(True, description="Whether pieces are of text in lower case (wordpiece).")
+    strip_accents: bool | None = Field(
+        None, description="Whether letters lose their accents; if not given, where lower_case is true (wordpiece)."
+    )
 
     @model_validator(mode="after")
     def _of_this_kind(self) -> Self:
@@ -38,6 +43,9 @@ class TextTokeniserOptions(Options):
             raise ValueError(f"at_least is for words, and kind = '{self.kind}' has none")
         if self.kind == "bytes" and self.vocabulary is not None:
             raise ValueError("vocabulary is for other kinds than bytes, which are always 260 tokens")
+        for name in ("lower_case", "strip_accents"):
+            if self.kind != "wordpiece" and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} is for kind = 'wordpiece', not '{self.kind}'")
         return self
 
     @property
@@ -48,13 +56,25 @@ class TextTokeniserOptions(Options):
     def full(self) -> TokeniserOptions:
         """The same as the options of any tokeniser."""
         unlimited = MOST_TOKENS if self.is_of_words else _SUBWORDS
-        return TokeniserOptions(kind=self.kind, vocabulary=self.vocabulary or unlimited, at_least=self.at_least)
+        return TokeniserOptions(
+            kind=self.kind,
+            vocabulary=self.vocabulary or unlimited,
+            at_least=self.at_least,
+            lower_case=self.lower_case,
+            strip_accents=self.strip_accents,
+        )
 
 
 class TextFile(Options):
     """A file whose lines hold more than a sentence of words, and what of each line is text."""
 
     file: str = Field(description="A path, or `SET:path` for a file of the data catalogue.")
+    encoding: Literal["utf-8", "latin-1"] = Field("utf-8", description="The encoding of the file.")
+    lines: list[list[int]] = Field(
+        [],
+        description="Which lines are read, as pairs of the first and the last of some, counted from 1; if not given, "
+        "all. With it, texts that a model is to be tested on can be left out.",
+    )
     column: int | None = Field(
         None, ge=1, description="Which of the columns that tabs part is the text, counted from 1; without it, all are."
     )
@@ -63,11 +83,30 @@ class TextFile(Options):
         min_length=1,
         description="What stands between a word and its tag, as _ in `menino_N`; the tags are left out.",
     )
+    label: bool = Field(False, description="Whether the first word of each line is a label, which is left out.")
+    unknown: str | None = Field(
+        None,
+        min_length=1,
+        description="What stands in the text for words that were left out, as <unk>; it is read as the unknown token "
+        "of wordpieces.",
+    )
     split_words: bool = Field(
         False,
         description="Whether punctuation marks are parted from words first, so that raw text can stand beside text "
         "that was cut before.",
     )
+
+    @field_validator("lines")
+    @classmethod
+    def _pairs(cls, value: list[list[int]]) -> list[list[int]]:
+        for pair in value:
+            if len(pair) != 2 or not 1 <= pair[0] <= pair[1]:
+                raise ValueError(f"{pair} are not the first and the last of some lines, counted from 1")
+        return value
+
+    def has(self, number: int) -> bool:
+        """Whether the line of this number is read."""
+        return not self.lines or any(first <= number <= last for first, last in self.lines)
 
 
 class PhraseOptions(Options):

@@ -19,16 +19,17 @@ from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
 from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.data.tokenisers.symbols import NAMES, clean
+from regard.data.tokenisers.wordpiece import WordPieceOptions, learn_wordpieces, read_wordpieces
 from regard.data.tokenisers.words import WordTokeniser, count_words, read_words
 
-Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "marian"]
+Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "wordpiece", "marian"]
 
 _SAMPLED = ("unigram", "bpe")
 _OF_WORDS = ("words", "spaces")
 _SMALLEST_WITH_BYTES = 300
 _REPORT_EVERY = 10_000
 # Of the files; of all others just a model.
-_SUFFIXES = {"bytes": (), "words": ("json",), "spaces": ("json",), "marian": ("model", "json")}
+_SUFFIXES = {"bytes": (), "words": ("json",), "spaces": ("json",), "wordpiece": ("json",), "marian": ("model", "json")}
 
 
 class TokeniserOptions(Options):
@@ -37,7 +38,7 @@ class TokeniserOptions(Options):
     kind: Kind = Field(
         "unigram",
         description="What the tokens are; words, and spaces for text that was cut into words before, lose unknown "
-        "words and the exact spacing, the others lose nothing; "
+        "words and the exact spacing, wordpiece is BERT's and loses the spacing, the others lose nothing; "
         "marian comes with an imported model and cannot be trained.",
     )
     target_kind: Kind | None = Field(
@@ -59,6 +60,10 @@ class TokeniserOptions(Options):
     byte_fallback: bool = Field(
         True,
         description="Spell unknown characters as bytes (unigram, bpe, characters); otherwise they are lost.",
+    )
+    lower_case: bool = Field(True, description="Whether pieces are of text in lower case (wordpiece).")
+    strip_accents: bool | None = Field(
+        None, description="Whether letters lose their accents; if not given, where lower_case is true (wordpiece)."
     )
     sampling: float = Field(
         0.0,
@@ -209,6 +214,9 @@ def _train(options: TokeniserOptions, texts: Iterable[str], progress: Progress) 
         return SpaceTokeniser(count_words(lines, most_words, options.at_least, split_at_spaces))
     sample, what = list(lines), "training the tokeniser"
     progress(what, 0, len(sample))
+    if options.kind == "wordpiece":
+        spelling = WordPieceOptions(lower_case=options.lower_case, strip_accents=options.strip_accents)
+        return learn_wordpieces(sample, options.vocabulary, spelling)
     model = train_subwords(options.kind, options.vocabulary, options.byte_fallback, sample)
     progress(what, len(sample), len(sample))
     return SubwordTokeniser(model, options.kind, options.sampling)
@@ -277,6 +285,8 @@ def _made_of(contents: Sequence[bytes], options: TokeniserOptions) -> Tokeniser:
             return WordTokeniser(read_words(contents[0]))
         case "spaces":
             return SpaceTokeniser(read_words(contents[0]))
+        case "wordpiece":
+            return read_wordpieces(contents[0])
         case "marian":
             return MarianTokeniser(contents[0], MarianVocabulary.from_json(contents[1]))
     return SubwordTokeniser(contents[0], options.kind, options.sampling)

@@ -29,6 +29,8 @@ class Averaging(Reader):
     Words are dropped by being read as unknown, where the paper leaves them out of the mean.
     """
 
+    inputs: WordInputs
+
     def __init__(self, options: AveragingOptions, vocabulary: InputTokens) -> None:
         super().__init__()
         self.inputs = WordInputs(options.inputs, vocabulary)
@@ -43,6 +45,9 @@ class Averaging(Reader):
         for layer in self.layers:
             states = self.dropout(torch.tanh(layer(states)))
         return states
+
+    def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time depth"]]:
+        return [self.inputs(texts.tokens, texts.beside)]
 
     def multiplications(self, length: int) -> int:
         """How many it takes, however long the text is: a mean is a sum, and only the layers multiply."""

@@ -66,6 +66,8 @@ class EncoderOptions(Options):
 class EncoderReader(OrderedReader):
     """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
 
+    inputs: WordInputs
+
     def __init__(self, options: EncoderOptions, vocabulary: InputTokens, pools: bool = True) -> None:
         super().__init__()
         self.options, self.width = options, options.width

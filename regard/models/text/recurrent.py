@@ -60,6 +60,8 @@ class RnnOptions(Options):
 class RecurrentReader(OrderedReader):
     """States for the words of a text, `width` wide; with `pools`, one vector of them as well."""
 
+    inputs: WordInputs
+
     def __init__(self, options: RnnOptions, vocabulary: InputTokens, pools: bool = True) -> None:
         super().__init__()
         self.options, self.width = options, options.width

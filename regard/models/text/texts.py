@@ -15,6 +15,8 @@ from regard.models.text.contexts import ContextSource
 class InputTokens:
     """How many tokens there are, which of them stand for padding and for unknown words, and what comes with them.
 
+    `begin` and `end` are what networks that frame a text put before it and behind it.
+
     `vector_width` is the width of ready vectors of the tokens, where there are any, `beside` that of what is given of
     each token beside its vector, and `contexts` are language models whose features are read too.
     """
@@ -25,20 +27,24 @@ class InputTokens:
     vector_width: int | None = None
     beside: int = 0
     contexts: ContextSource | None = None
+    begin: int = 0
+    end: int = 0
 
 
 class TextRows(NamedTuple):
     """Texts in tokens, every one of them with one at least; behind its length a row is padding.
 
-    `aspects` are the tokens of what each text is asked about, where there is such a thing, and `beside` is what is
-    known of each token beside its vector.
+    `aspects` are the tokens of what each text is asked about, or of a second text, where there is such a thing, and
+    `beside` is what is known of each token beside its vector. Where tokens are parts of words, `firsts` are the places
+    of the first token of each word, and `beside` is of words.
     """
 
     tokens: Int[Tensor, "batch time"]
     lengths: Int[Tensor, " batch"]
     aspects: Int[Tensor, "batch aspect_time"] | None = None
     aspect_lengths: Int[Tensor, " batch"] | None = None
-    beside: Float[Tensor, "batch time beside"] | None = None
+    beside: Float[Tensor, "batch word beside"] | None = None
+    firsts: Int[Tensor, "batch word"] | None = None
 
     def change(self, change: Callable[[Tensor], Tensor]) -> "TextRows":
         """The same with every tensor changed that is there."""

@@ -145,8 +145,9 @@ class EncoderBlock(nn.Module):
         self.around_self, self.around_feed_forward = _residual(options), _residual(options)
 
     def forward(
-        self, states: Float[Tensor, "batch source width"], real: Lengths
+        self, states: Float[Tensor, "batch source width"], real: Lengths | None
     ) -> Float[Tensor, "batch source width"]:
+        """The new states; without lengths no row has padding."""
         states = self.around_self(states, lambda s: self.self_look(s, self.self_look.remember(s), real))
         return self.around_feed_forward(states, self.feed_forward)
 

@@ -120,7 +120,8 @@ class Classification(nn.Module):
         if isinstance(self.model, Bag):
             self.model.take_counts(_ngrams_of(prepared, recipe))
             return
-        inputs = self.model.reader.inputs
+        if (inputs := self.model.reader.inputs) is None:
+            return
         if prepared.vectors is not None:
             inputs.take_vectors(*map(torch.from_numpy, prepared.vectors))
         if inputs.contexts is not None:

@@ -1,0 +1,145 @@
+"""BERT (Devlin et al. 2019, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding").
+
+Departures: whether one text follows another is not learnt (as in RoBERTa, Liu et al. 2019), and one vector of a text
+may be the mean or the maximum of its states instead of that of [CLS].
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.attention import Lengths
+from regard.attention.heads import MultiHead
+from regard.models.bert.framing import Framed, Marks, frame, keep_ends, room_for_text
+from regard.models.bert.options import BertOptions
+from regard.models.parts import ACTIVATIONS
+from regard.models.text.pooling import POOLS
+from regard.models.text.reader import OrderedReader
+from regard.models.text.texts import InputTokens, TextRows
+from regard.models.transformer.network import EncoderBlock
+
+_SPREAD = 0.02  # of the weights that a new model begins with (section A.2, in the authors' code)
+
+
+class Bert(OrderedReader):
+    """States for the tokens of a text or of a pair of texts; with `pools`, one vector of them as well.
+
+    What is given beside each token or word, such as how it is capitalised, joins the states that come out.
+    """
+
+    inputs = None  # its vectors of tokens are its own
+
+    def __init__(self, options: BertOptions, vocabulary: InputTokens, pools: bool = True) -> None:
+        super().__init__()
+        self.options, self.width = options, options.width + vocabulary.beside
+        self.marks = Marks(vocabulary.pad, vocabulary.begin, vocabulary.end)
+        self.tokens = nn.Parameter(torch.empty(vocabulary.size, options.width))
+        self.places = nn.Parameter(torch.empty(options.longest, options.width))
+        self.segments = nn.Parameter(torch.empty(options.segments, options.width))
+        self.norm, self.dropout = nn.LayerNorm(options.width), nn.Dropout(options.dropout)
+        self.blocks = nn.ModuleList(EncoderBlock(options.of_blocks()) for _ in range(options.layers))
+        self.pooler = nn.Linear(options.width, options.width) if options.pooler else None
+        _begin(options, *self.modules())
+        for table in (self.tokens, self.places, self.segments):
+            nn.init.normal_(table, std=_SPREAD)
+
+    @property
+    def device(self) -> torch.device:
+        return self.tokens.device
+
+    def read(
+        self,
+        tokens: Int[Tensor, "batch time"],
+        lengths: Int[Tensor, " batch"] | None = None,
+        segments: Int[Tensor, "batch time"] | None = None,
+    ) -> list[Float[Tensor, "batch time width"]]:
+        """The plain vectors of tokens, marks included, then what every block makes of them.
+
+        Without lengths no row has padding, and without segments all is one text.
+        """
+        if tokens.shape[1] > len(self.places):
+            raise ValueError(f"there are {len(self.places)} places, but {tokens.shape[1]} tokens")
+        found = [F.embedding(tokens, self.tokens)]
+        of_segments = self.segments[0] if segments is None else F.embedding(segments, self.segments)
+        states = self.dropout(self.norm(found[0] + self.places[: tokens.shape[1]] + of_segments))
+        real = None if lengths is None else Lengths(lengths)
+        for block in self.blocks:
+            states = block(states, real)
+            found.append(states)
+        return found
+
+    def states(self, texts: TextRows) -> Float[Tensor, "batch time wider"]:
+        """What is known at each word of a text, by the first of its tokens."""
+        assert texts.firsts is not None
+        states = self._layers(texts)[1][-1]
+        chosen = states.gather(1, (texts.firsts + 1)[..., None].expand(-1, -1, states.shape[2]))
+        return self.dropout(chosen if texts.beside is None else torch.cat([chosen, texts.beside], dim=-1))
+
+    def summary(self, texts: TextRows) -> Float[Tensor, "batch width"]:
+        """One vector for each text, or pair of texts."""
+        framed, layers = self._layers(texts)
+        if self.options.pooling == "first":
+            first = layers[-1][:, 0]
+            return self.dropout(first if self.pooler is None else torch.tanh(self.pooler(first)))
+        return self.dropout(POOLS[self.options.pooling](layers[-1], framed.lengths))
+
+    def layer_states(self, texts: TextRows) -> list[Float[Tensor, "batch time width"]]:
+        """Those of the text alone, without the marks around it."""
+        return [states[:, 1 : 1 + texts.tokens.shape[1]] for states in self._layers(texts)[1]]
+
+    def _layers(self, texts: TextRows) -> tuple[Framed, list[Float[Tensor, "batch place width"]]]:
+        """A text between its marks, and behind it a second one, where there is one; and what is read of it."""
+        framed = frame(texts, self.marks)
+        return framed, self.read(*framed)
+
+    def fit(self, texts: TextRows) -> TextRows:
+        return keep_ends(texts, self.options.longest) if self.options.too_long == "ends" else texts
+
+    def most_tokens(self, second: int | None = None) -> int | None:
+        room = room_for_text(self.options.longest, second)
+        return None if self.options.too_long == "ends" and room > 1 else room
+
+    def multiplications(self, length: int) -> int:
+        """How many reading a text of so many tokens takes."""
+        looking = sum(part.multiplications(length) for part in self.modules() if isinstance(part, MultiHead))
+        return length * self.matrices() + looking
+
+    def matrices(self) -> int:
+        """The numbers in all of its matrices, but for the vectors of tokens, which are looked up."""
+        return sum(part.weight.numel() for part in self.modules() if isinstance(part, nn.Linear))
+
+
+class MaskedBert(nn.Module):
+    """A BERT, and what fills its masks: softmax(E norm(activation(W h + c)) + b), with E the vectors of tokens."""
+
+    def __init__(self, reader: Bert) -> None:
+        super().__init__()
+        options = reader.options
+        self.reader, self.activation = reader, ACTIVATIONS[options.activation]
+        self.transform, self.norm = nn.Linear(options.width, options.width), nn.LayerNorm(options.width)
+        self.bias = nn.Parameter(torch.empty(len(reader.tokens)))
+        nn.init.zeros_(self.bias)
+        _begin(options, self.transform, self.norm)
+
+    def guesses(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place width"]:
+        """What is compared with the vector of every token, from the states at masked places."""
+        return self.norm(self.activation(self.transform(states)))
+
+    def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
+        """The score of every token at masked places."""
+        return F.linear(self.guesses(states), self.reader.tokens, self.bias)
+
+    def multiplications(self, length: int) -> int:
+        """How many reading a text of so many tokens takes, and filling one mask."""
+        return self.reader.multiplications(length) + self.transform.weight.numel() + self.reader.tokens.numel()
+
+
+def _begin(options: BertOptions, *parts: nn.Module) -> None:
+    """Give the parts of a new network their first weights, and its norms their ε."""
+    for part in parts:
+        if isinstance(part, nn.LayerNorm):
+            part.eps = options.norm_epsilon
+        elif isinstance(part, nn.Linear):
+            nn.init.normal_(part.weight, std=_SPREAD)
+            nn.init.zeros_(part.bias)

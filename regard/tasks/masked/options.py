@@ -1,0 +1,68 @@
+"""What a recipe for masked tokens says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Options, Recipe
+from regard.data.texts.options import LanguageData, TextTokeniserOptions
+from regard.training.options import TrainingOptions
+
+
+class MaskingOptions(Options):
+    """Which tokens are hidden while training, and what is read in their places."""
+
+    share: float = Field(0.15, gt=0, lt=1, description="Share of the tokens of a text that are hidden.")
+    whole_words: bool = Field(True, description="Whether all tokens of a word are hidden together.")
+    masked: float = Field(0.8, ge=0, le=1, description="Share of the hidden tokens that are read as [MASK].")
+    random: float = Field(
+        0.1, ge=0, le=1, description="Share of them that are read as any other token; the rest is read as it stands."
+    )
+
+    @model_validator(mode="after")
+    def _check_shares(self) -> "MaskingOptions":
+        if self.masked + self.random > 1:
+            raise ValueError(f"masked {self.masked} and random {self.random} are more than all hidden tokens")
+        return self
+
+
+class MaskedTraining(TrainingOptions):
+    """How masked tokens are learnt, on text that is read in spans, whatever lines it has."""
+
+    batch: int = Field(default=64, ge=1, le=2**16, description="Spans in a batch.")
+    span: int = Field(
+        default=128, ge=4, le=2**16, description="Tokens of a span, which follow one another in the text; [CLS] is one."
+    )
+    masking: MaskingOptions = Field(MaskingOptions(), description="Which tokens are hidden, and by what.")
+    best_by: str = Field(default="loss", description="The validation measure that says which weights are best.")
+
+
+class MaskedTokeniserOptions(TextTokeniserOptions):
+    """How text is cut into pieces of words, the only tokens among which there is a mask."""
+
+    kind: Literal["wordpiece"] = Field("wordpiece", description="What the tokens are: BERT's pieces of words.")
+
+
+class MaskedData(LanguageData):
+    """The text of a model of masked tokens."""
+
+    tokeniser: MaskedTokeniserOptions = Field(MaskedTokeniserOptions(), description="How text is cut into tokens.")
+
+
+class MaskedRecipe(Recipe):
+    """All that decides a model of masked tokens: family, data, model and training."""
+
+    data: MaskedData = Field(description="The text and how it is cut into tokens.")
+    model: Any = Field(description="What the model is built like.")
+    training: MaskedTraining = Field(default_factory=MaskedTraining, description="How it is trained.")
+
+    def inheritance(self) -> dict[str, Any]:
+        return {"data": {"tokeniser": self.data.tokeniser.model_dump(exclude_none=True)}}
+
+    @model_validator(mode="after")
+    def _check_span(self) -> "MaskedRecipe":
+        if self.training.span > self.model.longest:
+            raise ValueError(
+                f"training.span is {self.training.span}, more than the {self.model.longest} places of model.longest"
+            )
+        return self

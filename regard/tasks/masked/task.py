@@ -1,0 +1,230 @@
+"""Masked tokens: spans of text for batches, tokens for masks as an answer, words for what was looked at."""
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.base.faults import Fault, TextFault
+from regard.base.progress import Progress, Remark
+from regard.data.corpora.cleaning import shorten
+from regard.data.texts.prepare import PreparedText, check_files_of, prepare_text
+from regard.data.tokenisers.tokeniser import tokenisers_in
+from regard.data.tokenisers.wordpiece import MASK, WordPieceTokeniser
+from regard.families import network_class
+from regard.models.bert.network import MaskedBert
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.models.text.texts import InputTokens
+from regard.protocols import Answer, Loss, Measure, Tally, TextVectors, mean
+from regard.tasks.classification.batches import padded
+from regard.tasks.language.measures import perplexity
+from regard.tasks.masked.batches import MaskedBatch, MaskedRows, Spans, ordered_batches, shuffled_batches
+from regard.tasks.masked.masking import NOTHING, Vocabulary
+from regard.tasks.masked.measures import MEASURES, measures_from_rows, sums_of_rows
+from regard.tasks.masked.options import MaskedRecipe
+from regard.tasks.text import text_vectors, words_of
+from regard.viewing.sides import Side
+
+SOURCE = "source"  # the side that looks at itself
+SHOWN = 10  # ways to fill the masks of a text that are told
+_MEASURED_KEY = (0, 0)  # of masks that are only measured: the same for every run
+
+
+class MaskedTokens(nn.Module):
+    """A network that fills masks, its tokeniser, and how it learns."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = MEASURES
+    unit: ClassVar[str] = "masked tokens"
+
+    def __init__(self, model: MaskedBert, tokeniser: WordPieceTokeniser, recipe: MaskedRecipe) -> None:
+        super().__init__()
+        self.model, self.tokeniser, self.training_options = model, tokeniser, recipe.training
+        every = range(tokeniser.size)
+        marks = (tokeniser.pad, tokeniser.begin, tokeniser.end, tokeniser.mask, tokeniser.unknown)
+        self.vocabulary = Vocabulary(
+            np.array([tokeniser.goes_on(token) for token in every]),
+            np.isin(np.array(every), marks),
+            tokeniser.mask,
+        )
+        self._spans: dict[str, Spans] = {}
+
+    @property
+    def device(self) -> torch.device:
+        return self.model.reader.device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: MaskedRecipe, device: torch.device, folder: Path | None) -> None:
+        check_files_of(recipe.data, folder)
+        with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
+            refuse_too_large(network_class(recipe)(recipe.model, InputTokens(size=5, pad=0, unknown=1)))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: MaskedRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedText:
+        given = _tokeniser_of(recipe, start) if start else None
+        return prepare_text(recipe.data, folder, progress, remark, given)
+
+    @classmethod
+    def build(cls, recipe: MaskedRecipe, files: Mapping[str, bytes]) -> "MaskedTokens":
+        tokeniser = _tokeniser_of(recipe, files)
+        return cls(MaskedBert(network_class(recipe)(recipe.model, inputs_of(tokeniser))), tokeniser, recipe)
+
+    def learn_from(self, prepared: PreparedText, recipe: MaskedRecipe) -> None:
+        marks = self.tokeniser.begin, self.tokeniser.pad
+        self._spans = {split: Spans(own, recipe.training.span, *marks) for split, own in prepared.splits.items()}
+
+    # What the trainer and the evaluator ask for
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[MaskedBatch]:
+        if not self._spans:
+            raise RuntimeError("a model of masked tokens has batches only once it learns from text")
+        if split not in self._spans:
+            return
+        spans, options, is_learnt = self._spans[split], self.training_options, split == "train"
+        key = (seed, epoch) if is_learnt else _MEASURED_KEY
+        if is_learnt:
+            numbers = shuffled_batches(spans, options.batch, seed, epoch, start)
+        else:
+            numbers = ordered_batches(spans, start)
+        for some in numbers:
+            yield spans.batch(some, key, self.vocabulary, options.masking).to(self.device)
+
+    def loss(self, batch: MaskedBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """−Σ log p(what is hidden | what is read)."""
+        logits, wanted = self._logits(batch).flatten(0, 1), batch.tensors.wanted.flatten()
+        total = F.cross_entropy(logits.float(), wanted, reduction="sum", ignore_index=NOTHING)
+        count = (wanted != NOTHING).sum()
+        right = (logits.detach().argmax(dim=-1) == wanted).sum()
+        tallies = {"perplexity": Tally((total.detach(), count), perplexity), "accuracy": Tally((right, count), mean)}
+        return Loss(total, batch.count, tallies)
+
+    @torch.no_grad()
+    def measure(self, batch: MaskedBatch) -> dict[str, Measure]:
+        masking = self.training_options.masking
+        how = f"{masking.share:.0%} of all{', whole words' if masking.whole_words else ''}"
+        return measures_from_rows(self.sums_of_rows(batch), how)
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: MaskedBatch) -> dict[str, Float[Tensor, "row sum"]]:
+        return sums_of_rows(self._logits(batch), batch.tensors.wanted)
+
+    def _logits(self, batch: MaskedBatch) -> Float[Tensor, "row masked token"]:
+        """The scores of all tokens at the places that are asked for."""
+        tokens, places, _ = batch.tensors
+        states = self.model.reader.read(tokens, batch.lengths)[-1]
+        chosen = states.gather(1, places[..., None].expand(-1, -1, states.shape[2]))
+        return self.model.logits(chosen)
+
+    # What people see
+
+    def read(self, inputs: Sequence[str]) -> MaskedBatch:
+        """Texts as people write them, whose masks, if they have any, are asked for."""
+        rows = self.tokeniser.encode_all(list(inputs))
+        most = self.model.reader.most_tokens()
+        for number, row in enumerate(rows):
+            if not row:
+                raise TextFault(number, "there is no word in it.")
+            if most is not None and len(row) > most:
+                raise TextFault(number, f"it has {len(row):,} tokens, and this model reads {most:,} at most; split it.")
+        begin, end, pad = self.tokeniser.begin, self.tokeniser.end, self.tokeniser.pad
+        tokens, lengths = padded([[begin, *row, end] for row in rows], pad)
+        masks = [(row == self.tokeniser.mask).nonzero().flatten().tolist() for row in tokens]
+        places, _ = padded([own or [0] for own in masks], 0)
+        asked = torch.arange(places.shape[1]) < torch.tensor([len(own) for own in masks])[:, None]
+        # What stands at a mask is not known: any number but NOTHING says that it is asked for.
+        wanted = torch.where(asked, self.tokeniser.mask, NOTHING)
+        return MaskedBatch(MaskedRows(tokens, places, wanted), int(asked.sum()), lengths).to(self.device)
+
+    @torch.no_grad()
+    def answers(self, batch: MaskedBatch) -> list[Answer]:
+        """The most probable tokens for the masks of each text, each mask by itself, and other ways to fill them."""
+        probabilities = self._logits(batch).float().softmax(dim=-1)
+        every = probabilities.topk(min(SHOWN, probabilities.shape[-1]), dim=-1)
+        counts = (batch.tensors.wanted != NOTHING).sum(dim=1).tolist()
+        found = []
+        for number, (count, likely, tokens) in enumerate(zip(counts, every.values, every.indices, strict=True)):
+            if not count:
+                raise TextFault(number, f"there is no {MASK} in it to be filled.")
+            names = [self.tokeniser.pieces(row) for row in tokens[:count].tolist()]
+            ways = _best_ways(names, likely[:count].tolist())
+            best = next(iter(ways))
+            found.append(Answer(best, ways[best], ways))
+        return found
+
+    @torch.no_grad()
+    def embed(self, batch: MaskedBatch) -> list[TextVectors]:
+        """The vectors of the tokens of each text in all layers, without those of the marks around it."""
+        layers = [states[:, 1:] for states in self.model.reader.read(batch.tensors.tokens, batch.lengths)]
+        rows = zip(batch.tensors.tokens.tolist(), self._lengths(batch).tolist(), strict=True)
+        return text_vectors([words_of(self.tokeniser, row[1 : length - 1]) for row, length in rows], layers)
+
+    def sides(self, batch: MaskedBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
+        tokens = batch.tensors.tokens[0, : self._lengths(batch)[0]].tolist()
+        return {SOURCE: words_of(self.tokeniser, tokens)}
+
+    def extents(self, batch: MaskedBatch) -> dict[str, Tensor]:
+        return {SOURCE: self._lengths(batch)}
+
+    def _lengths(self, batch: MaskedBatch) -> Int[Tensor, " row"]:
+        tokens = batch.tensors.tokens
+        return torch.full((len(tokens),), tokens.shape[1]) if batch.lengths is None else batch.lengths
+
+    # What people are told
+
+    def outline(self, recipe: MaskedRecipe) -> list[str]:
+        options, spans = self.training_options, self._spans.get("train")
+        if spans is None:
+            return []
+        steps = -(-(spans.whole or len(spans)) // options.batch) / options.accumulate
+        size = f"{options.batch} × {options.span} tokens"
+        return [f"{self.tokeniser.size:,} tokens in the vocabulary", f"an epoch is {steps:,.0f} steps of {size}"]
+
+    def quote(self, batch: MaskedBatch) -> str:
+        return f"'{shorten(self.tokeniser.decode(batch.tensors.tokens[0].tolist()))}'"
+
+    def facts(self) -> dict[str, Any]:
+        options = self.model.reader.options
+        return {"vocabulary": self.tokeniser.size, "layers": options.layers, "longest": options.longest}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What a text of so many tokens costs, one of them a mask."""
+        return {"multiplications": self.model.multiplications(size)}
+
+
+def inputs_of(tokeniser: WordPieceTokeniser) -> InputTokens:
+    """What a network is told of these tokens."""
+    return InputTokens(tokeniser.size, tokeniser.pad, tokeniser.unknown, begin=tokeniser.begin, end=tokeniser.end)
+
+
+def _best_ways(names: Sequence[Sequence[str]], probabilities: Sequence[Sequence[float]]) -> dict[str, float]:
+    """The most probable ways to fill masks, as if none of them had to do with another; the best first."""
+    ways = {"": 1.0}
+    for own, each in zip(names, probabilities, strict=True):
+        longer = {
+            f"{way} {name}".strip(): before * after
+            for way, before in ways.items()
+            for name, after in zip(own, each, strict=True)
+        }
+        ways = dict(heapq.nlargest(SHOWN, longer.items(), key=lambda way: way[1]))
+    return ways
+
+
+def _tokeniser_of(recipe: MaskedRecipe, files: Mapping[str, bytes]) -> WordPieceTokeniser:
+    tokeniser = tokenisers_in(files, recipe.data.tokeniser.full())[0]
+    if not isinstance(tokeniser, WordPieceTokeniser):
+        raise Fault(f"The tokeniser is of kind {recipe.data.tokeniser.kind}, and has no {MASK}.")
+    return tokeniser
