@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from regard.base.notebook import paragraph, ranked, tinted
 from regard.viewing.sides import Words
 
 
@@ -16,6 +17,12 @@ class Answer:
     answer: str
     probability: float
     probabilities: dict[str, float]
+
+    def __repr__(self) -> str:
+        return f"Answer({self.answer!r}, {self.probability:.1%})"
+
+    def _repr_html_(self) -> str:
+        return paragraph(self.answer) + ranked(sorted(self.probabilities.items(), key=lambda each: -each[1]))
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,15 @@ class Tags:
         """The tags as one line."""
         return " ".join(self.answers)
 
+    def __repr__(self) -> str:
+        tagged = " ".join(f"{word}/{tag}" for word, tag in zip(self.words, self.answers, strict=True))
+        return f"Tags({tagged!r})"
+
+    def _repr_html_(self) -> str:
+        titles = [f"{tag}, {share:.1%} probable" for tag, share in zip(self.answers, self.probabilities, strict=True)]
+        tagged = [f"{word}/{tag}" for word, tag in zip(self.words, self.answers, strict=True)]
+        return tinted(tagged, [0.6 * share for share in self.probabilities], titles)
+
 
 @dataclass(frozen=True)
 class TextVectors:
@@ -46,6 +62,11 @@ class TextVectors:
 
     text: Words
     layers: dict[int, Tensor]
+
+    def __repr__(self) -> str:
+        width = next((vectors.shape[1] for vectors in self.layers.values()), 0)
+        tokens = " ".join(self.text.tokens)
+        return f"TextVectors({tokens!r}, layers {', '.join(map(str, self.layers))}, width {width})"
 
     @property
     def sentence(self) -> dict[int, Tensor]:

@@ -1,6 +1,7 @@
 """A trained model in the hand: what `regard.load` gives, and what the commands use."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,11 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
+from regard.base.notebook import Results, table
 from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Answer, OwnWeights, Tags, TextVectors
+from regard.protocols import Answer, Describes, OwnWeights, Tags, TextVectors
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.training.snapshot import load_weights, named_weights
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from regard.verbs.translate.outputs import Translated
     from regard.verbs.translate.search import Constraints
     from regard.verbs.words.lexicon import Lexicon, NeighboursOfWord, SolvedAnalogy
+    from regard.viewing.seen import Joining
+    from regard.viewing.view import View
 
 
 class Model:
@@ -52,6 +56,25 @@ class Model:
         if isinstance(self.task, nn.Module):
             return sum(parameter.numel() for parameter in self.task.parameters())
         return sum(tensor.numel() for tensor in self.task.weights().values() if tensor.is_floating_point())
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, by name: its family and task, its languages, how large it is, and what its task knows of it."""
+        data = self.recipe.data
+        known: dict[str, Any] = {"family": self.recipe.family, "task": self.recipe.task}
+        if hasattr(data, "source_language"):
+            known["languages"] = f"{data.source_language}-{data.target_language}"
+        own = self.task.facts() if isinstance(self.task, Describes) else {}
+        return {**known, "parameters": self.parameters, **own}
+
+    def __repr__(self) -> str:
+        facts = self.facts()
+        task = " ".join(facts[name] for name in ("task", "languages") if name in facts)
+        return f"<Model: {facts['family']}, {task}, {facts['parameters']:,} parameters; can {', '.join(self.verbs)}>"
+
+    def _repr_html_(self) -> str:
+        facts = self.facts() | {"can": ", ".join(self.verbs)}
+        shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in facts.items()}
+        return table([escape(name), escape(value)] for name, value in shown.items())
 
     def named_modules(self) -> Iterator[tuple[str, nn.Module]]:
         """The parts of the network by name, so that `regard.watching(model)` can say who looks.
@@ -83,14 +106,39 @@ class Model:
         are parted at spaces, or given as lists of words, or `raw`.
         """
         needs(self.recipe, "answer")
-        return list(answer_each(self.task, inputs, search=TagSearch(beam, raw)))
+        return Results(answer_each(self.task, inputs, search=TagSearch(beam, raw)))
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""
         needs(self.recipe, "embed")
         if isinstance(texts, str):
             raise TypeError("embed takes a list of texts; write embed([text])")
-        return list(embed_each(self.task, texts, layer))
+        return Results(embed_each(self.task, texts, layer))
+
+    def look(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        side: str = "cross",
+        layer: int | None = None,
+        head: int | None = None,
+        heads: "Joining | None" = None,
+        rings: int | None = None,
+        sheet: bool = False,
+        lines: bool = False,
+        tokens: bool = False,
+    ) -> "View":
+        """What it looks at while it reads `text`, as `regard look` draws it: a picture, a page, numbers.
+
+        A translator writes `target`, or what it finds best, and has several sides: cross, encoder, decoder. One `layer`
+        and `head` is shown first, or all heads joined by their mean or max; the other options are those of the command.
+        Of a language model without attention it is what may follow the text.
+        """
+        from regard.seeing.looking import look
+        from regard.viewing.drawers import DrawingRequest
+
+        return look(self, text, target, side, DrawingRequest(layer, head, heads, rings, sheet, lines, tokens))
 
     def generate(
         self,
@@ -111,7 +159,7 @@ class Model:
         self, words: Sequence[str], count: int = 10, side: "VectorSide" = "centres"
     ) -> "list[NeighboursOfWord]":
         """The words nearest to each word, if it has word vectors."""
-        return self.lexicon(side).neighbours(words, count)
+        return Results(self.lexicon(side).neighbours(words, count))
 
     def analogy(self, a: str, b: str, c: str, count: int = 10, side: "VectorSide" = "centres") -> "SolvedAnalogy":
         """What is to c as b is to a, if it has word vectors."""

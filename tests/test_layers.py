@@ -143,6 +143,7 @@ TRANSLATORS = (
     "verbs/translate/",
     "engines/",
     "runs/from_text/",
+    "seeing/looking.py",
     "seeing/sentences.py",
     "seeing/pair_reports.py",
     "seeing/next_token.py",

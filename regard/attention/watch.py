@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Protocol, runtime_checkable
 
@@ -28,6 +28,7 @@ SIDES = {
 }
 
 Places = Sequence[int] | slice
+Names = Sequence[Sequence[str]]  # of the places along a side, row by row
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class Gaze:
 
     They sum to less where a window weighs them down, and to zero where a query may look nowhere. A look along the edges
     of a graph has weights (batch, head, edge), and `edges` (2, edge) names the query and the key of each.
+
+    `queries` and `keys` have the names of the places on both sides, row by row, such as the tokens of each text: fewer
+    than places where a row is shorter than others, and none where nobody has named them.
     """
 
     where: str  # path of the module in its model, such as "decoder.0.cross"
@@ -43,6 +47,16 @@ class Gaze:
     looks_at: str  # name of the key side, such as "source"
     weights: Tensor
     edges: Tensor | None = None
+    queries: Names = ()
+    keys: Names = ()
+
+    def __repr__(self) -> str:
+        sizes = " × ".join(map(str, self.weights.shape))
+        places = "batch, head, edge" if self.edges is not None else "batch, head, query, key"
+        return f"Gaze('{self.where}', {self.looks_from} to {self.looks_at}, weights {sizes} ({places}))"
+
+    def _repr_html_(self) -> str:
+        return Gazes([self])._repr_html_()
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,11 @@ class Gazes(list[Gaze]):
     def __init__(self, gazes: Iterable[Gaze] = (), windows: Iterable[Windows] = ()) -> None:
         super().__init__(gazes)
         self.windows = list(windows)
+
+    def _repr_html_(self) -> str:
+        from regard.viewing.notebook import gazes_in_notebook  # which matplotlib and others come with
+
+        return gazes_in_notebook(self)
 
 
 @runtime_checkable
@@ -105,6 +124,7 @@ class _Notebook:
     def __init__(self, names: dict[int, str], rows: Places | None, queries: Places | None, limit: int) -> None:
         self.names, self.rows, self.queries, self.limit = names, rows, queries, limit
         self.gazes = Gazes()
+        self.places: list[tuple[list[int], list[int]]] = []  # of each gaze, which rows and queries were kept
 
     def choose(self, part: nn.Module, shape: Sequence[int], size: int) -> tuple[list[int], list[int]]:
         """Which rows and queries to keep of weights of this shape, `size` bytes each; too many are refused."""
@@ -128,10 +148,17 @@ class _Notebook:
             )
 
     def write(
-        self, part: nn.Module, looks_from: str, looks_at: str, weights: Tensor, edges: Tensor | None = None
+        self,
+        part: nn.Module,
+        looks_from: str,
+        looks_at: str,
+        weights: Tensor,
+        places: tuple[list[int], list[int]],
+        edges: Tensor | None = None,
     ) -> None:
         if weights.shape[0] and weights.shape[2]:
             self.gazes.append(Gaze(self.names[id(part)], looks_from, looks_at, weights.detach(), edges))
+            self.places.append(places)
 
 
 _open: ContextVar[_Notebook | None] = ContextVar("notebook", default=None)
@@ -158,7 +185,7 @@ def note(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor) -> No
     rows, queries = notebook.choose(part, weights.shape, weights.element_size())
     if rows != list(range(weights.shape[0])) or queries != list(range(weights.shape[2])):
         weights = weights.detach()[rows][:, :, queries]
-    notebook.write(part, looks_from, looks_at, weights)
+    notebook.write(part, looks_from, looks_at, weights, (rows, queries))
 
 
 def note_edges(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor, edges: Tensor, queries: int) -> None:
@@ -172,7 +199,8 @@ def note_edges(part: nn.Module, looks_from: str, looks_at: str, weights: Tensor,
     kept = wanted[edges[0]].nonzero().squeeze(1)
     sizes = {"rows": len(rows), "heads": weights.shape[1], "edges": len(kept)}
     notebook.refuse_excess(part, sizes, weights.element_size())
-    notebook.write(part, looks_from, looks_at, weights.detach()[rows][:, :, kept], edges[:, kept])
+    every = list(range(queries))  # edges name their queries among all of them
+    notebook.write(part, looks_from, looks_at, weights.detach()[rows][:, :, kept], (rows, every), edges[:, kept])
 
 
 def note_window(part: nn.Module, looks_from: str, looks_at: str, centre: Tensor, extent: Tensor) -> None:
@@ -208,7 +236,34 @@ def note_beside(
     at_once = max(1, PORTION // max(1, len(rows) * shape[1] * shape[3]))
     with torch.no_grad():
         portions = [weigh(rows, queries[first : first + at_once]) for first in range(0, len(queries), at_once)]
-        notebook.write(part, looks_from, looks_at, torch.cat(portions, dim=2))
+        notebook.write(part, looks_from, looks_at, torch.cat(portions, dim=2), (rows, queries))
+
+
+def count_gazes() -> int:
+    """How many gazes have been noted so far in this block of watching."""
+    notebook = _open.get()
+    return len(notebook.gazes) if notebook else 0
+
+
+def name_places(since: int, names: Callable[[str, str], Names]) -> None:
+    """Give the gazes that were noted after the first `since` the names of the places on both sides.
+
+    `names` gives them row by row for a side, and the side opposite to it: within one side a place may be named by what
+    is read there, and otherwise by what is written. A single row holds for all.
+    """
+    notebook = _open.get()
+    if notebook is None:
+        return
+    for place in range(since, len(notebook.gazes)):
+        gaze, (rows, queries) = notebook.gazes[place], notebook.places[place]
+        looking = _of_rows(names(gaze.looks_from, gaze.looks_at), rows)
+        looked_at = _of_rows(names(gaze.looks_at, gaze.looks_from), rows)
+        kept = [[row[query] for query in queries if query < len(row)] for row in looking]
+        notebook.gazes[place] = replace(gaze, queries=kept, keys=looked_at)
+
+
+def _of_rows(names: Names, rows: Sequence[int]) -> Names:
+    return [names[0]] * len(rows) if len(names) == 1 else [names[row] for row in rows] if names else ()
 
 
 @contextmanager

@@ -93,9 +93,9 @@ def _line(answer: "Answer | Tags", spans: bool) -> str:
 
 
 def _write_page(folder: Path, answers: Iterator["Answer | Tags"], out: Path) -> None:
-    from regard.viewing.tags import write_tags_page
+    from regard.viewing.tags import tags_page
 
-    write_tags_page(str(folder), [_tagged(answer) for answer in answers], out)
+    tags_page(str(folder), [_tagged(answer) for answer in answers]).write(out)
     remark_written(out, set())
 
 

@@ -15,6 +15,7 @@ from typing import Any, TextIO
 from regard.base.faults import Fault, printable
 from regard.base.files import finite
 from regard.base.progress import Progress
+from regard.viewing.tables import holds_numbers, table_lines
 
 _PATIENCE = 10.0  # seconds between two plain lines of progress
 
@@ -147,25 +148,6 @@ def say_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             print(line)
 
 
-def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The plain table: columns aligned by the cells they fill on a screen, numbers to the right."""
-    from rich.cells import cell_len
-
-    lines = [list(columns), *map(list, rows)]
-    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-    right = [_holds_numbers(rows, place) for place in range(len(columns))]
-
-    def pad(text: str, place: int) -> str:
-        gap = " " * (widths[place] - cell_len(text))
-        return gap + text if right[place] else text + gap
-
-    return ["  ".join(pad(text, place) for place, text in enumerate(line)).rstrip() for line in lines]
-
-
-def _holds_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
-    return bool(rows) and all(row[place][:1].isdigit() or row[place][:1] in ("-", "") for row in rows)
-
-
 def _say_drawn_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich import box
     from rich.console import Console
@@ -174,7 +156,7 @@ def _say_drawn_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if _holds_numbers(rows, place) else "left", overflow="fold")
+        table.add_column(column, justify="right" if holds_numbers(rows, place) else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
     Console().print(table)

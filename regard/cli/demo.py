@@ -62,7 +62,7 @@ def _score(folder: Path) -> None:
 
 
 def _show(folder: Path) -> None:
-    from regard.cli.look_page import write_sight
+    from regard.seeing.looking import sight_page
     from regard.seeing.sentences import see
     from regard.verbs.translate.model import load_translation_model
     from regard.viewing.matrix import draw_matrix, draw_sheet
@@ -80,7 +80,7 @@ def _show(folder: Path) -> None:
     pictures.mkdir(exist_ok=True)
     draw_matrix(seen.one(), pictures / "crossing.png")
     draw_sheet(seen.every(), pictures / "heads.png", across=seen.heads)
-    write_sight(model, sight, Start(), pictures / "page.html")
+    sight_page(model, sight, Start()).write(pictures / "page.html")
     print("\nWhat it looked at for each word it wrote; adjective and noun change places:\n")
     print("\n".join(matrix_lines(seen.one(), terminal_width(), wants_colour(sys.stdout))))
     print(f"\nThe pictures are {pictures / 'crossing.png'} and {pictures / 'heads.png'}, the model is {folder}.")

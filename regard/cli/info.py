@@ -34,14 +34,8 @@ def command(
     loaded = load(model)
     course = read_course(model / "training")
     recipe, task = loaded.recipe, loaded.task
-    own: dict[str, Any] = {}
-    if hasattr(recipe.data, "source_language"):
-        own["languages"] = f"{recipe.data.source_language}-{recipe.data.target_language}"
-    own["parameters"] = loaded.parameters
-    if isinstance(task, Describes):
-        own |= task.facts()
-    facts: dict[str, Any] = {"family": recipe.family, "task": recipe.task, **own}
-    facts |= {
+    own = loaded.facts()
+    facts = own | {
         "verbs": loaded.verbs,
         "sizes": recipe.model.model_dump(),
         "cost": task.cost(length) if isinstance(task, Describes) else {},
@@ -53,8 +47,7 @@ def command(
     if as_json:
         print_json(facts)
         return
-    for name in ("family", "task", *own):
-        value = facts[name]
+    for name, value in own.items():
         print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(str(value))}")
     print(f"{'can':15}{', '.join(facts['verbs'])}")
     for number, line in enumerate(textwrap.wrap(", ".join(_options(facts["sizes"])), WIDTH)):

@@ -1,6 +1,5 @@
 """`regard look`: what a model looks at and what it may write, as a picture, a page, as numbers or in the terminal."""
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -8,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.base.files import write_file
 from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
 from regard.tasks import TASKS
 
@@ -16,8 +14,8 @@ if TYPE_CHECKING:
     from regard.model import Model
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
-    from regard.viewing.drawers import Drawing, DrawingRequest
-    from regard.viewing.looks import LooksBetween
+    from regard.viewing.drawers import DrawingRequest
+    from regard.viewing.view import View
 
 _Model = Annotated[Path, typer.Argument(help="A model folder.")]
 _Inputs = Annotated[
@@ -118,7 +116,6 @@ def command(
     from regard.model import load
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.table import needs
-    from regard.verbs.translate.model import TranslationModel
     from regard.viewing.drawers import DrawingRequest
 
     wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
@@ -126,28 +123,42 @@ def command(
     loaded = load(model)
     if view != "--next" or not isinstance(loaded, LanguageModel):
         needs(loaded.recipe, "embed" if view == "--contexts" else "look")
-    if isinstance(loaded, LanguageModel):
-        missing = _show_prompt(context, loaded, _one(loaded, inputs, text), out)
-    elif contexts is not None:
-        from regard.cli.look_contexts import show_contexts
-
-        missing = show_contexts(loaded, contexts, [*(inputs or []), *([] if text is None else [text])], out)
-    elif not isinstance(loaded, TranslationModel):
-        _refuse_options(context, loaded)
-        missing = _show_answer(loaded, _one(loaded, inputs, text), wanted, out)
+    given = [*(inputs or []), *([] if text is None else [text])]
+    shown = _shown(context, loaded, given, view, wanted)
+    if contexts is None:
+        remark(shown.heading)
+    if out is None:
+        print("\n".join(shown.drawing.lines(terminal_width(), wants_colour(sys.stdout))))
     else:
-        missing = _show_translation(context, loaded, _one(loaded, inputs, text), view, wanted, out)
-    if out is not None:
-        remark_written(out, missing)
+        remark_written(out, shown.write(out))
 
 
-def _show_prompt(context: typer.Context, model: "LanguageModel", prompt: str, out: Path | None) -> set[str]:
-    """What may follow a prompt; gives the characters that no font here can draw."""
-    from regard.cli.look_ahead import show_next_of_prompt
+def _shown(context: typer.Context, model: "Model", given: list[str], view: str, wanted: "DrawingRequest") -> "View":
+    """The view that is asked for, of what the model is given."""
+    from regard.verbs.generate.model import LanguageModel
+    from regard.verbs.translate.model import TranslationModel
+
+    if isinstance(model, LanguageModel):
+        return _view_prompt(context, model, _one(model, given))
+    if view == "--contexts":
+        from regard.cli.look_contexts import view_contexts
+
+        return view_contexts(model, context.params["contexts"], given)
+    if isinstance(model, TranslationModel):
+        return _view_translation(context, model, _one(model, given), view, wanted)
+    from regard.seeing.looking import view_answer
+
+    _refuse_options(context, model)
+    return view_answer(model, _one(model, given), wanted)
+
+
+def _view_prompt(context: typer.Context, model: "LanguageModel", prompt: str) -> "View":
+    """What may follow a prompt."""
+    from regard.seeing.looking import view_prompt
 
     if given := next((name for name in ("prefix", "at") if _is_given(context, name)), None):
         raise Fault(f"{_option(given)} is for translators; the next token of a language model follows its text.")
-    return show_next_of_prompt(model, prompt, out, _steps(context), context.params["bars"])
+    return view_prompt(model, prompt, _steps(context), context.params["bars"])
 
 
 def _steps(context: typer.Context) -> dict[str, float]:
@@ -155,26 +166,18 @@ def _steps(context: typer.Context) -> dict[str, float]:
     return {name: context.params[name] for name in _SAMPLING if context.params[name] is not None}
 
 
-def _show_translation(
-    context: typer.Context,
-    model: "TranslationModel",
-    text: str,
-    view: str,
-    wanted: "DrawingRequest",
-    out: Path | None,
-) -> set[str]:
-    """What a translator looks at, or may write; gives the characters that no font here can draw."""
+def _view_translation(
+    context: typer.Context, model: "TranslationModel", text: str, view: str, wanted: "DrawingRequest"
+) -> "View":
+    """What a translator looks at, or may write."""
+    from regard.seeing.looking import LookedAtPlace, view_beam, view_next, view_translation
+
     given = context.params
     if view == "--beam":
-        from regard.cli.look_ahead import show_beam
-
-        return show_beam(model, text, out, given["width"], given["length_penalty"])
+        return view_beam(model, text, given["width"], given["length_penalty"])
     if view == "--next":
-        from regard.cli.look_ahead import LookedAtPlace, show_next
-
-        place = LookedAtPlace(text, given["prefix"], given["at"])
-        return show_next(model, place, out, _steps(context), given["bars"])
-    return _show_sentence(model, text, given["target"], given["side"], wanted, out)
+        return view_next(model, LookedAtPlace(text, given["prefix"], given["at"]), _steps(context), given["bars"])
+    return view_translation(model, text, given["target"], given["side"], wanted, remark)
 
 
 def _view(context: typer.Context) -> str:
@@ -237,63 +240,9 @@ def _refuse_options(context: typer.Context, model: "Model") -> None:
         raise Fault(f"{_option(given)} is for translators; a {model.recipe.family} reads {reads}.")
 
 
-def _one(model: "Model", inputs: list[str] | None, text: str | None) -> str:
+def _one(model: "Model", given: list[str]) -> str:
     """The one input to look at."""
-    given = [*(inputs or []), *([] if text is None else [text])]
     if len(given) != 1:
         reads = _READS[TASKS[model.recipe.task].reads]
         raise Fault(f"A {model.recipe.family} reads {reads}; give one to look at, not {len(given) or 'none'}.")
     return given[0]
-
-
-def _show_answer(model: "Model", given: str, wanted: "DrawingRequest", out: Path | None) -> set[str]:
-    """What a model looked at before it answered; gives the characters that no font here can draw."""
-    from regard.protocols import Follows
-    from regard.seeing.gazes import see_answer
-    from regard.viewing.canvas import show_word
-    from regard.viewing.drawers import drawing_of
-
-    sight = see_answer(model.task, given)
-    remark(f"{show_word(given)} → {show_word(sight.output)}")
-    if not sight.looks and isinstance(model.task, Follows):  # what it has instead of attention are gates
-        from regard.cli.look_gates import show_gates
-
-        return show_gates(model, given, wanted.layer, out, by_word=not wanted.tokens)
-    looks = sight.between()
-    return _show(drawing_of(looks, wanted), looks, out)
-
-
-def _show_sentence(
-    model: "TranslationModel", text: str, target: str | None, side: str, wanted: "DrawingRequest", out: Path | None
-) -> set[str]:
-    """What a translator looked at; its page also has what else could be written, and the beam."""
-    from regard.cli.look_page import write_sight
-    from regard.seeing.sentences import see
-    from regard.viewing.canvas import show_word
-    from regard.viewing.drawers import drawing_of
-    from regard.viewing.page import Start
-
-    sight = see(model, text, target)
-    remark(f"{show_word(text)} → {show_word(sight.output)}")
-    looks = sight.between(side)
-    drawing = drawing_of(looks, wanted)
-    if out is None or out.suffix.lower() != ".html":
-        return _show(drawing, looks, out)
-    sight.seen(side).one(wanted.layer, wanted.head)  # what the page is to show first must be there
-    mode: Literal["words", "tokens"] = "tokens" if wanted.tokens else "words"
-    write_sight(model, sight, Start(side, wanted.layer, wanted.head or wanted.heads or "mean", mode), out)
-    return set()
-
-
-def _show(drawing: "Drawing", looks: "LooksBetween", out: Path | None) -> set[str]:
-    """Print a drawing, or write the kind of file that its suffix asks for."""
-    if out is None:
-        print("\n".join(drawing.lines(terminal_width(), wants_colour(sys.stdout))))
-    elif out.suffix.lower() == ".json":
-        numbers = {"text": looks.text, "output": looks.output, "side": looks.name, **drawing.numbers()}
-        write_file(out, (json.dumps(numbers, ensure_ascii=False, indent=1) + "\n").encode())
-    elif out.suffix.lower() == ".html":
-        drawing.write_page(out)
-    else:
-        return drawing.draw(out)
-    return set()

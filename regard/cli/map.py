@@ -45,7 +45,7 @@ def command(
         raise Fault("--around is of the neighbours of words; name the words.")
     from regard.seeing.word_maps import MapRequest, map_words
     from regard.verbs.words.opening import open_lexicon
-    from regard.viewing.words.page import write_map_page
+    from regard.viewing.words.page import map_page
     from regard.viewing.words.picture import draw_map
     from regard.viewing.words.record import to_json
 
@@ -59,7 +59,7 @@ def command(
         case ".json":
             write_file(out, (json.dumps(to_json(record), ensure_ascii=False, indent=1) + "\n").encode())
         case ".html":
-            write_map_page(record, out)
+            map_page(record).write(out)
         case _:
             missing = draw_map(record, out)
     remark_written(out, missing)

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from html import escape
 from typing import Any, Literal
 
 from regard.base.faults import Fault
+from regard.base.notebook import table
 from regard.metrics.bleu import UNCUT, bleu, check_tokeniser
 from regard.metrics.brackets import brackets, well_formed
 from regard.metrics.cider import cider
@@ -37,6 +39,13 @@ class Score:
     n: int
     split: str | None = None
     deviation: float | None = None  # the standard deviation over the members of a stack, where it is of several
+
+    def __repr__(self) -> str:
+        return f"Score({self.metric} {self.shown}{f' on {self.split}' if self.split else ''}, n={self.n:,})"
+
+    def _repr_html_(self) -> str:
+        cells = [self.metric, self.shown, self.split or "", f"{self.n:,}", self.signature]
+        return table([list(map(escape, cells))], ["metric", "value", "split", "n", "signature"])
 
     @property
     def digits(self) -> int:

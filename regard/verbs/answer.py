@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from regard.attention.watch import count_gazes, is_watched
 from regard.base.faults import Fault, TextFault
-from regard.protocols import Answer, Tags
+from regard.protocols import Answer, Labelled, Tags
 from regard.tasks.tagging.task import Tagging
+from regard.verbs.place_names import name_answers
 from regard.verbs.tagging import TagSearch, tag_sentences
 
 AT_ONCE = 256  # inputs in one batch
@@ -28,9 +30,15 @@ def answer_each(
 
 def answer_batch(task: Any, inputs: Sequence[Any], search: TagSearch) -> Sequence[Answer | Tags]:
     """The answers to some inputs at once; how tags are searched for is asked of taggers alone."""
-    if isinstance(task, Tagging):
-        return tag_sentences(task, inputs, search)
-    if search.given:
+    if search.given and not isinstance(task, Tagging):
         raise Fault(f"{search.given[0]} is for models that give a tag to each word, which this one does not.")
-    found: Sequence[Answer | Tags] = task.answers(task.read(inputs))
+    since, is_labelled = count_gazes(), isinstance(task, Labelled)
+    found: Sequence[Answer | Tags]
+    if isinstance(task, Tagging):
+        found = tag_sentences(task, inputs, search)
+    else:
+        found = task.answers(task.read(inputs))
+    if is_watched() and is_labelled:
+        raw = {"raw": True} if search.raw else {}
+        name_answers(task, [task.read([each], **raw) for each in inputs], found, since)
     return found

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
+from regard.viewing.drawing import Drawing
 from regard.viewing.graph import record as graph
-from regard.viewing.graph.page import graph_data, write_graph_page
+from regard.viewing.graph.page import graph_data, graph_page
 from regard.viewing.graph.picture import draw_neighbourhood
 from regard.viewing.graph.terminal import neighbourhood_lines
 from regard.viewing.lines import draw_lines
@@ -16,16 +17,16 @@ from regard.viewing.looks import LooksBetween, Manner, places_along, seen_betwee
 from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet
 from regard.viewing.matrix import to_json as matrices_to_json
 from regard.viewing.overlay import record as overlay
-from regard.viewing.overlay.page import overlay_data, write_overlay_page
+from regard.viewing.overlay.page import overlay_data, overlay_page
 from regard.viewing.overlay.picture import draw_overlay
 from regard.viewing.overlay.terminal import overlay_lines
-from regard.viewing.page import MOST_WEIGHTS, PageScene, Start, write_page
-from regard.viewing.sealed import whole_steps
+from regard.viewing.page import MOST_WEIGHTS, PageScene, Start, scene_page
+from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.seen import Block, Joining, Seen
 from regard.viewing.sides import Cells, Nodes, Side, Steps, Words
 from regard.viewing.terminal import matrix_lines
 from regard.viewing.windows import record as windows
-from regard.viewing.windows.page import glimpse_data, write_glimpse_page
+from regard.viewing.windows.page import glimpse_data, glimpse_page
 from regard.viewing.windows.picture import draw_glimpses
 from regard.viewing.windows.terminal import glimpse_lines
 
@@ -46,22 +47,6 @@ class DrawingRequest:
     def given(self) -> list[str]:
         """The names of what was asked for."""
         return [each.name for each in fields(self) if getattr(self, each.name)]
-
-
-class Drawing(Protocol):
-    """Something that can be drawn in every form."""
-
-    def draw(self, path: Path) -> set[str]:
-        """Draw a .png or .svg; gives the characters that no font here can draw."""
-
-    def lines(self, width: int, colour: bool) -> list[str]:
-        """Lines for a terminal."""
-
-    def numbers(self) -> dict[str, Any]:
-        """The same as plain values, for JSON."""
-
-    def write_page(self, path: Path) -> None:
-        """Write an .html page."""
 
 
 @dataclass(frozen=True)
@@ -112,13 +97,13 @@ class _Matrices:
     def numbers(self) -> dict[str, Any]:
         return matrices_to_json(self.matrices)
 
-    def write_page(self, path: Path) -> None:
+    def page(self) -> SealedPage:
         wanted = self.wanted
         words, tokens = (seen_between(self.looks, by_word) for by_word in (True, False))
         words.one(wanted.layer, wanted.head)  # what the page is to show first must be there
         mode: Literal["words", "tokens"] = "tokens" if wanted.tokens else "words"
         start = Start(self.looks.name, wanted.layer, wanted.head or wanted.heads or "mean", mode)
-        write_page(PageScene(self.looks.text, self.looks.output, [words], [tokens], start=start), path)
+        return scene_page(PageScene(self.looks.text, self.looks.output, [words], [tokens], start=start))
 
 
 @dataclass(frozen=True)
@@ -136,8 +121,8 @@ class _Graph:
     def numbers(self) -> dict[str, Any]:
         return graph.to_json(self.record)
 
-    def write_page(self, path: Path) -> None:
-        write_graph_page(self.record, path, self.layer, self.head)
+    def page(self) -> SealedPage:
+        return graph_page(self.record, self.layer, self.head)
 
 
 @dataclass(frozen=True)
@@ -156,8 +141,8 @@ class _Overlay:
     def numbers(self) -> dict[str, Any]:
         return overlay.to_json(self.record)
 
-    def write_page(self, path: Path) -> None:
-        write_overlay_page(self.record, path, self.layer, self.head, self.heads)
+    def page(self) -> SealedPage:
+        return overlay_page(self.record, self.layer, self.head, self.heads)
 
 
 @dataclass(frozen=True)
@@ -173,8 +158,8 @@ class _Windows:
     def numbers(self) -> dict[str, Any]:
         return windows.to_json(self.record)
 
-    def write_page(self, path: Path) -> None:
-        write_glimpse_page(self.record, path)
+    def page(self) -> SealedPage:
+        return glimpse_page(self.record)
 
 
 def _graph(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.base.faults import Fault
 from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
+from regard.viewing.sealed import SealedPage
+from regard.viewing.tables import table_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +47,32 @@ class Gates:
     def means(self) -> dict[str, np.ndarray]:
         """The mean over the units at each word; of a memory, whose signs would cancel, the mean of its size."""
         return {name: np.abs(trace).mean(axis=1) for name, trace in self.traces.items()}
+
+
+@dataclass(frozen=True)
+class DrawnGates:
+    """Gates in every form in which they can be drawn; there is no page of them yet."""
+
+    gates: Gates
+
+    def draw(self, path: Path) -> set[str]:
+        return draw_gates(self.gates, path)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return [self.gates.title, *table_lines(*gates_table(self.gates))]
+
+    def numbers(self) -> dict[str, Any]:
+        return gates_to_json(self.gates)
+
+    def page(self) -> SealedPage:
+        raise Fault("This model has no attention, and its gates have no page; name a .png, an .svg or a .json.")
+
+
+def gates_table(gates: Gates, heading: str = "word") -> tuple[list[str], list[list[str]]]:
+    """The names of columns, and a row for each word: the means of the gates, and what would be answered there."""
+    columns = gates.means | {show_word(name): course for name, course in gates.answers.items()}
+    cells = [[f"{value:.2f}" for value in course] for course in columns.values()]
+    return [heading, *columns], [list(row) for row in zip(map(show_word, gates.words), *cells, strict=True)]
 
 
 def gates_to_json(gates: Gates) -> dict[str, Any]:

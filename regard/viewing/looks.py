@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from regard.viewing.seen import Block, Seen
-from regard.viewing.sides import Side, Steps, Words
+from regard.viewing.sides import Cells, Nodes, Side, Steps, Words
 
 Manner = Literal["weights", "edges", "windows"]
 
@@ -62,6 +62,13 @@ def places_along(side: Side, other: Side, by_word: bool) -> tuple[list[str], lis
     if by_word:
         return list(side.words), list(side.places)
     return list(side.tokens), list(range(len(side.tokens)))
+
+
+def names_along(side: Side, other: Side) -> list[str]:
+    """The name of each place along a side, which is a token, a step or a node; the cells of a picture have none."""
+    if isinstance(side, Nodes):
+        return list(side.names)
+    return [] if isinstance(side, Cells) else places_along(side, other, by_word=False)[0]
 
 
 def word_means(places: Sequence[int]) -> np.ndarray:

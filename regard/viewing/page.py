@@ -7,7 +7,6 @@ the folder `page`, which the page of `regard serve` shows too; here they are sea
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from regard.base.faults import Fault
@@ -15,7 +14,7 @@ from regard.viewing.canvas import show_word
 from regard.viewing.choices.page import place_data
 from regard.viewing.choices.record import Choices
 from regard.viewing.matrix import entropy
-from regard.viewing.sealed import named_language, whole_steps, write_sealed
+from regard.viewing.sealed import SealedPage, named_language, whole_steps
 from regard.viewing.seen import Joining, Seen
 from regard.viewing.tree.page import tree_data
 from regard.viewing.tree.record import Tree
@@ -59,15 +58,15 @@ def fits(seen: Sequence[Seen]) -> bool:
     return _count(seen) <= MOST_WEIGHTS
 
 
-def write_page(scene: PageScene, path: Path) -> None:
-    """Write the page to a file; refuse what no browser would show with pleasure."""
+def scene_page(scene: PageScene) -> SealedPage:
+    """The page of a scene; what no browser would show with pleasure is refused."""
     every = [*scene.words, *scene.tokens]
     if not fits(every):
         raise Fault(
             f"A page of these sentences would hold {_count(every):,} weights, and {MOST_WEIGHTS:,} are the most; "
             "give shorter sentences, or draw one block as a .png."
         )
-    write_sealed(path, SCRIPT, STYLES, scene_data(scene))
+    return SealedPage(SCRIPT, STYLES, scene_data(scene))
 
 
 def scene_data(scene: PageScene) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -27,8 +28,28 @@ _UNNAMED = ("", "src", "tgt")  # what languages are called when nobody has named
 _SPELLED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def seal(entry: str, styles: Sequence[str], data: Any) -> str:
+@dataclass(frozen=True)
+class SealedPage:
     """The page that a script of the folder `page` draws of the data, with these styles of it."""
+
+    script: str
+    styles: Sequence[str]
+    data: Any
+
+    @property
+    def html(self) -> str:
+        """The whole page as text."""
+        return seal(self.script, self.styles, self.data)
+
+    def write(self, path: Path) -> None:
+        """Write it to a file; what is not called .html is refused."""
+        if path.suffix.lower() != ".html":
+            raise Fault(f"{path} does not end in .html, which is what a page is.")
+        write_file(path, self.html.encode())
+
+
+def seal(entry: str, styles: Sequence[str], data: Any) -> str:
+    """The text of such a page."""
     style, script = "\n".join(map(read_part, styles)), join_modules(entry)
     policy = (
         f"default-src 'none'; style-src {_checksum(style)}; script-src {_checksum(script)}; img-src data:; "
@@ -37,13 +58,6 @@ def seal(entry: str, styles: Sequence[str], data: Any) -> str:
     texts = read_texts("regard.viewing")
     parts = {"policy": policy, "style": style, "script": script, "data": data_block(data), "texts": data_block(texts)}
     return Template(read_part(FRAME)).substitute(parts, noscript=in_every_language(texts, "noscript.page"))
-
-
-def write_sealed(path: Path, entry: str, styles: Sequence[str], data: Any) -> None:
-    """Write such a page to a file; what is not called .html is refused."""
-    if path.suffix.lower() != ".html":
-        raise Fault(f"{path} does not end in .html, which is what a page is.")
-    write_file(path, seal(entry, styles, data).encode())
 
 
 def whole_steps(weights: np.ndarray) -> list[int]:

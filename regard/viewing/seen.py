@@ -47,6 +47,14 @@ class Seen:
         if not self.blocks:
             raise ValueError(f"nothing was seen on the side '{self.side}'")
 
+    def __repr__(self) -> str:
+        return f"Seen({self.side}: {len(self.rows)} look at {len(self.columns)}, {_sizes(self.heads)})"
+
+    def _repr_html_(self) -> str:
+        from regard.viewing.notebook import seen_in_notebook  # which draws what is seen
+
+        return seen_in_notebook(self)
+
     @property
     def heads(self) -> list[int]:
         """How many heads each block has."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from zlib import crc32
 
 from regard.base.faults import printable
 from regard.viewing.canvas import show_word
-from regard.viewing.sealed import write_sealed
+from regard.viewing.sealed import SealedPage
 
 STYLES = ("page.css", "tags.css")
 SCRIPT = "tags-page.js"
@@ -39,8 +38,8 @@ def _begin(type_: str, colour: bool) -> str:
     return f"\x1b[{_COLOURS[crc32(type_.encode()) % len(_COLOURS)]}m" if colour else ""
 
 
-def write_tags_page(title: str, sentences: Sequence[TaggedWords], path: Path) -> None:
-    """Write sentences with their tags as one HTML page, complete in itself."""
+def tags_page(title: str, sentences: Sequence[TaggedWords]) -> SealedPage:
+    """Sentences with their tags as one HTML page, complete in itself."""
     data = [
         {
             "words": [show_word(word) for word in each.words],
@@ -50,4 +49,4 @@ def write_tags_page(title: str, sentences: Sequence[TaggedWords], path: Path) ->
         }
         for each in sentences
     ]
-    write_sealed(path, SCRIPT, STYLES, {"title": title, "sentences": data})
+    return SealedPage(SCRIPT, STYLES, {"title": title, "sentences": data})

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from chromium import Browser
 
-from regard.viewing.graph.page import write_graph_page
-from regard.viewing.overlay.page import write_overlay_page
-from regard.viewing.windows.page import write_glimpse_page
+from regard.viewing.graph.page import graph_page
+from regard.viewing.overlay.page import overlay_page
+from regard.viewing.windows.page import glimpse_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
 from drawn import glimpses, neighbourhood, overlay, star
@@ -18,12 +18,12 @@ from drawn import glimpses, neighbourhood, overlay, star
 pytestmark = pytest.mark.browser
 
 PAGES: dict[str, Callable[[Path], None]] = {
-    "graph": lambda path: write_graph_page(neighbourhood(), path),
-    "two rings": lambda path: write_graph_page(neighbourhood(rings=2), path),
-    "star": lambda path: write_graph_page(star(60), path),
-    "alone": lambda path: write_graph_page(star(0, heads=4), path),
-    "windows": lambda path: write_glimpse_page(glimpses(), path),
-    "overlay": lambda path: write_overlay_page(overlay(), path),
+    "graph": lambda path: graph_page(neighbourhood()).write(path),
+    "two rings": lambda path: graph_page(neighbourhood(rings=2)).write(path),
+    "star": lambda path: graph_page(star(60)).write(path),
+    "alone": lambda path: graph_page(star(0, heads=4)).write(path),
+    "windows": lambda path: glimpse_page(glimpses()).write(path),
+    "overlay": lambda path: overlay_page(overlay()).write(path),
 }
 
 Opened = Callable[..., Browser]

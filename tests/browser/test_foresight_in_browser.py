@@ -13,9 +13,9 @@ from scenes import HOSTILE
 
 from regard.decoding.filters import distribution
 from regard.decoding.options import SamplingOptions
-from regard.viewing.choices.page import ChoicesStart, write_choices_page
+from regard.viewing.choices.page import ChoicesStart, choices_page
 from regard.viewing.choices.record import Choices, Panel
-from regard.viewing.tree.page import write_tree_page
+from regard.viewing.tree.page import tree_page
 from regard.viewing.tree.record import Tree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
@@ -33,7 +33,7 @@ def tree(browser: Browser, tmp_path: Path) -> Opened:
     """Open the page of a tree."""
 
     def show(shown: Tree | None = None, fragment: str = "") -> Browser:
-        write_tree_page(shown or small_tree(), tmp_path / "árvore.html", ("en", "pt"))
+        tree_page(shown or small_tree(), ("en", "pt")).write(tmp_path / "árvore.html")
         browser.open(tmp_path / "árvore.html", fragment)
         return browser
 
@@ -46,7 +46,7 @@ def following(browser: Browser, tmp_path: Path) -> Opened:
 
     def show(shown: Choices | None = None, fragment: str = "", start: ChoicesStart | None = None) -> Browser:
         path = tmp_path / "próximo.html"
-        write_choices_page(shown or choices(), path, ("en", "pt"), start or ChoicesStart({}, EXAMPLES))
+        choices_page(shown or choices(), ("en", "pt"), start or ChoicesStart({}, EXAMPLES)).write(path)
         browser.open(path, fragment)
         return browser
 

@@ -10,7 +10,7 @@ import pytest
 from chromium import Browser
 from scenes import ARABIC, CROSSING, HEBREW, HOSTILE, LONG, SOURCE, TARGET, recurrent, scene
 
-from regard.viewing.page import PageScene, write_page
+from regard.viewing.page import PageScene, scene_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
 from next_tokens import choices
@@ -27,7 +27,7 @@ def opened(browser: Browser, tmp_path: Path) -> Opened:
 
     def show(shown: PageScene | None = None, fragment: str = "") -> Browser:
         path = tmp_path / "página.html"
-        write_page(shown or scene(), path)
+        scene_page(shown or scene()).write(path)
         browser.open(path, fragment)
         return browser
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from chromium import Browser
 
-from regard.viewing.words.page import write_map_page
+from regard.viewing.words.page import map_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
 from word_maps import compass
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(browser: Browser, tmp_path: Path) -> Browser:
-    write_map_page(compass(), tmp_path / "map.html")
+    map_page(compass()).write(tmp_path / "map.html")
     browser.open(tmp_path / "map.html")
     return browser
 

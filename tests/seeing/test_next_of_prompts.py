@@ -15,8 +15,8 @@ from small_network import network_in, table_in
 
 from regard.base.faults import Fault
 from regard.cli import main
-from regard.cli.look_ahead import show_next_of_prompt
 from regard.families import check_recipe
+from regard.seeing.looking import view_prompt
 from regard.seeing.next_token import prompt_choices
 from regard.verbs.generate.model import LanguageModel
 
@@ -65,19 +65,16 @@ def test_counts_have_no_vectors(counts: LanguageModel) -> None:
     assert not prompt_choices(counts, "the cat").nearest
 
 
-def test_each_kind_of_file_names_the_nearest(
-    network: LanguageModel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_kind_of_file_names_the_nearest(network: LanguageModel, tmp_path: Path) -> None:
     named = [token for token, _ in prompt_choices(network, "the cat").nearest]
     for name in ("next.json", "next.svg", "next.html"):
-        show_next_of_prompt(network, "the cat", tmp_path / name, {}, 4)
+        view_prompt(network, "the cat", {}, 4).save(tmp_path / name)
     found = json.loads((tmp_path / "next.json").read_text(encoding="utf-8"))
     assert [each["token"] for each in found["nearest"]] == named
     assert found["text"] == "the cat"
     assert "Output vectors nearest to the state" in (tmp_path / "next.svg").read_text(encoding="utf-8")
     assert '"nearest"' in (tmp_path / "next.html").read_text(encoding="utf-8")
-    show_next_of_prompt(network, "", None, {}, 4)
-    told = capsys.readouterr().out
+    told = repr(view_prompt(network, "", {}, 4))
     assert "At the beginning" in told
     assert "Output vectors nearest to the state, by cosine: " in told
 

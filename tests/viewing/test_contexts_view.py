@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.cli import main
 from regard.protocols import TextVectors
 from regard.seeing.contexts import word_contexts
-from regard.viewing.contexts.page import write_contexts_page
+from regard.viewing.contexts.page import contexts_page
 from regard.viewing.contexts.picture import draw_contexts
 from regard.viewing.contexts.record import ContextLayer, Occurrence, WordContexts, contexts_to_json
 from regard.viewing.contexts.terminal import contexts_lines
@@ -80,7 +80,7 @@ def test_a_picture_is_drawn(tmp_path: Path, suffix: str) -> None:
 
 
 def test_a_page_holds_all_that_it_needs(tmp_path: Path) -> None:
-    write_contexts_page(made(), tmp_path / "bank.html")
+    contexts_page(made()).write(tmp_path / "bank.html")
     page = (tmp_path / "bank.html").read_text(encoding="utf-8")
     assert "layer 1 (100% of the variance)" in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")

@@ -52,14 +52,14 @@ def test_every_form_can_be_made(case: str, tmp_path: Path) -> None:
         assert (tmp_path / f"look{suffix}").stat().st_size > 1000
     assert max(map(len, drawing.lines(40, colour=False))) <= 40
     assert json.loads(json.dumps(drawing.numbers()))
-    drawing.write_page(tmp_path / "look.html")
+    drawing.page().write(tmp_path / "look.html")
     assert page_data(tmp_path / "look.html")
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_page_must_be_called_one(case: str, tmp_path: Path) -> None:
     with pytest.raises(Fault, match=r"look.htm does not end in \.html"):
-        drawing_of(CASES[case], DrawingRequest()).write_page(tmp_path / "look.htm")
+        drawing_of(CASES[case], DrawingRequest()).page().write(tmp_path / "look.htm")
 
 
 def test_words_are_joined_before_they_look_at_a_picture() -> None:
@@ -105,6 +105,6 @@ def test_what_was_typed_stays_text(case: str, tmp_path: Path) -> None:
     tags = []
     for number, each in enumerate((looks, hostile)):
         path = tmp_path / f"{number}.html"
-        drawing_of(each, DrawingRequest()).write_page(path)
+        drawing_of(each, DrawingRequest()).page().write(path)
         tags.append([tag for tag, _ in Reader(path.read_text(encoding="utf-8")).tags])
     assert tags[0] == tags[1]

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.choices.page import ChoicesStart, write_choices_page
-from regard.viewing.tree import page as tree_page
-from regard.viewing.tree.page import write_tree_page
+from regard.viewing.choices.page import ChoicesStart, choices_page
+from regard.viewing.tree import page as tree_pages
+from regard.viewing.tree.page import tree_page
 
 sys.path.insert(0, str(Path(__file__).parent))
 from next_tokens import choices
@@ -24,11 +24,11 @@ from trees import small_tree
 
 
 def tree_with(text: str, path: Path) -> None:
-    write_tree_page(small_tree([text, "b", "c", "d", "e", "f"], source=text), path)
+    tree_page(small_tree([text, "b", "c", "d", "e", "f"], source=text)).write(path)
 
 
 def choices_with(text: str, path: Path) -> None:
-    write_choices_page(choices(tokens=[text, "b", "c"], before=[text]), path)
+    choices_page(choices(tokens=[text, "b", "c"], before=[text])).write(path)
 
 
 PAGES: dict[str, Callable[[str, Path], None]] = {"tree": tree_with, "next": choices_with}
@@ -101,7 +101,7 @@ def test_the_same_is_the_same_page(page: Callable[[str], str]) -> None:
 
 
 def test_the_page_has_the_whole_tree(tmp_path: Path) -> None:
-    write_tree_page(small_tree(), tmp_path / "tree.html", ("en", "pt"))
+    tree_page(small_tree(), ("en", "pt")).write(tmp_path / "tree.html")
     found = data_of((tmp_path / "tree.html").read_text(encoding="utf-8"))
     assert (found["source"], found["target"]) == (
         {"text": "x y", "language": "en"},
@@ -126,16 +126,16 @@ def test_the_page_has_the_whole_tree(tmp_path: Path) -> None:
 
 
 def test_a_tree_from_the_right_says_so_and_unnamed_languages_are_not_claimed(tmp_path: Path) -> None:
-    write_tree_page(small_tree("אבגדהו"), tmp_path / "tree.html", ("src", "tgt"))
+    tree_page(small_tree("אבגדהו"), ("src", "tgt")).write(tmp_path / "tree.html")
     found = data_of((tmp_path / "tree.html").read_text(encoding="utf-8"))
     assert found["leftwards"] is True
     assert (found["source"]["language"], found["target"]["language"]) == ("", "")
 
 
 def test_too_large_a_tree_is_refused_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_page, "MOST_NODES", 9)
+    monkeypatch.setattr(tree_pages, "MOST_NODES", 9)
     with pytest.raises(Fault, match=r"would hold 10 hypotheses, and 9 are the most; .* or write a \.json"):
-        write_tree_page(small_tree(), tmp_path / "tree.html")
+        tree_page(small_tree()).write(tmp_path / "tree.html")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,7 +144,7 @@ def test_too_large_a_tree_is_refused_with_what_to_do(tmp_path: Path, monkeypatch
 
 def test_the_page_has_the_whole_distribution_and_where_it_starts(tmp_path: Path) -> None:
     start = ChoicesStart({"top_k": 3}, [{"top_p": 0.9}], shown=2)
-    write_choices_page(choices(), tmp_path / "next.html", ("en", "pt"), start)
+    choices_page(choices(), ("en", "pt"), start).write(tmp_path / "next.html")
     found = data_of((tmp_path / "next.html").read_text(encoding="utf-8"))
     assert np.exp(found["log_probabilities"]) == pytest.approx([0.4, 0.3, 0.2, 0.06, 0.04], rel=1e-5)
     assert (found["before"], found["tokens"], found["taken"]) == (["▁Eu", "▁vejo"], ["▁a", "▁o", "▁um"], 1)
@@ -157,7 +157,7 @@ def test_what_the_model_never_writes_is_left_out(tmp_path: Path) -> None:
     from regard.viewing.choices.record import Panel
 
     sure = replace(choices(), panels=[Panel("", "", {}, np.array([0.7, 0.3, 0.0]))], origins=[0])
-    write_choices_page(sure, tmp_path / "next.html")
+    choices_page(sure).write(tmp_path / "next.html")
     found = data_of((tmp_path / "next.html").read_text(encoding="utf-8"))
     assert (len(found["log_probabilities"]), found["tokens"], found["shown"]) == (2, ["▁a", "▁o"], 2)
 

@@ -10,7 +10,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.viewing.overlay import page
-from regard.viewing.overlay.page import overlay_data, write_overlay_page
+from regard.viewing.overlay.page import overlay_data, overlay_page
 from regard.viewing.overlay.picture import blend, draw_overlay, stretch
 from regard.viewing.overlay.record import from_json, to_json
 from regard.viewing.overlay.terminal import overlay_lines
@@ -75,7 +75,7 @@ def test_a_page_has_weights_in_ten_thousandths() -> None:
 def test_a_page_of_too_many_weights_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "MOST_WEIGHTS", 23)
     with pytest.raises(Fault, match="would hold 24 weights, and 23 are the most"):
-        write_overlay_page(overlay(), tmp_path / "page.html")
+        overlay_page(overlay()).write(tmp_path / "page.html")
 
 
 def test_weights_that_do_not_fit_are_refused() -> None:

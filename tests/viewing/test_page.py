@@ -15,7 +15,7 @@ from regard.base.faults import Fault
 from regard.viewing import page
 from regard.viewing.choices.page import place_data
 from regard.viewing.matrix import entropy
-from regard.viewing.page import SCRIPT, STYLES, PageScene, Start, fits, scene_data, write_page
+from regard.viewing.page import SCRIPT, STYLES, PageScene, Start, fits, scene_data, scene_page
 from regard.viewing.sealed import seal
 from regard.viewing.seen import Block, Seen
 
@@ -101,7 +101,7 @@ def test_no_text_can_become_markup() -> None:
 def test_any_word_comes_through(word: str, tmp_path: Path) -> None:
     from regard.viewing.canvas import show_word
 
-    write_page(scene([word, "b"]), tmp_path / "page.html")
+    scene_page(scene([word, "b"])).write(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert data_of(text)["modes"]["words"]["cross"]["columns"][0] == show_word(word)
 
@@ -140,7 +140,7 @@ def test_too_many_weights_are_refused_with_the_limit(tmp_path: Path, monkeypatch
     monkeypatch.setattr(page, "MOST_WEIGHTS", 7)
     assert not fits(scene().words)
     with pytest.raises(Fault, match=r"would hold 8 weights, and 7 are the most; give shorter sentences"):
-        write_page(scene(), tmp_path / "page.html")
+        scene_page(scene()).write(tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(page, "MOST_WEIGHTS", 8)
     assert fits(scene().words)
@@ -148,7 +148,7 @@ def test_too_many_weights_are_refused_with_the_limit(tmp_path: Path, monkeypatch
 
 def test_a_page_is_html(tmp_path: Path) -> None:
     with pytest.raises(Fault, match=r"page.txt does not end in \.html"):
-        write_page(scene(), tmp_path / "page.txt")
+        scene_page(scene()).write(tmp_path / "page.txt")
 
 
 def test_the_page_has_what_else_could_be_written_and_the_beam_if_they_are_given() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.tags import TaggedWords, bracketed, write_tags_page
+from regard.viewing.tags import TaggedWords, bracketed, tags_page
 
 SENTENCE = TaggedWords(
     ["Ana", "reads", "</script>", "\x1b[2J"],
@@ -25,7 +25,7 @@ def test_spans_stand_in_brackets_and_in_the_colour_of_their_type() -> None:
 
 
 def test_a_page_holds_words_as_text_alone(tmp_path: Path) -> None:
-    write_tags_page("runs/chunks", [SENTENCE], tmp_path / "tags.html")
+    tags_page("runs/chunks", [SENTENCE]).write(tmp_path / "tags.html")
     page = (tmp_path / "tags.html").read_text(encoding="utf-8")
     assert page.count("</script>") == 2  # that of the data and that of the script
     found = re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
@@ -34,4 +34,4 @@ def test_a_page_holds_words_as_text_alone(tmp_path: Path) -> None:
     assert data["sentences"][0]["words"][:3] == ["Ana", "reads", "</script>"]
     assert data["sentences"][0]["spans"] == [["NP", 0, 1], ["NP", 2, 4]]
     with pytest.raises(Fault, match=r"does not end in \.html, which is what a page is"):
-        write_tags_page("runs/chunks", [SENTENCE], tmp_path / "tags.png")
+        tags_page("runs/chunks", [SENTENCE]).write(tmp_path / "tags.png")

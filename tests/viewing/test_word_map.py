@@ -14,7 +14,7 @@ from regard.data.vectors.word_vectors import WordVectors
 from regard.seeing.word_maps import MapRequest, map_words
 from regard.verbs.words.lexicon import Lexicon
 from regard.viewing.words.labels import place_labels
-from regard.viewing.words.page import map_data, write_map_page
+from regard.viewing.words.page import map_data, map_page
 from regard.viewing.words.picture import draw_map
 from regard.viewing.words.record import to_json
 
@@ -63,7 +63,7 @@ def test_pictures_and_pages_are_written(tmp_path: Path):
         assert f">{word}</text>" in drawn
     draw_map(compass(), tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_text(encoding="utf-8") == drawn
-    write_map_page(compass(), tmp_path / "map.html")
+    map_page(compass()).write(tmp_path / "map.html")
     assert "6 words of a compass" in (tmp_path / "map.html").read_text(encoding="utf-8")
 
 

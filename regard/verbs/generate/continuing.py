@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
+from regard.base.notebook import paragraph, tokens_by_probability
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions, change_options
@@ -39,6 +40,12 @@ class Generated:
     score: float
     tokens: list[str]
     token_scores: list[float]
+
+    def __repr__(self) -> str:
+        return f"Generated({self.text!r}, score {self.score:.3f})"
+
+    def _repr_html_(self) -> str:
+        return paragraph(self.text) + tokens_by_probability(self.tokens, self.token_scores)
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from regard.base.notebook import Results
 from regard.model import Model
 from regard.tasks.language.options import LanguageRecipe
 from regard.verbs.generate.continuing import Generated, generate, generate_aloud
@@ -43,7 +44,7 @@ class LanguageModel(Model):
             "n_best": n_best,
         }
         table = {name: value for name, value in given.items() if value is not None}
-        return list(self.generate_by(GenerateRequest.read(table)))
+        return Results(self.generate_by(GenerateRequest.read(table)))
 
     def generate_by(self, request: GenerateRequest, number: int = 0) -> Iterator[list[Generated]]:
         """The same for a request, prompt after prompt; what is drawn depends on their numbers, from this one on."""

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from regard.attention.alignments import links
-from regard.attention.watch import is_watched, watching, without_watching
+from regard.attention.watch import count_gazes, is_watched, watching, without_watching
 from regard.base.faults import Fault
+from regard.base.notebook import Results
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import change_options
 from regard.decoding.output import Hypothesis
@@ -20,6 +21,7 @@ from regard.tasks.translation.forcing import force_batch, forced_scores, forced_
 from regard.tasks.translation.lengths import check_length, check_target
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
+from regard.verbs.place_names import name_rows
 from regard.verbs.table import needs
 from regard.verbs.translate.outputs import Alignment, Translated
 from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, batches_of, find
@@ -110,7 +112,7 @@ class TranslationModel(Model):
             if rank is not None:
                 found = [rank(text, hypotheses) for text, hypotheses in zip(texts, found, strict=True)]
         if is_watched() and texts:
-            self.force(texts, [hypotheses[0].tokens for hypotheses in found])
+            self._force_named(texts, [hypotheses[0].tokens for hypotheses in found])
         if dictionary is None:
             return self._translations(texts, found)
         from regard.verbs.translate.unknown import replace_unknown
@@ -158,12 +160,19 @@ class TranslationModel(Model):
             pieces = own[0].target.pieces(own[0].tokens)
             return Translated(written[0][0], best.score, pieces, best.token_scores, written, partial(alignment, number))
 
-        return [told(number, hypotheses) for number, hypotheses in enumerate(found)]
+        return Results(told(number, hypotheses) for number, hypotheses in enumerate(found))
 
     @torch.no_grad()
     def force(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> Tensor:
         """Let the model read these texts and write just these tokens; the log-probability of each output."""
         return forced_scores(self.task, force_batch(self.task, texts, outputs))
+
+    def _force_named(self, texts: Sequence[str], outputs: Sequence[Sequence[int]]) -> None:
+        """The same for whoever watches, with the tokens on both sides of what is looked at."""
+        since, task = count_gazes(), self.task
+        self.force(texts, outputs)
+        sides = [task.sides(task.read([text]), [own], text) for text, own in zip(texts, outputs, strict=True)]
+        name_rows(since, sides)
 
     @torch.no_grad()
     def translate_as(self, texts: Sequence[str], outputs: Sequence[str]) -> list[Translated]:

@@ -7,10 +7,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from regard.base.faults import Fault
+from regard.base.notebook import paragraph, table, tokens_by_probability
 from regard.data.corpora.sentences import Sentence, rejoin, replace_texts, split_long, split_sentences, truncate
 
 Alignment = list[tuple[int, int]]
@@ -28,6 +30,16 @@ class Translated:
     token_scores: list[float]
     n_best: list[tuple[str, float]]
     _align: Callable[[], Alignment] = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        others = f", {len(self.n_best) - 1} others" if len(self.n_best) > 1 else ""
+        return f"Translated({self.text!r}, score {self.score:.3f}{others})"
+
+    def _repr_html_(self) -> str:
+        parts = [paragraph(self.text), tokens_by_probability(self.tokens, self.token_scores)]
+        if len(self.n_best) > 1:
+            parts.append(table(([escape(text), f"{score:.3f}"] for text, score in self.n_best), ["candidate", "score"]))
+        return "".join(parts)
 
     @cached_property
     def alignment(self) -> Alignment:

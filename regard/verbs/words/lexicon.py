@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.base.notebook import paragraph, ranked
 from regard.base.progress import Remark, ignore_remark
 from regard.data.vectors.word_vectors import WordVectors
 
@@ -27,6 +28,12 @@ class NeighboursOfWord:
     word: str
     neighbours: list[tuple[str, float]]
 
+    def __repr__(self) -> str:
+        return f"NeighboursOfWord({self.word!r}: {_in_brief(self.neighbours)})"
+
+    def _repr_html_(self) -> str:
+        return paragraph(self.word) + ranked(self.neighbours)
+
     def as_dict(self) -> dict[str, Any]:
         return {"query": self.query, "word": self.word, "neighbours": [list(each) for each in self.neighbours]}
 
@@ -41,6 +48,14 @@ class SolvedAnalogy:
     @property
     def word(self) -> str:
         return self.neighbours[0][0]
+
+    def __repr__(self) -> str:
+        a, b, c = self.words
+        return f"SolvedAnalogy({a!r} is to {b!r} as {c!r} is to {_in_brief(self.neighbours)})"
+
+    def _repr_html_(self) -> str:
+        a, b, c = self.words
+        return paragraph(f"{a} is to {b} as {c} is to") + ranked(self.neighbours)
 
     def as_dict(self) -> dict[str, Any]:
         neighbours = [list(each) for each in self.neighbours]
@@ -130,6 +145,11 @@ class Lexicon:
         names = ", ".join(f"'{self.vectors.words[self._by_caseless[each[0]]]}'" for each in near)
         meant = f"; did you mean {names}?" if names else "."
         return Fault(f"The word '{word[:_LONGEST_SHOWN]}' is not among the {len(self.vectors):,} of {self.name}{meant}")
+
+
+def _in_brief(neighbours: Sequence[tuple[str, float]]) -> str:
+    shown = ", ".join(f"{word} {cosine:.2f}" for word, cosine in neighbours[:3])
+    return f"{shown}, …" if len(neighbours) > 3 else shown
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:

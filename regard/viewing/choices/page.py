@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from regard.viewing.canvas import show_word
 from regard.viewing.choices.record import Choices
-from regard.viewing.sealed import named_language, write_sealed
+from regard.viewing.sealed import SealedPage, named_language
 from regard.viewing.written import visible
 
 STYLES = ("page.css", "next.css")
@@ -27,14 +26,14 @@ class ChoicesStart:
     shown: int = 12  # tokens
 
 
-def write_choices_page(
-    choices: Choices, path: Path, languages: tuple[str, str] = ("", ""), start: ChoicesStart | None = None
-) -> None:
-    """Write the page to a file; all tokens that have names can be shown, and all others count.
+def choices_page(
+    choices: Choices, languages: tuple[str, str] = ("", ""), start: ChoicesStart | None = None
+) -> SealedPage:
+    """The page of a next token; all tokens that have names can be shown, and all others count.
 
     The languages are those of source and target, so that a browser shapes and reads them right.
     """
-    write_sealed(path, SCRIPT, STYLES, _data(choices, languages, start or ChoicesStart()))
+    return SealedPage(SCRIPT, STYLES, _data(choices, languages, start or ChoicesStart()))
 
 
 def _data(choices: Choices, languages: tuple[str, str], start: ChoicesStart) -> dict[str, Any]:

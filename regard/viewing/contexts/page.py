@@ -1,22 +1,21 @@
 """One word in several contexts as one HTML page: complete in itself, offline, in any browser."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from regard.viewing.canvas import show_word
 from regard.viewing.contexts.record import WordContexts
-from regard.viewing.sealed import write_sealed
+from regard.viewing.sealed import SealedPage
 
 STYLES = ("page.css", "contexts.css")
 SCRIPT = "contexts-page.js"
 _DIGITS = 4
 
 
-def write_contexts_page(contexts: WordContexts, path: Path) -> None:
-    """Write the page to a file."""
-    write_sealed(path, SCRIPT, STYLES, contexts_data(contexts))
+def contexts_page(contexts: WordContexts) -> SealedPage:
+    """The page of a word."""
+    return SealedPage(SCRIPT, STYLES, contexts_data(contexts))
 
 
 def contexts_data(contexts: WordContexts) -> dict[str, Any]:

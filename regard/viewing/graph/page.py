@@ -1,22 +1,19 @@
 """A neighbourhood as one HTML page: complete in itself, offline, in any browser."""
 
-from pathlib import Path
 from typing import Any
 
 from regard.viewing.canvas import show_word
 from regard.viewing.graph.layout import lay_out
 from regard.viewing.graph.record import Neighbourhood
-from regard.viewing.sealed import whole_steps, write_sealed
+from regard.viewing.sealed import SealedPage, whole_steps
 
 STYLES = ("page.css", "graph.css")
 SCRIPT = "graph-page.js"
 
 
-def write_graph_page(
-    neighbourhood: Neighbourhood, path: Path, layer: int | None = None, head: int | None = None
-) -> None:
-    """Write the page to a file; it begins with this block and head."""
-    write_sealed(path, SCRIPT, STYLES, graph_data(neighbourhood, layer, head))
+def graph_page(neighbourhood: Neighbourhood, layer: int | None = None, head: int | None = None) -> SealedPage:
+    """The page; it begins with this block and head."""
+    return SealedPage(SCRIPT, STYLES, graph_data(neighbourhood, layer, head))
 
 
 def graph_data(neighbourhood: Neighbourhood, layer: int | None = None, head: int | None = None) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Attention over a picture as one HTML page: complete in itself, offline, in any browser."""
 
-from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
@@ -8,24 +7,24 @@ from regard.viewing.canvas import show_word
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.page import MOST_WEIGHTS
 from regard.viewing.raster import page_picture
-from regard.viewing.sealed import whole_steps, write_sealed
+from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.seen import Joining, block_named
 
 STYLES = ("page.css", "pictures.css")
 SCRIPT = "overlay-page.js"
 
 
-def write_overlay_page(
-    overlay: Overlay, path: Path, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
-) -> None:
-    """Write the page to a file; it begins with this block and head. Refused is what no browser would show."""
+def overlay_page(
+    overlay: Overlay, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> SealedPage:
+    """The page; it begins with this block and head. Refused is what no browser would show."""
     count = sum(block.weights.size for block in overlay.blocks)
     if count > MOST_WEIGHTS:
         raise Fault(
             f"A page of this picture would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block "
             "as a .png."
         )
-    write_sealed(path, SCRIPT, STYLES, overlay_data(overlay, layer, head, heads))
+    return SealedPage(SCRIPT, STYLES, overlay_data(overlay, layer, head, heads))
 
 
 def overlay_data(

@@ -1,6 +1,8 @@
 // What is shown stands in the fragment of the address, which no server is ever told.
 
-const written = () => new URLSearchParams(location.hash.slice(1));
+let aside = null; // the same, where the address cannot be changed: in a notebook a page stands in a frame without one
+
+const written = () => new URLSearchParams(aside ?? location.hash.slice(1));
 
 /** What the fragment asks for; of what is named twice, the last. */
 export const wished = () => Object.fromEntries(written());
@@ -20,7 +22,8 @@ export function remember(values) {
   if (String(fragment) === String(written())) return;
   try {
     history.replaceState(null, "", `#${fragment}`);
+    aside = null;
   } catch {
-    // Some browsers allow only so many changes in a while; the next one takes this along.
+    aside = String(fragment); // some browsers also allow only so many changes in a while
   }
 }

@@ -1,12 +1,11 @@
 """The beam as one HTML page to explore: complete in itself, offline, in any browser."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
 from regard.viewing.canvas import runs_leftwards, show_word
-from regard.viewing.sealed import named_language, write_sealed
+from regard.viewing.sealed import SealedPage, named_language
 from regard.viewing.tree.lanes import lanes
 from regard.viewing.tree.record import Tree
 from regard.viewing.written import visible
@@ -16,8 +15,8 @@ SCRIPT = "tree-page.js"
 MOST_NODES = 5000  # which a browser still lays out in a second
 
 
-def write_tree_page(tree: Tree, path: Path, languages: tuple[str, str] = ("", "")) -> None:
-    """Write the page to a file; refuse what no browser would show with pleasure.
+def tree_page(tree: Tree, languages: tuple[str, str] = ("", "")) -> SealedPage:
+    """The page of a tree; what no browser would show with pleasure is refused.
 
     The languages are those of source and target, so that a browser shapes and reads them right.
     """
@@ -26,7 +25,7 @@ def write_tree_page(tree: Tree, path: Path, languages: tuple[str, str] = ("", ""
             f"A page of this beam would hold {len(tree.nodes):,} hypotheses, and {MOST_NODES:,} are the most; give a "
             "shorter sentence or a narrower beam, or write a .json."
         )
-    write_sealed(path, SCRIPT, STYLES, tree_data(tree, languages))
+    return SealedPage(SCRIPT, STYLES, tree_data(tree, languages))
 
 
 def tree_data(tree: Tree, languages: tuple[str, str]) -> dict[str, Any]:

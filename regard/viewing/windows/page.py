@@ -1,20 +1,19 @@
 """A path of glimpses as one HTML page to step through: complete in itself, offline, in any browser."""
 
-from pathlib import Path
 from typing import Any
 
 from regard.viewing.canvas import show_word
 from regard.viewing.raster import page_picture
-from regard.viewing.sealed import write_sealed
+from regard.viewing.sealed import SealedPage
 from regard.viewing.windows.record import GlimpsePath
 
 STYLES = ("page.css", "pictures.css")
 SCRIPT = "windows-page.js"
 
 
-def write_glimpse_page(path: GlimpsePath, file: Path) -> None:
-    """Write the page to a file."""
-    write_sealed(file, SCRIPT, STYLES, glimpse_data(path))
+def glimpse_page(path: GlimpsePath) -> SealedPage:
+    """The page of a path."""
+    return SealedPage(SCRIPT, STYLES, glimpse_data(path))
 
 
 def glimpse_data(path: GlimpsePath) -> dict[str, Any]:

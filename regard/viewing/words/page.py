@@ -1,19 +1,18 @@
 """A map of words as one HTML page to pan and zoom: complete in itself, offline, in any browser."""
 
-from pathlib import Path
 from typing import Any
 
 from regard.viewing.canvas import show_word
-from regard.viewing.sealed import write_sealed
+from regard.viewing.sealed import SealedPage
 from regard.viewing.words.record import WordMap
 
 STYLES = ("page.css", "graph.css", "map.css")
 SCRIPT = "map-page.js"
 
 
-def write_map_page(record: WordMap, path: Path) -> None:
-    """Write the page to a file."""
-    write_sealed(path, SCRIPT, STYLES, map_data(record))
+def map_page(record: WordMap) -> SealedPage:
+    """The page of a map."""
+    return SealedPage(SCRIPT, STYLES, map_data(record))
 
 
 def map_data(record: WordMap) -> dict[str, Any]:

@@ -1,0 +1,177 @@
+"""What `regard look` draws and `model.look` gives: from a model and what it reads to a view that shows itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from regard.base.faults import Fault
+from regard.base.progress import Remark, ignore_remark
+from regard.base.recipe import check
+from regard.decoding.options import SamplingOptions
+from regard.model import Model
+from regard.protocols import Follows
+from regard.seeing.gazes import Sight, see_answer
+from regard.seeing.lessons.gates import gates_of
+from regard.seeing.next_token import EXAMPLES, beam_tree, choices_along, next_choices, prompt_choices
+from regard.seeing.sentences import see
+from regard.verbs.generate.model import LanguageModel
+from regard.verbs.table import needs
+from regard.verbs.translate.model import TranslationModel
+from regard.viewing import page
+from regard.viewing.canvas import show_word
+from regard.viewing.choices.drawing import DrawnChoices
+from regard.viewing.choices.page import ChoicesStart
+from regard.viewing.choices.record import Choices
+from regard.viewing.drawers import DrawingRequest, drawing_of
+from regard.viewing.drawing import Drawing
+from regard.viewing.gates import DrawnGates
+from regard.viewing.looks import LooksBetween
+from regard.viewing.page import Start
+from regard.viewing.sealed import SealedPage
+from regard.viewing.tree import page as tree_page
+from regard.viewing.tree.drawing import DrawnTree
+from regard.viewing.view import View
+
+BARS = 12  # tokens that are shown of a distribution, when nobody says how many
+NAMED = 50  # tokens that a page can show at least
+
+
+@dataclass(frozen=True)
+class LookedAtPlace:
+    """Where the next token is: after a prefix, or after so many tokens of the best output."""
+
+    text: str
+    prefix: str | None = None
+    at: int | None = None
+
+
+def look(model: Model, given: str, target: str | None, side: str, wanted: DrawingRequest) -> View:
+    """What a model looks at while it reads `given`: a translator while it writes `target`, or what it finds best.
+
+    Of a language model without attention it is what may follow.
+    """
+    if isinstance(model, TranslationModel):
+        return view_translation(model, given, target, side, wanted)
+    if target is not None:
+        raise Fault("A target is for translators, which can be made to write one.")
+    if isinstance(model, LanguageModel) and "look" not in model.verbs:
+        return view_prompt(model, given)
+    needs(model.recipe, "look")
+    return view_answer(model, given, wanted)
+
+
+def view_answer(model: Model, given: str, wanted: DrawingRequest) -> View:
+    """What a model looked at before it answered; of one that has gates in place of attention, those."""
+    sight = see_answer(model.task, given)
+    if not sight.looks and isinstance(model.task, Follows):
+        gates = gates_of(model, given, wanted.layer, by_word=not wanted.tokens)
+        return View(_heading(sight), DrawnGates(gates))
+    looks = sight.between()
+    return View(_heading(sight), drawing_of(looks, wanted), _about(looks))
+
+
+def view_translation(
+    model: TranslationModel,
+    text: str,
+    target: str | None,
+    side: str,
+    wanted: DrawingRequest,
+    remark: Remark = ignore_remark,
+) -> View:
+    """What a translator looked at; its page also has what else could be written, and the beam."""
+    sight = see(model, text, target)
+    looks = sight.between(side)
+    sight.seen(side).one(wanted.layer, wanted.head)  # what is to be shown must be there
+    mode: Literal["words", "tokens"] = "tokens" if wanted.tokens else "words"
+    start = Start(side, wanted.layer, wanted.head or wanted.heads or "mean", mode)
+    drawing = _DrawnTranslation(drawing_of(looks, wanted), model, sight, start, remark)
+    return View(_heading(sight), drawing, _about(looks))
+
+
+def view_beam(
+    model: TranslationModel, text: str, width: int | None = None, length_penalty: float | None = None
+) -> View:
+    """The beam as a tree."""
+    tree = beam_tree(model, text, width, length_penalty)
+    best = "".join(tree.nodes[place].text for place in tree.outputs[:1])
+    return View(f"{show_word(text)} → {show_word(best)}", DrawnTree(tree, _languages(model)))
+
+
+def view_next(model: TranslationModel, place: LookedAtPlace, steps: Mapping[str, float], bars: int = BARS) -> View:
+    """The next token: the model's own distribution, and what these steps of sampling, or some examples, make of it."""
+    check(SamplingOptions, dict(steps), "the sampling")
+    choices = next_choices(model, place.text, place.prefix, place.at, dict(steps), max(bars, NAMED))
+    written = f"{show_word(choices.written)} " if choices.written else ""
+    return _of_choices(f"{show_word(place.text)} → {written}…", choices, steps, bars, _languages(model))
+
+
+def view_prompt(model: LanguageModel, prompt: str, steps: Mapping[str, float] | None = None, bars: int = BARS) -> View:
+    """The same after a prompt, for a language model."""
+    choices = prompt_choices(model, prompt, dict(steps or {}), max(bars, NAMED))
+    return _of_choices(f"{show_word(prompt)} …" if prompt else "…", choices, steps or {}, bars)
+
+
+def sight_page(model: TranslationModel, sight: Sight, start: Start, remark: Remark = ignore_remark) -> SealedPage:
+    """The page of all that can be seen of a sentence, without what would make it too large."""
+    target, (written,) = model.task.target_for(sight.text), sight.outputs
+    words, tokens = (sight.every(by_word) for by_word in (True, False))
+    if page.fits(words) and not page.fits([*words, *tokens]):
+        remark(f"The page shows words alone: with the tokens it would have more than {page.MOST_WEIGHTS:,} weights.")
+        tokens = []
+    tree = beam_tree(model, sight.text)
+    if len(tree.nodes) > tree_page.MOST_NODES:
+        remark(f"The page omits the beam: it has more than {tree_page.MOST_NODES:,} hypotheses.")
+    scene = page.PageScene(
+        sight.text,
+        sight.output,
+        words,
+        tokens,
+        _languages(model),
+        start,
+        target.pieces([*written, model.task.end]),
+        choices_along(model, sight.text, written),
+        tree if len(tree.nodes) <= tree_page.MOST_NODES else None,
+    )
+    return page.scene_page(scene)
+
+
+@dataclass(frozen=True)
+class _DrawnTranslation:
+    """A drawing of what a translator looked at, whose page has all that can be seen of the sentence."""
+
+    drawing: Drawing
+    model: TranslationModel
+    sight: Sight
+    start: Start
+    remark: Remark
+
+    def draw(self, path: Path) -> set[str]:
+        return self.drawing.draw(path)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return self.drawing.lines(width, colour)
+
+    def numbers(self) -> dict[str, Any]:
+        return self.drawing.numbers()
+
+    def page(self) -> SealedPage:
+        return sight_page(self.model, self.sight, self.start, self.remark)
+
+
+def _of_choices(
+    heading: str, choices: Choices, steps: Mapping[str, float], bars: int, languages: tuple[str, str] = ("", "")
+) -> View:
+    return View(heading, DrawnChoices(choices, ChoicesStart(steps, EXAMPLES, bars), languages))
+
+
+def _languages(model: TranslationModel) -> tuple[str, str]:
+    return model.recipe.data.source_language, model.recipe.data.target_language
+
+
+def _heading(sight: Sight) -> str:
+    return f"{show_word(sight.text)} → {show_word(sight.output)}"
+
+
+def _about(looks: LooksBetween) -> dict[str, Any]:
+    return {"text": looks.text, "output": looks.output, "side": looks.name}

@@ -1,0 +1,28 @@
+"""Names for the places between which a watched model looked: the tokens of both sides, row by row."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from regard.attention.watch import Names, name_places
+from regard.viewing.looks import names_along
+from regard.viewing.sides import Nodes, Side
+
+
+def name_rows(since: int, rows: Sequence[Mapping[str, Side]]) -> None:
+    """Name the places of the gazes that were noted after the first `since`, given the sides of every row."""
+
+    def names(side: str, other: str) -> Names:
+        found = [names_along(row[side], row.get(other, row[side])) for row in rows if side in row]
+        return found if len(found) == len(rows) and all(found) else ()
+
+    name_places(since, names)
+
+
+def name_answers(task: Any, batches: Sequence[Any], answers: Sequence[Any], since: int) -> None:
+    """The same where a task has answered, given a batch of each input by itself and its answer."""
+    rows: list[Mapping[str, Side]] = []
+    for batch, answer in zip(batches, answers, strict=True):
+        rows.append(task.sides(batch, [answer]))
+        if any(isinstance(side, Nodes) for side in rows[0].values()):
+            break  # one graph is behind all answers
+    name_rows(since, rows)
