@@ -132,6 +132,15 @@ FAMILIES: dict[str, Family] = {
         model="RecurrentLanguage",
         options="RecurrentLanguageOptions",
         looks=False,
+        embeds=False,
+    ),
+    "gpt": Family(
+        summary="the decoder of a Transformer alone, which looks back at a text and predicts how it goes on",
+        paper="Radford et al. 2018, GPT; Radford et al. 2019, GPT-2",
+        tasks=("language",),
+        module="regard.models.gpt.network",
+        model="GPT",
+        options="GPTOptions",
     ),
     "ngram": Family(
         summary="counts of words in a row, with interpolated modified Kneser–Ney, back-off or add-k",

@@ -9,11 +9,10 @@ from torch import Tensor, nn
 
 from regard.attention.core import Attention, PreparedKeys
 from regard.attention.masks import Mask
-from regard.attention.positions import alibi_bias, rotate
+from regard.attention.positions import First, alibi_bias, rotate
 from regard.attention.scores import ScoreName, named_score
 
 Join = Literal["concatenated", "averaged"]
-First = int | Int[Tensor, " time"]  # the place of the first token, which the others follow, or the places of all
 
 
 class Cache(NamedTuple):
@@ -82,11 +81,14 @@ class MultiHead(nn.Module):
         return Cache(self.look.prepare(self._rotate(keys, first)).keys, values)
 
     def forward(
-        self, states: Float[Tensor, "batch query width"], cache: Cache, mask: Mask | None = None, first: int = 0
+        self, states: Float[Tensor, "batch query width"], cache: Cache, mask: Mask | None = None, first: First = 0
     ) -> Float[Tensor, "batch query width"]:
         """Look from `states`, whose first token stands at place `first`, at what the cache remembers."""
         query = self._rotate(_split(self.to_query(states), self.heads), first)
-        bias = self._bias(query, cache.keys, first) if self.options.positions == "alibi" else None
+        bias = None
+        if self.options.positions == "alibi":
+            assert isinstance(first, int)  # distances are those of places in the cache
+            bias = self._bias(query, cache.keys, first)
         return self._join(self.look(query, PreparedKeys(cache.keys), cache.values, mask, bias))
 
     def look_with(

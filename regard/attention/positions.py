@@ -1,26 +1,36 @@
 """Where a token stands: sinusoidal, learned and rotary positions, ALiBi, or none at all."""
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+# Where tokens stand: the place of the first, which the others follow, or the places of all, of every row or its own.
+First = int | Int[Tensor, " time"] | Int[Tensor, "batch time"]
 
-def sinusoids(places: Int[Tensor, " time"], width: int) -> Float[Tensor, "time width"]:
+
+def sinusoids(places: Int[Tensor, "*batch time"], width: int) -> Float[Tensor, "*batch time width"]:
     """PE(p, 2i) = sin(p / 10000^(2i/width)), PE(p, 2i+1) = cos(the same) (Vaswani et al. 2017, section 3.5)."""
     angles = _angles(places, width, base=10_000.0)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :width]
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[..., :width]
 
 
-def _angles(places: Int[Tensor, " time"], width: int, base: float) -> Float[Tensor, "time half"]:
+def _angles(places: Int[Tensor, "*batch time"], width: int, base: float) -> Float[Tensor, "*batch time half"]:
     pairs = torch.arange(0, width, 2, device=places.device, dtype=torch.float32)
-    return places[:, None].float() * base ** (-pairs / width)
+    return places[..., None].float() * base ** (-pairs / width)
+
+
+def _all_places(first: First, time: int, device: torch.device) -> Int[Tensor, "*batch time"]:
+    return first if isinstance(first, Tensor) else torch.arange(first, first + time, device=device)
 
 
 class Sinusoidal(nn.Module):
     """Adds the published sinusoids; knows every length."""
 
-    def forward(self, embedded: Float[Tensor, "batch time width"], first: int = 0) -> Float[Tensor, "batch time width"]:
-        places = torch.arange(first, first + embedded.shape[1], device=embedded.device)
+    def forward(
+        self, embedded: Float[Tensor, "batch time width"], first: First = 0
+    ) -> Float[Tensor, "batch time width"]:
+        places = _all_places(first, embedded.shape[1], embedded.device)
         return embedded + sinusoids(places, embedded.shape[2]).to(embedded.dtype)
 
 
@@ -32,7 +42,11 @@ class Learned(nn.Module):
         self.places = nn.Embedding(longest, width)
         nn.init.normal_(self.places.weight, std=width**-0.5)
 
-    def forward(self, embedded: Float[Tensor, "batch time width"], first: int = 0) -> Float[Tensor, "batch time width"]:
+    def forward(
+        self, embedded: Float[Tensor, "batch time width"], first: First = 0
+    ) -> Float[Tensor, "batch time width"]:
+        if isinstance(first, Tensor):  # who knows the places of all has seen to it that they are there
+            return embedded + F.embedding(first, self.places.weight)
         last = first + embedded.shape[1]
         if last > self.places.num_embeddings:
             raise ValueError(f"there are {self.places.num_embeddings} learned places, but {last} tokens")
@@ -42,23 +56,19 @@ class Learned(nn.Module):
 class Unplaced(nn.Module):
     """Adds nothing: rotary positions and ALiBi act inside the attention, and without any a bag of tokens remains."""
 
-    def forward(self, embedded: Float[Tensor, "batch time width"], first: int = 0) -> Float[Tensor, "batch time width"]:
+    def forward(
+        self, embedded: Float[Tensor, "batch time width"], first: First = 0
+    ) -> Float[Tensor, "batch time width"]:
         return embedded
 
 
-def rotate(
-    states: Float[Tensor, "batch head time depth"], first: int | Int[Tensor, " time"] = 0
-) -> Float[Tensor, "batch head time depth"]:
+def rotate(states: Float[Tensor, "batch head time depth"], first: First = 0) -> Float[Tensor, "batch head time depth"]:
     """Turn each pair of coordinates by an angle that grows with the place (Su et al. 2021, equation 34).
 
-    A rotated query and key then depend on their distance alone. `first` is the place of the first, and the others
-    follow it; or the places of all of them.
+    A rotated query and key then depend on their distance alone.
     """
-    if isinstance(first, Tensor):
-        places = first
-    else:
-        places = torch.arange(first, first + states.shape[-2], device=states.device)
-    angles = _angles(places, states.shape[-1], base=10_000.0)
+    angles = _angles(_all_places(first, states.shape[-2], states.device), states.shape[-1], base=10_000.0)
+    angles = angles if angles.dim() == 2 else angles[:, None]  # of every row its own, the same in all heads
     even, odd = states[..., 0::2], states[..., 1::2]
     # An angle of hundreds, rounded to bfloat16, would be off by whole radians; its sine and cosine can be rounded.
     exact = angles.to(torch.promote_types(states.dtype, angles.dtype))

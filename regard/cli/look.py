@@ -138,7 +138,7 @@ def _shown(context: typer.Context, model: "Model", given: list[str], view: str, 
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.model import TranslationModel
 
-    if isinstance(model, LanguageModel):
+    if isinstance(model, LanguageModel) and view == "--next":
         return _view_prompt(context, model, _one(model, given))
     if view == "--contexts":
         from regard.cli.look_contexts import view_contexts

@@ -9,9 +9,9 @@ BLOCK = 4096  # tokens of the vocabulary at once
 
 
 @triton.jit
-def _loss_kernel(logits, wanted, losses, tokens, smoothing, block: tl.constexpr):
+def _loss_kernel(logits, wanted, losses, tokens, stride, smoothing, block: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
-    own = logits + row * tokens
+    own = logits + row * stride
     # Looked up before the sums over all threads, behind which each writes gradients where others may still read.
     right = tl.load(wanted + row)
     of_right = tl.load(own + right, right >= 0, 0.0).to(tl.float32)
@@ -79,15 +79,17 @@ def _agreeing_loss_kernel(logits, wanted, losses, rows, tokens, smoothing, consi
         tl.store(other + column, real * gradient_q, inside)
 
 
-def losses_and_gradients(logits: Tensor, wanted: Tensor, smoothing: float) -> Tensor:
+def losses_and_gradients(logits: Tensor, wanted: Tensor, smoothing: float, tokens: int | None = None) -> Tensor:
     """The smoothed cross-entropy of each row of `logits` (row, token), which becomes its own gradient.
 
-    A row whose wanted token is negative is padding: it costs nothing and has no gradient.
+    A row whose wanted token is negative is padding: it costs nothing and has no gradient. If there are fewer `tokens`
+    than columns, the columns behind them are left as they are.
     """
-    rows, tokens = logits.shape
+    rows, stride = logits.shape
+    tokens = tokens or stride
     losses = torch.empty(rows, dtype=torch.float32, device=logits.device)
     with torch.cuda.device_of(logits):  # Triton launches on the device that is current
-        _loss_kernel[(rows,)](logits, wanted, losses, tokens, smoothing, **_block(tokens))
+        _loss_kernel[(rows,)](logits, wanted, losses, tokens, stride, smoothing, **_block(tokens))
     return losses
 
 

@@ -6,6 +6,7 @@ so that no more than one portion's logits ever exist.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor
 from regard.kernels import available
 
 PORTION = {"cpu": 2**24, "cuda": 2**29}  # logits that exist at once
+UNALIGNED, ALIGNED = 8, 64  # products are slow where rows are no multiple of the one, and fast at all of the other
 LEAST_BIAS = -100.0  # a token with less is never written, so it learns nothing
 
 
@@ -65,13 +67,14 @@ class _Projected(torch.autograd.Function):
     def forward(
         ctx: Any, states: Tensor, weight: Tensor, wanted: Tensor, bias: Tensor | None, smoothing: float, rows: int
     ) -> Tensor:
-        learn = _learn_fused if _can_fuse(states) else _learn
-        inputs, layer = _multiply(states, weight, bias)
+        learn, (inputs, layer) = _learn, _multiply(states, weight, bias)
+        if _can_fuse(states):
+            learn, layer = partial(_learn_fused, tokens=len(weight)), layer.aligned()
         sums = _Sums(weight.dtype)
         for first in range(0, max(1, len(states)), rows):
             some = slice(first, first + rows)
             sums.add(*learn(inputs[some], layer, wanted[some], smoothing, _exact(states)))
-        ctx.save_for_backward(*sums.gradients(states, bias))
+        ctx.save_for_backward(*sums.gradients(states, weight, bias))
         return sums.loss
 
     @staticmethod
@@ -98,7 +101,7 @@ class _Consistent(torch.autograd.Function):
             portion, right = inputs[:, first : first + rows], wanted[first : first + rows]
             loss, gradient = score(layer(portion), right, smoothing, consistency, _exact(states))
             sums.add(loss, gradient @ layer.matrix, gradient.flatten(0, 1).T, portion.flatten(0, 1))
-        ctx.save_for_backward(*sums.gradients(states, bias))
+        ctx.save_for_backward(*sums.gradients(states, weight, bias))
         return sums.loss
 
     @staticmethod
@@ -121,6 +124,14 @@ class _Layer(NamedTuple):
 
     def __call__(self, states: Tensor) -> Tensor:
         return F.linear(states, self.matrix, self.bias)
+
+    def aligned(self) -> "_Layer":
+        """The same with tokens behind the last whose logits are zero, if their number is one that slows products."""
+        missing = -len(self.matrix) % (ALIGNED if len(self.matrix) % UNALIGNED else 1)
+        if not missing:
+            return self
+        bias = None if self.bias is None else F.pad(self.bias, (0, missing))
+        return _Layer(F.pad(self.matrix, (0, 0, 0, missing)), bias)
 
 
 def _multiply(states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, _Layer]:
@@ -158,12 +169,13 @@ class _Sums:
         else:
             self._of_weight += left @ right
 
-    def gradients(self, states: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+    def gradients(self, states: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
         assert self._of_weight is not None
+        of_weight = self._of_weight[: len(weight)]  # an aligned layer has more rows
         if bias is not None:
-            self._of_weight.masked_fill_((bias < LEAST_BIAS)[:, None], 0.0)
+            of_weight.masked_fill_((bias < LEAST_BIAS)[:, None], 0.0)
         whole = self._of_states[0] if len(self._of_states) == 1 else torch.cat(self._of_states, dim=-2)
-        return whole.to(states.dtype), self._of_weight
+        return whole.to(states.dtype), of_weight
 
 
 def _can_fuse(states: Tensor) -> bool:
@@ -197,11 +209,13 @@ def _learn(portion: Tensor, layer: _Layer, wanted: Tensor, smoothing: float, dty
     return loss, of_extended[:-1] + of_extended[-1], gradient.T, extended
 
 
-def _learn_fused(portion: Tensor, layer: _Layer, wanted: Tensor, smoothing: float, dtype: torch.dtype) -> Learnt:
+def _learn_fused(
+    portion: Tensor, layer: _Layer, wanted: Tensor, smoothing: float, dtype: torch.dtype, tokens: int
+) -> Learnt:
     from regard.kernels.cross_entropy import losses_and_gradients  # needs Triton
 
     logits = layer(portion)
-    losses = losses_and_gradients(logits, wanted, smoothing)
+    losses = losses_and_gradients(logits, wanted, smoothing, tokens)
     return losses.sum(), logits @ layer.matrix, logits.T, portion
 
 

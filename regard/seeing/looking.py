@@ -14,6 +14,7 @@ from regard.protocols import Follows
 from regard.seeing.gazes import Sight, see_answer
 from regard.seeing.lessons.gates import gates_of
 from regard.seeing.next_token import EXAMPLES, beam_tree, choices_along, next_choices, prompt_choices
+from regard.seeing.prompts import see_prompt
 from regard.seeing.sentences import see
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.table import needs
@@ -62,8 +63,8 @@ def look(model: Model, given: str, target: str | None, side: str, wanted: Drawin
 
 
 def view_answer(model: Model, given: str, wanted: DrawingRequest) -> View:
-    """What a model looked at before it answered; of one that has gates in place of attention, those."""
-    sight = see_answer(model.task, given)
+    """What a model looked at before it answered, or while it read a prompt; of one that has gates instead, those."""
+    sight = see_prompt(model, given) if isinstance(model, LanguageModel) else see_answer(model.task, given)
     if not sight.looks and isinstance(model.task, Follows):
         gates = gates_of(model, given, wanted.layer, by_word=not wanted.tokens)
         return View(_heading(sight), DrawnGates(gates))

@@ -72,6 +72,8 @@ def test_linear_layers(rows: int, draw: Callable[..., Tensor]) -> None:
     plain = F.linear(states, weight, bias)
     assert_same(linear.linear(states, weight, bias), plain, (states, weight, bias))
     assert_same(linear.rectified_linear(states, weight, bias), F.relu(plain), (states, weight, bias))
+    gelu = F.gelu(plain, approximate="tanh")
+    assert_same(linear.gelu_linear(states, weight, bias), gelu, (states, weight, bias))
 
 
 @pytest.mark.parametrize("dropping", [NOTHING, SOME])

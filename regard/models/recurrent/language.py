@@ -83,6 +83,7 @@ class RecurrentLanguage(nn.Module):
     """Embeddings, recurrent layers and an output layer; tokens that are `never` written have no probability."""
 
     carries = True
+    context, overlap = None, 0
 
     def __init__(self, options: RecurrentLanguageOptions, tokens: int, never: Sequence[int] = ()) -> None:
         super().__init__()
@@ -122,6 +123,12 @@ class RecurrentLanguage(nn.Module):
             for part in parts
         }
 
+    def join(self, memories: Sequence[Memory]) -> Memory:
+        return {name: torch.cat([memory[name] for memory in memories]) for name in memories[0]}
+
+    def forgotten(self, read: int) -> int:
+        return 0  # by rule: what leaves no trace is for the layers to learn
+
     def read(self, tokens: Int[Tensor, "row time"], memory: Memory) -> Reading:
         share = self.options.embedding_dropout if self.training else 0.0
         embeddings = drop_words(self.embeddings, share) if share else self.embeddings
@@ -143,6 +150,11 @@ class RecurrentLanguage(nn.Module):
         for token in self.never:
             logits[..., token] = -torch.inf
         return logits
+
+    def cross_entropy(
+        self, states: Float[Tensor, "row time width"], wanted: Int[Tensor, "row time"]
+    ) -> Float[Tensor, ""]:
+        return F.cross_entropy(self.logits(states).flatten(0, 1), wanted.flatten(), reduction="sum")
 
     def multiplications(self, size: int) -> int:
         gates, options = GATES[self.options.cell], self.options

@@ -4,9 +4,7 @@ It gives what `Transformer.read` and `write` give for whole target sentences, fr
 two together, and `packing` says where it can stand in.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -20,6 +18,7 @@ from regard.kernels.dropping import Chances
 from regard.kernels.embedding import embedded
 from regard.kernels.linear import linear, rectified_linear
 from regard.kernels.norm import added_and_normed, normed
+from regard.models.lowering import Group, lower_matrices
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.models.transformer.network import DecoderBlock, EncoderBlock, Transformer
 from regard.models.transformer.packing import PackedSentences
@@ -52,7 +51,7 @@ class _Pass:
         self.share, self.look_share = options.dropout * active, options.attention_dropout * active
         self.feed_share = options.feed_forward_dropout * active
         self.chances = Chances(network.out.weight.device)
-        self.matrices = _lower(_groups(network), dtype)
+        self.matrices = lower_matrices(_groups(network), dtype)
 
     def encode(self, source: PackedSentences) -> Rows:
         network = self.network
@@ -138,9 +137,6 @@ def _linear(module: nn.Module) -> nn.Linear:
     return module
 
 
-Group = tuple[Tensor, ...]  # parameters that make one matrix, one under another
-
-
 def _groups(network: Transformer) -> dict[nn.Module, list[Group]]:
     """For each sublayer the matrices it multiplies by; queries, keys and values of one input make a single one."""
     groups: dict[nn.Module, list[Group]] = {}
@@ -156,45 +152,3 @@ def _groups(network: Transformer) -> dict[nn.Module, list[Group]]:
             projections = heads.to_query, heads.to_key_value, _linear(heads.out)
             groups[heads] = [(part.weight,) for part in projections]
     return groups
-
-
-def _lower(groups: dict[nn.Module, list[Group]], dtype: torch.dtype) -> dict[nn.Module, list[Tensor]]:
-    """The matrices of all sublayers in another precision, by one copy for all that learn and one for the frozen."""
-    flat = [group for module in groups.values() for group in module]
-    made: dict[bool, Iterator[Tensor]] = {}
-    for learns in {group[0].requires_grad for group in flat}:
-        some = [group for group in flat if group[0].requires_grad == learns]
-        made[learns] = iter(_Lowered.apply(dtype, [len(group) for group in some], *chain.from_iterable(some)))
-    return {module: [next(made[group[0].requires_grad]) for group in own] for module, own in groups.items()}
-
-
-class _Lowered(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, dtype: torch.dtype, sizes: list[int], *parts: Tensor) -> tuple[Tensor, ...]:
-        groups = list(_group(parts, sizes))
-        made = tuple(
-            group[0].new_empty(sum(len(part) for part in group), *group[0].shape[1:], dtype=dtype) for group in groups
-        )
-        ctx.sizes, ctx.rows = sizes, [[len(part) for part in group] for group in groups]
-        ctx.dtypes = [part.dtype for part in parts]
-        torch._foreach_copy_(_pieces(made, ctx.rows), list(parts))
-        return made
-
-    @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
-        pieces = _pieces(upstream, ctx.rows)
-        made = [torch.empty_like(piece, dtype=dtype) for piece, dtype in zip(pieces, ctx.dtypes, strict=True)]
-        torch._foreach_copy_(made, pieces)
-        return None, None, *made
-
-
-def _group(parts: Sequence[Tensor], sizes: Iterable[int]) -> Iterable[Sequence[Tensor]]:
-    first = 0
-    for size in sizes:
-        yield parts[first : first + size]
-        first += size
-
-
-def _pieces(tables: Sequence[Tensor], rows: list[list[int]]) -> list[Tensor]:
-    """Each table cut into the parts it was made of."""
-    return [piece for table, counts in zip(tables, rows, strict=True) for piece in table.split(counts)]

@@ -32,9 +32,13 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Prompts:
-    """What each text begins with, in tokens; a prompt may have none."""
+    """What each text begins with, in tokens; a prompt may have none.
+
+    With `forgets`, a network whose context is full forgets the older half of it; otherwise texts end there.
+    """
 
     tokens: Sequence[Sequence[int]]
+    forgets: bool = False
 
     @property
     def rows(self) -> int:

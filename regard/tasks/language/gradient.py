@@ -4,6 +4,7 @@ The network is any that has the methods of `LanguageNetwork`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,29 @@ from regard.base.progress import Progress, Remark
 from regard.data.corpora.cleaning import shorten
 from regard.data.texts.prepare import PreparedText, check_files_of
 from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.hardware.precision import check_cell
-from regard.models.language import LanguageNetwork, Reading
+from regard.models.language import TEXT, LanguageNetwork, LayeredNetwork, Reading
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.protocols import Followed, Loss, Measure, State, Tally
+from regard.protocols import Followed, Loss, Measure, State, Tally, TextVectors
 from regard.tasks.language.batches import Prompts, Sentences
 from regard.tasks.language.language_task import LanguageTask, tokeniser_of
 from regard.tasks.language.measures import measure_scores, perplexity
-from regard.tasks.language.options import GradientLanguageRecipe, GradientLanguageTraining
-from regard.tasks.language.streams import NOTHING, StreamBatch, padded_rows, spans_of, training_batches, whole_stream
+from regard.tasks.language.options import USUAL_SPAN, GradientLanguageRecipe, GradientLanguageTraining
+from regard.tasks.language.prompts import check_fits, limits_within, memory_of, prompt_vectors
+from regard.tasks.language.streams import (
+    NOTHING,
+    StreamBatch,
+    measured_windows,
+    padded_rows,
+    spans_of,
+    training_batches,
+    training_windows,
+    whole_stream,
+)
 from regard.tasks.text import words_of
+from regard.viewing.sides import Side
 
 _FEWEST_TOKENS = 6
 _AT_ONCE = 8192  # tokens of all rows that are scored at once
@@ -58,7 +71,9 @@ class GradientLanguage(LanguageTask, nn.Module):
         check_cell(getattr(recipe.model, "cell", None), recipe.training.precision, device)
         check_files_of(recipe.data, folder)
         with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
-            refuse_too_large(network_class(recipe)(recipe.model, _FEWEST_TOKENS))
+            network = network_class(recipe)(recipe.model, _FEWEST_TOKENS)
+        refuse_too_large(network)
+        _check_spans(network, recipe.training)
 
     @classmethod
     def prepare(
@@ -69,37 +84,59 @@ class GradientLanguage(LanguageTask, nn.Module):
         remark: Remark,
         start: Mapping[str, bytes] | None,
     ) -> PreparedText:
-        prepared = super().prepare(recipe, folder, progress, remark, start)
-        if (tokens := len(prepared.splits["train"])) < recipe.training.batch:
+        prepared, training = super().prepare(recipe, folder, progress, remark, start), recipe.training
+        tokens, context = len(prepared.splits["train"]), getattr(recipe.model, "context", None)
+        if tokens < training.batch:
             raise Fault(
-                f"data.train has {tokens} tokens, fewer than the {recipe.training.batch} parts of training.batch that "
+                f"data.train has {tokens} tokens, fewer than the {training.batch} parts of training.batch that "
                 "are read side by side; give more text or a smaller training.batch."
+            )
+        if context and tokens < training.batch * (training.span or context):
+            raise Fault(
+                f"data.train has {tokens} tokens, fewer than a batch of {training.batch} rows of "
+                f"{training.span or context}; give more text, or make training.batch or training.span smaller."
             )
         return prepared
 
     @classmethod
     def build(cls, recipe: GradientLanguageRecipe, files: Mapping[str, bytes]) -> "GradientLanguage":
         tokeniser = tokeniser_of(recipe, files)
-        never = (tokeniser.pad, tokeniser.begin)
+        never = sorted({tokeniser.pad, tokeniser.begin} - {tokeniser.end})
         return cls(network_class(recipe)(recipe.model, tokeniser.size, never), tokeniser, recipe.training)
 
     def learn_from(self, prepared: PreparedText, recipe: GradientLanguageRecipe) -> None:
         self.text = prepared
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[StreamBatch]:
-        """To learn from, spans of text one after another; to be measured, the whole text as one batch."""
+        """To learn from, spans of text; to be measured, the whole text.
+
+        A network that carries its state reads them one after another, and what is measured as one batch; another reads
+        windows of the text, each from nothing.
+        """
         tokens, options = self.tokens_of(split), self.training_options
-        if split == "train":
-            spans = self._spans(seed, epoch)
-            found = training_batches(tokens, self.end, options.batch, spans, start)
+        if split == "train" and self.model.carries:
+            found = training_batches(tokens, self.end, options.batch, self._spans(seed, epoch), start)
+        elif split == "train":
+            found = training_windows(tokens, self.end, options.batch, self.span, seed, epoch, start)
+        elif self.model.context is not None:
+            found = islice(self._windows(tokens, self.model.context), start, None)
         else:
             rows = options.valid_parts if split == "valid" else 1
             found = iter([whole_stream(tokens, self.end, rows)][start:] if len(tokens) else [])
         return (batch.to(self.device) for batch in found)
 
+    @property
+    def span(self) -> int:
+        """How far back a gradient goes."""
+        return self.training_options.span or self.model.context or USUAL_SPAN
+
+    def _windows(self, tokens: np.ndarray, context: int) -> Iterator[StreamBatch]:
+        rows = max(1, _AT_ONCE // context)
+        return measured_windows(tokens, self.end, context, self.model.overlap, rows) if len(tokens) else iter(())
+
     def _spans(self, seed: int, epoch: int) -> list[int]:
         options = self.training_options
-        return spans_of(len(self.tokens_of("train")) // options.batch, options.span, options.vary_span, seed, epoch)
+        return spans_of(len(self.tokens_of("train")) // options.batch, self.span, options.vary_span, seed, epoch)
 
     # Learning
 
@@ -107,11 +144,11 @@ class GradientLanguage(LanguageTask, nn.Module):
         """Σ −log p over all tokens, and their number times the penalties."""
         options = self.training_options
         reading = self.model.read(batch.tokens, carry or self.model.begin(batch.rows))
-        nats = F.cross_entropy(self.model.logits(reading.states).flatten(0, 1), batch.wanted.flatten(), reduction="sum")
+        nats = self.model.cross_entropy(reading.states, batch.wanted)
         total = nats + batch.count * self._penalty(reading)
         tallies = {"perplexity": Tally((nats.detach(), float(batch.count)), perplexity)}
         # A span of another length than usual counts for as much as it is longer (Merity et al. 2018, section 4.1).
-        rate = batch.tokens.shape[1] / options.span if options.vary_span else 1.0
+        rate = batch.tokens.shape[1] / self.span if options.vary_span else 1.0
         return Loss(total, batch.count, tallies, reading.memory if self.model.carries else None, rate)
 
     def _penalty(self, reading: Reading) -> Tensor:
@@ -130,18 +167,29 @@ class GradientLanguage(LanguageTask, nn.Module):
     def measure(self, batch: StreamBatch) -> dict[str, Measure]:
         real = (batch.wanted != NOTHING).cpu().numpy()
         wanted = batch.wanted.cpu().numpy()[real]
-        parts = "in one piece" if batch.rows == 1 else f"in {batch.rows} pieces"
         return measure_scores(
             self._scores(batch)[real],
             wanted == self.tokeniser.unknown,
             int(np.count_nonzero(wanted == self.end)),
-            f"state carried from sentence to sentence, {parts}",
+            self._manner(batch),
         )
+
+    def _manner(self, batch: StreamBatch) -> str:
+        """How text is read that is measured."""
+        if (context := self.model.context) is None:
+            parts = "in one piece" if batch.rows == 1 else f"in {batch.rows} pieces"
+            return f"state carried from sentence to sentence, {parts}"
+        overlap = f", {self.model.overlap} of them from the piece before" if self.model.overlap else ""
+        return f"in pieces of {context} tokens, each read from nothing{overlap}"
 
     def text_batch(self, rows: Sequence[Sequence[int]]) -> StreamBatch:
         """The tokens of some sentences, one after another, as a batch to be measured."""
         tokens = np.array([token for row in rows for token in (*row, self.end)], np.int64)
-        return whole_stream(tokens, self.end, 1).to(self.device)
+        if (context := self.model.context) is not None:
+            (batch,) = measured_windows(tokens, self.end, context, self.model.overlap, rows=len(tokens))
+        else:
+            batch = whole_stream(tokens, self.end, 1)
+        return batch.to(self.device)
 
     def token_scores(self, batch: Sentences) -> Float64[np.ndarray, " token"]:
         """The natural logarithms of the probabilities of all tokens of sentences, each read by itself."""
@@ -157,14 +205,17 @@ class GradientLanguage(LanguageTask, nn.Module):
     @torch.no_grad()
     def _scores(self, batch: StreamBatch) -> Float64[np.ndarray, "row time"]:
         """log p of each token that is wanted, read from nothing on; a piece at a time, for the logits take room."""
-        memory, found = self.model.begin(batch.rows), []
-        span = max(1, _AT_ONCE // batch.rows)
-        for tokens, wanted in zip(batch.tokens.split(span, 1), batch.wanted.split(span, 1), strict=True):
-            reading = self.model.read(tokens, memory)
-            memory = reading.memory
-            logits = self.model.logits(reading.states)
-            found.append(F.cross_entropy(logits.mT, wanted, reduction="none", ignore_index=NOTHING))
-        return -torch.cat(found, dim=1).double().cpu().numpy()
+        found = []
+        for rows in batch.split(-(-batch.rows // _ROWS)):
+            memory, of_rows = self.model.begin(rows.rows), []
+            span = max(1, _AT_ONCE // rows.rows)
+            for tokens, wanted in zip(rows.tokens.split(span, 1), rows.wanted.split(span, 1), strict=True):
+                reading = self.model.read(tokens, memory)
+                memory = reading.memory
+                logits = self.model.logits(reading.states)
+                of_rows.append(F.cross_entropy(logits.mT, wanted, reduction="none", ignore_index=NOTHING))
+            found.append(torch.cat(of_rows, dim=1))
+        return -torch.cat(found).double().cpu().numpy()
 
     # What people see
 
@@ -175,6 +226,27 @@ class GradientLanguage(LanguageTask, nn.Module):
         tokens = [self.end, *(token for line in lines for token in (*line, self.end))][:-1]
         self.model.read(torch.tensor([tokens], device=self.device), self.model.begin(1))
         return Followed(words_of(self.tokeniser, tokens))
+
+    @torch.no_grad()
+    def foresee(self, batch: Prompts) -> Float[Tensor, "1 token"]:
+        """Read a single prompt at once, so that whoever watches sees all looks; the logarithms of what may follow."""
+        check_fits(self.model, batch)
+        tokens = torch.tensor([[self.end, *batch.tokens[0]]], device=self.device)
+        reading = self.model.read(tokens, self.model.begin(1))
+        return self.model.logits(reading.states[:, -1]).log_softmax(-1)
+
+    def sides(self, batch: Prompts, outputs: Sequence[Any]) -> dict[str, Side]:
+        """The text of a single prompt, behind the end that it is read after; it looks at itself."""
+        return {TEXT: words_of(self.tokeniser, [self.end, *batch.tokens[0]])}
+
+    def extents(self, batch: StreamBatch) -> dict[str, Tensor]:
+        return {TEXT: (batch.wanted != NOTHING).cumsum(1).argmax(1) + 1}
+
+    @torch.no_grad()
+    def embed(self, batch: Prompts) -> list[TextVectors]:
+        """What every layer of a network that has such makes of each text; the end before it is read and left out."""
+        assert isinstance(self.model, LayeredNetwork)
+        return prompt_vectors(self.model, self.tokeniser, batch, self.device)
 
     # Going on with a prompt
 
@@ -192,18 +264,14 @@ class GradientLanguage(LanguageTask, nn.Module):
         text the model has read an end, as between any two sentences.
         """
         whole = [[self.end, *tokens] for tokens in batch.tokens]
-        memories: list[Any] = [None] * batch.rows
-        for length in {len(row) for row in whole}:
-            numbers = [number for number, row in enumerate(whole) if len(row) == length]
-            memory = self.model.begin(len(numbers))
-            if length > 1:
-                read = torch.tensor([whole[number][:-1] for number in numbers], device=self.device)
-                memory = self.model.read(read, memory).memory
-            for place, number in enumerate(numbers):
-                memories[number] = {name: tensor[place] for name, tensor in memory.items()}
-        together = {name: torch.stack([memory[name] for memory in memories]) for name in memories[0]}
-        last = torch.tensor([row[-1] for row in whole], device=self.device)
-        return State((), {"memory": together, "last": last})
+        memory = memory_of(self.model, [row[:-1] for row in whole], self.device)
+        return State((), {"memory": memory, "last": torch.tensor([row[-1] for row in whole], device=self.device)})
+
+    def limits(self, batch: Prompts, options: DecodingOptions) -> Int[Tensor, " row"]:
+        """To the end of the context, where the network has one and nothing is to be forgotten."""
+        if self.model.context is None or batch.forgets:
+            return super().limits(batch, options).to(self.device)
+        return limits_within(self.model.context, batch).to(self.device)
 
     @torch.no_grad()
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
@@ -227,16 +295,29 @@ class GradientLanguage(LanguageTask, nn.Module):
 
     def outline(self, recipe: GradientLanguageRecipe) -> list[str]:
         options = self.training_options
-        steps = len(self._spans(recipe.seed, 0)) / options.accumulate
+        batches = len(self._spans(recipe.seed, 0)) if self.model.carries else self._full_batches()
         about = "about " if options.vary_span else ""
-        return [f"an epoch is {about}{steps:,.0f} steps of {options.batch} × {about}{options.span} tokens"]
+        steps = f"{about}{batches / options.accumulate:,.0f} steps"
+        return [f"an epoch is {steps} of {options.batch} × {about}{self.span} tokens"]
+
+    def _full_batches(self) -> int:
+        return len(self.tokens_of("train")) // (self.span * self.training_options.batch)
 
     def quote(self, batch: StreamBatch) -> str:
         return f"'{shorten(self.tokeniser.decode(batch.wanted[0].tolist()))}'"
 
     def facts(self) -> dict[str, Any]:
-        return {"vocabulary": self.tokeniser.size - 2}  # without what is never written
+        context = {} if self.model.context is None else {"context": self.model.context}
+        return {"vocabulary": self.tokeniser.size - len(self.model.never)} | context
 
     def cost(self, size: int) -> dict[str, int | float]:
         """What a text of so many tokens costs."""
         return {"multiplications": self.model.multiplications(size)}
+
+
+def _check_spans(network: LanguageNetwork, training: GradientLanguageTraining) -> None:
+    """Refuse spans that a network cannot read."""
+    if network.context is not None and training.span is not None and training.span > network.context:
+        raise Fault(f"training.span is {training.span}, but model.context is {network.context}; no span can be longer.")
+    if training.vary_span and not network.carries:
+        raise Fault("training.vary_span is for networks that carry their state; this one reads each span from nothing.")

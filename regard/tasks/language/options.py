@@ -9,6 +9,8 @@ from regard.data.texts.options import LanguageData
 from regard.decoding.options import DecodingOptions
 from regard.training.options import CountingOptions, TrainingOptions
 
+USUAL_SPAN = 35
+
 
 class LanguageRecipe(Recipe):
     """What decides every language model, however it learns: family, data, model and search."""
@@ -30,11 +32,17 @@ class GradientLanguageTraining(TrainingOptions):
     """How a language model that learns by gradient is trained, on text that is read from its beginning to its end."""
 
     batch: int = Field(default=20, ge=1, le=2**16, description="Parts of the text that are read side by side.")
-    span: int = Field(
-        default=35, ge=1, le=2**16, description="Tokens of each part in a batch: as far back as a gradient goes."
+    span: int | None = Field(
+        default=None,
+        ge=1,
+        le=2**16,
+        description="Tokens of each part in a batch: as far back as a gradient goes; if not given, the context of a "
+        f"network that has one, otherwise {USUAL_SPAN}.",
     )
     vary_span: bool = Field(
-        default=False, description="Whether spans are drawn around that length, anew in every epoch."
+        default=False,
+        description="Whether spans are drawn around that length, anew in every epoch, for a network that carries its "
+        "state.",
     )
     state_penalty: float = Field(
         default=0.0, ge=0, description="Weight of the mean square of the last layer's states (AR)."
@@ -46,7 +54,8 @@ class GradientLanguageTraining(TrainingOptions):
         default=10,
         ge=1,
         le=2**16,
-        description="Parts of the validation text that are read side by side; the test text is read in one piece.",
+        description="Parts of the validation text that are read side by side by a network that carries its state from "
+        "one sentence to the next; the test text is read in one piece.",
     )
     best_by: str = Field(default="perplexity", description="The validation measure that says which weights are best.")
 

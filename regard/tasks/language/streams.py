@@ -93,6 +93,43 @@ def spans_of(time: int, span: int, vary: bool, seed: int, epoch: int) -> list[in
     return found
 
 
+def training_windows(
+    tokens: np.ndarray, end: int, rows: int, span: int, seed: int, epoch: int, start: int
+) -> Iterator[StreamBatch]:
+    """The batches of an epoch from number `start` on, of a network that begins every row with nothing.
+
+    The text is cut at every `span` tokens from a place on that is drawn anew for each epoch, and the windows come in an
+    order that is drawn too; the few that fill no batch are left out.
+    """
+    generator = np.random.default_rng([seed, epoch])
+    first = int(generator.integers(min(span, len(tokens) - rows * span + 1)))
+    places = generator.permutation(np.arange(first, len(tokens) - span + 1, span))
+    for number in range(start * rows, len(places) - rows + 1, rows):
+        yield _windows_at(tokens, end, places[number : number + rows], span)
+
+
+def measured_windows(tokens: np.ndarray, end: int, span: int, overlap: int, rows: int) -> Iterator[StreamBatch]:
+    """All tokens, each wanted once, in windows of so many tokens, some `rows` of them in each batch.
+
+    The first `overlap` tokens of a window stood in the one before it; they are read, and not wanted again.
+    """
+    step = span - overlap
+    places = np.arange(0, max(1, len(tokens) - overlap), step)
+    for number in range(0, len(places), rows):
+        batch = _windows_at(tokens, end, places[number : number + rows], span)
+        batch.wanted[int(number == 0) :, :overlap] = NOTHING
+        yield batch
+
+
+def _windows_at(tokens: np.ndarray, end: int, places: np.ndarray, span: int) -> StreamBatch:
+    """What is read and wanted in windows that begin at these places; behind the text there is padding."""
+    every = places[:, None] + np.arange(-1, span)
+    text = tokens[every.clip(0, len(tokens) - 1)].astype(np.int64)
+    wanted = np.where(every < len(tokens), text, NOTHING)[:, 1:]
+    text[every < 0] = end
+    return StreamBatch(torch.from_numpy(text[:, :-1]), torch.from_numpy(wanted))
+
+
 def whole_stream(tokens: np.ndarray, end: int, rows: int) -> StreamBatch:
     """All tokens in one batch, each of them wanted once; behind the last row there may be padding."""
     rows = max(1, min(rows, len(tokens)))

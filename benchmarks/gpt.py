@@ -1,0 +1,184 @@
+"""Training speed of GPT-2's 124M at a context of 1,024, beside the chip's own and Hugging Face's GPT-2, in one process.
+
+Run it with `.venv/bin/python benchmarks/gpt.py` on a GPU that nobody else uses; `--compiled` adds Hugging Face's model
+by torch.compile, which takes minutes, and `--profile` shows where our time goes. Tokens are drawn at random. All learn
+in bf16 with AdamW and clipping, without dropout as GPT-2's successors are trained, or with `--dropout 0.1`.
+
+A token takes 6 N + 12 · layers · width · context floating-point operations, N being the weights of all matrices
+(Chowdhery et al. 2022, PaLM, appendix B; that attention is causal is not counted in its favour). The chip's rate is
+that of the product of two square bf16 matrices, measured here.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regard.base.recipe import check
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.models.gpt.network import GPT, PRESETS, GPTOptions
+from regard.tasks.language.gradient import GradientLanguage
+from regard.tasks.language.options import GradientLanguageTraining
+from regard.tasks.language.streams import StreamBatch
+from regard.training import optimizers
+from regard.training.options import OptimizerOptions
+from regard.training.passes import Passes
+
+VOCABULARY, SQUARE = 50_257, 8192
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+Update = Callable[[StreamBatch], None]
+
+
+def options_of(preset: str, dropout: float) -> GPTOptions:
+    return check(GPTOptions, {"preset": preset, "dropout": dropout, "attention_dropout": dropout})
+
+
+def operations(options: GPTOptions) -> float:
+    """Floating-point operations of learning from one token."""
+    inside = options.layers * (4 * options.width**2 + 2 * options.width * options.inside)
+    return 6 * (inside + VOCABULARY * options.width) + 12 * options.layers * options.width * options.context
+
+
+def matrix_rate(rounds: int = 10) -> float:
+    """Floating-point operations a second of a product of square bf16 matrices, the best of some rounds."""
+    one, other = (torch.randn(SQUARE, SQUARE, device=DEVICE, dtype=torch.bfloat16) for _ in range(2))
+    times = [seconds_of(lambda: [one @ other for _ in range(10)]) / 10 for _ in range(rounds + 1)]
+    return 2 * SQUARE**3 / min(times[1:])
+
+
+def seconds_of(work: Callable[[], Any]) -> float:
+    wait()
+    began = time.perf_counter()
+    work()
+    wait()
+    return time.perf_counter() - began
+
+
+def ours(options: GPTOptions, captured: bool = True) -> Update:
+    task = GradientLanguage(GPT(options, VOCABULARY), ByteTokeniser(), GradientLanguageTraining()).to(DEVICE).train()
+    optimizer = optimizers.build(task, OptimizerOptions(kind="adamw", weight_decay=0.1))
+    passes = Passes(task, task, "auto")
+
+    def update(batch: StreamBatch) -> None:
+        optimizer.zero_grad(set_to_none=not passes.capturing)
+        passes(batch, None) if captured else passes.plainly(batch, None)
+        optimizers.scale_gradients(task, batch.count, 1.0)
+        optimizers.step(optimizer, 1e-4)
+
+    return update
+
+
+def hugging_face(options: GPTOptions, compiled: bool = False) -> Update:
+    module: nn.Module = their_model(options).to(DEVICE).train()
+    optimizer = torch.optim.AdamW(module.parameters(), lr=1e-4, weight_decay=0.1, fused=True)
+    forward: Any = torch.compile(module) if compiled else module
+
+    def loss_of(tokens: Tensor, wanted: Tensor) -> Tensor:
+        logits = forward(tokens, use_cache=False).logits
+        return nn.functional.cross_entropy(logits.flatten(0, 1).float(), wanted.flatten())
+
+    def update(batch: StreamBatch) -> None:
+        with torch.autocast(DEVICE.type, torch.bfloat16, enabled=DEVICE.type == "cuda"):
+            loss = loss_of(batch.tokens, batch.wanted)
+        loss.backward()
+        nn.utils.clip_grad_norm_(module.parameters(), 1.0, foreach=True)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return update
+
+
+def their_model(options: GPTOptions) -> Any:
+    """Hugging Face's GPT-2 of these sizes, on torch's fused attention."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(
+        vocab_size=VOCABULARY,
+        n_positions=options.context,
+        n_embd=options.width,
+        n_layer=options.layers,
+        n_head=options.heads,
+        resid_pdrop=options.dropout,
+        embd_pdrop=options.dropout,
+        attn_pdrop=options.attention_dropout,
+        attn_implementation="sdpa",
+    )
+    return GPT2LMHeadModel(config)
+
+
+CONTENDERS: dict[str, Callable[[GPTOptions], Update]] = {
+    "regard": ours,
+    "regard, not captured": lambda options: ours(options, captured=False),
+    "HF GPT-2": hugging_face,
+    "HF GPT-2, compiled": lambda options: hugging_face(options, compiled=True),
+}
+
+
+def wait() -> None:
+    if DEVICE.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def profile(update: Update, batch: StreamBatch) -> None:
+    """Where the time of an update goes, by kernel; without capturing, for a graph tells nothing."""
+    from torch.profiler import ProfilerActivity
+
+    for _ in range(3):
+        update(batch)
+    with torch.profiler.profile(activities=[ProfilerActivity.CUDA], acc_events=True) as seen:
+        for _ in range(2):
+            update(batch)
+        wait()
+    events: Any = [event for event in seen.key_averages() if event.self_device_time_total > 0]
+    print(f"{sum(event.self_device_time_total for event in events) / 2000:.2f} ms of kernels an update")
+    for event in sorted(events, key=lambda event: -event.self_device_time_total)[:40]:
+        print(f"{event.self_device_time_total / 2000:8.3f} ms {event.count / 2:6.1f} times  {event.key[:110]}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--preset", choices=list(PRESETS), default="small")
+    parser.add_argument("--rows", type=int, default=32, help="rows of a batch, each as long as the context")
+    parser.add_argument("--dropout", type=float, default=0.0)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--compiled", action="store_true", help="also what must be compiled first, which takes minutes")
+    parser.add_argument("--only", nargs="*", choices=list(CONTENDERS))
+    parser.add_argument("--profile", action="store_true", help="print where the time of our update goes instead")
+    asked = parser.parse_args()
+    options = options_of(asked.preset, asked.dropout)
+    tokens, wanted = (torch.randint(VOCABULARY, (asked.rows, options.context), device=DEVICE) for _ in range(2))
+    batch = StreamBatch(tokens, wanted)
+    if asked.profile:
+        profile(ours(options, captured=False), batch)
+        return
+    chip = matrix_rate() if DEVICE.type == "cuda" else float("nan")
+    print(
+        f"{asked.preset}, {asked.rows} x {options.context} tokens; products of bf16 matrices {chip / 1e12:,.0f} TFLOP/s"
+    )
+    print(f"{'':22} {'tokens/s':>10} {'TFLOP/s':>8} {'of the chip':>11} {'ratio':>6} {'memory':>9}")
+    names = asked.only or [name for name in CONTENDERS if asked.compiled or "compiled" not in name]
+    fastest = None
+    for name in names:
+        if DEVICE.type == "cuda":
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+        torch.manual_seed(0)
+        update = CONTENDERS[name](options)
+        for _ in range(3):
+            update(batch)
+        took = statistics.median(seconds_of(lambda update=update: update(batch)) for _ in range(asked.rounds))
+        fastest, rate = fastest or took, batch.count / took
+        memory = torch.cuda.max_memory_allocated() / 2**30 if DEVICE.type == "cuda" else 0.0
+        speed = rate * operations(options)
+        print(
+            f"{name:22} {rate:10,.0f} {speed / 1e12:8.1f} {speed / chip:11.1%} {took / fastest:6.2f} {memory:6.1f} GB",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

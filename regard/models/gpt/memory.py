@@ -1,0 +1,78 @@
+"""What a decoder-only Transformer remembers: the keys and values of all blocks, and the tokens that they are of.
+
+Rows that have read a different number of tokens stand flush right, filled up with zeros on the left, and `lengths` says
+how many places of each are real; without it all of them are. So a new place is behind the others in every row.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.attention.heads import Cache
+from regard.models.language import Memory
+
+TOKENS, LENGTHS = "tokens", "lengths"
+
+
+def begin(empty: Float[Tensor, "row head 0 depth"], layers: int) -> Memory:
+    """Nothing was read; `empty` are keys and values of no place."""
+    tokens = torch.zeros(len(empty), 0, dtype=torch.long, device=empty.device)
+    return {TOKENS: tokens} | {name: empty for number in range(layers) for name in _names(number)}
+
+
+def columns(memory: Memory) -> int:
+    """Places of the longest row."""
+    return memory[TOKENS].shape[1]
+
+
+def rows(memory: Memory) -> int:
+    return len(memory[TOKENS])
+
+
+def cache_of(memory: Memory, number: int) -> Cache:
+    """The keys and values of one block."""
+    return Cache(*(memory[name] for name in _names(number)))
+
+
+def extend(memory: Memory, caches: Sequence[Cache], tokens: Int[Tensor, "row time"]) -> Memory:
+    """The same after some more tokens, with what the caches of the blocks have grown to."""
+    grown = {TOKENS: torch.cat([memory[TOKENS], tokens], dim=1)}
+    for number, cache in enumerate(caches):
+        grown |= dict(zip(_names(number), cache, strict=True))
+    return grown | ({LENGTHS: memory[LENGTHS] + tokens.shape[1]} if LENGTHS in memory else {})
+
+
+def select(memory: Memory, chosen: Int[Tensor, " chosen"]) -> Memory:
+    """Some rows, in this order."""
+    return {name: tensor.index_select(0, chosen) for name, tensor in memory.items()}
+
+
+def join(memories: Sequence[Memory]) -> Memory:
+    """All rows of several memories, as far left as the longest of them reaches."""
+    lengths = torch.cat([_lengths(memory) for memory in memories])
+    widest = int(lengths.max())
+    joined = {
+        name: torch.cat([_flush_right(memory[name], widest) for memory in memories])
+        for name in memories[0]
+        if name != LENGTHS
+    }
+    return joined if bool((lengths == widest).all()) else joined | {LENGTHS: lengths}
+
+
+def _lengths(memory: Memory) -> Int[Tensor, " row"]:
+    tokens = memory[TOKENS]
+    return memory[LENGTHS] if LENGTHS in memory else torch.full((len(tokens),), tokens.shape[1], device=tokens.device)
+
+
+def _flush_right(tensor: Tensor, wide: int) -> Tensor:
+    """With so many places, by zeros on the left or without what stood there; places are the last axis but depth."""
+    is_tokens = tensor.dim() == 2
+    missing = wide - tensor.shape[1 if is_tokens else 2]
+    return F.pad(tensor, (missing, 0) if is_tokens else (0, 0, missing, 0))
+
+
+def _names(number: int) -> tuple[str, str]:
+    return f"layer{number + 1}.keys", f"layer{number + 1}.values"

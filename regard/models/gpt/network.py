@@ -1,0 +1,228 @@
+"""A decoder-only Transformer: what comes next, by looking back at all that was read before.
+
+h_0 = E[x] + P,   h_l = block(h_{l−1}),   p(x_{t+1} | x_1 … x_t) = softmax(E · norm(h_L)_t)
+
+GPT-2 (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3) after GPT (Radford et
+al. 2018): learned positions, a norm before each sublayer and one behind the last, GELU in the form with tanh, and one
+matrix for embeddings and output. Departures are options: other positions, norms, activations, and heads that share keys
+and values.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.attention import Causal
+from regard.attention.heads import Cache, HeadOptions, MultiHead, extend_cache
+from regard.attention.masks import Every, Mask
+from regard.attention.positions import First, Learned, Sinusoidal, Unplaced
+from regard.attention.watch import is_watched
+from regard.kernels import available
+from regard.models.cross_entropy import projected_cross_entropy
+from regard.models.gpt import memory as remembered
+from regard.models.gpt.options import GPTOptions
+from regard.models.language import TEXT, Memory, Reading
+from regard.models.parts import FeedForward, Residual
+
+DEVIATION = 0.02  # of all weights at first (Radford et al. 2018, section 4.1)
+NEVER = -1e9  # added to the logit of a token that is never written
+
+
+class Block(nn.Module):
+    """Attention to the places before and to one's own, then the feed-forward net."""
+
+    def __init__(self, options: GPTOptions) -> None:
+        super().__init__()
+        within = options.positions if options.positions in ("rotary", "alibi") else "none"
+        self.look_back = MultiHead(
+            options.width,
+            options.heads,
+            looks_from=TEXT,
+            looks_at=TEXT,
+            dropout=options.attention_dropout,
+            options=HeadOptions(key_value_heads=options.key_value_heads, positions=within),
+        )
+        self.feed_forward = FeedForward(options.width, options.inside, options.activation, dropout=0.0)
+        self.around_look = Residual(options.width, options.dropout, options.norm)
+        self.around_feed_forward = Residual(options.width, options.dropout, options.norm)
+
+    def forward(
+        self, states: Float[Tensor, "row time width"], past: Cache | None, mask: Mask, places: First
+    ) -> tuple[Float[Tensor, "row time width"], Cache]:
+        """The new states, and the cache with what these places add to it."""
+        caches: list[Cache] = []
+
+        def look(states: Tensor) -> Tensor:
+            caches.append(extend_cache(past, self.look_back.remember(states, places)))
+            return self.look_back(states, caches[0], mask, places)
+
+        states = self.around_look(states, look)
+        return self.around_feed_forward(states, self.feed_forward), caches[0]
+
+
+class GPT(nn.Module):
+    """Tokens and what was read before in, states and logits out; `never` are tokens that are never written."""
+
+    carries = False  # a batch of training begins with nothing
+
+    def __init__(self, options: GPTOptions, tokens: int, never: Sequence[int] = ()) -> None:
+        super().__init__()
+        self.options, self.never = options, tuple(never)
+        self.embedding = nn.Embedding(tokens, options.width)
+        self.places = _places_of(options)
+        self.dropout = nn.Dropout(options.dropout)
+        self.blocks = nn.ModuleList(Block(options) for _ in range(options.layers))
+        self.norm = nn.LayerNorm(options.width) if options.norm == "before" else nn.Identity()
+        self.output = self.embedding if options.tied else nn.Embedding(tokens, options.width)
+        self._draw_weights()
+
+    def _draw_weights(self) -> None:
+        """N(0, 0.02²); what is added to the stream by 2 · layers sublayers is smaller by the root of that number."""
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 2:
+                adds = name.endswith(("look_back.out.weight", "feed_forward.outer.weight"))
+                nn.init.normal_(parameter, std=DEVIATION * ((2 * self.options.layers) ** -0.5 if adds else 1.0))
+
+    @property
+    def context(self) -> int:
+        return self.options.context
+
+    @property
+    def overlap(self) -> int:
+        return self.options.overlap
+
+    @property
+    def output_vectors(self) -> Float[Tensor, "token width"]:
+        return self.output.weight
+
+    def begin(self, rows: int) -> Memory:
+        heads, weight = self.options.key_value_heads or self.options.heads, self.embedding.weight
+        empty = weight.new_zeros(rows, heads, 0, self.options.width // self.options.heads)
+        return remembered.begin(empty, self.options.layers)
+
+    def join(self, memories: Sequence[Memory]) -> Memory:
+        return remembered.join(memories)
+
+    def forgotten(self, read: int) -> int:
+        """How many of so many tokens that were read one after another are forgotten."""
+        each = self.context - self.context // 2
+        return max(0, -(-(read - self.context) // each)) * each
+
+    def read(self, tokens: Int[Tensor, "row time"], memory: Memory) -> Reading:
+        """Read on; whenever the context is full, the older half of it is forgotten first."""
+        if self.training and remembered.columns(memory) == 0 and self._can_fuse(tokens):
+            from regard.models.gpt.fused import fused_states  # needs Triton
+
+            found = fused_states(self, tokens)
+            return Reading(found, found, {})
+        states = []
+        while tokens.shape[1]:
+            if (room := self.context - remembered.columns(memory)) == 0:
+                memory = self._forget(memory)
+                continue
+            reading = self._read_within(tokens[:, :room], memory)
+            states.append(reading.states)
+            tokens, memory = tokens[:, room:], reading.memory
+        found = states[0] if len(states) == 1 else torch.cat(states, dim=1)
+        return Reading(found, found, memory)
+
+    def _can_fuse(self, tokens: Int[Tensor, "row time"]) -> bool:
+        """Whether kernels can read these tokens in training; what they gave is then carried nowhere."""
+        options = self.options
+        return (
+            tokens.is_cuda
+            and self.embedding.weight.dtype == torch.float32
+            and tokens.shape[1] <= self.context
+            and (options.norm, options.activation) == ("before", "gelu-tanh")
+            and options.positions in ("learned", "sinusoidal", "none")
+            and options.key_value_heads in (None, options.heads)
+            and not is_watched()
+            and available()
+        )
+
+    def _read_within(self, tokens: Int[Tensor, "row time"], memory: Memory) -> Reading:
+        before, time = remembered.columns(memory), tokens.shape[1]
+        lengths = memory.get(remembered.LENGTHS)
+        mask: Mask = Causal()
+        places: First = before
+        if lengths is not None:  # the rows have read a different number of tokens, and stand flush right
+            columns = torch.arange(before + time, device=tokens.device)
+            mask = Every((Causal(), (columns >= before - lengths[:, None])[:, None, None]))
+            places = lengths[:, None] + torch.arange(time, device=tokens.device)
+        states = self.dropout(self.places(self.embedding(tokens), places))
+        within = before if self.options.positions == "alibi" else places  # distances are those of columns
+        caches = []
+        for number, block in enumerate(self.blocks):
+            past = remembered.cache_of(memory, number) if before else None
+            states, cache = block(states, past, mask, within)
+            caches.append(cache)
+        states = self.norm(states)
+        return Reading(states, states, remembered.extend(memory, caches, tokens))
+
+    @torch.no_grad()
+    def _forget(self, memory: Memory) -> Memory:
+        """The younger half of rows that are full, read again from the first place on; others stay as they are."""
+
+        def younger_half(memory: Memory) -> Memory:
+            tokens = memory[remembered.TOKENS][:, -(self.context // 2) :]
+            return self._read_within(tokens, self.begin(len(tokens))).memory
+
+        lengths = memory.get(remembered.LENGTHS)
+        if lengths is None:
+            return younger_half(memory)
+        full, others = ((lengths == self.context).nonzero()[:, 0], (lengths != self.context).nonzero()[:, 0])
+        parts = [younger_half(remembered.select(memory, full)), remembered.select(memory, others)]
+        order = torch.cat([full, others]).argsort()
+        return remembered.select(remembered.join([part for part in parts if remembered.rows(part)]), order)
+
+    def layers(self, tokens: Int[Tensor, "row time"]) -> list[Float[Tensor, "row time width"]]:
+        """What is known at each token: its embedding without its place, then what every block makes of it."""
+        found = [self.embedding(tokens)]
+        states = self.dropout(self.places(found[0], 0))
+        for block in self.blocks:
+            states, _ = block(states, None, Causal(), 0)
+            found.append(states)
+        return [*found[:-1], self.norm(states)]
+
+    def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
+        """E · h, and −∞ for what is never written."""
+        logits = F.linear(states, self.output.weight)
+        for token in self.never:
+            logits[..., token] = -torch.inf
+        return logits
+
+    def cross_entropy(
+        self, states: Float[Tensor, "row time width"], wanted: Int[Tensor, "row time"]
+    ) -> Float[Tensor, ""]:
+        return projected_cross_entropy(
+            states.flatten(0, 1), self.output.weight, wanted.flatten(), label_smoothing=0.0, bias=self._bias()
+        )
+
+    def _bias(self) -> Float[Tensor, " token"] | None:
+        """What bars the tokens that are never written."""
+        if not self.never:
+            return None
+        bias = self.output.weight.new_zeros(len(self.output.weight))
+        for token in self.never:
+            bias[token] = NEVER
+        return bias
+
+    def multiplications(self, size: int) -> int:
+        """All matrices for every token, and what the heads look at within the context."""
+        matrices = sum(each.numel() for name, each in self.named_parameters() if each.dim() == 2 and "blocks" in name)
+        within, rest = divmod(size, self.context)
+        looks = [part for part in self.modules() if isinstance(part, MultiHead)]
+        looking = sum(within * look.multiplications(self.context) + look.multiplications(rest) for look in looks)
+        return size * (matrices + self.output.weight.numel()) + looking
+
+
+def _places_of(options: GPTOptions) -> nn.Module:
+    match options.positions:
+        case "learned":
+            return Learned(options.context, options.width)
+        case "sinusoidal":
+            return Sinusoidal()
+    return Unplaced()

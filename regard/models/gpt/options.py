@@ -1,0 +1,90 @@
+"""What a decoder-only Transformer is built like, and named sets of sizes."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Options
+from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+
+PRESETS: dict[str, dict[str, int]] = {
+    "tiny": {"layers": 4, "width": 128, "heads": 4, "context": 64},
+    "shakespeare": {"layers": 6, "width": 384, "heads": 6, "context": 256},
+    "small": {"layers": 12, "width": 768, "heads": 12, "context": 1024},
+}
+
+
+class GPTOptions(Options):
+    """What a decoder-only Transformer is built like; the preset gives every size that is not given."""
+
+    preset: Literal["tiny", "shakespeare", "small"] = Field(
+        default="small", description="A named set of sizes: tiny, shakespeare, or small, which is GPT-2's of 124M."
+    )
+    layers: int = Field(ge=1, le=MOST_LAYERS, description="Blocks, one above the other.")
+    width: int = Field(ge=2, le=WIDEST, description="Width of the states between the blocks.")
+    heads: int = Field(ge=1, le=WIDEST, description="Attention heads of each block.")
+    context: int = Field(ge=2, le=LONGEST, description="How many tokens it can look back at, the last one among them.")
+    feed_forward: int | None = Field(
+        default=None, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets, if not four times width."
+    )
+    when_full: Literal["stop", "forget"] = Field(
+        default="stop",
+        description="When the context is full, a text ends there and longer ones are refused, or the older half is "
+        "forgotten and the text goes on.",
+    )
+    overlap: int = Field(
+        default=0,
+        ge=0,
+        description="When long text is measured, it is read in pieces as long as the context, each from nothing; so "
+        "many tokens of the piece before are read again first, and not counted twice.",
+    )
+    dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on embeddings and on each sublayer's output.")
+    attention_dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on the attention weights.")
+    norm: Literal["before", "after"] = Field(
+        default="before", description="Layer norm before each sublayer, as in GPT-2, or after it, as in GPT."
+    )
+    positions: Literal["learned", "sinusoidal", "rotary", "alibi", "none"] = Field(
+        default="learned", description="How a token knows its place."
+    )
+    activation: Literal["gelu-tanh", "gelu", "relu", "swish"] = Field(
+        default="gelu-tanh", description="Activation of the feed-forward nets; gelu-tanh is GELU as GPT-2 computes it."
+    )
+    key_value_heads: int | None = Field(
+        default=None,
+        ge=1,
+        description="Heads of keys and values, each for a group of query heads; one for each if not given.",
+    )
+    tied: bool = Field(default=True, description="One matrix for embeddings and output layer.")
+
+    @property
+    def inside(self) -> int:
+        """The width inside the feed-forward nets."""
+        return self.feed_forward or 4 * self.width
+
+    @property
+    def adjustable(self) -> frozenset[str]:
+        """What may be another for the same weights."""
+        free = {"preset", "dropout", "attention_dropout", "when_full", "overlap"}
+        return frozenset(free if self.positions == "learned" else free | {"context"})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_from_preset(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        preset = given.get("preset", cls.model_fields["preset"].default)
+        return PRESETS.get(str(preset), PRESETS["small"]) | given
+
+    @model_validator(mode="after")
+    def _check_sizes(self) -> "GPTOptions":
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} cannot be shared out among {self.heads} heads")
+        if self.positions in ("sinusoidal", "rotary") and (depth := self.width // self.heads) % 2:
+            raise ValueError(f"{self.positions} positions come in pairs of coordinates, but a head has {depth}")
+        if self.key_value_heads and self.heads % self.key_value_heads:
+            raise ValueError(f"{self.heads} heads cannot share {self.key_value_heads} heads of keys and values evenly")
+        if self.overlap >= self.context:
+            raise ValueError(
+                f"overlap is {self.overlap}, but a piece has {self.context} tokens, as many as the context"
+            )
+        return self

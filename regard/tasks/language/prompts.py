@@ -1,0 +1,63 @@
+"""What a network that learns by gradient makes of prompts: what it remembers, and the vectors of their tokens."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.base.faults import TooLong
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.models.language import LanguageNetwork, LayeredNetwork, Memory
+from regard.protocols import TextVectors
+from regard.tasks.language.batches import Prompts
+from regard.tasks.language.streams import padded_rows
+from regard.tasks.text import text_vectors, words_of
+
+
+def memory_of(network: LanguageNetwork, rows: Sequence[Sequence[int]], device: torch.device) -> Memory:
+    """What is remembered of each row of tokens, read from nothing on; those of one length are read together."""
+    memories, order = [], []
+    for length in {len(row) for row in rows}:
+        numbers = [number for number, row in enumerate(rows) if len(row) == length]
+        memory = network.begin(len(numbers))
+        if length:
+            memory = network.read(torch.tensor([rows[number] for number in numbers], device=device), memory).memory
+        memories.append(memory)
+        order += numbers
+    places = torch.tensor(order, device=device).argsort()
+    return {name: tensor[places] for name, tensor in network.join(memories).items()}
+
+
+def limits_within(context: int, batch: Prompts) -> Int[Tensor, " row"]:
+    """How many tokens may be written after each prompt, the end counted, till the context is full."""
+    for number, tokens in enumerate(batch.tokens):
+        if len(tokens) > context - 2:  # an end stands before it, and something must follow
+            raise TooLong(
+                number,
+                f"the prompt has {len(tokens):,} tokens, and a context of {context:,} has room for {context - 2:,} "
+                "before what is written; shorten it, or let the model forget the older half (when_full = forget).",
+            )
+    return torch.tensor([context - len(tokens) for tokens in batch.tokens])
+
+
+def check_fits(network: LanguageNetwork, batch: Prompts) -> None:
+    """Refuse texts that do not fit into the context behind an end."""
+    if network.context is None:
+        return
+    for number, tokens in enumerate(batch.tokens):
+        if len(tokens) >= network.context:
+            most = network.context - 1
+            raise TooLong(number, f"it has {len(tokens):,} tokens, but the context has room for {most:,}; shorten it.")
+
+
+def prompt_vectors(
+    network: LayeredNetwork, tokeniser: Tokeniser, batch: Prompts, device: torch.device
+) -> list[TextVectors]:
+    """What every layer makes of each text; the end before it is read and left out."""
+    check_fits(network, batch)
+    rows = [np.array([*row, tokeniser.end]) for row in batch.tokens]
+    tokens = padded_rows(rows, tokeniser.end).tokens.to(device)
+    layers = [states[:, 1:] for states in network.layers(tokens)]
+    return text_vectors([words_of(tokeniser, row) for row in batch.tokens], layers)
