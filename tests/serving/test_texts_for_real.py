@@ -13,7 +13,10 @@ from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.serving.app import make_app
 
-EXAMPLES = "the $T$ was good\nfish\n1\nthe fish was good but the $T$ was slow\nservice\n-1\n" * 4
+EXAMPLES = "".join(
+    f"the $T$ was {word}\nfish\n1\nthe fish was {word} but the $T$ was slow\nservice\n-1\n"
+    for word in ("good", "nice", "fresh", "tasty")
+)
 
 
 @pytest.fixture(scope="module")

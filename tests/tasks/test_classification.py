@@ -27,7 +27,10 @@ from regard.tasks.words.folder import vectors_in
 from regard.viewing.looks import places_along
 from regard.viewing.sides import Steps, Words
 
-ASPECTS = "the $T$ was good\nfish\n1\nthe fish was good but the $T$ was slow\nservice\n-1\n" * 4
+ASPECTS = "".join(
+    f"the $T$ was {word}\nfish\n1\nthe fish was {word} but the $T$ was slow\nservice\n-1\n"
+    for word in ("good", "nice", "fresh", "tasty")
+)
 
 
 def task_of(folder: Path, table: dict[str, Any]) -> Classification:
@@ -90,6 +93,9 @@ def test_the_aspect_stands_in_brackets_and_several_are_looked_at_together(tmp_pa
     seen = sight.between().blocks[0].weights
     assert seen.shape == (1, 2, 9)
     assert seen.sum(axis=-1) == pytest.approx(1)
+    places = task.read(task.unfold(marked)).texts.aspect_places
+    assert places is not None
+    assert places.tolist() == [1, 6]
     for given, found in ((marked, "2 aspects"), ("the fish", "no aspect")):
         with pytest.raises(Fault, match=f"it has {found} in brackets, expected one"):
             task.read([given])

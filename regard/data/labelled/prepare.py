@@ -29,6 +29,7 @@ SPLITS = ("train", "valid", "test")
 LABELS_FILE = "labels.json"
 MOST_CLASSES = 10_000
 _FINISHED = "finished.json"
+_FORMAT = 1
 _TOKENISER = "tokeniser"
 _VECTORS = "vectors.npz"
 _LISTED = 10  # classes in the report
@@ -47,13 +48,15 @@ class _Finished(BaseModel):
     options: LabelledData
     report: list[str]
     files: dict[str, str]
+    format: int = 0  # of the arrays; 1 has the places of aspects
 
 
 @dataclass(frozen=True)
 class LabelledTexts:
     """The tokens of texts one after another, where each text begins and the last ends, and the numbers of classes.
 
-    The tokens of aspects lie in the same way; of texts that are asked about none, each has none.
+    The tokens of aspects lie in the same way, and `aspect_places` says before which token of its text each begins; of
+    texts that are asked about none, each has none.
     """
 
     tokens: np.ndarray
@@ -61,6 +64,7 @@ class LabelledTexts:
     labels: np.ndarray
     aspects: np.ndarray
     aspect_starts: np.ndarray
+    aspect_places: np.ndarray
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -143,7 +147,7 @@ def prepare_labelled(
     the words and vectors that other models bring.
     """
     record = folder / _FINISHED
-    if not record.is_file() or read_record(_Finished, record).options != options:
+    if not record.is_file() or not _is_of(read_record(_Finished, record), options):
         _prepare(options, folder, progress, start, others or OtherModels())
     finished = read_record(_Finished, record)
     check_files(folder, finished.files)
@@ -151,6 +155,10 @@ def prepare_labelled(
     found = {name: LabelledTexts(**_arrays_in(files[f"{name}.npz"])) for name in SPLITS if f"{name}.npz" in files}
     vectors = ReadyVectors(**_arrays_in(files[_VECTORS])) if _VECTORS in files else None
     return PreparedExamples(open_tokeniser(files, options), open_text_labels(files), found, finished.report, vectors)
+
+
+def _is_of(finished: _Finished, options: LabelledData) -> bool:
+    return finished.options == options and finished.format == _FORMAT
 
 
 def _prepare(
@@ -188,7 +196,7 @@ def _prepare(
     for name, content in files.items():
         write_file(folder / name, content)
     sums = {name: checksum(content) for name, content in files.items()}
-    write_record(folder / _FINISHED, _Finished(options=options, report=report, files=sums))
+    write_record(folder / _FINISHED, _Finished(options=options, report=report, files=sums, format=_FORMAT))
 
 
 def _coverage(rows: ReadyVectors, tokeniser: Tokeniser, examples: Sequence[Example], lower_case: bool) -> str:
@@ -212,11 +220,26 @@ def _read_splits(options: LabelledData, progress: Progress) -> dict[str, list[Ex
     if options.fold is not None:
         return _folds(options.fold, found["train"])
     if "valid" not in found:
-        count = int(len(found["train"]) * options.hold_out)
-        if not count:
-            raise Fault(f"data.train has {len(found['train'])} texts, too few to set some aside; name data.valid.")
-        found |= {"train": found["train"][:-count], "valid": found["train"][-count:]}
+        found |= _hold_out(options, found["train"])
     return {split: found[split] for split in SPLITS if split in found}
+
+
+def _hold_out(options: LabelledData, examples: Sequence[Example]) -> dict[str, list[Example]]:
+    """The last examples set aside, and with them all others that ask of the same texts about other aspects."""
+    count = int(len(examples) * options.hold_out)
+    aside = {_letters(example.text) for example in examples[len(examples) - count :]}
+    is_aside = [options.asks_about_aspects and _letters(example.text) in aside for example in examples]
+    is_aside[len(examples) - count :] = [True] * count
+    found = {split: [each for each, own in zip(examples, is_aside, strict=True) if own == (split == "valid")]
+             for split in ("train", "valid")}  # fmt: skip
+    if not all(found.values()):
+        raise Fault(f"data.train has {len(examples)} texts, too few to set some aside; name data.valid.")
+    return found
+
+
+def _letters(text: str) -> str:
+    """A text without what may differ where it is written twice: spaces, quotation marks, capitals."""
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def _folds(fold: int, examples: Sequence[Example]) -> dict[str, list[Example]]:
@@ -257,8 +280,12 @@ def _cut(options: LabelledData, examples: Sequence[Example], labels: TextLabels,
         check_tokens(options, own, example.place)
         if options.asks_about_aspects and not aspect:
             raise Fault(f"{example.place}: the aspect has no word.")
+    before = tokeniser.encode_all([example.before_aspect for example in examples])
     return LabelledTexts(
-        *_laid_out(tokens), np.array([numbers[example.label] for example in examples]), *_laid_out(aspects)
+        *_laid_out(tokens),
+        np.array([numbers[example.label] for example in examples]),
+        *_laid_out(aspects),
+        np.array([len(each) for each in before]),
     )
 
 

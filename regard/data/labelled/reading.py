@@ -21,6 +21,7 @@ class Example(NamedTuple):
     place: str  # for people
     aspect: str = ""
     number: str = ""
+    before_aspect: str = ""  # what of the text stands before the aspect
 
 
 def read_examples(options: LabelledData, name: str) -> Iterator[Example]:
@@ -70,7 +71,10 @@ def _of_aspects(options: LabelledData, name: str, lines: Lines) -> Iterator[Exam
         text, aspect, label = (line.strip() for _, line in three)
         if ASPECT_PLACE not in text:
             raise Fault(f"{name}, line {first:,} has no {ASPECT_PLACE}, which stands for the aspect in the next line.")
-        yield Example(label, text.replace(ASPECT_PLACE, aspect), f"{name}, line {first:,}", aspect)
+        before = text.partition(ASPECT_PLACE)[0]
+        yield Example(
+            label, text.replace(ASPECT_PLACE, aspect), f"{name}, line {first:,}", aspect, before_aspect=before
+        )
 
 
 def first_digit(example: Example) -> int:

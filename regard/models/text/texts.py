@@ -35,7 +35,8 @@ class TextRows(NamedTuple):
     """Texts in tokens, every one of them with one at least; behind its length a row is padding.
 
     `aspects` are the tokens of what each text is asked about, or of a second text, where there is such a thing, and
-    `beside` is what is known of each token beside its vector. Where tokens are parts of words, `firsts` are the places
+    `aspect_places` the places of the text where an aspect begins. `beside` is what is known of each token beside its
+    vector. Where tokens are parts of words, `firsts` are the places
     of the first token of each word, and `beside` is of words.
     """
 
@@ -45,6 +46,7 @@ class TextRows(NamedTuple):
     aspect_lengths: Int[Tensor, " batch"] | None = None
     beside: Float[Tensor, "batch word beside"] | None = None
     firsts: Int[Tensor, "batch word"] | None = None
+    aspect_places: Int[Tensor, " batch"] | None = None
 
     def change(self, change: Callable[[Tensor], Tensor]) -> "TextRows":
         """The same with every tensor changed that is there."""

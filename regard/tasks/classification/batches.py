@@ -51,12 +51,19 @@ def text_batches(
     With `chance` they are drawn from it, texts of about one length together; without, they come in their order.
     """
     for rows in _groups(texts.lengths, batch, chance)[start:]:
-        tokens, lengths = padded([texts.text(row) for row in rows], pad)
-        labels = torch.from_numpy(texts.labels[rows])
-        if not len(texts.aspects):
-            yield LabelledBatch(TextRows(tokens, lengths), labels)
-        else:
-            yield LabelledBatch(TextRows(tokens, lengths, *padded([texts.aspect(row) for row in rows], pad)), labels)
+        found, labels = TextRows(*padded([texts.text(row) for row in rows], pad)), torch.from_numpy(texts.labels[rows])
+        if len(texts.aspects):
+            aspects, places = [texts.aspect(row) for row in rows], texts.aspect_places[rows]
+            found = with_aspects(found, aspects, places, pad)
+        yield LabelledBatch(found, labels)
+
+
+def with_aspects(
+    texts: TextRows, aspects: Sequence[Sequence[int] | np.ndarray], places: Sequence[int] | np.ndarray, pad: int
+) -> TextRows:
+    """The same texts, each asked about an aspect that begins at one of its places."""
+    tokens, lengths = padded(aspects, pad)
+    return texts._replace(aspects=tokens, aspect_lengths=lengths, aspect_places=torch.as_tensor(places))
 
 
 def _groups(lengths: np.ndarray, batch: int, chance: Sequence[int] | None) -> list[np.ndarray]:

@@ -31,7 +31,7 @@ from regard.models.text.encoder import EncoderReader
 from regard.models.text.pooling import ANSWER, SOURCE
 from regard.models.text.texts import InputTokens, TextRows
 from regard.protocols import Answer, Followed, Loss, Measure, TextVectors
-from regard.tasks.classification.batches import MEASURED_ROWS, LabelledBatch, padded, text_batches
+from regard.tasks.classification.batches import MEASURED_ROWS, LabelledBatch, padded, text_batches, with_aspects
 from regard.tasks.classification.contexts import (
     context_source,
     context_words,
@@ -163,7 +163,7 @@ class Classification(nn.Module):
     def read(self, inputs: Sequence[str]) -> LabelledBatch:
         """Texts as people write them; where one is asked about an aspect, it stands in brackets."""
         asked = [self._aspect_of(number, text) for number, text in enumerate(inputs)]
-        tokens = self.tokeniser.encode_all([text for text, _ in asked])
+        tokens = self.tokeniser.encode_all([text for text, _, _ in asked])
         for number, row in enumerate(tokens):
             if not row:
                 raise TextFault(number, "there is no word in it.")
@@ -171,15 +171,16 @@ class Classification(nn.Module):
                 raise TextFault(number, f"it has {len(row):,} tokens, and {self.data.longest:,} are the most.")
         texts = TextRows(*padded(tokens, self.tokeniser.pad))
         if self.is_about_aspects:
-            aspects = self.tokeniser.encode_all([aspect for _, aspect in asked])
-            texts = TextRows(texts.tokens, texts.lengths, *padded(aspects, self.tokeniser.pad))
+            aspects = self.tokeniser.encode_all([aspect for _, aspect, _ in asked])
+            places = [len(row) for row in self.tokeniser.encode_all([before for _, _, before in asked])]
+            texts = with_aspects(texts, aspects, places, self.tokeniser.pad)
         unknown = torch.full((len(inputs),), _UNKNOWN)
-        return LabelledBatch(texts, unknown, [text for text, _ in asked]).to(self.device)
+        return LabelledBatch(texts, unknown, [text for text, _, _ in asked]).to(self.device)
 
-    def _aspect_of(self, number: int, text: str) -> tuple[str, str]:
-        """A text without brackets, and what stands in them."""
+    def _aspect_of(self, number: int, text: str) -> tuple[str, str, str]:
+        """A text without brackets, what stands in them, and what stands before them."""
         if not self.data.asks_about_aspects:
-            return text, ""
+            return text, "", ""
         aspects = _ASPECT.findall(text)
         if self.is_about_aspects and len(aspects) != 1:
             raise TextFault(
@@ -187,7 +188,7 @@ class Classification(nn.Module):
                 f"it has {len(aspects) or 'no'} aspect{'s' if len(aspects) > 1 else ''} in brackets, expected one, as "
                 "in: The [food] was good.",
             )
-        return _unmark(text), aspects[0] if aspects else ""
+        return _unmark(text), aspects[0] if aspects else "", text.partition("[")[0]
 
     def unfold(self, given: str) -> list[str]:
         """A text in which several aspects stand in brackets, once for each of them."""

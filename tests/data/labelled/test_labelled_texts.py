@@ -73,6 +73,15 @@ def test_three_lines_are_a_text_an_aspect_and_a_label(tmp_path: Path) -> None:
     ]
 
 
+def test_what_is_asked_of_one_text_is_never_on_both_sides_of_the_cut(tmp_path: Path) -> None:
+    """The last quarter is one question; another is of the same text, but for a quotation mark."""
+    lines = "a $T$ ' and view\nroom\n-1\nfine $T$\nfish\n1\na bad $T$\nroof\n-1\nA room ` and $T$\nview\n1\n"
+    found = prepare(data_of(tmp_path, lines, format="aspects", hold_out=0.25), tmp_path)
+    assert texts_of(found, "train") == ["fine fish", "a bad roof"]
+    assert found.splits["train"].aspect_places.tolist() == [1, 2]
+    assert found.splits["valid"].aspect_places.tolist() == [1, 4]
+
+
 def test_texts_may_be_in_latin_1_and_read_in_lower_case(tmp_path: Path) -> None:
     text = "a Café\nb THE\na x\n".encode("latin-1")
     options = data_of(tmp_path, text, encoding="latin-1", lower_case=True, hold_out=0.4)
