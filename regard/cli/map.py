@@ -43,14 +43,15 @@ def command(
         raise Fault("--count is of the most frequent words; with words of your own give --around.")
     if not words and around is not None:
         raise Fault("--around is of the neighbours of words; name the words.")
-    from regard.seeing.word_maps import MapRequest, map_words
+    from regard.seeing.word_maps import map_words
+    from regard.verbs.requests.words import MapRequest
     from regard.verbs.words.opening import open_lexicon
     from regard.viewing.words.page import map_page
     from regard.viewing.words.picture import draw_map
     from regard.viewing.words.record import to_json
 
-    usual = MapRequest()
-    wanted = MapRequest(words or (), count or usual.count, usual.around if around is None else around, method)
+    given = {"words": words, "count": count, "around": around, "method": method}
+    wanted = MapRequest.read({name: value for name, value in given.items() if value is not None})
     with console_progress() as progress:
         lexicon = open_lexicon(model, side, vocabulary, progress, remark)
         record = map_words(lexicon, wanted, progress, remark)

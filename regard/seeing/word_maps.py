@@ -1,32 +1,18 @@
 """From word vectors to a map: which words are on it, where they lie, and which are near which."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.vectors.word_vectors import WordVectors
+from regard.verbs.requests.words import MapRequest
 from regard.verbs.words.lexicon import Lexicon
 from regard.viewing.plane import principal_plane
 from regard.viewing.t_sne import lay_out_neighbours
 from regard.viewing.words.record import WordMap
 
-Method = Literal["pca", "t-sne"]
 MOST = 5000  # words on a map
 _NEAR = 10  # neighbours that each word is shown with
-
-
-@dataclass(frozen=True)
-class MapRequest:
-    """Which words are wanted on a map: the most frequent `count`, or some with their neighbours around them."""
-
-    words: Sequence[str] = ()
-    count: int = 300
-    around: int = 10
-    method: Method = "pca"
 
 
 def map_words(lexicon: Lexicon, wanted: MapRequest, progress: Progress, remark: Remark) -> WordMap:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from regard.base.faults import Fault, TextFault
 from regard.base.parsing import parse_json
+from regard.base.progress import ignore_remark
+from regard.decoding.pauses import between_steps
 from regard.engines.fast import Choice
 from regard.runs.folder import SCORES, read_folder
 from regard.serving.doors.records import Language, ModelAnswer, TranslatorAnswer
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
-from regard.verbs.requests.words import AnalogyRequest, NeighboursRequest
+from regard.verbs.requests.words import AnalogyRequest, MapRequest, NeighboursRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
@@ -88,6 +90,10 @@ class Served(ABC):
         """What completes an analogy."""
         raise self.refuse("analogy")
 
+    def map_words(self, request: MapRequest) -> dict[str, Any]:
+        """A map of words, as its view takes it."""
+        raise self.refuse("map")
+
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
         """What it looks at when it reads an input: the name of a view, and what that takes."""
         raise self.refuse("look")
@@ -146,6 +152,15 @@ class ServedModel(Served):
 
     def analogy(self, request: AnalogyRequest) -> "SolvedAnalogy":
         return self.model.analogy(*request.words, request.count, request.side)
+
+    def map_words(self, request: MapRequest) -> dict[str, Any]:
+        from regard.seeing.word_maps import map_words
+        from regard.verbs.words.lexicon import Lexicon
+        from regard.viewing.words.page import map_data
+
+        own = self.model.lexicon(request.side)
+        lexicon = Lexicon(self.name, own.vectors, own.compose)
+        return map_data(map_words(lexicon, request, lambda *done: between_steps(), ignore_remark))
 
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
         from regard.seeing.gazes import see_answer

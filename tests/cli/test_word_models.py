@@ -73,6 +73,13 @@ def test_a_server_has_doors_for_words(imported: Path, tmp_path: Path) -> None:
         assert answer["words"][0]["neighbours"] == [["rainha", pytest.approx(0.9497, abs=1e-4)]]
         answer = client.post("/v1/analogy", json={"a": "homem", "b": "rei", "c": "mulher"}).json()
         assert (answer["words"], answer["word"]) == (["homem", "rei", "mulher"], "rainha")
+        found = client.post("/v1/map", json={"count": 4}).json()["map"]
+        assert [each["word"] for each in found["words"]] == ["rei", "rainha", "homem", "mulher"]
+        assert found["title"] == "4 words of model"
+        found = client.post("/v1/map", json={"words": ["MULHER"], "around": 2, "method": "t-sne"}).json()["map"]
+        assert (found["centres"], len(found["words"])) == (["mulher"], 3)
+        large = client.post("/v1/map", json={"words": ["rei"] * 100, "around": 10}).json()["error"]
+        assert large == "These may be 1,100 words; here a map has 1,000 at most."
         wrong = client.post("/v1/neighbours", json={"words": "reinha"})
         assert wrong.status_code == 400
         assert wrong.json()["error"] == "The word 'reinha' is not among the 6 of the model; did you mean 'rainha'?"

@@ -38,7 +38,7 @@ def test_a_prompt_is_as_probable_as_its_line(model: LanguageModel) -> None:
     assert [each.token for each in read.tokens] == ["the", "cat", "sat"]
     assert [each.text for each in read.tokens] == ["the", " cat", " sat"]
     assert [each.score for each in read.tokens] == pytest.approx(scored.token_scores[:-1])
-    (end,) = [each for each in read.next if each.is_end]
+    (end,) = [each for each in read.next if each.end]
     assert (end.token, end.text) == ("</s>", "\n")
 
 
@@ -51,6 +51,15 @@ def test_what_may_come_next_is_whole_and_the_likeliest_is_what_greedy_search_wri
     assert 1 < read.perplexity < model.task.tokeniser.size
     ((found,),) = model.generate(["the"], tokens=1, beam=1)
     assert read.stem + read.next[0].text == found.text
+
+
+def test_what_drawing_leaves_of_the_next_token(model: LanguageModel) -> None:
+    read = model.read_prompt(PromptRequest.read({"prompt": "the", "shown": 4, "sample": {"top_k": 2}}))
+    first, second, *others = read.next
+    both = first.probability + second.probability
+    assert [first.drawn, second.drawn] == pytest.approx([first.probability / both, second.probability / both])
+    assert [each.drawn for each in others] == [0, 0]
+    assert {each.drawn for each in model.read_prompt(PromptRequest(prompt="the")).next} == {None}
 
 
 def test_an_empty_prompt_is_read_too(model: LanguageModel) -> None:

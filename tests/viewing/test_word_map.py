@@ -11,7 +11,8 @@ from regard.base.faults import Fault
 from regard.base.progress import ignore_remark, silent
 from regard.cli import main
 from regard.data.vectors.word_vectors import WordVectors
-from regard.seeing.word_maps import MapRequest, map_words
+from regard.seeing.word_maps import map_words
+from regard.verbs.requests.words import MapRequest
 from regard.verbs.words.lexicon import Lexicon
 from regard.viewing.words.labels import place_labels
 from regard.viewing.words.page import map_data, map_page
@@ -75,13 +76,13 @@ def lexicon() -> Lexicon:
 
 
 def test_words_are_mapped_with_their_neighbours():
-    record = map_words(lexicon(), MapRequest(["rei0", "cor0"], around=3), silent, ignore_remark)
+    record = map_words(lexicon(), MapRequest(words=["rei0", "cor0"], around=3), silent, ignore_remark)
     assert record.title == "8 words of small.vec"
     assert list(record.words[:2]) == list(record.centres) == ["rei0", "cor0"]
     assert {word[:3] for word, group in zip(record.words, record.groups, strict=True) if group == 0} == {"rei"}
     assert [record.words[number][:3] for number, _ in record.near[0][:3]] == ["rei"] * 3
     assert "principal components, which keep" in record.method
-    alone = map_words(lexicon(), MapRequest(["rei0", "cor0"], around=0), silent, ignore_remark)
+    alone = map_words(lexicon(), MapRequest(words=["rei0", "cor0"], around=0), silent, ignore_remark)
     assert list(alone.words) == ["rei0", "cor0"]
 
 
@@ -91,7 +92,7 @@ def test_without_words_the_most_frequent_are_mapped():
     assert set(record.groups) == {-1}
     assert record.method.startswith("t-SNE")
     with pytest.raises(Fault, match=r"'reis0' is not among the 15 of small\.vec; did you mean 'rei0'"):
-        map_words(lexicon(), MapRequest(["reis0"]), silent, ignore_remark)
+        map_words(lexicon(), MapRequest(words=["reis0"]), silent, ignore_remark)
 
 
 def test_the_command_writes_what_the_suffix_asks_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -8,7 +8,7 @@ from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
 from regard.verbs.requests.rules import VerbRequest
 from regard.verbs.requests.translate import TranslateRequest
-from regard.verbs.requests.words import AnalogyRequest, NeighboursRequest
+from regard.verbs.requests.words import AnalogyRequest, MapRequest, NeighboursRequest
 
 
 class ModelBody(VerbRequest):
@@ -44,6 +44,10 @@ class NeighboursBody(NeighboursRequest, ModelBody):
 
 class AnalogyBody(AnalogyRequest, ModelBody):
     """Three words of an analogy, of which the fourth is wanted, and of which model."""
+
+
+class MapBody(MapRequest, ModelBody):
+    """The words that are wanted on a map, and of which model."""
 
 
 class LookBody(ModelBody):

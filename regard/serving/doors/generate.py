@@ -56,10 +56,7 @@ async def prompt(service: Service, request: Request) -> Response:
         seconds=time.monotonic() - began,
         stem=found.stem,
         tokens=[WrittenTokenAnswer(**asdict(each)) for each in found.tokens],
-        next=[
-            NextTokenAnswer(token=each.token, text=each.text, probability=each.probability, end=each.is_end)
-            for each in found.next
-        ],
+        next=[NextTokenAnswer(**asdict(each)) for each in found.next],
         rest=Rest(count=found.others, probability=found.others_share),
         perplexity=found.perplexity,
     )

@@ -251,6 +251,14 @@ class AnalogyAnswer(DoorAnswer):
     neighbours: list[tuple[str, float]]
 
 
+class MapAnswer(DoorAnswer):
+    """Words in the plane, as the page of `regard map` takes them."""
+
+    model: str
+    seconds: float
+    map: dict[str, Any]
+
+
 class GeneratedText(DoorAnswer):
     """A prompt and what was written after it, as `regard generate --json` has it; `text` is both."""
 
@@ -281,11 +289,15 @@ class WrittenTokenAnswer(DoorAnswer):
 
 
 class NextTokenAnswer(DoorAnswer):
-    """A token that may come next, and what it adds to the text: nothing where it is only a part of a letter."""
+    """A token that may come next, and what it adds to the text: nothing where it is only a part of a letter.
+
+    `drawn` is with which probability it would be drawn, where that was asked for.
+    """
 
     token: str
     text: str
     probability: float
+    drawn: float | None
     end: bool
 
 

@@ -1,4 +1,4 @@
-"""The doors of word vectors: neighbours of words, and analogies."""
+"""The doors of word vectors: neighbours of words, analogies, and maps."""
 
 import time
 from functools import partial
@@ -6,11 +6,12 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
+from regard.base.faults import Fault
 from regard.serving.catalogue import Catalogue
-from regard.serving.doors.bodies import AnalogyBody, NeighboursBody
+from regard.serving.doors.bodies import AnalogyBody, MapBody, NeighboursBody
 from regard.serving.doors.door import Door, Service
 from regard.serving.doors.limits import check_amount
-from regard.serving.doors.records import AnalogyAnswer, NeighboursAnswer, WordNeighbours
+from regard.serving.doors.records import AnalogyAnswer, MapAnswer, NeighboursAnswer, WordNeighbours
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
@@ -37,6 +38,19 @@ async def analogy(service: Service, request: Request) -> Response:
     return json_response(AnalogyAnswer(model=model.name, seconds=time.monotonic() - began, **found))
 
 
+async def map_words(service: Service, request: Request) -> Response:
+    body, began = read_request(MapBody, await service.read(request, read_json)), time.monotonic()
+    model = service.catalogue.able("neighbours", body.model)
+    check_amount(body.words, service.limits)
+    wanted = len(body.words) * (1 + body.around) or body.count
+    if wanted > service.limits.mapped:
+        raise Fault(f"These may be {wanted:,} words; here a map has {service.limits.mapped:,} at most.")
+    service.note(request, body.words, model=model.name)
+    work = service.catalogue.workers[model.name].one(partial(model.map_words, body))
+    found = await service.answer(request, work)
+    return json_response(MapAnswer(model=model.name, seconds=time.monotonic() - began, map=found))
+
+
 async def _all_neighbours(catalogue: Catalogue, model: Served, request: NeighboursRequest) -> list[WordNeighbours]:
     """The neighbours of each word; words are worked on some at a time, so that other requests can pass."""
 
@@ -59,5 +73,6 @@ DOORS = (
         NeighboursAnswer,
         body=NeighboursBody,
     ),
+    Door("POST", "/v1/map", map_words, "neighbours", "Words in the plane.", MapAnswer, body=MapBody),
     Door("POST", "/v1/analogy", analogy, "analogy", "What is to c as b is to a.", AnalogyAnswer, body=AnalogyBody),
 )

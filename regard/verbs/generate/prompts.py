@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regard.decoding.filters import distribution
+from regard.decoding.options import DrawOptions, SamplingOptions
 from regard.tasks.language.batches import Prompts
 from regard.verbs.generate.continuing import Continues, stem_of
 from regard.verbs.generate.telling import Teller, WrittenToken
@@ -24,15 +26,16 @@ class ReadsPrompts(Continues, Protocol):
 
 @dataclass(frozen=True)
 class NextToken:
-    """A token that may come next, what it adds to the text, and its probability.
+    """A token that may come next, what it adds to the text, its probability, and with which it would be drawn.
 
-    What ends the text, and what is only a part of a letter, adds nothing that could be written.
+    What is only a part of a letter adds nothing.
     """
 
     token: str
     text: str
     probability: float
-    is_end: bool
+    drawn: float | None
+    end: bool
 
 
 @dataclass(frozen=True)
@@ -64,22 +67,28 @@ def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
     (read,) = batch.tokens
     before = task.write(read)
     own, order = next_log_probabilities(task, batch).sort(descending=True, stable=True)
-    shares = own.exp()
-    numbers = order[: request.shown].tolist()
+    shares, drawn = own.exp(), _drawn(own, request.sample)
     possible = int(own.isfinite().sum())
-    entropy = -(shares * own.clamp(min=-1e9)).sum()
+    numbers = order[: min(request.shown, possible)].tolist()
+    entropy = -(shares[:possible] * own[:possible]).sum()
     return ReadPrompt(
         stem_of(request.prompt, before),
         _read_tokens(task, read),
         [
-            NextToken(name, _added(task, read, before, number), share, number == task.end)
-            for number, name, share in zip(numbers, task.tokeniser.pieces(numbers), shares.tolist(), strict=False)
-            if share
+            NextToken(name, _added(task, read, before, number), float(shares[rank]), drawn[rank], number == task.end)
+            for rank, (number, name) in enumerate(zip(numbers, task.tokeniser.pieces(numbers), strict=True))
         ],
-        max(0, possible - len(numbers)),
+        possible - len(numbers),
         float(shares[len(numbers) :].sum()),
         float(entropy.exp()),
     )
+
+
+def _drawn(log_probabilities: Tensor, options: DrawOptions | None) -> list[float] | list[None]:
+    """What is drawn from by these options; nothing where there are none."""
+    if options is None:
+        return [None] * len(log_probabilities)
+    return distribution(log_probabilities[None], SamplingOptions(**options.model_dump()))[0].exp().tolist()
 
 
 def _read_tokens(task: ReadsPrompts, read: Sequence[int]) -> list[WrittenToken]:

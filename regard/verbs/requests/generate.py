@@ -18,6 +18,7 @@ class PromptRequest(VerbRequest):
 
     prompt: str = Field(default="", description="What the text begins with; may be empty.")
     shown: int = Field(default=50, ge=1, le=200, description="Tokens that may come next and have names.")
+    sample: DrawOptions | None = Field(default=None, description="What drawing so would leave of their probabilities.")
 
 
 class GenerateRequest(VerbRequest):

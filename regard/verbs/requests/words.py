@@ -26,6 +26,20 @@ class NeighboursRequest(LexiconRequest):
     words: Texts = Field(min_length=1, description="One word, or several.")
 
 
+class MapRequest(VerbRequest):
+    """Which words are wanted on a map: the most frequent, or some with their neighbours around them."""
+
+    words: Texts = Field(default=[], description="Words to draw; without any, the most frequent.")
+    count: Annotated[int, Field(ge=2, le=5000)] = Field(
+        default=300, description="Without words: so many of the most frequent."
+    )
+    around: Annotated[int, Field(ge=0, le=1000)] = Field(default=10, description="So many neighbours of each word.")
+    method: Literal["pca", "t-sne"] = Field(
+        default="pca", description="Principal components, or t-SNE, which keeps neighbours together."
+    )
+    side: VectorSide = Field(default="centres", description="Vectors of words as centres, as contexts, or the mean.")
+
+
 class AnalogyRequest(LexiconRequest):
     """Three words of an analogy, of which the fourth is wanted: a is to b as c is to …"""
 

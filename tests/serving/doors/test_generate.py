@@ -135,7 +135,7 @@ def test_a_prompt_is_read_as_python_does(served: httpx.Client, folder: Path) -> 
     assert [each["token"] for each in answer["tokens"]] == ["the", "cat", "</s>", "the"]
     assert [each["score"] for each in answer["tokens"]] == pytest.approx([each.score for each in expected.tokens])
     found = [(each["token"], each["text"], each["end"]) for each in answer["next"]]
-    assert found == [(each.token, each.text, each.is_end) for each in expected.next]
+    assert found == [(each.token, each.text, each.end) for each in expected.next]
     assert answer["rest"]["count"] == expected.others
     assert answer["perplexity"] == pytest.approx(expected.perplexity)
 
