@@ -10,11 +10,12 @@ import re
 import threading
 from base64 import b64decode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+from pretend_writing import read_prompt, told
 
 from regard.serving.http.guard import HEADERS
 from regard.serving.static import page_files
@@ -106,7 +107,7 @@ class Pretending:
 
     def answer(self, path: str, question: dict[str, Any]) -> Any:
         answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}
-        answers |= {"/v1/answer": _answer, "/v1/look": _look, "/v1/generate": _generate}
+        answers |= {"/v1/answer": _answer, "/v1/look": _look, "/v1/prompt": read_prompt}
         answers |= {"/v1/neighbours": _neighbours, "/v1/analogy": _analogy}
         return answers[path](question)
 
@@ -247,14 +248,6 @@ def _analogy(question: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _generate(question: dict[str, Any]) -> dict[str, Any]:
-    """The prompt and as many numbers as tokens are wanted."""
-    tokens = [str(number) for number in range(1, question["tokens"] + 1)]
-    text = {"prompt": question["prompt"], "text": " ".join([question["prompt"], *tokens]), "score": -0.5}
-    drawn = [text | {"tokens": tokens, "token_scores": [-0.1] * len(tokens)}] * question["samples"]
-    return {"model": question["model"], "seconds": 0.002, "texts": [drawn]}
-
-
 def _look(question: dict[str, Any]) -> dict[str, Any]:
     """A path of two glimpses on a picture of four pixels, or a node and its two neighbours."""
     if isinstance(question["input"], dict):
@@ -298,6 +291,8 @@ class _Handler(BaseHTTPRequestHandler):
         if pretending.refusals and self.path == pretending.refused_path:
             status, sentence, headers = pretending.refusals.pop(0)
             return self._send({"error": sentence}, status, headers)
+        if self.path == "/v1/generate":
+            return self._tell(question)
         if self.path != "/v1/translate":
             return self._send(pretending.answer(self.path, question))
         if held := pretending.held.get(question["text"]):
@@ -317,6 +312,24 @@ class _Handler(BaseHTTPRequestHandler):
         events += [("translation", {"index": 0, **whole}), ("done", {"seconds": 0.042})]
         text = ": \n\n" + "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in events)
         self._write(200, text.encode(), "text/event-stream")
+
+    def _tell(self, question: dict[str, Any]) -> None:
+        """A text token by token; one that is held tells its first token and waits."""
+        tokens, over = told(question)
+        events = [f"event: token\ndata: {json.dumps(token)}\n\n" for token in tokens]
+        events.append(f"event: done\ndata: {json.dumps(over)}\n\n")
+        held = self.pretending.held.get(question["prompt"])
+        if held is None:
+            self._write(200, "".join(events).encode(), "text/event-stream")
+            return
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(events[0].encode())
+        held.wait(10)
+        with suppress(OSError):  # the page did not want the rest
+            self.wfile.write("".join(events[1:]).encode())
 
     def _send(self, value: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
         self._write(status, json.dumps(value).encode(), "application/json", headers)

@@ -127,24 +127,3 @@ def test_a_refusal_is_told_and_the_next_answer_takes_its_place(browser: Browser,
     page.wait("return document.getElementById('answer').textContent", wanted="odd 90\u202f%")
     assert not page.find("#answer-trouble").is_displayed()
     assert not page.find("#looking").is_displayed()
-
-
-def test_a_prompt_is_gone_on_with(browser: Browser, server: Pretending) -> None:
-    writer = answering("prompt", ("generate",)) | {"name": "counter"}
-    page = show(browser, server, [writer])
-    assert page.text("#motto") == "Generate, and see why."
-    page.run(
-        "document.getElementById('generate-tokens').value = 3; document.getElementById('generate-samples').value = 2"
-    )
-    page.run("document.getElementById('generate-temperature').value = 0.5")
-    page.find("#prompt").send_keys("zero")
-    page.press("ENTER")
-    page.wait("return document.querySelectorAll('#texts li').length", wanted=2)
-    assert page.text("#texts li") == "zero 1 2 3 score −0.50"
-    assert page.text(".continued") == " 1 2 3"
-    sample = {"temperature": 0.5, "top_k": 0, "top_p": 1, "seed": 1}
-    expected = {"model": "counter", "prompt": "zero", "tokens": 3, "samples": 2, "sample": sample}
-    assert server.questions("/v1/generate") == [expected]
-    assert wished(page) == {"prompt": "zero", "tokens": "3", "samples": "2", "temperature": "0.5"}
-    assert page.find("#generate-tokens").get_attribute("max") == "9"
-    assert page.said() == []

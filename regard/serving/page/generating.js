@@ -1,117 +1,140 @@
-// Generating: a prompt, how it is gone on with, and the texts that came of it.
+// Writing with language models: a prompt, what each model finds likely to come next, and how each goes on with it.
 
-import { remember, wished } from "./address.js";
-import { byId, element, percent, section, signed } from "./common.js";
-import { savable } from "./saving.js";
-import { ask, Refusal } from "./server.js";
-import { duration, say } from "./texts.js";
+import { remember, wished, wishedAll } from "./address.js";
+import { button, byId, element } from "./common.js";
+import { drawingWanted, followSearch, searchControls, searchWanted } from "./searching.js";
+import { say } from "./texts.js";
+import { goOn, makeWriter, readPrompt, stopWriter } from "./writer.js";
 
-// The options, each with its bounds and what it is unless someone says otherwise.
-const OPTIONS = {
-  tokens: { usual: 50, min: 1, step: 1 },
-  samples: { usual: 1, min: 1, step: 1 },
-  temperature: { usual: 1, min: 0, step: 0.05 },
-  top_k: { usual: 0, min: 0, step: 1 },
-  top_p: { usual: 1, min: 0.01, step: 0.01 },
-  seed: { usual: 1, min: 0, step: 1 },
-};
-const DRAWING = ["temperature", "top_k", "top_p", "seed"];
+const PAUSE = 250; // milliseconds without a key, then the prompt is read
+const MOST_AT_FIRST = 3; // models side by side when nobody has said which
 
 let models = [];
-let controller = null;
-let shown = null; // the texts that are shown
+let writers = []; // of the models that are chosen, side by side
+let steps = []; // what was added to the prompt by choosing: the text before and after each
+let waiting; // for a pause in the typing
 
-const model = () => models.find(({ name }) => name === byId("writer").value) ?? models[0];
-const valueOf = (name) => {
-  const { value } = byId(`generate-${name}`);
-  return value === "" ? OPTIONS[name].usual : Number(value);
-};
+const prompt = () => byId("prompt").value;
 
 /** Show what the address asks for. */
 export function followGenerating() {
   const wish = wished();
-  if (models.some(({ name }) => name === wish.writer)) byId("writer").value = wish.writer;
-  for (const [name, { usual }] of Object.entries(OPTIONS)) byId(`generate-${name}`).value = wish[name] ?? usual;
-  if (wish.prompt === undefined) return;
-  byId("prompt").value = wish.prompt;
+  followSearch(wish);
+  chooseModels(wishedAll("writers"));
+  if (prompt() !== (wish.prompt ?? "")) steps = [];
+  byId("prompt").value = wish.prompt ?? "";
   generateAgain();
 }
 
-/** Go on with what is in the field; what was asked for before and did not come yet is forgotten. */
-export async function generateAgain() {
-  controller?.abort();
-  controller = new AbortController();
-  const { signal } = controller;
-  const prompt = byId("prompt").value;
-  const changed = ([name, { usual }]) => [name, valueOf(name) === usual ? null : valueOf(name)];
-  remember({ prompt, ...Object.fromEntries(Object.entries(OPTIONS).map(changed)) });
-  byId("generate-trouble").hidden = true;
-  byId("generate-part").setAttribute("aria-busy", true);
-  const sample = Object.fromEntries(DRAWING.map((name) => [name, valueOf(name)]));
-  const question = { model: model().name, prompt, tokens: valueOf("tokens"), samples: valueOf("samples"), sample };
-  try {
-    const found = await ask("v1/generate", question, signal);
-    if (!signal.aborted) showTexts(found);
-  } catch (error) {
-    if (signal.aborted) return;
-    if (!(error instanceof Refusal)) throw error;
-    byId("generate-trouble").textContent = error.message;
-    byId("generate-trouble").hidden = false;
-  } finally {
-    if (!signal.aborted) byId("generate-part").removeAttribute("aria-busy");
-  }
+/** Let every model read what is in the field. */
+export function generateAgain() {
+  clearTimeout(waiting);
+  remember({ prompt: prompt() || null });
+  showState();
+  writers.forEach(read);
 }
 
-function showTexts(found) {
-  shown = found;
-  byId("texts").replaceChildren(...found.texts[0].map(textLine));
-  byId("generate-facts").textContent = `${duration(found.seconds)} · ${found.model}`;
-  byId("generate-part").hidden = false;
+const read = (writer) => readPrompt(writer, prompt(), drawingWanted());
+
+/** Let a model go on; where it has not read the prompt yet, it does so first. */
+async function write(writer) {
+  const wanted = prompt();
+  if (writer.prompt !== wanted) await read(writer);
+  if (writer.prompt === wanted) await goOn(writer, wanted, searchWanted());
 }
 
-/** A text: the prompt, what was written after it, and how probable each token of that is. */
-function textLine({ prompt, text, score, tokens, token_scores: scores }) {
-  const after = text.startsWith(prompt) ? text.slice(prompt.length) : text;
-  const written = element("span", { class: "continued" }, after);
-  written.title = tokens.map((token, place) => `${token} ${percent(Math.exp(scores[place]))}`).join(", ");
-  const scored = score === null ? "" : element("small", {}, ` ${say("panel.score", { score: signed(score) })}`);
-  const before = element("span", { class: "prompted" }, text.slice(0, text.length - after.length));
-  return element("li", { dir: "auto" }, before, written, scored);
+/** Have the prompt be another text, as a step that can be undone. */
+function choose(text, called) {
+  steps.push({ before: prompt(), after: text });
+  byId("prompt").value = text;
+  byId("prompt-told").textContent = say("prompt.added", { text: called });
+  generateAgain();
 }
 
-function optionField(name, limits) {
-  const { usual, ...bounds } = OPTIONS[name];
-  const most = limits[name] === undefined ? {} : { max: limits[name] };
-  const field = element("input", { id: `generate-${name}`, type: "number", value: usual, ...bounds, ...most });
-  return element("label", { class: "number" }, say(`generate.${name}`), field);
+/** Go back by one step; what was typed since the last one is a step too. */
+function undo() {
+  const last = steps.at(-1);
+  const wasTyped = prompt() !== last.after;
+  byId("prompt").value = wasTyped ? last.after : last.before;
+  if (!wasTyped) steps.pop();
+  byId("prompt-told").textContent = say("prompt.undone");
+  generateAgain();
+}
+
+function showState() {
+  const isWriting = writers.some((writer) => writer.isWriting);
+  byId("undo").disabled = !steps.length;
+  byId("stop-writing").disabled = !isWriting;
+  byId("writers").classList.toggle("several", writers.length > 1);
+}
+
+// Which models stand side by side
+
+function chooseModels(names) {
+  const there = models.map(({ name }) => name);
+  const wanted = there.filter((name) => names.includes(name));
+  const chosen = wanted.length ? wanted : there.slice(0, MOST_AT_FIRST);
+  byId("writers-choice").querySelectorAll("input").forEach((box) => (box.checked = chosen.includes(box.value)));
+  arrangeWriters(chosen);
+}
+
+/** A panel for each model that is chosen; those that stay keep what they have. */
+function arrangeWriters(names) {
+  const kept = new Map(writers.map((writer) => [writer.model.name, writer]));
+  writers.filter(({ model }) => !names.includes(model.name)).forEach(stopWriter);
+  const heard = { chosen: choose, changed: showState, wanted: write };
+  const chosen = models.filter(({ name }) => names.includes(name));
+  writers = chosen.map((model) => kept.get(model.name) ?? makeWriter(model, heard));
+  byId("writers").replaceChildren(...writers.map(({ root }) => root));
+}
+
+function modelChoice() {
+  const boxes = models.map(({ name }) => {
+    return element("label", {}, element("input", { type: "checkbox", value: name }), element("span", {}, name));
+  });
+  const legend = element("legend", {}, say("pair.models"));
+  const choice = element("fieldset", { id: "writers-choice" }, legend, ...boxes);
+  choice.hidden = models.length < 2;
+  choice.addEventListener("change", ({ target }) => {
+    const checked = [...choice.querySelectorAll("input:checked")].map(({ value }) => value);
+    if (!checked.length) target.checked = true; // one at least stays
+    const names = checked.length ? checked : [target.value];
+    const usual = models.slice(0, MOST_AT_FIRST).map(({ name }) => name);
+    remember({ writers: String(names) === String(usual) ? null : names });
+    arrangeWriters(names);
+    generateAgain();
+  });
+  return choice;
 }
 
 /** Make room for the desk, and offer the models that go on with a prompt. */
 export function mountGenerating(served, limits) {
   models = served;
-  const choice = element("select", { id: "writer", "aria-label": say("generate.model") });
-  choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
-  choice.hidden = models.length < 2;
-  const field = element("textarea", { id: "prompt", rows: 2, dir: "auto", placeholder: say("generate.hint") });
-  const label = element("label", { for: "prompt" }, say("generate.prompt"));
-  const options = Object.keys(OPTIONS).map((name) => optionField(name, limits));
-  const legend = element("legend", {}, say("next.sampling"));
-  const group = element("fieldset", { class: "numbers-row" }, legend, ...options);
-  const go = element("button", { class: "plain" }, say("generate.go"));
-  const form = element("form", { id: "prompting", class: "prompting" }, choice, label, field, group, go);
-  const texts = element("ol", { id: "texts", role: "status" });
-  const part = section("generate", say("generate.title"), texts, element("p", { id: "generate-facts", class: "foot" }));
-  part.hidden = true;
-  const trouble = element("p", { id: "generate-trouble", class: "trouble", role: "alert", hidden: "" });
-  byId("generate-desk").append(form, trouble, part);
-  savable(part, "texts", () => shown);
-  choice.addEventListener("change", () => remember({ writer: choice.value }));
+  const field = element("textarea", { id: "prompt", rows: 3, dir: "auto", placeholder: say("prompt.hint") });
+  const label = element("label", { for: "prompt" }, say("prompt.title"));
+  const go = element("button", { id: "go-on", class: "plain" }, say("prompt.go"));
+  const stop = button({ id: "stop-writing", class: "plain", disabled: "" }, say("prompt.stop"));
+  const back = button({ id: "undo", class: "plain", disabled: "" }, say("prompt.undo"));
+  const told = element("span", { id: "prompt-told", class: "unseen", role: "status" });
+  const doing = element("p", { class: "doing" }, go, stop, back, told);
+  const search = searchControls(limits, generateAgain);
+  const form = element("form", { id: "prompting", class: "prompting" }, label, field, modelChoice(), search, doing);
+  const about = element("p", { class: "caption" }, say("prompt.about"));
+  byId("generate-desk").append(form, about, element("div", { id: "writers", class: "writers" }));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    generateAgain();
+    clearTimeout(waiting);
+    remember({ prompt: prompt() || null });
+    writers.forEach(write);
+  });
+  stop.addEventListener("click", () => writers.forEach(stopWriter));
+  back.addEventListener("click", undo);
+  field.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(generateAgain, PAUSE);
   });
   field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey) return;
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     form.requestSubmit();
   });

@@ -1,0 +1,46 @@
+"""What pretended language models make of a prompt: they count on, after `one two` comes `3`.
+
+The next number comes with 0.5, that times ten with 0.25, the end of the line with 0.125 and a part of a letter with
+0.0625; two more tokens share the rest. A token that a prompt has is as probable as its place: the first 1/2, the
+second 1/3 and so on.
+"""
+
+import math
+from typing import Any
+
+
+def read_prompt(question: dict[str, Any]) -> dict[str, Any]:
+    """What /v1/prompt answers; drawing leaves the first token alone."""
+    words = question["prompt"].split()
+    number = _next_number(question)
+    names = [(str(number), f" {number}", 0.5), (str(number * 10), f" {number * 10}", 0.25)]
+    names += [("</s>", "\n", 0.125), ("<0xC3>", "", 0.0625)]
+    following = [
+        {"token": token, "text": text, "probability": share, "drawn": None, "end": token == "</s>"}
+        for token, text, share in names
+    ]
+    if "sample" in question:
+        following = [each | {"drawn": float(place == 0)} for place, each in enumerate(following)]
+    tokens = [
+        {"token": word, "text": f" {word}" if place else word, "score": math.log(1 / (place + 2))}
+        for place, word in enumerate(words)
+    ]
+    rest = {"count": 2, "probability": 0.0625}
+    answer = {"model": question["model"], "seconds": 0.002, "stem": question["prompt"].rstrip(" "), "tokens": tokens}
+    return answer | {"next": following, "rest": rest, "perplexity": 4.4}
+
+
+def told(question: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The tokens of a stream of /v1/generate, each half as probable as the one before, and what is told in the end."""
+    first, stem = _next_number(question), question["prompt"].rstrip(" ")
+    names = [str(number) for number in range(first, first + question["tokens"])]
+    tokens = [{"token": name, "text": f" {name}", "score": -place * math.log(2)} for place, name in enumerate(names)]
+    text = stem + "".join(token["text"] for token in tokens)
+    scores = [token["score"] for token in tokens]
+    whole = {"prompt": question["prompt"], "text": text, "score": sum(scores), "tokens": names, "token_scores": scores}
+    return tokens, {"model": question["model"], "seconds": 0.002, "texts": [whole]}
+
+
+def _next_number(question: dict[str, Any]) -> int:
+    """A model called `double` counts in twos."""
+    return (len(question["prompt"].split()) + 1) * (2 if question["model"] == "double" else 1)

@@ -1,0 +1,171 @@
+"""The desk of writing in a real browser: what may come next, choosing it, going on, stopping, undoing."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from chromium import Browser
+from desk import settle, wished
+from pretend import Pretending
+
+pytestmark = pytest.mark.browser
+
+HALF = "50\u202f%"
+
+
+@pytest.fixture
+def server(server: Pretending) -> Pretending:
+    common = {"task": "language", "reads": "prompt", "can": ["generate"]}
+    server.models = [{"name": "count", "family": "ngram"} | common, {"name": "double", "family": "rnnlm"} | common]
+    return server
+
+
+@pytest.fixture
+def page(browser: Browser, server: Pretending) -> Iterator[Browser]:
+    """The page with a prompt that was read, which is left afterwards, for it has other models than those of others."""
+    browser.open(server.address, "#prompt=one+two&tokens=3")
+    browser.wait("return document.querySelectorAll('.writer .pick').length", wanted=8)
+    yield browser
+    browser.driver.get("about:blank")
+
+
+def column(page: Browser, selector: str) -> list[str]:
+    """The texts of what is found."""
+    return page.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector)
+
+
+def prompt(page: Browser) -> str:
+    return page.run("return document.getElementById('prompt').value")
+
+
+def last_questions(server: Pretending, path: str, count: int = 2) -> list[dict[str, Any]]:
+    return server.questions(path)[-count:]
+
+
+def test_each_model_has_its_own_distribution_of_what_comes_next(page: Browser, server: Pretending) -> None:
+    assert column(page, ".writer h2") == ["count ngram", "double rnnlm"]
+    assert column(page, ".writer:nth-child(1) .pick") == ["·3", "·30", "end of line", "<0xC3>"]
+    assert column(page, ".writer:nth-child(2) .pick")[:2] == ["·6", "·60"]
+    assert column(page, ".writer:nth-child(1) .bar span") == [
+        HALF,
+        "25\u202f%",
+        "13\u202f%",
+        "6.3\u202f%",
+        "6.3\u202f%",
+    ]
+    assert column(page, ".writer:nth-child(1) .others th") == ["2 others"]
+    assert not page.find(".writer:nth-child(1) tr:nth-child(4) .pick").is_enabled()
+    tints = "return [...document.querySelectorAll('.writer:nth-child(1) .prompted')].map((each) => each.title)"
+    assert page.run(tints) == [HALF, "33\u202f%"]
+    questions = [{"model": name, "prompt": "one two", "shown": 12} for name in ("count", "double")]
+    assert server.questions("/v1/prompt") == questions
+    assert page.said() == []
+
+
+def test_a_token_is_chosen_by_click_or_key_and_undone(page: Browser, server: Pretending) -> None:
+    page.all(".writer:nth-child(1) .pick")[1].click()
+    assert prompt(page) == "one two 30"
+    settle(page)
+    assert column(page, ".writer:nth-child(2) .pick")[0] == "·8"
+    page.run("document.querySelector('.writer:nth-child(2) .pick').focus()")
+    page.press("ARROW_DOWN", "ENTER")
+    page.wait("return document.getElementById('prompt').value", wanted="one two 30 80")
+    settle(page)
+    assert page.focused()["text"] == "·10"  # the likeliest of the same model, so that one can go on choosing
+    assert page.text(".writer:nth-child(2) > [role=status]") == (
+        f"Likeliest now: ·10 {HALF}, ·100 25\u202f%, end of line 13\u202f%."
+    )
+    page.find("#undo").click()
+    assert prompt(page) == "one two 30"
+    page.find("#prompt").send_keys("!")
+    page.find("#undo").click()
+    assert prompt(page) == "one two 30"  # what was typed is a step too
+    page.find("#undo").click()
+    assert prompt(page) == "one two"
+    assert not page.find("#undo").is_enabled()
+    settle(page)
+    assert wished(page)["prompt"] == "one two"
+
+
+def test_typing_is_read_after_a_pause_and_lines_end_by_choice(page: Browser, server: Pretending) -> None:
+    page.find("#prompt").send_keys(" three")
+    page.wait("return document.querySelector('.pick').textContent", wanted="·4")
+    assert [each["prompt"] for each in last_questions(server, "/v1/prompt")] == ["one two three"] * 2
+    page.all(".writer:nth-child(1) .pick")[2].click()
+    assert prompt(page) == "one two three\n"
+
+
+def test_all_models_go_on_and_what_one_wrote_is_taken_up_to_a_token(page: Browser, server: Pretending) -> None:
+    page.find("#prompt").send_keys("\n")
+    page.wait("return document.querySelectorAll('.continued').length", wanted=6)
+    settle(page)
+    sample = {"temperature": 1, "top_k": 0, "top_p": 1, "seed": 1}
+    expected = {"prompt": "one two", "tokens": 3, "past_end": True, "sample": sample, "stream": True}
+    assert last_questions(server, "/v1/generate") == [expected | {"model": name} for name in ("count", "double")]
+    assert column(page, ".writer:nth-child(1) .tinted-token") == ["one", " two", " 3", " 4", " 5"]
+    titles = "return [...document.querySelectorAll('.writer:nth-child(1) .continued')].map((each) => each.title)"
+    assert page.run(titles) == ["100\u202f%", HALF, "25\u202f%"]
+    assert page.text(".writer:nth-child(1) .facts").startswith("3 tokens")
+    page.run("document.querySelector('.writer:nth-child(2) .continued').focus()")
+    page.press("ARROW_RIGHT", "ENTER")
+    assert prompt(page) == "one two 6 7"
+    page.wait("return document.querySelectorAll('.continued').length", wanted=0)
+
+
+def test_writing_is_stopped_and_what_came_stays(page: Browser, server: Pretending) -> None:
+    server.held["one two"] = threading.Event()
+    page.find(".writer:nth-child(1) .doing button").click()
+    page.wait("return document.querySelectorAll('.continued').length", wanted=1)
+    assert page.find("#stop-writing").is_enabled()
+    page.find("#stop-writing").click()
+    assert page.text(".writer:nth-child(1) .facts") == "stopped after 1 token"
+    assert not page.find("#stop-writing").is_enabled()
+    server.held["one two"].set()
+    page.all(".writer:nth-child(1) .doing button")[1].click()
+    assert prompt(page) == "one two 3"
+
+
+def test_searches_have_their_own_numbers_and_drawing_shows_what_it_leaves(page: Browser, server: Pretending) -> None:
+    page.find("#search input[value=beam]").click()
+    assert [each.get_attribute("id") for each in page.all("#searching .number input") if each.is_displayed()] == [
+        "generate-tokens",
+        "generate-beam",
+        "past-end",
+    ]
+    page.find("#past-end").click()
+    page.find("#go-on").click()
+    settle(page)
+    (question,) = last_questions(server, "/v1/generate", 1)
+    assert (question["beam"], question["past_end"], "sample" in question) == (4, False, False)
+    assert wished(page) == {"prompt": "one two", "tokens": "3", "search": "beam", "lines": "one"}
+    page.find("#search input[value=draw]").click()
+    page.run(
+        "arguments[0].value = 1; arguments[0].dispatchEvent(new Event('change', { bubbles: true }))",
+        page.find("#generate-top_k"),
+    )
+    page.wait("return document.querySelectorAll('.writer:nth-child(1) .gone').length", wanted=3)
+    assert last_questions(server, "/v1/prompt", 1)[0]["sample"] == {"temperature": 1, "top_k": 1, "top_p": 1}
+    assert column(page, ".writer:nth-child(1) .bar span")[:2] == ["100\u202f%", "cut"]
+
+
+def test_models_are_chosen_and_a_refusal_stands_where_it_belongs(page: Browser, server: Pretending) -> None:
+    page.find("#writers-choice input[value=count]").click()
+    assert column(page, ".writer h2") == ["double rnnlm"]
+    page.find("#writers-choice input[value=double]").click()  # one at least stays
+    assert column(page, ".writer h2") == ["double rnnlm"]
+    assert wished(page)["writers"] == "double"
+    server.refusals, server.refused_path = [(400, "The prompt is too long.", {})], "/v1/generate"
+    page.find("#go-on").click()
+    page.wait("return document.querySelector('.writer .trouble').textContent", wanted="The prompt is too long.")
+    page.find("#go-on").click()
+    page.wait("return document.querySelector('.writer .trouble').hidden")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (320, "light")])
+def test_it_fits_a_phone(page: Browser, width: int, scheme: str) -> None:
+    page.appear(width, scheme=scheme)
+    page.find("#go-on").click()
+    page.settle()
+    settle(page)
+    assert page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
