@@ -8,7 +8,7 @@ from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
 from regard.models.tagging.letters import LetterOptions
 
-OF_WHOLE_TEXTS = ("pooling", "score", "aspect")  # options of networks that make one vector of a text
+OF_WHOLE_TEXTS = ("pooling", "score", "aspect", "near")  # options of networks that make one vector of a text
 
 
 class TaggerOptions(Options):

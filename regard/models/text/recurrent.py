@@ -1,6 +1,8 @@
 """A recurrent network over words: vanilla, LSTM or GRU, in one direction or two, pooled with attention or without.
 
-For texts that are asked about an aspect, the aspect may join every input and guide the attention (Wang et al. 2016).
+For texts that are asked about an aspect, the aspect may join every input and guide the attention (Wang et al. 2016,
+ATAE-LSTM), or the text be read up to it from both ends (Tang et al. 2016, TD-LSTM; with the aspect beside every input,
+TC-LSTM).
 """
 
 from typing import Literal
@@ -16,7 +18,7 @@ from regard.models.recurrent.layers import Stack
 from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import OrderedReader
-from regard.models.text.texts import InputTokens, TextRows, mean_over_time
+from regard.models.text.texts import InputTokens, TextRows, aspect_ends, mean_over_time, nearness
 
 
 class RnnOptions(Options):
@@ -28,14 +30,21 @@ class RnnOptions(Options):
     layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Layers, one above the other.")
     bidirectional: bool = Field(True, description="Read each text from both ends.")
     dropout: float = Field(0.5, ge=0, lt=1, description="Dropout between layers and on what comes of them.")
-    pooling: Literal["attention", "mean", "max", "last"] = Field(
-        "attention", description="How the states of a text become one vector, where one class is asked for."
+    pooling: Literal["attention", "mean", "max", "last", "aspect"] = Field(
+        "attention",
+        description="How the states of a text become one vector, where one class is asked for; aspect takes those at "
+        "the aspect, read up to its last word, and from behind up to its first.",
     )
     score: PoolingScore = Field("additive", description="How pooling with attention scores a state.")
-    aspect: Literal["ignored", "query", "inputs", "both"] = Field(
+    aspect: Literal["ignored", "place", "query", "inputs", "both"] = Field(
         "ignored",
-        description="Where the vector of an aspect goes: nowhere, to the query of the attention, beside every input, "
-        "or to both.",
+        description="What is known of an aspect: nothing, or its place, and its vector as the query of the attention, "
+        "beside every input, or both.",
+    )
+    near: float = Field(
+        0.0,
+        ge=0,
+        description="States count less the farther from the aspect, by exp(−d² / (2 near²)) for d words; 0: all alike.",
     )
 
     @model_validator(mode="after")
@@ -44,6 +53,17 @@ class RnnOptions(Options):
             raise ValueError(f"width {self.width} is odd, but two directions share it evenly")
         if self.asks_by_aspect and self.pooling != "attention":
             raise ValueError(f"aspect = '{self.aspect}' guides pooling with attention, and pooling is '{self.pooling}'")
+        return self
+
+    @model_validator(mode="after")
+    def _check_place(self) -> "RnnOptions":
+        if self.near and self.pooling in ("last", "aspect"):
+            raise ValueError(f"near weighs the states of all words, and pooling = '{self.pooling}' takes only an end")
+        uses_place = self.pooling == "aspect" or self.near > 0
+        if uses_place and self.aspect == "ignored":
+            raise ValueError("pooling = 'aspect' and near go by where an aspect stands; set aspect to 'place' at least")
+        if self.aspect == "place" and not uses_place:
+            raise ValueError("aspect = 'place' does nothing unless pooling is 'aspect' or near is above 0")
         return self
 
     @property
@@ -89,6 +109,10 @@ class RecurrentReader(OrderedReader):
         states, last = self._read(texts)
         if self.options.pooling == "last":
             return self.dropout(last)
+        if self.options.pooling == "aspect":
+            return self.dropout(self._at_aspect(states, texts))
+        if self.options.near:
+            states = states * nearness(texts, states.shape[1], self.options.near)[..., None]
         if self.pooling is None:
             return self.dropout(POOLS[self.options.pooling](states, texts.lengths))
         query = self._aspects(texts) if self.options.asks_by_aspect else None
@@ -107,6 +131,15 @@ class RecurrentReader(OrderedReader):
         if not self.options.reads_aspect:
             return vectors
         return torch.cat([vectors, self._aspects(texts)[:, None].expand(-1, vectors.shape[1], -1)], dim=-1)
+
+    def _at_aspect(self, states: Float[Tensor, "batch time width"], texts: TextRows) -> Float[Tensor, "batch width"]:
+        """Forwards what is known at an aspect's last word, backwards at its first (Tang et al. 2016, section 3.2)."""
+        first, last = aspect_ends(texts)
+        rows = torch.arange(len(states), device=states.device)
+        if not self.options.bidirectional:
+            return states[rows, last]
+        forward, backward = states.chunk(2, dim=-1)
+        return torch.cat([forward[rows, last], backward[rows, first]], dim=-1)
 
     def _aspects(self, texts: TextRows) -> Float[Tensor, "batch depth"]:
         """The mean of the vectors of an aspect's words."""

@@ -64,3 +64,19 @@ def mean_over_time(
     """The mean over the places of each text, its padding left out."""
     real = real_places(lengths, states.shape[1])
     return states.masked_fill(~real[..., None], 0.0).sum(dim=1) / lengths[:, None]
+
+
+def aspect_ends(texts: TextRows) -> tuple[Int[Tensor, " batch"], Int[Tensor, " batch"]]:
+    """The places of the first and of the last word of each aspect, or the text's end where it is read no further."""
+    assert texts.aspect_places is not None
+    assert texts.aspect_lengths is not None
+    last = texts.lengths - 1
+    return texts.aspect_places.minimum(last), (texts.aspect_places + texts.aspect_lengths - 1).minimum(last)
+
+
+def nearness(texts: TextRows, time: int, reach: float) -> Float[Tensor, "batch time"]:
+    """exp(−d² / (2 reach²)), with d the words from each place to the aspect; 1 within it."""
+    first, last = aspect_ends(texts)
+    places = torch.arange(time, device=first.device)
+    distance = (first[:, None] - places).maximum(places - last[:, None]).clamp(min=0)
+    return (-((distance / reach) ** 2) / 2).exp()

@@ -16,7 +16,7 @@ from regard.models.text.encoder import EncoderOptions, EncoderReader
 from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import AttentionPooling, max_over_time
 from regard.models.text.recurrent import RecurrentReader, RnnOptions
-from regard.models.text.texts import InputTokens, TextRows, mean_over_time
+from regard.models.text.texts import InputTokens, TextRows, mean_over_time, nearness
 
 WORDS = InputTokens(size=12, pad=0, unknown=1)
 INPUTS = InputOptions(width=6)
@@ -109,8 +109,54 @@ def test_an_aspect_guides_the_attention_and_joins_the_inputs() -> None:
         answers[aspect] = reader.summary(given)
     for aspect, (one, other) in answers.items():
         assert torch.allclose(one, other) == (aspect == "ignored")
-    with pytest.raises(Fault, match="aspect = 'query' guides pooling with attention, and pooling is 'last'"):
-        check(RnnOptions, {"aspect": "query", "pooling": "last"})
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (
+            {"aspect": "query", "pooling": "last"},
+            "aspect = 'query' guides pooling with attention, and pooling is 'last'",
+        ),
+        ({"pooling": "aspect"}, "go by where an aspect stands; set aspect to 'place' at least"),
+        ({"near": 3.0}, "go by where an aspect stands; set aspect to 'place' at least"),
+        ({"aspect": "place"}, "does nothing unless pooling is 'aspect' or near is above 0"),
+        ({"aspect": "place", "pooling": "aspect", "near": 3.0}, "pooling = 'aspect' takes only an end"),
+    ],
+)
+def test_what_does_not_go_with_an_aspect_is_refused(table: dict[str, Any], words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        check(RnnOptions, table)
+
+
+def about(place: int, length: int, *rows: list[int]) -> TextRows:
+    """Texts that are asked about an aspect of so many words at this place; its words are of no concern."""
+    every = torch.full((len(rows),), length)
+    return texts(*rows)._replace(
+        aspects=torch.ones(len(rows), length, dtype=torch.long),
+        aspect_lengths=every,
+        aspect_places=torch.full_like(every, place),
+    )
+
+
+def test_a_text_is_read_up_to_its_aspect_from_both_ends() -> None:
+    """TD-LSTM: what follows an aspect changes nothing forwards, and what precedes it nothing backwards."""
+    reader = RecurrentReader(RnnOptions(inputs=INPUTS, width=8, aspect="place", pooling="aspect"), WORDS).eval()
+    whole = reader.summary(about(1, 2, [4, 5, 6, 7, 8], [4, 5, 6, 9, 9], [10, 5, 6, 7, 8]))
+    ends = reader.states(texts([4, 5, 6]))[:, -1], reader.states(texts([5, 6, 7, 8]))[:, 0]
+    torch.testing.assert_close(whole[:1], torch.cat([ends[0][:, :4], ends[1][:, 4:]], dim=1))
+    torch.testing.assert_close(whole[0, :4], whole[1, :4])
+    torch.testing.assert_close(whole[0, 4:], whole[2, 4:])
+    assert not torch.allclose(whole[0, 4:], whole[1, 4:])
+
+
+def test_states_count_less_the_farther_from_the_aspect() -> None:
+    """With a reach of 1, words 2 and 1 before it count exp(−2) and exp(−½), two within it 1, and one behind exp(−½)."""
+    given = about(2, 2, [4, 5, 6, 7, 8])
+    expected = torch.tensor([[-2.0, -0.5, 0.0, 0.0, -0.5]]).exp()
+    torch.testing.assert_close(nearness(given, 5, reach=1.0), expected)
+    reader = RecurrentReader(RnnOptions(inputs=INPUTS, width=8, aspect="place", pooling="mean", near=1.0), WORDS).eval()
+    torch.testing.assert_close(reader.summary(given), (reader.states(given) * expected[..., None]).mean(dim=1))
 
 
 def test_ready_vectors_are_kept_tuned_or_both() -> None:
