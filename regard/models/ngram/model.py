@@ -45,23 +45,3 @@ class Ngrams:
             scores[there] = self.log_probabilities[order - 1][rows[there]]
             before = shift(rows, starts)
         return scores
-
-    def following(self, context: Places) -> Float64[np.ndarray, " token"]:
-        """The log-probability of every token after these, the last of which counts most."""
-        scores = self.log_probabilities[0].astype(np.float64)
-        for order in range(2, min(self.order, len(context) + 1) + 1):
-            row = self._row(context[len(context) - order + 1 :])
-            if row == NOWHERE:
-                continue  # a longer context may be there nevertheless, in a model that was pruned
-            scores += self.backoffs[order - 2][row]
-            children = self.trie.children(order - 1, row)
-            words = self.trie.keys[order - 2][children] % self.trie.size
-            scores[words] = self.log_probabilities[order - 1][children]
-        return scores
-
-    def _row(self, words: Places) -> int:
-        """Where one n-gram stands among those of its order."""
-        row = words[:1]
-        for order, word in enumerate(words[1:], 2):
-            row = self.trie.find(order, row, word[np.newaxis])
-        return int(row[0])

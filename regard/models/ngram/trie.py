@@ -51,11 +51,6 @@ class Trie:
             rows[places] = np.where(keys[found] == wanted, found, NOWHERE)
         return rows
 
-    def children(self, order: int, row: int) -> slice:
-        """Where, among the n-grams of the order above, those stand that go on with this one of `order`."""
-        first, last = np.searchsorted(self.keys[order - 1], [row * self.size, (row + 1) * self.size])
-        return slice(int(first), int(last))
-
     def ending_at(self, tokens: Places, starts: Bool[np.ndarray, " place"]) -> Iterator[Places]:
         """Order by order, the row of the n-gram that ends at each place of a text; none reaches over a start."""
         rows = tokens

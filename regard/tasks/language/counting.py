@@ -15,6 +15,7 @@ from regard.data.texts.prepare import PreparedText, check_files_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.ngram import NgramOptions, Ngrams
 from regard.models.ngram.counting import NgramCounts, count, no_counts
+from regard.models.ngram.next_tokens import NextTokens
 from regard.models.ngram.smoothing import estimate
 from regard.models.ngram.stored import counts_as_arrays, counts_of_arrays, model_as_arrays, model_of_arrays
 from regard.models.ngram.trie import NOWHERE
@@ -35,6 +36,7 @@ class CountedLanguage(LanguageTask):
         self._possible = ~np.isin(np.arange(tokeniser.size), (tokeniser.pad, tokeniser.begin))
         self._counted: list[NgramCounts] = []  # of pieces of text, the larger ones first
         self._model: Ngrams | None = None
+        self._next_tokens: dict[torch.device, NextTokens] = {}  # of the model, where it was asked for
         self._batch_tokens = 0
 
     # How it comes to be
@@ -73,7 +75,7 @@ class CountedLanguage(LanguageTask):
         self._counted = [counts_of_arrays(_as_arrays(tensors), self.options.order, self.tokeniser.size)]
 
     def estimate(self) -> None:
-        self._model = estimate(self.options, self._all_counts(), self.begin, self._possible)
+        self._model, self._next_tokens = estimate(self.options, self._all_counts(), self.begin, self._possible), {}
 
     def _all_counts(self) -> NgramCounts:
         if not self._counted:
@@ -91,7 +93,7 @@ class CountedLanguage(LanguageTask):
         return _as_tensors(model_as_arrays(self.model))
 
     def load_weights(self, tensors: Mapping[str, Tensor]) -> None:
-        self._model = model_of_arrays(_as_arrays(tensors), self.options.order, self._possible)
+        self._model, self._next_tokens = model_of_arrays(_as_arrays(tensors), self.options.order, self._possible), {}
 
     @property
     def model(self) -> Ngrams:
@@ -134,15 +136,22 @@ class CountedLanguage(LanguageTask):
         return State((), {"context": contexts, "read": torch.tensor([row[-1] for row in whole])})
 
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
-        """The natural logarithms of what may follow; behind an end a sentence begins that knows none before it."""
+        """The natural logarithms of what may follow, found where the tokens lie.
+
+        Behind an end a sentence begins that knows none before it.
+        """
         context, read = state.row["context"], state.row["read"]
         written = torch.where(read == NOWHERE, tokens, read)
         ended = written == self.end
         context, written = context.masked_fill(ended[:, None], NOWHERE), written.masked_fill(ended, self.begin)
         context = torch.cat([context, written[:, None]], dim=1)[:, 1:]
-        rows = [self.model.following(row[row != NOWHERE]) for row in context.numpy()]
         state = State((), {"context": context, "read": torch.full_like(read, NOWHERE)})
-        return torch.from_numpy(np.stack(rows) * _LN_10), state
+        return self._next_tokens_on(tokens.device)(context) * _LN_10, state
+
+    def _next_tokens_on(self, device: torch.device) -> NextTokens:
+        if device not in self._next_tokens:
+            self._next_tokens[device] = NextTokens(self.model, device)
+        return self._next_tokens[device]
 
     # What people are told
 

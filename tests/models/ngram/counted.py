@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import torch
 
+from regard.models.ngram import Ngrams
 from regard.models.ngram.counting import NgramCounts, count
+from regard.models.ngram.next_tokens import NextTokens
 
 PAD, UNKNOWN, BEGIN, END, FIRST = range(5)
 SPECIAL = {"<unk>": UNKNOWN, "<s>": BEGIN, "</s>": END}
@@ -31,3 +34,8 @@ def counts_of(lines: Sequence[str], order: int, words: Sequence[str] | None = No
 def possible(size: int) -> np.ndarray:
     """Which of so many tokens can be predicted."""
     return ~np.isin(np.arange(size), (PAD, BEGIN))
+
+
+def following(model: Ngrams, *context: int) -> np.ndarray:
+    """The log-probability of every token after a context, of which the last token counts most."""
+    return NextTokens(model, torch.device("cpu"))(torch.tensor([context], dtype=torch.long))[0].numpy()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from counted import BEGIN, SPECIAL, UNKNOWN, counts_of, possible, tokens_of, vocabulary
+from counted import BEGIN, SPECIAL, UNKNOWN, counts_of, following, possible, tokens_of, vocabulary
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,7 +90,7 @@ def test_in_a_model_that_was_pruned_a_longer_n_gram_may_be_there_without_its_end
     # After a b, and after b, there is but c: a, and c itself, back off by all the weights on the way.
     assert scores[[2, 5, 9]] == pytest.approx([-0.05, 0.1 - 0.9, -0.3 + 0.1 - 0.5])
     a, b, c = 4, 5, 6
-    assert model.following(np.array([a, b]))[[c, a]] == pytest.approx([-0.05, -0.3 + 0.1 - 0.5])
+    assert following(model, a, b)[[c, a]] == pytest.approx([-0.05, -0.3 + 0.1 - 0.5])
 
 
 def test_without_an_unknown_word_it_has_what_kenlm_gives_it() -> None:

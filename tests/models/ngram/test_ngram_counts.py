@@ -4,7 +4,6 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from counted import BEGIN, END, FIRST, counts_of, tokens_of, vocabulary
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,14 +57,6 @@ def test_suffixes_are_n_grams_without_their_first_word() -> None:
     trie = counts_of(["a b a b", "b a"], 3).trie
     for order, rows in enumerate(trie.suffixes(), 2):
         np.testing.assert_array_equal(trie.spell(order)[:, 1:], trie.spell(order - 1)[rows])
-
-
-@pytest.mark.parametrize("order", [1, 2, 3])
-def test_the_children_of_an_n_gram_stand_together(order: int) -> None:
-    trie = counts_of(["a b a b", "b a"], 4).trie
-    spelled, above = trie.spell(order).tolist(), trie.spell(order + 1).tolist()
-    for row, words in enumerate(spelled):
-        assert above[trie.children(order, row)] == [longer for longer in above if longer[:-1] == words]
 
 
 def test_words_are_numbered_as_they_come() -> None:

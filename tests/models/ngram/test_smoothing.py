@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from counted import BEGIN, END, FIRST, PAD, UNKNOWN, counts_of, possible, tokens_of
+from counted import BEGIN, END, FIRST, PAD, UNKNOWN, counts_of, following, possible, tokens_of
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
@@ -30,7 +30,7 @@ def model_of(lines: list[str], order: int, **settings: Any) -> Ngrams:
 
 def after(model: Ngrams, *context: int) -> np.ndarray:
     """The probabilities of all tokens after a context."""
-    return np.asarray(10 ** model.following(np.array(context, np.int64)))
+    return np.asarray(10 ** following(model, *context))
 
 
 def test_adjusted_counts_are_the_words_before_but_for_what_begins_a_sentence() -> None:
@@ -118,7 +118,7 @@ def test_a_text_is_scored_as_its_words_are_predicted_one_by_one(settings: dict[s
     scores, starts = model.score(text, text == BEGIN), np.flatnonzero(text == BEGIN)
     for place in np.flatnonzero(text != BEGIN):
         context = text[starts[starts <= place].max() : place]
-        assert scores[place] == pytest.approx(model.following(context[-2:])[text[place]], abs=1e-5)
+        assert scores[place] == pytest.approx(following(model, *context[-2:])[text[place]], abs=1e-5)
 
 
 @pytest.mark.parametrize("smoothing", ["kneser-ney", "back-off"])
