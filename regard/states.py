@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, device
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,10 @@ class State:
     def spread(self, times: int) -> "State":
         """Every row `times` times."""
         return State(self.sentence, map_tree(lambda leaf: leaf.repeat_interleave(times, 0), self.row))
+
+    def to(self, device: device) -> "State":
+        """The same on a device."""
+        return State(*(map_tree(lambda leaf: leaf.to(device), tree) for tree in (self.sentence, self.row)))
 
     def keep(self, sentences: Tensor, rows: Tensor) -> "State":
         """Only these sentences, with these rows of theirs."""

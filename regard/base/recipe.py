@@ -263,8 +263,9 @@ def differences(old: Options, new: Options) -> list[str]:
 
 def _differences(old: Any, new: Any, path: str) -> Iterator[str]:
     if isinstance(old, Options) and isinstance(new, Options):
-        for name in type(old).model_fields | type(new).model_fields:
-            yield from _differences(getattr(old, name, None), getattr(new, name, None), f"{path}.{name}".lstrip("."))
+        for name, field in (type(old).model_fields | type(new).model_fields).items():
+            inner = f"{path}.{field.alias or name}".lstrip(".")
+            yield from _differences(getattr(old, name, None), getattr(new, name, None), inner)
     elif old != new:
         yield f"{path} was {_write_value(old)} and is now {_write_value(new)}"
 
@@ -293,7 +294,7 @@ def _lines(options: Options, path: str) -> Iterator[str]:
         elif value is not None:
             if field.description:
                 yield f"# {field.description}"
-            yield f"{name} = {_inline(value)}"
+            yield f"{field.alias or name} = {_inline(value)}"
     for inner_path, inner in tables:
         yield f"\n[{inner_path}]"
         yield from _lines(inner, inner_path)
@@ -302,7 +303,7 @@ def _lines(options: Options, path: str) -> Iterator[str]:
 def _inline(value: Any) -> str:
     """A value on one line; TOML has no word for nothing, so what is None is left out."""
     if isinstance(value, Options):
-        value = {name: getattr(value, name) for name in type(value).model_fields}
+        value = {field.alias or name: getattr(value, name) for name, field in type(value).model_fields.items()}
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(name)} = {_inline(v)}" for name, v in value.items() if v is not None) + " }"
     if isinstance(value, list):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.base.faults import Fault
-from regard.cli import word_options
+from regard.cli import options, word_options
 from regard.cli.console import console_progress, print_json, remark, say_table
 from regard.cli.evaluate_words import WordQuestions, evaluate_vectors, evaluate_words_model
 
@@ -70,6 +70,8 @@ def command(
     tokenise: _Tokenise = None,
     beam: _Beam = None,
     length_penalty: _LengthPenalty = None,
+    fuse: options.Fuse = None,
+    fuse_weight: options.FuseWeight = None,
     sentences: _Sentences = False,
     analogies: _Analogies = None,
     similarities: _Similarities = None,
@@ -88,11 +90,9 @@ def command(
         _refuse_for_file(model, {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set})
         evaluate_vectors(model, asked, as_json)
         return
-    from regard.metrics.bleu import check_tokeniser
     from regard.model import load
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.table import needs
-    from regard.verbs.translate.evaluation import check_metrics
     from regard.verbs.translate.model import TranslationModel
 
     loaded = load(model)
@@ -102,8 +102,9 @@ def command(
     if sentences and (source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
     if not isinstance(loaded, TranslationModel):
-        of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise, "--beam": beam}
-        _refuse_options(loaded, of_translators | {"--length-penalty": length_penalty})
+        of_translators: dict[str, object] = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise}
+        of_searches = {"--beam": beam, "--length-penalty": length_penalty, "--fuse": fuse, "--fuse-weight": fuse_weight}
+        _refuse_options(loaded, of_translators | of_searches)
         if source is not None and isinstance(loaded, LanguageModel):
             _evaluate_text(loaded, source, metric or [], sentences, as_json)
             return
@@ -115,11 +116,8 @@ def command(
         return
     if (source is None) != (not reference):
         raise Fault("--source and --reference belong together; give both, or a --split.")
-    metrics = metric or ["bleu", "chrf"]
-    check_metrics(metrics)
-    check_tokeniser(tokenise, metrics)
-    chosen = _Data(split, source, reference or [], test_set)
-    _evaluate_translator(loaded, model, chosen, _Scoring(metrics, beam, length_penalty, tokenise, as_json))
+    manner = _Scoring(metric or ["bleu", "chrf"], beam, length_penalty, fuse, fuse_weight, tokenise, as_json)
+    _evaluate_translator(loaded, model, _Data(split, source, reference or [], test_set), manner)
 
 
 @dataclass(frozen=True)
@@ -139,14 +137,26 @@ class _Scoring:
     metrics: list[str]
     beam: int | None
     length_penalty: float | None
+    fuse: Path | None
+    fuse_weight: float | None
     tokenise: str | None
     as_json: bool
 
 
 def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data, manner: _Scoring) -> None:
+    from regard.metrics.bleu import check_tokeniser
+    from regard.model import load
     from regard.runs.scores import keep_scores
     from regard.verbs.translate import evaluation
+    from regard.verbs.translate.fusion import fusion_of
 
+    evaluation.check_metrics(manner.metrics)
+    check_tokeniser(manner.tokenise, manner.metrics)
+    fusion = None
+    if manner.fuse is not None:
+        fusion = fusion_of(loaded, load(manner.fuse), manner.fuse_weight, str(manner.fuse), str(model))
+    elif manner.fuse_weight is not None:
+        raise Fault("--fuse-weight would do nothing without --fuse.")
     if chosen.source is not None:
         data = evaluation.from_files(chosen.source, chosen.reference)
     elif chosen.test_set is not None:
@@ -156,7 +166,7 @@ def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data,
     data = evaluation.mark_learnt(data, loaded, model)
     with console_progress() as progress:
         found = evaluation.evaluate(
-            loaded, data, manner.metrics, manner.beam, manner.length_penalty, progress, remark, manner.tokenise
+            loaded, data, manner.metrics, manner.beam, manner.length_penalty, progress, remark, manner.tokenise, fusion
         )
     if manner.as_json:
         print_json(found.as_dict())

@@ -50,6 +50,14 @@ Ensemble = Annotated[
 Channel = Annotated[Path | None, typer.Option(help="A model of the other direction, which reranks the beam.")]
 ChannelWeight = Annotated[float | None, typer.Option(help="How much the channel model counts (1).", min=0, max=1e6)]
 
+Fuse = Annotated[
+    Path | None,
+    typer.Option(help="A language model of the same tokens, which has its say at each step.", metavar="LM"),
+]
+FuseWeight = Annotated[
+    float | None, typer.Option(help="How much the language model counts (0.2); 0 is not at all.", min=0, max=1e6)
+]
+
 SplitSentences = Annotated[bool, typer.Option("--split-sentences", help="Translate each sentence of a line alone.")]
 TooLong = Annotated[
     Literal["refuse", "split", "truncate"],

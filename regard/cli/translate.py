@@ -19,6 +19,7 @@ from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished
 from regard.training.pace import read_course
 
 if TYPE_CHECKING:
+    from regard.model import Model
     from regard.verbs.requests.translate import TranslateRequest
     from regard.verbs.translate.outputs import Translated
 
@@ -50,6 +51,8 @@ def command(
     together: options.Ensemble = None,
     channel: options.Channel = None,
     channel_weight: options.ChannelWeight = None,
+    fuse: options.Fuse = None,
+    fuse_weight: options.FuseWeight = None,
     split_sentences: options.SplitSentences = False,
     too_long: options.TooLong = "refuse",
     replace_unknown: options.ReplaceUnknown = False,
@@ -85,16 +88,27 @@ def command(
 
 def open_translator(folder: Path, request: "TranslateRequest", precision: Literal["float32", "bf16"]) -> LineTranslator:
     """All that translating lines as asked for needs, loaded; exports load no torch."""
+    from regard.engines.exported import is_export
+    from regard.engines.fast import CALLED
     from regard.verbs.translate.folder_translator import FolderTranslator
 
     @cache
     def find(name: str) -> FolderTranslator:
         return FolderTranslator(Path(name), "torch", precision)
 
-    translator = LineTranslator(FolderTranslator(folder, request.engine, precision, find=find), request)
+    own = FolderTranslator(folder, request.engine, precision, find=find, find_language_model=_load)
+    if request.fuse is not None and request.engine == "auto" and any(is_export(folder / tool) for tool in CALLED):
+        remark(f"The export in {folder} cannot fuse with a language model, so torch translates.")
+    translator = LineTranslator(own, request)
     if (course := read_course(folder / "training")) and (caution := course.caution()):
         remark(caution)
     return translator
+
+
+def _load(name: str) -> "Model":
+    from regard.model import load
+
+    return load(name)
 
 
 def _translate(
@@ -213,4 +227,5 @@ def _as_object(translated: "Translated") -> dict[str, Any]:
         "token_scores": translated.token_scores,
         "alignment": translated.alignment,
         "n_best": [{"text": text, "score": score} for text, score in translated.n_best],
+        **({"language_scores": translated.language_scores} if translated.language_scores else {}),
     }

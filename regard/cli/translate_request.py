@@ -26,6 +26,7 @@ FIELDS = (  # that an option fills as it is
     "mbr",
     "samples",
     "channel_weight",
+    "fuse_weight",
     "split_sentences",
     "too_long",
     "replace_unknown",
@@ -59,6 +60,7 @@ def translate_request(options: Mapping[str, Any]) -> TranslateRequest:
         "sample": sample,
         "with": [str(folder) for folder in options["together"] or []],
         "channel": None if options["channel"] is None else str(options["channel"]),
+        "fuse": None if options["fuse"] is None else str(options["fuse"]),
         "vocabulary": None if options["vocabulary"] is None else list(read_lines(Path(options["vocabulary"]))),
         "dictionary": {} if options["dictionary"] is None else read_dictionary(Path(options["dictionary"])),
         **{name: [] for name in BY_LINE if options[name] is not None},  # they are given, though no line is read yet
@@ -115,6 +117,7 @@ def record_of(model: Path, context: typer.Context) -> dict[str, Any]:
         "the model": _contents(model),
         "its export": exports if given["engine"] != "torch" else None,
         "the model of --channel": _contents(Path(given["channel"])) if given["channel"] else None,
+        "the model of --fuse": _contents(Path(given["fuse"])) if given["fuse"] else None,
         "a model of --with": [_contents(Path(folder)) for folder in given["together"] or []],
         "the text of --dictionary": _checksum_of(Path(given["dictionary"])) if given["dictionary"] else None,
         "the text of --vocabulary": _checksum_of(Path(given["vocabulary"])) if given["vocabulary"] else None,

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from regard.base.faults import Fault
 from regard.decoding.hypothesis_scores import Covers
+from regard.hardware.cuda_graphs import leaves
 from regard.protocols import State, Stepwise
 
 
@@ -48,7 +49,7 @@ class Fused:
     """A model and a language model beside it: log p + weight · log p_LM, not normalised.
 
     Shallow fusion (Gülçehre et al. 2015). What the language model begins with is made from the batch by
-    `context`; one that takes the same batches needs none.
+    `context`; one that takes the same batches needs none. What is drawn is drawn from the softmax of the sum.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Fused:
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         (own, other), states = _step_all(self.tasks, tokens, state)
         # Weight nothing must mean no influence, also where the language model says -inf.
-        return (own + self.weight * other if self.weight else own), states
+        return (own + self.weight * other.to(own.dtype) if self.weight else own), states
 
     def coverage(self, state: State) -> Tensor:
         return _coverage(self.tasks[0], _apart(state, 2)[0])
@@ -82,6 +83,9 @@ def _check_ends(tasks: Sequence[Stepwise]) -> None:
 
 
 def _side_by_side(states: Sequence[State]) -> State:
+    """All states as one, where the first of them lies: a model that counts starts on the CPU and steps anywhere."""
+    device = leaves((states[0].sentence, states[0].row))[0].device
+    states = [state.to(device) for state in states]
     return State(tuple(state.sentence for state in states), tuple(state.row for state in states))
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from regard.base.faults import TextFault
 
@@ -37,11 +37,13 @@ class Hypothesis:
     """One output: its tokens without the end, their log-probabilities with the end's last, and its score.
 
     The token scores are the model's own log-probabilities, whatever rules held. The score is what the search ranked by.
+    Where a language model was fused with the model, its log-probabilities stand beside them.
     """
 
     tokens: list[int]
     token_scores: list[float]
     score: float
+    language_scores: list[float] = field(default_factory=list)
 
 
 def check_numbers(found: Sequence[Sequence[Hypothesis]]) -> None:

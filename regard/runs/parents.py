@@ -8,15 +8,16 @@ from regard.base.faults import Fault
 from regard.base.recipe import Options, Recipe, check, merge_tables
 from regard.families import check_recipe
 from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
+from regard.tasks.language.borrowing import borrowed_options
 
 RESAMPLED = frozenset({"sampling"})  # of a tokeniser's options: how text is cut in training
 
 
 def resolve(table: dict[str, Any]) -> Recipe:
-    """The recipe in a table, with all that it takes over from the model it starts from; a misfit is refused."""
+    """The recipe in a table, with all that it takes over from other models; a misfit is refused."""
     start = table.get("start_from")
     if not isinstance(start, str):
-        return check_recipe(table)
+        return check_recipe(_with_borrowed_tokens(table))
     parent = Path(start).expanduser()
     if WEIGHTS not in read_folder(parent):  # and all of it whole, before anything is prepared or replaced
         raise Fault(f"{parent} has no {WEIGHTS} yet: its training has not come to a first validation.")
@@ -34,9 +35,27 @@ def resolve_in(folder: Path, table: dict[str, Any], resume: bool) -> Recipe:
     start = table.get("start_from")
     if isinstance(start, str) and Path(start).expanduser().resolve().is_relative_to(folder.resolve()):
         raise Fault(f"A run in {folder} cannot start from {start}, which lies there itself; name another --out.")
-    if isinstance(start, str) and resume and (folder / RECIPE).exists():
+    is_begun = resume and (folder / RECIPE).exists()
+    if isinstance(start, str) and is_begun:
         return check_recipe(merge_tables(_inheritance(check_recipe(read_recipe(folder))), table))
-    return resolve(table)
+    return check_recipe(_with_borrowed_tokens(table, folder)) if is_begun else resolve(table)
+
+
+def _with_borrowed_tokens(table: dict[str, Any], begun: Path | None = None) -> dict[str, Any]:
+    """The table with what it takes over of a model's tokens by data.tokeniser.from, or has in a run that was `begun`."""
+    data = table.get("data")
+    tokeniser = data.get("tokeniser") if isinstance(data, dict) else None
+    origin = tokeniser.get("from") if isinstance(tokeniser, dict) else None
+    if not isinstance(tokeniser, dict) or not isinstance(origin, str):
+        return table
+    there = borrowed_options(begun or Path(origin).expanduser())
+    for name in there.keys() & tokeniser.keys():
+        if tokeniser[name] != there[name]:
+            raise Fault(
+                f"data.tokeniser.{name} is {tokeniser[name]!r}, but {there[name]!r} in {origin}, from which the tokeniser "
+                "is taken over; leave it out."
+            )
+    return merge_tables(table, {"data": {"tokeniser": there}})
 
 
 def _inheritance(parent: Recipe) -> dict[str, Any]:

@@ -35,6 +35,11 @@ class Catalogue:
             self.workers[name] = worker
         for translator in self.translators.values():
             translator.others = self.translators
+            translator.language_models = {
+                model.name: model.model
+                for model in models
+                if isinstance(model, ServedModel) and "generate" in model.can
+            }
         self.detector = Detector(self.codes)
 
     @property

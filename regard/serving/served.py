@@ -23,6 +23,7 @@ from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.plan import Piece, Plan
 
 if TYPE_CHECKING:
+    from regard.model import Model
     from regard.protocols import Answer, Tags, TextVectors
     from regard.verbs.generate.continuing import Generated
     from regard.verbs.generate.model import LanguageModel
@@ -180,7 +181,14 @@ class ServedTranslator(FolderTranslator, Served):
 
     def __init__(self, name: str, folder: Path, engine: Choice = "auto") -> None:
         self.others: dict[str, ServedTranslator] = {}  # all that are served, by their names
-        super().__init__(folder, engine, name=name, find=lambda other: self.others[other])
+        self.language_models: dict[str, Model] = {}  # the same
+        super().__init__(
+            folder,
+            engine,
+            name=name,
+            find=lambda other: self.others[other],
+            find_language_model=lambda other: self.language_models[other],
+        )
         data = self.recipe["data"]
         self.source, self.target = str(data["source_language"]), str(data["target_language"])
         self.reads, self.gives = TASKS["translation"].reads, TASKS["translation"].gives
@@ -231,7 +239,7 @@ class ServedTranslator(FolderTranslator, Served):
 
         Outputs are about as long as their sources. The limits of length would count what is hardly ever written.
         """
-        models = 1 + len(plan.together) + (plan.channel is not None)
+        models = 1 + len(plan.together) + (plan.channel is not None) + (plan.fuse is not None)
         found = self.tokenisers[0].encode_all([piece.text for piece in pieces])
         return [float((len(tokens) + 1) * (1 + plan.rows) * models) for tokens in found]
 

@@ -16,6 +16,7 @@ from regard.tasks.translation.batches import PairBatch
 from regard.verbs.translate import evaluation
 from regard.verbs.translate.evaluation import from_pairs, score_outputs
 from regard.verbs.translate.model import TranslationModel, load_translation_model
+from regard.verbs.translate.search import Search
 
 TRAIN = "BAD  B AE D\nDAB  D AE B\nADD  AE D\nBE  B IY\nBEAD  B IY D\nREAD  R EH D\nREAD  R IY D\nDEED  D IY D\n"
 TEST = "LEAD  L IY D\nDEAD  D EH D\nLEAD  L EH D\nBEE  B IY\nLEAD  L IY D\n"
@@ -282,7 +283,7 @@ def test_letters_and_sounds_stand_on_the_axes(speller: Path, tmp_path: Path) -> 
 
 
 def test_a_signature_names_what_is_unusual_in_a_search() -> None:
-    usual = score_outputs(["a"], [["a"]], "exact", None, DecodingOptions())
+    usual = score_outputs(["a"], [["a"]], "exact", None, Search(DecodingOptions()))
     assert usual.signature.endswith("|beam:4|lp:0.6")
-    other = score_outputs(["a"], [["a"]], "exact", None, DecodingOptions(beam=6, groups=3, unrepeated=4))
+    other = score_outputs(["a"], [["a"]], "exact", None, Search(DecodingOptions(beam=6, groups=3, unrepeated=4)))
     assert other.signature.endswith("|beam:6|lp:0.6|groups:3|unrepeated:4")

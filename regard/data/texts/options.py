@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from regard.base.recipe import Options
 from regard.data.tokenisers.tokeniser import TokeniserOptions
@@ -16,11 +16,11 @@ _SUBWORDS = 8000
 class TextTokeniserOptions(Options):
     """How the lines of a text are cut into tokens."""
 
-    kind: Literal["spaces", "words", "unigram", "bpe", "characters", "bytes", "wordpiece"] = Field(
+    kind: Literal["spaces", "words", "unigram", "bpe", "characters", "bytes", "wordpiece", "marian"] = Field(
         "spaces",
         description="What the tokens are: words parted by spaces, as in text that was cut before; words and "
-        "punctuation marks of raw text; subwords, characters or bytes, by which nothing is unknown; or wordpiece, "
-        "BERT's pieces of words.",
+        "punctuation marks of raw text; subwords, characters or bytes, by which nothing is unknown; wordpiece, BERT's "
+        "pieces of words; or marian, which comes with an imported model.",
     )
     vocabulary: int | None = Field(
         None,
@@ -39,6 +39,8 @@ class TextTokeniserOptions(Options):
 
     @model_validator(mode="after")
     def _of_this_kind(self) -> Self:
+        if self.kind == "marian" and not self.is_taken_over:
+            raise ValueError("kind = 'marian' comes with an imported model, whose folder tokeniser.from names")
         if self.kind not in _OF_WORDS and self.at_least > 1:
             raise ValueError(f"at_least is for words, and kind = '{self.kind}' has none")
         if self.kind == "bytes" and self.vocabulary is not None:
@@ -47,6 +49,11 @@ class TextTokeniserOptions(Options):
             if self.kind != "wordpiece" and getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} is for kind = 'wordpiece', not '{self.kind}'")
         return self
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether the tokeniser is that of another model, and none is made."""
+        return False
 
     @property
     def is_of_words(self) -> bool:
@@ -63,6 +70,29 @@ class TextTokeniserOptions(Options):
             lower_case=self.lower_case,
             strip_accents=self.strip_accents,
         )
+
+
+class LanguageTokeniserOptions(TextTokeniserOptions):
+    """How the lines of a text are cut into tokens: by a tokeniser that is made of it, or by that of a model."""
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    from_: str | None = Field(
+        None,
+        alias="from",
+        description="A model folder whose tokeniser is taken over, and its kind; of a translator it is that of what it "
+        "writes, so that a language model can be fused with it.",
+    )
+
+    @property
+    def is_taken_over(self) -> bool:
+        return self.from_ is not None
+
+    @model_validator(mode="after")
+    def _made_or_taken(self) -> Self:
+        if self.is_taken_over and (self.vocabulary is not None or self.at_least > 1):
+            raise ValueError("vocabulary and at_least are for a tokeniser that is made here, and from takes one over")
+        return self
 
 
 class TextFile(Options):
@@ -143,7 +173,7 @@ class LanguageData(Options):
         description="Share of the lines of data.train, the last ones, that is validation text where no file is named "
         "for it; as many lines before them are test text where none is named for that.",
     )
-    tokeniser: TextTokeniserOptions = Field(TextTokeniserOptions(), description="How text is cut into tokens.")
+    tokeniser: LanguageTokeniserOptions = Field(LanguageTokeniserOptions(), description="How text is cut into tokens.")
     blank_lines: bool = Field(
         False, description="Whether a blank line is a sentence without words; otherwise it is passed over."
     )

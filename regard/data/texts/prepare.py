@@ -151,6 +151,12 @@ def prepare_text(
     )
 
 
+def tokeniser_in(options: LanguageData, folder: Path) -> Tokeniser | None:
+    """The tokeniser by which text was cut in `folder`, if that was begun."""
+    layout = _Layout(folder)
+    return _load_tokeniser(options, layout) if are_whole(layout.tokeniser_done) else None
+
+
 def check_files_of(options: LanguageData, folder: Path | None) -> None:
     """Refuse text that is not there, unless it lies prepared in `folder`."""
     if folder is None or not _is_finished(options, _Layout(folder)):
@@ -164,7 +170,9 @@ def _is_finished(options: LanguageData, layout: _Layout) -> bool:
 def _purpose_of(options: LanguageData, tokeniser: Tokeniser | None, all_there: bool) -> TextPurpose:
     names = dict.fromkeys(map(name_of, [*options.train, *options.valid, *options.test]))
     inputs = [input_of(name) for name in names if all_there or file_of(name).is_file()]
-    own = options.model_copy(update={"prepared": None})
+    # Of a tokeniser that is taken over its checksum counts, not where it came from.
+    tokens = options.tokeniser.model_copy(update={"from_": ""} if options.tokeniser.is_taken_over else {})
+    own = options.model_copy(update={"prepared": None, "tokeniser": tokens})
     return TextPurpose(format=_FORMAT, options=own, inputs=inputs, given=_checksum(tokeniser) if tokeniser else "")
 
 
@@ -230,10 +238,16 @@ def _tokeniser(
         make_folder(layout.tokeniser)
         made = given or _made_of_training_text(options, phrases, progress)
         write_vouched(layout.tokeniser_done, made.files(_NAME))
+    return _load_tokeniser(options, layout)
+
+
+def _load_tokeniser(options: LanguageData, layout: _Layout) -> Tokeniser:
     return load_tokeniser(layout.tokeniser, _NAME, options.tokeniser.full())
 
 
 def _made_of_training_text(options: LanguageData, phrases: Phrases, progress: Progress) -> Tokeniser:
+    if options.tokeniser.is_taken_over:
+        raise Fault("data.tokeniser.from is for language models alone; leave it out, and a tokeniser is made here.")
     lines = join_phrases((each.text for each in lines_of_split(options, "train")), phrases)
     if not options.tokeniser.is_of_words:
         return train_tokeniser(options.tokeniser.full(), islice(lines, _SAMPLED), progress)

@@ -82,7 +82,7 @@ def _judge_translations(run: PlannedRun, model: TranslationModel, split: str, me
     scores = [
         evaluation.perplexity(model, data)
         if metric == PERPLEXITY
-        else evaluation.score_outputs(kept.outputs or [], data.references, metric, split, search.options)
+        else evaluation.score_outputs(kept.outputs or [], data.references, metric, split, search)
         for metric in metrics
     ]
     keep_scores(run.folder, scores)

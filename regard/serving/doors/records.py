@@ -63,6 +63,7 @@ class Explained(DoorAnswer):
     score: float | None
     tokens: list[str]
     token_scores: list[float]
+    language_scores: list[float] = []
     alignment: list[tuple[int, int]]
     n_best: list[Candidate]
 

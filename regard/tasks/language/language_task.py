@@ -14,6 +14,7 @@ from regard.data.texts.prepare import PreparedText, prepare_text
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.tasks.language.batches import Prompts
+from regard.tasks.language.borrowing import borrowed_for
 from regard.tasks.language.measures import MEASURES
 from regard.tasks.language.options import LanguageRecipe
 
@@ -37,7 +38,8 @@ class LanguageTask:
         remark: Remark,
         start: Mapping[str, bytes] | None,
     ) -> PreparedText:
-        return prepare_text(recipe.data, folder, progress, remark, tokeniser_of(recipe, start) if start else None)
+        given = tokeniser_of(recipe, start) if start else borrowed_for(recipe.data, folder)
+        return prepare_text(recipe.data, folder, progress, remark, given)
 
     @property
     def device(self) -> torch.device:

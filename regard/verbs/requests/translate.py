@@ -12,7 +12,9 @@ from regard.verbs.requests.rules import Clash, ClashInside, Need, NoMore, OfOneT
 from regard.verbs.requests.searches import OF_BEAMS, SearchTable
 
 LongTexts = Literal["split", "truncate", "refuse"]
+Weight = Annotated[float, Field(ge=0, le=1e6)]
 SAMPLES = 32  # what minimum Bayes risk chooses among
+FUSE_WEIGHT = 0.2  # how much a language model counts beside a translator
 
 
 def _check_metric(name: str) -> str:
@@ -32,7 +34,7 @@ OF_WHOLE_OUTPUTS = ("prefix", "before", "required", "forced")
 _SEARCHING = ("beam", "length_penalty")
 _WRITTEN_OTHERWISE = (
     *("sample", "mbr", "prefix", "before", "required", "forbidden", "vocabulary", "with"),
-    "replace_unknown",
+    *("fuse", "replace_unknown"),
 )
 BEYOND_A_PLAIN_BEAM = (*_WRITTEN_OTHERWISE, "channel", "forced")  # what torch alone can do
 _DRAWN = "{other} is of a beam search, but {sample} and {mbr} draw; give one or the other."
@@ -57,6 +59,7 @@ class TranslateRequest(VerbRequest):
             is_described=False,
         ),
         Need("channel_weight", "channel", "{channel_weight} would do nothing without {channel}."),
+        Need("fuse_weight", "fuse", "{fuse_weight} would do nothing without {fuse}.", is_described=False),
         Clash(
             "forced",
             (*_SEARCHING, "search", "channel", "n_best", *_WRITTEN_OTHERWISE),
@@ -127,9 +130,11 @@ class TranslateRequest(VerbRequest):
         default_factory=list, alias="with", description="Models of the same tokens that write along."
     )
     channel: str | None = Field(default=None, description="A model of the other direction, which reranks the beam.")
-    channel_weight: Annotated[float, Field(ge=0, le=1e6)] | None = Field(
-        default=None, description="How much it counts."
+    channel_weight: Weight | None = Field(default=None, description="How much it counts.")
+    fuse: str | None = Field(
+        default=None, description="A language model of the same tokens, which has its say at each step of the search."
     )
+    fuse_weight: Weight | None = Field(default=None, description="How much it counts; 0 is not at all.")
     replace_unknown: bool = Field(
         default=False,
         description="Whether an unknown word becomes the word of the text that the model looked at (models of words).",

@@ -20,7 +20,9 @@ from regard.metrics.tokenised import tokenised_remark
 from regard.protocols import Measure
 from regard.runs.validate import measure_in_pieces
 from regard.tasks.translation.lengths import check_length, check_target
+from regard.verbs.translate.fusion import Fusion
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.search import Search
 
 PORTION = 256  # sentences between two reports of progress
 
@@ -140,16 +142,18 @@ def evaluate(
     progress: Progress = silent,
     notice: Callable[[str], None] = lambda remark: None,
     tokenise: str | None = None,
+    fusion: Fusion | None = None,
 ) -> Evaluation:
     """Translate the sentences and score the outputs; each signature says how they were searched for.
 
     `notice` is told if the outputs look as if they should not be scored as they are. `tokenise` is BLEU's tokeniser.
+    With a `fusion` a language model has its say in the search.
     """
     check_tokeniser(tokenise, metrics)
     if remark := language_remark(model.recipe.data.target_language, metrics, tokenise):
         notice(remark)
     outputs: list[str] = []
-    search = model.search(beam, length_penalty, n_best=1)
+    search = model.search(beam, length_penalty, n_best=1, fusion=fusion)
     if any(metric != "perplexity" for metric in metrics):
         for first in range(0, len(data.sources), PORTION):
             portion = data.sources[first : first + PORTION]
@@ -162,7 +166,7 @@ def evaluate(
         found = [
             perplexity(model, data)
             if metric == "perplexity"
-            else score_outputs(outputs, data.references, metric, data.split, search.options, tokenise)
+            else score_outputs(outputs, data.references, metric, data.split, search, tokenise)
             for metric in metrics
         ]
         return [replace(each, signature=f"{each.signature}|{data.origin}") for each in found] if data.origin else found
@@ -177,7 +181,7 @@ def score_outputs(
     references: References,
     metric: str,
     split: str | None,
-    search: DecodingOptions,
+    search: Search,
     tokenise: str | None = None,
 ) -> Score:
     """One score, signed with the search that found the outputs too."""
@@ -185,16 +189,17 @@ def score_outputs(
     return replace(found, split=split, signature=f"{found.signature}|{_search_signature(search)}")
 
 
-def _search_signature(search: DecodingOptions) -> str:
+def _search_signature(search: Search) -> str:
     """The search in the manner of sacreBLEU's signatures: its beam and length penalty, and what is not as usual."""
-    usual = DecodingOptions()
+    options, usual = search.options, DecodingOptions()
     told = {"beam", "length_penalty", "n_best", "sampling"}
     others = [
         f"{name}:{value}"
-        for name, value in search.model_dump().items()
+        for name, value in options.model_dump().items()
         if name not in told and value != getattr(usual, name)
     ]
-    return "|".join([f"beam:{search.beam}", f"lp:{search.length_penalty:g}", *others])
+    fused = [] if search.fusion is None else [search.fusion.signature]
+    return "|".join([f"beam:{options.beam}", f"lp:{options.length_penalty:g}", *others, *fused])
 
 
 @torch.no_grad()

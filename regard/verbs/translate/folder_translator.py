@@ -21,13 +21,18 @@ from regard.verbs.translate.outputs import Cutting, Translated
 from regard.verbs.translate.plan import Engine, Job, Piece, Plan, plan_for
 
 if TYPE_CHECKING:
+    from regard.model import Model
+    from regard.verbs.translate.fusion import Fusion
     from regard.verbs.translate.model import Rank, TranslationModel
 
 Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of sentences, in their order
 
 
 class FolderTranslator:
-    """A model folder under a name; `find` gives others by their names, to write along or to rerank."""
+    """A model folder under a name; `find` gives other translators by their names, to write along or to rerank.
+
+    `find_language_model` gives models that know how probable a text is.
+    """
 
     def __init__(
         self,
@@ -36,9 +41,11 @@ class FolderTranslator:
         precision: Literal["float32", "bf16"] = "float32",
         name: str | None = None,
         find: "Callable[[str], FolderTranslator] | None" = None,
+        find_language_model: "Callable[[str], Model] | None" = None,
     ) -> None:
         self.folder, self.name = folder, name or str(folder)
-        self._choice, self._precision, self._find, self._lock = engine, precision, find, Lock()
+        self._choice, self._precision, self._lock = engine, precision, Lock()
+        self._find, self._find_language_model = find, find_language_model
         self.recipe = read_recipe(folder)
         self._open_engine: FastEngine | None = None
 
@@ -133,7 +140,7 @@ class FolderTranslator:
         if plan.before is not None:
             return partial(self._run_on, plan, plan.before)
         model = self._with_others(plan.together)
-        return partial(_run_search, plan, model, self._rank(plan, model))
+        return partial(_run_search, plan, model, self._fusion(plan, model), self._rank(plan, model))
 
     def run(self, plan: Plan, pieces: Sequence[Piece]) -> list[Translated]:
         """The translations of sentences, in their order; what is wrong with one is told by its number."""
@@ -165,6 +172,15 @@ class FolderTranslator:
         assert self._find is not None
         return self._find(name)
 
+    def _fusion(self, plan: Plan, model: "TranslationModel") -> "Fusion | None":
+        from regard.verbs.translate.fusion import fusion_of
+
+        if plan.fuse is None:
+            return None
+        assert self._find_language_model is not None
+        name, weight = plan.fuse
+        return fusion_of(model, self._find_language_model(name), weight, name, self.name)
+
     def _rank(self, plan: Plan, model: "TranslationModel") -> "Rank | None":
         from regard.verbs.translate.reranking import by_channel, by_risk
 
@@ -177,7 +193,11 @@ class FolderTranslator:
 
 
 def _run_search(
-    plan: Plan, model: "TranslationModel", rank: "Rank | None", pieces: Sequence[Piece]
+    plan: Plan,
+    model: "TranslationModel",
+    fusion: "Fusion | None",
+    rank: "Rank | None",
+    pieces: Sequence[Piece],
 ) -> list[Translated]:
     from regard.verbs.translate.search import Constraints, Search
 
@@ -187,7 +207,7 @@ def _run_search(
         plan.forbidden,
         plan.allowed,
     )
-    search = Search(plan.options, plan.draws, constraints)
+    search = Search(plan.options, plan.draws, constraints, fusion)
     texts, keys = [piece.text for piece in pieces], [piece.key for piece in pieces]
     dictionary = None if plan.dictionary is None else dict(plan.dictionary)
     return _explain(plan, model.translate_by(texts, search, keys, rank, dictionary))

@@ -23,6 +23,7 @@ from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
 from regard.verbs.place_names import name_rows
 from regard.verbs.table import needs
+from regard.verbs.translate.fusion import Fusion, fusion_of
 from regard.verbs.translate.outputs import Alignment, Translated
 from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, batches_of, find
 
@@ -80,17 +81,23 @@ class TranslationModel(Model):
         constraints: Constraints | None = None,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        fuse: Model | None = None,
+        fuse_weight: float | None = None,
     ) -> list[Translated]:
         """Translate each text; what is not given is as the model's recipe says.
 
         With `sample`, options of sampling such as {"temperature": 0.7, "seed": 3}, outputs are drawn at random, as many
         as `n_best`. With `replace_unknown` a model of words gives no unknown words, but those of the text that it
-        looked at, or what the `dictionary` has for them. Under `watching` one more pass over the best outputs shows
+        looked at, or what the `dictionary` has for them. A language model of the same tokens to `fuse` with has its say
+        at each step, as much as `fuse_weight` says. Under `watching` one more pass over the best outputs shows
         every attention, rows = texts.
         """
         if dictionary and not replace_unknown:
             raise Fault("dictionary would do nothing without replace_unknown.")
-        search = self.search(beam, length_penalty, n_best, sample=sample, constraints=constraints)
+        if fuse is None and fuse_weight is not None:
+            raise Fault("fuse_weight would do nothing without fuse.")
+        fusion = None if fuse is None else fusion_of(self, fuse, fuse_weight)
+        search = self.search(beam, length_penalty, n_best, sample=sample, constraints=constraints, fusion=fusion)
         return self.translate_by(texts, search, dictionary=(dictionary or {}) if replace_unknown else None)
 
     def translate_by(
@@ -129,13 +136,13 @@ class TranslationModel(Model):
         sample: Mapping[str, Any] | None = None,
         given: Mapping[str, Any] | None = None,
         constraints: Constraints | None = None,
+        fusion: Fusion | None = None,
     ) -> Search:
         """The search of the model's recipe with what is given changed in it; `given` takes any option by its name."""
         named = {"beam": beam, "length_penalty": length_penalty, "n_best": n_best}
         every = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
-        return Search(
-            change_options(self.recipe.decoding, every, sample), sample is not None, constraints or Constraints()
-        )
+        options = change_options(self.recipe.decoding, every, sample)
+        return Search(options, sample is not None, constraints or Constraints(), fusion)
 
     def wordings(self, texts: Sequence[str], found: Sequence[list[Hypothesis]]) -> list[list[Wording]]:
         """What was found for each text, as people read it."""
@@ -158,7 +165,15 @@ class TranslationModel(Model):
             best, own = hypotheses[0], worded[number]
             written = [(each.target.decode(each.tokens), one.score) for each, one in zip(own, hypotheses, strict=True)]
             pieces = own[0].target.pieces(own[0].tokens)
-            return Translated(written[0][0], best.score, pieces, best.token_scores, written, partial(alignment, number))
+            return Translated(
+                written[0][0],
+                best.score,
+                pieces,
+                best.token_scores,
+                written,
+                partial(alignment, number),
+                best.language_scores,
+            )
 
         return Results(told(number, hypotheses) for number, hypotheses in enumerate(found))
 

@@ -22,7 +22,11 @@ _BESIDE = 3  # tokens that come to those of the letters, at most: a space, a cod
 
 @dataclass(frozen=True)
 class Translated:
-    """One translation: the best text and its score, its tokens, and the other candidates."""
+    """One translation: the best text and its score, its tokens, and the other candidates.
+
+    The token scores are the translator's log-probabilities; where a language model was fused with it, its own stand
+    beside them.
+    """
 
     text: str
     score: float
@@ -30,6 +34,7 @@ class Translated:
     token_scores: list[float]
     n_best: list[tuple[str, float]]
     _align: Callable[[], Alignment] = field(repr=False, compare=False)
+    language_scores: list[float] = field(default_factory=list)
 
     def __repr__(self) -> str:
         others = f", {len(self.n_best) - 1} others" if len(self.n_best) > 1 else ""
@@ -86,29 +91,32 @@ def join_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -
     Its n-th best candidate is made of the n-th best of every sentence, or of the last one that there is. What the end
     of an inner sentence cost is counted with its last token.
     """
+    is_fused = any(part.language_scores for part in parts)
+    # A sentence of white space alone has no token of which anyone could say something.
+    language_scores = [part.language_scores or [0.0] for part in parts] if is_fused else []
     ranks = range(max(len(part.n_best) for part in parts))
     candidates = [[part.n_best[min(rank, len(part.n_best) - 1)] for part in parts] for rank in ranks]
     return Translated(
         rejoin(sentences, [part.text for part in parts]),
         sum(part.score for part in parts),
         [token for part in parts for token in part.tokens],
-        _in_a_row(parts),
+        _in_a_row([part.token_scores for part in parts]),
         [(rejoin(sentences, [text for text, _ in each]), sum(score for _, score in each)) for each in candidates],
         lambda: _align(sentences, parts),
+        _in_a_row(language_scores),
     )
 
 
-def _in_a_row(parts: Sequence[Translated]) -> list[float]:
+def _in_a_row(parts: Sequence[Sequence[float]]) -> list[float]:
     """The scores of all tokens, and of the last end; none where nobody asked for them."""
-    if not all(part.token_scores for part in parts):
+    if not parts or not all(parts):
         return []
     scores: list[float] = []
     unwritten = 0.0  # ends of sentences that have no token
-    for part in parts[:-1]:
-        *own, end = part.token_scores
+    for *own, end in parts[:-1]:
         unwritten += 0.0 if own else end
         scores += [*own[:-1], own[-1] + end] if own else []
-    *own, end = parts[-1].token_scores
+    *own, end = parts[-1]
     return [*scores, *own, end + unwritten]
 
 

@@ -9,7 +9,7 @@ from regard.data.corpora.sentences import Sentence
 from regard.decoding.options import DecodingOptions, change_options
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import first_unsupported
-from regard.verbs.requests.translate import BEYOND_A_PLAIN_BEAM, SAMPLES, TranslateRequest
+from regard.verbs.requests.translate import BEYOND_A_PLAIN_BEAM, FUSE_WEIGHT, SAMPLES, TranslateRequest
 from regard.verbs.translate.outputs import Cutting, Translated, join_sentences, line_key
 
 Engine = Literal["ctranslate2", "onnx", "torch"]
@@ -31,6 +31,7 @@ class Plan:
     allowed: tuple[str, ...] | None = None
     risk: str | None = None
     channel: tuple[str, float] | None = None
+    fuse: tuple[str, float] | None = None  # the name of a language model, and how much it counts
     together: tuple[str, ...] = ()
     dictionary: tuple[tuple[str, str], ...] | None = None  # by which unknown words are replaced, if they are
     count: int = 1  # candidates that are given in the end
@@ -65,7 +66,8 @@ def plan_for(
     `fast` names the engine of its export, if it has one; it is called only where that engine might be taken.
     """
     options, count = _options(request, decoding), number_of_outputs(request, decoding)
-    weight = 1.0 if request.channel_weight is None else request.channel_weight
+    channel_weight = 1.0 if request.channel_weight is None else request.channel_weight
+    fuse_weight = FUSE_WEIGHT if request.fuse_weight is None else request.fuse_weight
     return Plan(
         _engine(request, options, fast),
         options,
@@ -78,7 +80,8 @@ def plan_for(
         forbidden=tuple(request.forbidden),
         allowed=None if request.vocabulary is None else tuple(request.vocabulary),
         risk=request.mbr,
-        channel=None if request.channel is None else (request.channel, weight),
+        channel=None if request.channel is None else (request.channel, channel_weight),
+        fuse=None if request.fuse is None else (request.fuse, fuse_weight),
         together=tuple(request.together),
         dictionary=tuple(request.dictionary.items()) if request.replace_unknown else None,
         count=count,

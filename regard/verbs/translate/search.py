@@ -8,6 +8,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import torch
+from torch import Tensor
 
 from regard.base.faults import Fault, TextFault
 from regard.data.tokenisers.labels import is_unspaced
@@ -22,10 +23,12 @@ from regard.decoding.sampling import sample
 from regard.decoding.step_graphs import CapturedSteps
 from regard.hardware.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
+from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.covering import Covering
 from regard.tasks.translation.lengths import source_tokens, target_tokens
 from regard.tasks.translation.reserving import Reserving, can_reserve
 from regard.tasks.translation.task import Translation
+from regard.verbs.translate.fusion import Fusion
 from regard.verbs.translate.phrasing import search_goal, span_of
 
 SEARCH_TOKENS = 8192  # source tokens x rows of a sentence in one batch of a search
@@ -71,11 +74,12 @@ def _normal(texts: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Search:
-    """How outputs are chosen: by beam search or drawn at random, and what is asked of them."""
+    """How outputs are chosen: by beam search or drawn at random, what is asked of them, and who has a say in it."""
 
     options: DecodingOptions
     draws: bool = False
     constraints: Constraints = field(default_factory=Constraints)
+    fusion: Fusion | None = None
 
     @property
     def rows(self) -> int:
@@ -103,6 +107,7 @@ def find(
     """
     _check_constraints(search, len(texts))
     task, writer = tasks[0], writer_of(tasks, search.options)
+    writer = search.fusion.writer(writer) if search.fusion else writer
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
     cut = {number: source_tokens(task, text, number) for number, text in enumerate(texts) if text.strip()}
     # A text may be of nothing but what no token stands for.
@@ -187,13 +192,23 @@ class _Seeker:
     ) -> list[list[Hypothesis]]:
         """The outputs for one batch of sentences, in which none of the `barred` sequences of tokens is written."""
         batch = self.task.read_tokens([source.tokens for source in sources])
-        limits, options = self.task.limits(batch, self.search.options), self.search.options
+        options, fusion = self.search.options, self.search.fusion
+        limits = self.task.limits(batch, options)
         demands = self._demands(constraints, [source.target for source in sources], barred)
-        if self.search.draws:
-            return sample(self.writer, batch, limits, options, lines, demands)
+        if fusion is not None:
+            limits = fusion.limits(limits, options)
+            return fusion.part(self._search_plainly(batch, limits, lines, demands))
         if self.captures is not None and fits(options, demands):
             return fixed_beam_search(Reserving(self.task), batch, limits, options, self.captures)
-        return beam_search(self.writer, batch, limits, options, demands)
+        return self._search_plainly(batch, limits, lines, demands)
+
+    def _search_plainly(
+        self, batch: PairBatch, limits: Tensor, lines: Sequence[int], demands: Demands
+    ) -> list[list[Hypothesis]]:
+        """By steps that are not captured, which any writer can take."""
+        if self.search.draws:
+            return sample(self.writer, batch, limits, self.search.options, lines, demands)
+        return beam_search(self.writer, batch, limits, self.search.options, demands)
 
     def _demands(
         self, constraints: Constraints, targets: Sequence[Tokeniser], barred: Sequence[Sequence[int]]

@@ -38,12 +38,10 @@ class TranslationValidator(Validator):
         scores = [perplexity.as_dict() | {"n": len(pairs)}]
         samples: list[tuple[str, str, str]] = []
         if beam:
-            data, search = from_pairs(pairs, "valid", recipe.data.merge_references), {"beam": beam}
-            outputs = [each.text for each in self.model.translate(data.sources, beam=beam, n_best=1)]
+            data, search = from_pairs(pairs, "valid", recipe.data.merge_references), self.model.search(beam, n_best=1)
+            outputs = [each.text for each in self.model.translate_by(data.sources, search)]
             for metric in dict.fromkeys([*TRANSLATED, *({recipe.training.best_by} & METRICS.keys())]):
-                found = score_outputs(
-                    outputs, data.references, metric, "valid", recipe.decoding.model_copy(update=search)
-                )
+                found = score_outputs(outputs, data.references, metric, "valid", search)
                 measures[metric] = Measure.of_value(found.value, BETTER[metric], found.signature)
                 scores.append(found.as_dict())
             shown = zip(data.sources, outputs, data.references[0], strict=True)

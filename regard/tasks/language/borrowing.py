@@ -1,0 +1,43 @@
+"""Tokens that a language model takes over from another model, so that the two can speak of the same ones."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.base.faults import Fault
+from regard.data.texts.options import LanguageData, TextTokeniserOptions
+from regard.data.texts.prepare import tokeniser_in
+from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, tokenisers_in
+from regard.families import check_recipe
+from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_manifest, read_recipe
+
+_OF_MAKING = {"vocabulary", "at_least"}  # options by which a tokeniser is made, and not what it is then
+
+
+def borrowed_for(data: LanguageData, folder: Path) -> Tokeniser | None:
+    """The tokeniser that a recipe takes over; one by which text was cut in `folder` serves where its model is gone."""
+    if data.tokeniser.from_ is None:
+        return None
+    origin = Path(data.tokeniser.from_).expanduser()
+    if not (origin / RECIPE).exists() and (cut_by := tokeniser_in(data, folder)) is not None:
+        return cut_by
+    listed = [name for name in read_manifest(origin) if name != WEIGHTS]
+    return tokenisers_in(read_folder(origin, listed), _options(origin))[-1]
+
+
+def borrowed_options(origin: Path) -> dict[str, Any]:
+    """What a recipe says of the tokens that a model folder gives; those of a translator are the ones that it writes."""
+    own = _options(origin).by_side()[-1]
+    names = TextTokeniserOptions.model_fields.keys() & TokeniserOptions.model_fields.keys() - _OF_MAKING
+    return {name: getattr(own, name) for name in sorted(names)}
+
+
+def _options(origin: Path) -> TokeniserOptions:
+    if not (origin / RECIPE).exists():
+        raise Fault(f"data.tokeniser.from is {origin}, but no model lies there; train that one first, or name another.")
+    recipe: Any = check_recipe(read_recipe(origin))
+    found = getattr(recipe.data, "tokeniser", None)
+    if isinstance(found, TextTokeniserOptions):
+        return found.full()
+    if not isinstance(found, TokeniserOptions):
+        raise Fault(f"data.tokeniser.from is {origin}, whose model has no tokeniser; name one of text.")
+    return found

@@ -1,0 +1,108 @@
+"""A language model that has its say at each step of a translator's search: shallow fusion (Gülçehre et al. 2015).
+
+    score(y) = log p(y | x) + weight · log p_LM(y), token by token
+
+Any family of language models will do, as long as its tokens are those that the translator writes.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.decoding.combined import Fused
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Hypothesis
+from regard.protocols import Stepwise
+from regard.tasks.language.batches import Prompts, sentences_of
+from regard.verbs.generate.continuing import Continues
+from regard.verbs.generate.model import LanguageModel
+from regard.verbs.generate.scoring import ScoresTokens
+from regard.verbs.requests.translate import FUSE_WEIGHT
+from regard.verbs.table import needs
+
+if TYPE_CHECKING:
+    from regard.model import Model
+    from regard.verbs.translate.model import TranslationModel
+
+
+class LanguageWriter(Continues, ScoresTokens, Protocol):
+    """A language model that writes token after token, and knows how probable a text is."""
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """A language model over the tokens of a translator's outputs, what it is called, and how much it counts."""
+
+    language_model: LanguageWriter
+    called: str
+    weight: float
+
+    @property
+    def signature(self) -> str:
+        """What the signature of a score says of it."""
+        return f"fuse:{Path(self.called).name}:{self.weight:g}"
+
+    def writer(self, translator: Stepwise) -> Fused:
+        """The translator with the language model beside it, which begins with nothing whatever is read."""
+        return Fused(translator, self.language_model, self.weight, lambda batch: _nothing_yet(batch.rows))
+
+    def limits(self, limits: Tensor, options: DecodingOptions) -> Tensor:
+        """How long outputs may be that both can write."""
+        own = self.language_model.limits(_nothing_yet(len(limits)), options)
+        return torch.minimum(limits, own.to(limits))
+
+    def part(self, found: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]:
+        """The same outputs with what each model says of their tokens, where a search knows but the sums of both."""
+        rows = [each.tokens for several in found for each in several]
+        if not rows:
+            return [list(several) for several in found]
+        batch = sentences_of(rows, self.language_model.begin, self.language_model.end)
+        ends = np.cumsum([len(row) + 1 for row in rows])[:-1]
+        scores = iter(np.split(self.language_model.token_scores(batch), ends))
+        return [[self._part_one(each, next(scores)) for each in several] for several in found]
+
+    def _part_one(self, found: Hypothesis, language_scores: np.ndarray) -> Hypothesis:
+        own = np.array(found.token_scores) - self.weight * language_scores
+        return replace(found, token_scores=own.tolist(), language_scores=language_scores.tolist())
+
+
+def _nothing_yet(rows: int) -> Prompts:
+    return Prompts([[]] * rows)
+
+
+def fusion_of(
+    translator: "TranslationModel",
+    model: "Model",
+    weight: float | None = None,
+    called: str = "the language model",
+    place: str = "the translator's folder",
+) -> Fusion | None:
+    """The fusion of a translator with a model, refused if that is no language model or one of other tokens.
+
+    With a weight of 0 there is none: the translator writes as if it were alone. `called` is what people call the
+    model, and `place` where the translator lies.
+    """
+    weight = FUSE_WEIGHT if weight is None else weight
+    if not (math.isfinite(weight) and weight >= 0):
+        raise Fault(f"The weight of a fusion is {weight}; give a number that is not below 0.")
+    if not isinstance(model, LanguageModel):
+        needs(model.recipe, "generate")
+        raise TypeError(f"{type(model).__name__} is no language model")
+    if translator.task.known is not None:
+        raise Fault("A translator that copies writes words for which no language model has a token; fuse another.")
+    own, other = translator.task.target, model.task.tokeniser
+    if own.files("tokeniser") != other.files("tokeniser"):
+        kinds = translator.recipe.data.tokeniser.by_side()[-1].kind, model.recipe.data.tokeniser.kind
+        same = ", though not the same ones" if (own.size, kinds[0]) == (other.size, kinds[1]) else ""
+        raise Fault(
+            f"{called[0].upper()}{called[1:]} is over {other.size:,} tokens of kind {kinds[1]}, but the translator "
+            f"writes {own.size:,} of kind {kinds[0]}{same}; train a language model with data.tokeniser.from = {place}."
+        )
+    return Fusion(model.task, called, weight) if weight else None

@@ -1,0 +1,247 @@
+"""A language model in a translator's search: what it is, what it changes, and when it is refused."""
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+import torch
+
+import regard
+from regard.base.faults import Fault
+from regard.cli import main
+from regard.decoding.combined import Fused
+from regard.decoding.output import Hypothesis
+from regard.model import Model
+from regard.tasks.language.batches import Prompts
+from regard.verbs.translate.fusion import Fusion, fusion_of
+from regard.verbs.translate.model import TranslationModel
+
+TEXTS = ["I love books.", "Ana sees the red house.", "We read."]
+FAMILIES: dict[str, dict[str, Any]] = {
+    "ngram": {"model": {"order": 3, "discount_fallback": True}},
+    "rnnlm": {
+        "model": {"layers": 1, "embedding": 12, "width": 12},
+        "training": {"steps": 4, "batch": 4, "span": 12, "validate_every": 4, "optimizer": {"warmup": 2}},
+    },
+}
+
+
+def write_recipe(folder: Path, family: str, text: Path, **tokeniser: Any) -> Path:
+    data = {"train": str(text), "valid": str(text), "tokeniser": tokeniser}
+    path = folder / f"{family}.toml"
+    path.write_text(tomli_w.dumps({"family": family, "task": "language", "data": data} | FAMILIES[family]), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folders(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Language models over the tokens of the small translator, and one over words."""
+    from small import undrawn
+
+    folder, text = tmp_path_factory.mktemp("fused"), trained.parent / "small.pt"
+    recipes = {family: write_recipe(folder, family, text, **{"from": str(trained)}) for family in FAMILIES}
+    with undrawn():
+        for family, recipe in recipes.items():
+            assert main(["train", str(recipe), "--out", str(folder / family)]) == 0
+        assert main(["train", str(write_recipe(folder, "ngram", text)), "--out", str(folder / "words")]) == 0
+    return {name: folder / name for name in (*FAMILIES, "words")}
+
+
+@pytest.fixture(scope="module")
+def translator(trained: Path) -> TranslationModel:
+    loaded = regard.load(trained, device="cpu")
+    assert isinstance(loaded, TranslationModel)
+    return loaded
+
+
+@pytest.fixture(params=list(FAMILIES))
+def language_model(request: pytest.FixtureRequest, folders: dict[str, Path]) -> Model:
+    return regard.load(folders[request.param], device="cpu")
+
+
+# What it changes
+
+
+@pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 4, "n_best": 4}, {"sample": {"seed": 3}}])
+def test_the_score_of_an_output_is_the_sum_of_both(
+    translator: TranslationModel, language_model: Any, search: dict[str, Any]
+) -> None:
+    """log p(y|x) + 0.4 log p_LM(y), each as its model alone gives it to the output that was found."""
+    found = translator.translate(TEXTS, length_penalty=0.0, fuse=language_model, fuse_weight=0.4, **search)
+    forced = translator.translate_as(TEXTS, [each.text for each in found])
+    for each, alone in zip(found, forced, strict=True):
+        tokens = translator.task.target.encode(each.text)
+        if each.tokens != translator.task.target.pieces(tokens):
+            continue  # written in other tokens than the text is cut into
+        assert each.token_scores == pytest.approx(alone.token_scores, abs=1e-4)
+        assert each.language_scores == pytest.approx(language_model.score([each.text])[0].token_scores, abs=1e-4)
+        assert each.score == pytest.approx(sum(each.token_scores) + 0.4 * sum(each.language_scores), abs=1e-4)
+
+
+def test_weight_nothing_gives_exactly_the_plain_output(translator: TranslationModel, language_model: Model) -> None:
+    for search in ({"beam": 4, "n_best": 4}, {"sample": {"seed": 3}}):
+        plain = translator.translate(TEXTS, **search)
+        assert translator.translate(TEXTS, fuse=language_model, fuse_weight=0, **search) == plain
+
+
+def test_a_heavy_language_model_decides_what_is_written(translator: TranslationModel, folders: dict[str, Path]) -> None:
+    """Then the output is what the language model finds most probable itself, whatever is read."""
+    language_model = regard.load(folders["ngram"])
+    found = translator.translate(TEXTS, beam=1, fuse=language_model, fuse_weight=1e4)
+    ((alone,),) = language_model.generate([""], beam=1)
+    written = {tuple(each.tokens) for each in found}
+    assert all(each == tuple(alone.tokens[: len(each)]) for each in written)
+
+
+def test_sums_are_parted_again_on_paper() -> None:
+    """Of log ½ + 0.5 · log ¼, which is log ¼, the half and the quarter."""
+
+    class Quarters:
+        begin, end = 0, 1
+
+        def token_scores(self, batch: Any) -> Any:
+            return torch.full((3,), math.log(0.25)).double().numpy()
+
+    fusion: Any = Fusion(Quarters(), "quarters", 0.5)  # type: ignore[arg-type]
+    ((found,),) = fusion.part([[Hypothesis([5, 6], [math.log(0.25)] * 3, -9.0)]])
+    assert found.token_scores == pytest.approx([math.log(0.5)] * 3)
+    assert found.language_scores == pytest.approx([math.log(0.25)] * 3)
+    assert (found.tokens, found.score) == ([5, 6], -9.0)
+
+
+def test_an_output_is_no_longer_than_the_language_model_can_write(
+    translator: TranslationModel, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    language_model = regard.load(folders["ngram"])
+    monkeypatch.setattr(
+        language_model.task, "limits", lambda batch, options: torch.full((batch.rows,), 4), raising=False
+    )
+    assert max(len(each.tokens) for each in translator.translate(TEXTS)) > 3
+    assert max(len(each.tokens) for each in translator.translate(TEXTS, fuse=language_model)) <= 3
+
+
+def test_a_state_lies_where_the_translator_does(translator: TranslationModel, folders: dict[str, Path]) -> None:
+    """On the device that the first state is on, here torch's own that holds nothing."""
+    task: Any = regard.load(folders["ngram"]).task
+    batch = translator.task.read(TEXTS)
+    state = Fused(translator.task, task, 0.5, lambda batch: Prompts([[]] * batch.rows)).start(batch)
+    assert state.to(torch.device("meta")).row[1]["context"].device.type == "meta"
+
+
+# From the command line
+
+
+def test_the_command_line_gives_what_python_gives(
+    trained: Path, folders: dict[str, Path], translator: TranslationModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (expected,) = translator.translate(TEXTS[:1], fuse=regard.load(folders["ngram"]), fuse_weight=0.5)
+    asked = ["translate", str(trained), "--text", TEXTS[0], "--fuse", str(folders["ngram"]), "--json"]
+    assert main([*asked, "--fuse-weight", "0.5"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["text"] == expected.text
+    assert told["language_scores"] == pytest.approx(expected.language_scores)
+    assert told["token_scores"] == pytest.approx(expected.token_scores, abs=1e-5)
+    assert main([*asked, "--fuse-weight", "0"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["text"] == translator.translate(TEXTS[:1])[0].text
+    assert "language_scores" not in plain
+
+
+def test_scores_of_a_fusion_say_so(trained: Path, folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["--source", str(trained.parent / "few.en"), "--reference", str(trained.parent / "few.pt")]
+    for name in ("en", "pt"):
+        lines = (trained.parent / f"small.{name}").read_text("utf-8").splitlines()[:3]
+        (trained.parent / f"few.{name}").write_text("\n".join(lines) + "\n", "utf-8")
+    asked = ["evaluate", str(trained), *files, "--metric", "chrf", "--fuse", str(folders["rnnlm"]), "--json"]
+    assert main([*asked, "--fuse-weight", "0.3"]) == 0
+    (score,) = json.loads(capsys.readouterr().out)["scores"]
+    assert score["signature"].endswith("|fuse:rnnlm:0.3")
+    assert main([*asked, "--fuse-weight", "0"]) == 0
+    (score,) = json.loads(capsys.readouterr().out)["scores"]
+    assert "fuse" not in score["signature"]
+
+
+# What is refused
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(list(arguments)) == 2
+    return capsys.readouterr().err
+
+
+def test_other_tokens_are_refused_with_the_difference_and_the_remedy(
+    trained: Path, folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refusal(capsys, "translate", str(trained), "--text", "x", "--fuse", str(folders["words"]))
+    assert " tokens of kind spaces, but the translator writes 400 of kind unigram; " in said
+    assert f"train a language model with data.tokeniser.from = {trained}." in said
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--fuse-weight", "0.5"], "--fuse-weight would do nothing without --fuse."),
+        (["--fuse", "LM", "--engine", "onnx"], "cannot do --fuse; omit it, or set --engine to torch."),
+        (["--fuse", "TRANSLATOR"], "A transformer gives a text for each text; it can train"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    trained: Path,
+    folders: dict[str, Path],
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    sentence: str,
+) -> None:
+    places = {"LM": str(folders["ngram"]), "TRANSLATOR": str(trained)}
+    assert sentence in refusal(
+        capsys, "translate", str(trained), "--text", "x", *(places.get(each, each) for each in options)
+    )
+
+
+def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders: dict[str, Path]) -> None:
+    with pytest.raises(Fault, match=r"The weight of a fusion is -1; give a number that is not below 0\."):
+        fusion_of(translator, regard.load(folders["ngram"]), -1)
+    with pytest.raises(Fault, match=r"fuse_weight would do nothing without fuse\."):
+        translator.translate(TEXTS, fuse_weight=0.5)
+
+
+# Tokens that are taken over
+
+
+def test_taken_over_tokens_travel_in_the_folder(
+    trained: Path, folders: dict[str, Path], tmp_path: Path, translator: TranslationModel
+) -> None:
+    """So that a run goes on, and a model loads, when the translator is gone."""
+    origin = tmp_path / "translator"
+    shutil.copytree(trained, origin)
+    text = trained.parent / "small.pt"
+    recipe = write_recipe(tmp_path, "rnnlm", text, **{"from": str(origin)})
+    train = ["train", str(recipe), "--out", str(tmp_path / "run"), "--set"]
+    assert main([*train, "training.steps=2"]) == 0
+    shutil.rmtree(origin)
+    assert main([*train, "training.steps=4", "--resume"]) == 0
+    loaded: Any = regard.load(tmp_path / "run")
+    assert loaded.task.tokeniser.files("x") == translator.task.target.files("x")
+    assert loaded.recipe.data.tokeniser.kind == "unigram"
+    once = regard.load(folders["rnnlm"])
+    assert loaded.score(["Eu amo livros."])[0].score == once.score(["Eu amo livros."])[0].score  # type: ignore[attr-defined]
+
+
+def test_tokens_that_cannot_be_taken_over_are_refused(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, out = trained.parent / "small.pt", str(tmp_path / "run")
+    recipe = write_recipe(tmp_path, "ngram", text, **{"from": "nowhere"})
+    assert "data.tokeniser.from is nowhere, but no model lies there; train that one first" in refusal(
+        capsys, "train", str(recipe), "--out", out
+    )
+    recipe = write_recipe(tmp_path, "ngram", text, kind="bpe", **{"from": str(trained)})
+    assert "data.tokeniser.kind is 'bpe', but 'unigram' in " in refusal(capsys, "train", str(recipe), "--out", out)
+    recipe = write_recipe(tmp_path, "ngram", text, vocabulary=300, **{"from": str(trained)})
+    said = refusal(capsys, "train", str(recipe), "--out", out)
+    assert "vocabulary and at_least are for a tokeniser that is made here" in said
+    assert not (tmp_path / "run").exists()
