@@ -123,7 +123,9 @@ def _section(title: str, kind: type[Options], defaults: dict[str, str]) -> Itera
     for name, field in kind.model_fields.items():
         if field.annotation is Any or _options_of(field):
             continue  # a table, which has a section of its own
-        yield _row(f"`{name}`", defaults.get(name) or _default(field), _values(schemas[name]), field.description or "")
+        written = field.alias or name
+        default, values = defaults.get(name) or _default(field), _values(schemas[written])
+        yield _row(f"`{written}`", default, values, field.description or "")
     yield ""
 
 

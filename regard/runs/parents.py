@@ -42,7 +42,7 @@ def resolve_in(folder: Path, table: dict[str, Any], resume: bool) -> Recipe:
 
 
 def _with_borrowed_tokens(table: dict[str, Any], begun: Path | None = None) -> dict[str, Any]:
-    """The table with what it takes over of a model's tokens by data.tokeniser.from, or has in a run that was `begun`."""
+    """The table with what it takes over of a model's tokens by data.tokeniser.from; a run that was `begun` has it."""
     data = table.get("data")
     tokeniser = data.get("tokeniser") if isinstance(data, dict) else None
     origin = tokeniser.get("from") if isinstance(tokeniser, dict) else None
@@ -52,8 +52,8 @@ def _with_borrowed_tokens(table: dict[str, Any], begun: Path | None = None) -> d
     for name in there.keys() & tokeniser.keys():
         if tokeniser[name] != there[name]:
             raise Fault(
-                f"data.tokeniser.{name} is {tokeniser[name]!r}, but {there[name]!r} in {origin}, from which the tokeniser "
-                "is taken over; leave it out."
+                f"data.tokeniser.{name} is {tokeniser[name]!r}, but {there[name]!r} in {origin}, from which the tokens "
+                "are taken over; leave it out."
             )
     return merge_tables(table, {"data": {"tokeniser": there}})
 

@@ -72,29 +72,6 @@ class TextTokeniserOptions(Options):
         )
 
 
-class LanguageTokeniserOptions(TextTokeniserOptions):
-    """How the lines of a text are cut into tokens: by a tokeniser that is made of it, or by that of a model."""
-
-    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
-
-    from_: str | None = Field(
-        None,
-        alias="from",
-        description="A model folder whose tokeniser is taken over, and its kind; of a translator it is that of what it "
-        "writes, so that a language model can be fused with it.",
-    )
-
-    @property
-    def is_taken_over(self) -> bool:
-        return self.from_ is not None
-
-    @model_validator(mode="after")
-    def _made_or_taken(self) -> Self:
-        if self.is_taken_over and (self.vocabulary is not None or self.at_least > 1):
-            raise ValueError("vocabulary and at_least are for a tokeniser that is made here, and from takes one over")
-        return self
-
-
 class TextFile(Options):
     """A file whose lines hold more than a sentence of words, and what of each line is text."""
 
@@ -173,7 +150,7 @@ class LanguageData(Options):
         description="Share of the lines of data.train, the last ones, that is validation text where no file is named "
         "for it; as many lines before them are test text where none is named for that.",
     )
-    tokeniser: LanguageTokeniserOptions = Field(LanguageTokeniserOptions(), description="How text is cut into tokens.")
+    tokeniser: TextTokeniserOptions = Field(TextTokeniserOptions(), description="How text is cut into tokens.")
     blank_lines: bool = Field(
         False, description="Whether a blank line is a sentence without words; otherwise it is passed over."
     )
@@ -212,6 +189,35 @@ class LanguageData(Options):
     def joins(self) -> PhraseOptions:
         """Which pairs of words are joined to one: none."""
         return PhraseOptions()
+
+
+class LanguageTokeniserOptions(TextTokeniserOptions):
+    """How the lines of a text are cut into tokens: by a tokeniser that is made of it, or by that of a model."""
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    from_: str | None = Field(
+        None,
+        alias="from",
+        description="A model folder whose tokeniser is taken over, and its kind; of a translator it is that of what it "
+        "writes, so that a language model can be fused with it.",
+    )
+
+    @property
+    def is_taken_over(self) -> bool:
+        return self.from_ is not None
+
+    @model_validator(mode="after")
+    def _made_or_taken(self) -> Self:
+        if self.is_taken_over and (self.vocabulary is not None or self.at_least > 1):
+            raise ValueError("vocabulary and at_least are for a tokeniser that is made here, and from takes one over")
+        return self
+
+
+class LanguageModelData(LanguageData):
+    """Text whose tokens may be those of another model."""
+
+    tokeniser: LanguageTokeniserOptions = Field(LanguageTokeniserOptions(), description="How text is cut into tokens.")
 
 
 class SpelledData(LanguageData):

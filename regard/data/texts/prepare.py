@@ -30,7 +30,7 @@ from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_ch
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
 from regard.data.corpora.text import file_of, lines_in_words
 from regard.data.texts.lines import Line, lines_of_split, name_of
-from regard.data.texts.options import SPLITS, LanguageData, SpelledData, WordsData
+from regard.data.texts.options import SPLITS, LanguageData, LanguageModelData, SpelledData, WordsData
 from regard.data.texts.phrases import Pair, join_phrases, learn_phrases
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
@@ -47,7 +47,7 @@ class TextPurpose(BaseModel):
     """What a folder is the preparation of."""
 
     format: int
-    options: SerializeAsAny[LanguageData | SpelledData | WordsData]
+    options: SerializeAsAny[LanguageData | LanguageModelData | SpelledData | WordsData]
     inputs: list[InputFile]
     given: str = ""  # a checksum of the tokeniser that was given; none if it is made here
 
@@ -246,8 +246,6 @@ def _load_tokeniser(options: LanguageData, layout: _Layout) -> Tokeniser:
 
 
 def _made_of_training_text(options: LanguageData, phrases: Phrases, progress: Progress) -> Tokeniser:
-    if options.tokeniser.is_taken_over:
-        raise Fault("data.tokeniser.from is for language models alone; leave it out, and a tokeniser is made here.")
     lines = join_phrases((each.text for each in lines_of_split(options, "train")), phrases)
     if not options.tokeniser.is_of_words:
         return train_tokeniser(options.tokeniser.full(), islice(lines, _SAMPLED), progress)

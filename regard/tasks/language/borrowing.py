@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
-from regard.data.texts.options import LanguageData, TextTokeniserOptions
+from regard.data.texts.options import LanguageModelData, TextTokeniserOptions
 from regard.data.texts.prepare import tokeniser_in
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, tokenisers_in
 from regard.families import check_recipe
@@ -13,7 +13,7 @@ from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_manifest, read
 _OF_MAKING = {"vocabulary", "at_least"}  # options by which a tokeniser is made, and not what it is then
 
 
-def borrowed_for(data: LanguageData, folder: Path) -> Tokeniser | None:
+def borrowed_for(data: LanguageModelData, folder: Path) -> Tokeniser | None:
     """The tokeniser that a recipe takes over; one by which text was cut in `folder` serves where its model is gone."""
     if data.tokeniser.from_ is None:
         return None

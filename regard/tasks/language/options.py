@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from regard.base.recipe import Recipe
-from regard.data.texts.options import LanguageData
+from regard.data.texts.options import LanguageModelData
 from regard.decoding.options import DecodingOptions
 from regard.training.options import CountingOptions, TrainingOptions
 
@@ -15,7 +15,7 @@ USUAL_SPAN = 35
 class LanguageRecipe(Recipe):
     """What decides every language model, however it learns: family, data, model and search."""
 
-    data: LanguageData = Field(description="The text and how it is cut into tokens.")
+    data: LanguageModelData = Field(description="The text and how it is cut into tokens.")
     model: Any = Field(description="What the model is built like.")
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How outputs are chosen.")
 

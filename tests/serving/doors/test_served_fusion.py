@@ -1,4 +1,4 @@
-"""/v1/translate with a language model that is served too: it has its say, and no folder is opened that a client names."""
+"""/v1/translate with a language model that is served too; no folder is opened that a client names."""
 
 from collections.abc import Iterator
 from pathlib import Path
