@@ -16,9 +16,9 @@ from transformers import MarianMTModel, MarianTokenizer
 from regard.attention import watching
 from regard.base.recipe import check
 from regard.decoding.options import DecodingOptions
+from regard.engines.hugging_face.files import write_tensors
 from regard.engines.marian.config import STOPS, Generation, decoding_table
 from regard.engines.marian.importing import NEVER, import_marian
-from regard.engines.marian.weights import write_tensors
 from regard.runs import checkpoint
 from regard.verbs.translate.model import TranslationModel, load_translation_model
 

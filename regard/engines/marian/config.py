@@ -7,11 +7,10 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from regard.base.faults import Fault
-from regard.base.parsing import MOST_LISTED, parse_json
 from regard.base.recipe import Options, check, faults_of
 from regard.decoding.options import DecodingOptions
+from regard.engines.hugging_face.files import CONFIG, GENERATION, read_config_of, read_json
 
-CONFIG, GENERATION, TOKENISER = "config.json", "generation_config.json", "tokenizer_config.json"
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
 STOPS: dict[bool | str, str] = {False: "settled", True: "first", "never": "exhaustive"}
 
@@ -70,25 +69,9 @@ class Generation(Options):
     renormalize_logits: bool = False
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The table in a file of JSON, what is null left out."""
-    if not path.is_file():
-        raise Fault(f"There is no {path}.")
-    table = parse_json(path.read_bytes(), str(path), MOST_LISTED)
-    if not isinstance(table, dict):
-        raise Fault(f"{path} is damaged: it does not hold a table.")
-    return {name: value for name, value in table.items() if value is not None}
-
-
 def read_config(folder: Path) -> MarianConfig:
     """The sizes of the model in a folder; one of another kind is refused."""
-    if not folder.is_dir():
-        raise Fault(f"There is no folder {folder}.")
-    if not (folder / CONFIG).is_file():
-        raise Fault(f"{folder} is not a Hugging Face model folder: it has no {CONFIG}.")
-    table = read_json(folder / CONFIG)
-    if (kind := table.get("model_type")) != "marian":
-        raise Fault(f"{folder / CONFIG} is of a model of type {kind!r}, and only 'marian' can be imported.")
+    table = read_config_of(folder, "marian")
     with faults_of(folder / CONFIG):
         return check(MarianConfig, table, CONFIG)
 

@@ -12,10 +12,11 @@ from regard.base.faults import Fault
 from regard.base.files import whole_file, write_file
 from regard.data.tokenisers.marian import MarianTokeniser
 from regard.engines.folders import EXPORTS, MARIAN, whole_folder
-from regard.engines.marian.config import CONFIG, GENERATION, STOPS
+from regard.engines.hugging_face.files import CONFIG, GENERATION, Shape, to_json, write_tensors
+from regard.engines.hugging_face.stored import SAFETENSORS
+from regard.engines.marian.config import STOPS
 from regard.engines.marian.tokenisers import tokeniser_files
-from regard.engines.marian.unpickling import SAFETENSORS
-from regard.engines.marian.weights import THEIR_BIAS, Shape, WeightPart, arrange, block_parts, order, write_tensors
+from regard.engines.marian.weights import THEIR_BIAS, WeightPart, arrange, block_parts, order
 from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
@@ -44,8 +45,8 @@ def export_marian(model: TranslationModel, out: Path, remark: Callable[[str], No
     options = network.options
     _check(options)
     files = tokeniser_files(task.source, task.target, model.recipe.data, options.longest)
-    files[CONFIG] = _json(_config(task, network))
-    files[GENERATION] = _json(_generation(task, model.recipe))
+    files[CONFIG] = to_json(_config(task, network))
+    files[GENERATION] = to_json(_generation(task, model.recipe))
     with whole_folder(out, EXPORTS[MARIAN]) as beside:
         for name, content in files.items():
             write_file(beside / name, content)
@@ -69,10 +70,6 @@ def _check(options: TransformerOptions) -> None:
 
 def _show(value: Any) -> str:
     return json.dumps(value)
-
-
-def _json(table: dict[str, Any]) -> bytes:
-    return (json.dumps(table, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def _config(task: Translation, network: Transformer) -> dict[str, Any]:

@@ -21,6 +21,8 @@ from regard.base.faults import Fault
 from regard.base.progress import Progress, silent
 from regard.base.recipe import write
 from regard.engines.folders import MODEL_FOLDER, whole_folder
+from regard.engines.hugging_face.files import Shape, write_tensors
+from regard.engines.hugging_face.stored import StoredWeights, open_weights
 from regard.engines.marian.config import (
     Generation,
     MarianConfig,
@@ -30,19 +32,16 @@ from regard.engines.marian.config import (
     read_generation,
 )
 from regard.engines.marian.tokenisers import languages, read_tokenisers
-from regard.engines.marian.unpickling import StoredWeights, open_weights
 from regard.engines.marian.weights import (
     BIAS,
     OUT,
     SOURCE,
     TARGET,
     THEIR_BIAS,
-    Shape,
     WeightPart,
     arrange,
     block_parts,
     order,
-    write_tensors,
 )
 from regard.families import check_recipe
 from regard.models.shapes import ShapesOnly

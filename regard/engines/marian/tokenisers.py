@@ -12,7 +12,8 @@ from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
 from regard.data.tokenisers.subwords import SubwordTokeniser
 from regard.data.tokenisers.symbols import NAMES
 from regard.data.tokenisers.tokeniser import CaselessTokeniser, Tokeniser
-from regard.engines.marian.config import TOKENISER, MarianConfig, read_json
+from regard.engines.hugging_face.files import TOKENISER, read_json
+from regard.engines.marian.config import MarianConfig
 
 SOURCE_PIECES, TARGET_PIECES = "source.spm", "target.spm"
 VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"

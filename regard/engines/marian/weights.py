@@ -9,9 +9,8 @@ Both are the published Transformer with the norm behind each sublayer; three thi
   layer too, the norm before it, the last one, is multiplied by it.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import BinaryIO, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,8 +23,6 @@ _NORMS = {
     "around_cross.norm": "encoder_attn_layer_norm",
     "around_feed_forward.norm": "final_layer_norm",
 }
-
-Shape = tuple[int, ...]
 
 
 class WeightPart(NamedTuple):
@@ -69,25 +66,3 @@ def arrange(tensor: Tensor, part: WeightPart, places: Tensor) -> Tensor:
     if part.writes:
         tensor = tensor.index_select(0, places)
     return tensor.index_select(-1, places) if part.reads else tensor
-
-
-def write_tensors(
-    file: BinaryIO, shapes: Mapping[str, Shape], tensor: Callable[[str], Tensor], metadata: Mapping[str, str] | None
-) -> None:
-    """Write float32 tensors as safetensors, each made when its turn comes, so that no second copy of all is held.
-
-    The bytes are those that the safetensors library would write.
-    """
-    header: dict[str, object] = {} if metadata is None else {"__metadata__": dict(metadata)}
-    end = 0
-    for name in sorted(shapes):
-        start, end = end, end + 4 * torch.Size(shapes[name]).numel()
-        header[name] = {"dtype": "F32", "shape": list(shapes[name]), "data_offsets": [start, end]}
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % 8)
-    file.write(len(text).to_bytes(8, "little") + text)
-    for name in sorted(shapes):
-        made = tensor(name).detach().to("cpu", torch.float32)
-        if made.shape != shapes[name]:
-            raise ValueError(f"{name} is of shape {tuple(made.shape)}, but {shapes[name]} was announced")
-        file.write(made.contiguous().numpy().astype("<f4", copy=False).data)

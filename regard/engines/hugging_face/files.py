@@ -1,0 +1,65 @@
+"""The tables of a folder as transformers writes them, and weights written as safetensors."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import torch
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.base.parsing import MOST_LISTED, parse_json
+
+CONFIG, GENERATION, TOKENISER = "config.json", "generation_config.json", "tokenizer_config.json"
+
+Shape = tuple[int, ...]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The table in a file of JSON, what is null left out."""
+    if not path.is_file():
+        raise Fault(f"There is no {path}.")
+    table = parse_json(path.read_bytes(), str(path), MOST_LISTED)
+    if not isinstance(table, dict):
+        raise Fault(f"{path} is damaged: it does not hold a table.")
+    return {name: value for name, value in table.items() if value is not None}
+
+
+def read_config_of(folder: Path, kind: str) -> dict[str, Any]:
+    """What `config.json` says of a model of this kind; a folder that holds another is refused."""
+    if not folder.is_dir():
+        raise Fault(f"There is no folder {folder}.")
+    if not (folder / CONFIG).is_file():
+        raise Fault(f"{folder} is not a Hugging Face model folder: it has no {CONFIG}.")
+    table = read_json(folder / CONFIG)
+    if (found := table.get("model_type")) != kind:
+        raise Fault(f"{folder / CONFIG} is of a model of type {found!r}, and only {kind!r} can be imported.")
+    return table
+
+
+def to_json(table: Mapping[str, Any]) -> bytes:
+    """A table as such folders have it."""
+    return (json.dumps(table, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def write_tensors(
+    file: BinaryIO, shapes: Mapping[str, Shape], tensor: Callable[[str], Tensor], metadata: Mapping[str, str] | None
+) -> None:
+    """Write float32 tensors as safetensors, each made when its turn comes, so that no second copy of all is held.
+
+    The bytes are those that the safetensors library would write.
+    """
+    header: dict[str, object] = {} if metadata is None else {"__metadata__": dict(metadata)}
+    end = 0
+    for name in sorted(shapes):
+        start, end = end, end + 4 * torch.Size(shapes[name]).numel()
+        header[name] = {"dtype": "F32", "shape": list(shapes[name]), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    file.write(len(text).to_bytes(8, "little") + text)
+    for name in sorted(shapes):
+        made = tensor(name).detach().to("cpu", torch.float32)
+        if made.shape != shapes[name]:
+            raise ValueError(f"{name} is of shape {tuple(made.shape)}, but {shapes[name]} was announced")
+        file.write(made.contiguous().numpy().astype("<f4", copy=False).data)
