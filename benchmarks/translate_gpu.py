@@ -2,7 +2,8 @@
 
 The model is a Transformer of random weights over 32,000 tokens that Marian can express, made so that its outputs end
 after 25 to 30 tokens; Hugging Face runs the same weights, exported. All get the same batches of tokens, lying on the
-device, and give lists of tokens; the last line is ours from text to text. Output tokens a second count no padding.
+device, and give lists of tokens; the last two lines are ours from text to text, and from file to file as
+`regard translate FILE -o FILE` goes, the model loaded. Output tokens a second count no padding.
 """
 
 import argparse
@@ -20,6 +21,10 @@ import torch
 from torch import Tensor
 
 from regard.attention.positions import sinusoids
+from regard.base.recipe import write
+from regard.cli.lines import ConstraintsByLine, LineConstraints, LineTranslator, TextInput
+from regard.cli.translate import translate_lines
+from regard.cli.unfinished import Stream
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.decoding.beam import beam_search
 from regard.decoding.fixed_beam import fixed_beam_search
@@ -29,10 +34,14 @@ from regard.decoding.step_graphs import CapturedSteps
 from regard.families import check_recipe
 from regard.hardware.cuda_graphs import CapturedStep
 from regard.models.transformer.network import Transformer
+from regard.runs.folder import RECIPE, update_folder
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.reserving import Reserving
 from regard.tasks.translation.task import build_translation
+from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.outputs import Translated
 from regard.verbs.translate.search import Search
 
 VOCABULARY, OUTPUT, ROUNDS = 32_000, 26, 3
@@ -95,6 +104,18 @@ def random_texts(count: int) -> list[str]:
     return sorted(texts, key=len, reverse=True)
 
 
+class Noting(LineTranslator):
+    """Also notes the translations of each portion by its first line."""
+
+    def __init__(self, translator: FolderTranslator, request: TranslateRequest) -> None:
+        super().__init__(translator, request)
+        self.noted: dict[int, list[Translated]] = {}
+
+    def __call__(self, lines: list[str], first: int, constraints: LineConstraints) -> list[Translated]:
+        self.noted[first] = super().__call__(lines, first, constraints)
+        return self.noted[first]
+
+
 @dataclass(frozen=True)
 class Work:
     """A model on the device, the texts in batches, and a way to search."""
@@ -126,12 +147,33 @@ class Work:
         return lambda: _tokens(each for batch in batches for each in search(batch))
 
     def text_to_text(self) -> Contender:
-        target = self.model.task.target
-        numbers = {piece: token for token, piece in enumerate(target.pieces(range(target.size)))}
-
         def translate() -> list[list[int]]:
             found = [each for texts in self.texts for each in self.model.translate_by(texts, Search(self.options))]
-            return [[numbers[piece] for piece in each.tokens] for each in found]
+            return self._numbers(found)
+
+        return translate
+
+    def _numbers(self, found: Sequence[Translated]) -> list[list[int]]:
+        """The tokens of translations, which have them by their names."""
+        target = self.model.task.target
+        numbers = {piece: token for token, piece in enumerate(target.pieces(range(target.size)))}
+        return [[numbers[piece] for piece in each.tokens] for each in found]
+
+    def file_to_file(self, folder: Path) -> Contender:
+        """What the command does once its model is loaded."""
+        update_folder(folder, {RECIPE: write(self.model.recipe, "random").encode()})
+        source, out = folder / "texts", folder / "outputs"
+        source.write_text("".join(f"{text}\n" for texts in self.texts for text in texts), encoding="utf-8")
+        search = {"length_penalty_kind": self.options.length_penalty_kind}
+        request = TranslateRequest(text=[""], beam=self.options.beam, length_penalty=1.0, search=search, explain=False)
+        translator = FolderTranslator(folder, "torch")
+        translator.__dict__["_model"] = self.model  # on its device and in its precision already
+        lines = Noting(translator, request)
+
+        def translate() -> list[list[int]]:
+            with out.open("w", encoding="utf-8") as file:
+                translate_lines(lines, TextInput(file=source), ConstraintsByLine(None, None, None), Stream(file), None)
+            return self._numbers([each for _, portion in sorted(lines.noted.items()) for each in portion])
 
         return translate
 
@@ -348,7 +390,9 @@ def _run(
                 captured = work.steady(CapturedSteps(graphs=False))
             contenders["ours, captured"] = captured, ROUNDS
             contenders["ours, text to text"] = work.text_to_text(), ROUNDS
-            compare(contenders, device, title, len(texts))
+            with tempfile.TemporaryDirectory() as place:
+                contenders["ours, file to file"] = work.file_to_file(Path(place)), ROUNDS
+                compare(contenders, device, title, len(texts))
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ class LineTranslator:
         self._plan = translator.plan(request)
         self._run = translator.runner(self._plan)
         self._cutting = translator.cutting(request)
+        self.at_once = translator.at_once(self._plan)  # calls that may overlap
         self.long_lines: list[int] = []  # numbers of those longer than any that the model learnt from
 
     @property

@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from regard.base.faults import Fault
+from regard.base.overlapping import overlapped
 from regard.cli import options
 from regard.cli.console import NoOutput, console_progress, refuse_folder, remark
-from regard.cli.lines import ConstraintsByLine, LineTranslator, TextInput, number_of_lines
+from regard.cli.lines import ConstraintsByLine, LineConstraints, LineTranslator, TextInput, number_of_lines
 from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished, hold_output
 from regard.training.pace import read_course
 
@@ -83,7 +84,7 @@ def command(
             unfinished.refuse_other(record)
         translator = open_translator(model, request, precision)
         with _output(out, unfinished, record, begun, overwrite) as output:
-            _translate(translator, given, constraints, output, None if out is None else given.count())
+            translate_lines(translator, given, constraints, output, None if out is None else given.count())
 
 
 def open_translator(folder: Path, request: "TranslateRequest", precision: Literal["float32", "bf16"]) -> LineTranslator:
@@ -111,28 +112,55 @@ def _load(name: str) -> "Model":
     return load(name)
 
 
-def _translate(
+def translate_lines(
     translator: LineTranslator,
     given: TextInput,
     constraints: ConstraintsByLine,
     output: Stream | GrowingFile,
     total: int | None,
 ) -> None:
-    """Let all lines through, portion by portion; those whose translations the output has already are only read."""
-    lines, done = given.lines(), 0
+    """Let all lines through, portion by portion; those whose translations the output has already are only read.
+
+    Where the device does most of the work, the text of one portion is cut and joined while it searches for another.
+    """
+    kept = output.kept_lines
+    at_once = translator.at_once if given.file is not None else 1  # what is sent line by line may wait for an answer
+
+    def work(portion: Portion) -> "tuple[Portion, list[Translated]]":
+        return portion, [] if portion.end <= kept else translator(portion.lines, portion.first, portion.own)
+
     with console_progress() as progress:
-        while portion := list(islice(lines, 1 if given.is_typed else PORTION)):
-            own, first, done = constraints.take(len(portion)), done, done + len(portion)
-            if not output.covers(portion, own):
-                for translated in translator(portion, first, own):
+        for portion, translations in overlapped(work, _portions(given, constraints), at_once):
+            if not output.covers(portion.lines, portion.own):
+                for translated in translations:
                     for line in _output_lines(translated, translator):
                         output.write(line)
                 output.keep()
             if total is not None or isinstance(output, GrowingFile):
-                progress("translating", done, total)
+                progress("translating", portion.end, total)
     constraints.end()
     if translator.long_lines and translator.request.forced is None:
-        remark(_about_long_lines(translator.long_lines, translator.longest))
+        remark(_about_long_lines(sorted(translator.long_lines), translator.longest))
+
+
+class Portion(NamedTuple):
+    """Some lines that follow each other, the number of the first, and what is asked of them."""
+
+    lines: list[str]
+    first: int
+    own: LineConstraints
+
+    @property
+    def end(self) -> int:
+        """The number of the line behind its last."""
+        return self.first + len(self.lines)
+
+
+def _portions(given: TextInput, constraints: ConstraintsByLine) -> Iterator[Portion]:
+    lines, first = given.lines(), 0
+    while portion := list(islice(lines, 1 if given.is_typed else PORTION)):
+        yield Portion(portion, first, constraints.take(len(portion)))
+        first += len(portion)
 
 
 def _about_long_lines(numbers: list[int], longest: int) -> str:

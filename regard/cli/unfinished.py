@@ -39,6 +39,8 @@ class Kept:
 class Stream:
     """Standard output, a device or a pipe: what is written is gone, and nothing of it is kept."""
 
+    kept_lines = 0
+
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
@@ -59,6 +61,11 @@ class GrowingFile:
         self.out, self.text, self.record, self.kept = out, text, record, kept
         self.lines, self.read = 0, ""  # of the input so far
         self.written = _chain(kept.written)
+
+    @property
+    def kept_lines(self) -> int:
+        """Lines of the input whose translations are there."""
+        return self.kept.lines
 
     def covers(self, lines: list[str], constraints: LineConstraints) -> bool:
         """Take note of the next lines of the input, and say whether the file has what becomes of them already."""

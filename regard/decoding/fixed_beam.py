@@ -104,25 +104,39 @@ def fixed_beam_search(
     task: Reserves, batch: Any, limits: Tensor, options: DecodingOptions, captures: CapturedSteps
 ) -> list[list[Hypothesis]]:
     """The best outputs for each sentence, best first, as `beam_search` gives them; `limits` lie where the model is."""
-    search, most = _Search(task, options), limits.tolist()
     with captures.taken():
-        numbers, time = list(range(len(most))), 0
-        records = Records(len(most), options.beam)
-        tree, room = _begin(search, batch, most, limits.device), FIRST_ROOM
-        while True:
-            captured = captures.of(search.key, partial(_step, search), tree)
-            done = _stretch(captured, min(room, max(most)) - time)
-            records.add(done, numbers)
-            time += len(done)
-            alive = captured.held.standing.sums.isfinite().any(dim=1).nonzero().flatten().tolist()
-            if not alive:
-                outputs = records.outputs(options.n_best)
-                check_numbers(outputs)
-                return outputs
-            numbers, tree = [numbers[place] for place in alive], _carry_over(captured.held, alive, options.beam)
-            if time == room:
-                room *= 2
-                tree = _with_room(search, tree, room)
+        records = run_fixed_beam(task, batch, limits, options, captures)
+    return outputs_of(records, options)
+
+
+@torch.no_grad()
+def run_fixed_beam(
+    task: Reserves, batch: Any, limits: Tensor, options: DecodingOptions, captures: CapturedSteps
+) -> Records:
+    """All that needs the device, inside `taken`; what the outputs are can be read from the records without it."""
+    search, most = _Search(task, options), limits.tolist()
+    numbers, time = list(range(len(most))), 0
+    records = Records(len(most), options.beam)
+    tree, room = _begin(search, batch, most, limits.device), FIRST_ROOM
+    while True:
+        captured = captures.of(search.key, partial(_step, search), tree)
+        done = _stretch(captured, min(room, max(most)) - time)
+        records.add(done, numbers)
+        time += len(done)
+        alive = captured.held.standing.sums.isfinite().any(dim=1).nonzero().flatten().tolist()
+        if not alive:
+            return records
+        numbers, tree = [numbers[place] for place in alive], _carry_over(captured.held, alive, options.beam)
+        if time == room:
+            room *= 2
+            tree = _with_room(search, tree, room)
+
+
+def outputs_of(records: Records, options: DecodingOptions) -> list[list[Hypothesis]]:
+    """The best outputs of a search that is over, for each sentence."""
+    outputs = records.outputs(options.n_best)
+    check_numbers(outputs)
+    return outputs
 
 
 def round_up(count: int, least: int) -> int:

@@ -26,11 +26,11 @@ class Records:
 
     def __init__(self, sentences: int, beam: int) -> None:
         self._shape = sentences, beam
-        self._stretches: list[tuple[list[Tensor], list[int]]] = []
+        self._stretches: list[tuple[Tensor, list[int]]] = []
 
     def add(self, records: list[Tensor], numbers: list[int]) -> None:
-        """The records of some steps, whose first places are the sentences of these numbers."""
-        self._stretches.append((records, numbers))
+        """The records of some steps, whose first places are the sentences of these numbers; they are brought here."""
+        self._stretches.append((torch.stack(records).cpu(), numbers))
 
     def outputs(self, count: int) -> list[list[Hypothesis]]:
         """The best that ended for each sentence, best first, of equals the earlier found first."""
@@ -65,6 +65,6 @@ class Records:
             # Sentences that were done before have no part in this stretch: nothing of theirs ended.
             whole = torch.zeros(len(records), *self._shape, 6, dtype=torch.float64)
             whole[..., SCORE] = NOTHING
-            whole[:, numbers] = torch.stack(records).cpu()[:, : len(numbers)]
+            whole[:, numbers] = records[:, : len(numbers)]
             parts.append(whole)
         return torch.cat(parts).flatten(1, 2)

@@ -35,7 +35,7 @@ def run(moment: str, arguments: list[str]) -> int:
     class Capitals:
         """Translates as the command's own translator of lines does."""
 
-        count, long_lines = 1, ()
+        count, at_once, long_lines = 1, 1, ()
 
         def __init__(self, folder: Path, request: TranslateRequest, precision: str) -> None:
             come("loading")

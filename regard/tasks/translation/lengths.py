@@ -1,23 +1,33 @@
 """Texts as tokens for a translator, refused where they are longer than the model takes or cannot be written."""
 
+from collections.abc import Mapping
+
 from regard.base.faults import Fault, TooLong
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.tasks.translation.task import Translation
 
+_AT_ONCE = 64  # sentences that are cut in one go, which no other thread can interrupt
 
-def source_tokens(task: Translation, text: str, number: int) -> list[int]:
-    """The tokens of a sentence; one longer than the model was made for is refused by its number."""
-    (tokens,), longest = task.encode_sources([text]), task.model.options.longest
-    if len(tokens) + 1 > longest:
-        raise TooLong(
-            number, f"{text[:40]!r}… has {len(tokens) + 1} tokens, but the model takes {longest} at most; split it."
-        )
-    return tokens
+
+def all_source_tokens(task: Translation, texts: Mapping[int, str]) -> dict[int, list[int]]:
+    """The tokens of sentences by their numbers; one longer than the model was made for is refused by its own."""
+    found: dict[int, list[int]] = {}
+    numbers, longest = list(texts), task.model.options.longest
+    for first in range(0, len(numbers), _AT_ONCE):
+        part = numbers[first : first + _AT_ONCE]
+        for number, tokens in zip(part, task.encode_sources([texts[number] for number in part]), strict=True):
+            if len(tokens) + 1 > longest:
+                count, shown = len(tokens) + 1, texts[number][:40]
+                raise TooLong(
+                    number, f"{shown!r}… has {count} tokens, but the model takes {longest} at most; split it."
+                )
+            found[number] = tokens
+    return found
 
 
 def check_length(task: Translation, text: str, number: int) -> int:
     """How many tokens a sentence has with its end, if they are not too many."""
-    return len(source_tokens(task, text, number)) + 1
+    return len(all_source_tokens(task, {number: text})[number]) + 1
 
 
 def check_target(task: Translation, text: str, number: int) -> int:

@@ -142,6 +142,17 @@ class FolderTranslator:
         model = self._with_others(plan.together)
         return partial(_run_search, plan, model, self._fusion(plan, model), self._rank(plan, model))
 
+    def at_once(self, plan: Plan) -> int:
+        """How many portions of sentences are best in work at the same time, each in a thread of its own.
+
+        Plain searches on a GPU take turns there, and what else there is to do for one is done during that of another.
+        """
+        if plan != Plan("torch", plan.options, explained=False, count=plan.count):
+            return 1
+        from regard.verbs.translate.search import captures_for, is_plain
+
+        return 2 if is_plain(plan.options) and captures_for(self.model.task) is not None else 1
+
     def run(self, plan: Plan, pieces: Sequence[Piece]) -> list[Translated]:
         """The translations of sentences, in their order; what is wrong with one is told by its number."""
         return self.runner(plan)(pieces)

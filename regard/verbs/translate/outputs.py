@@ -5,7 +5,7 @@ Nothing here needs torch, so that a fast engine can answer without loading it.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from itertools import accumulate, pairwise
@@ -91,6 +91,8 @@ def join_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -
     Its n-th best candidate is made of the n-th best of every sentence, or of the last one that there is. What the end
     of an inner sentence cost is counted with its last token.
     """
+    if len(parts) == 1 and not (sentences[0].before or sentences[0].after):  # most lines, and all of them at once
+        return replace(parts[0], _align=lambda: _align(sentences, parts))
     is_fused = any(part.language_scores for part in parts)
     # A sentence of white space alone has no token of which anyone could say something.
     language_scores = [part.language_scores or [0.0] for part in parts] if is_fused else []

@@ -15,7 +15,7 @@ from regard.data.tokenisers.labels import is_unspaced
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.combined import Ensemble
-from regard.decoding.fixed_beam import fits, fixed_beam_search
+from regard.decoding.fixed_beam import fits, outputs_of, run_fixed_beam
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, Wanted
 from regard.decoding.phrases import refuse_unpromising
@@ -25,14 +25,14 @@ from regard.hardware.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.covering import Covering
-from regard.tasks.translation.lengths import source_tokens, target_tokens
+from regard.tasks.translation.lengths import all_source_tokens, target_tokens
 from regard.tasks.translation.reserving import Reserving, can_reserve
 from regard.tasks.translation.task import Translation
 from regard.verbs.translate.fusion import Fusion
 from regard.verbs.translate.phrasing import search_goal, span_of
 
 SEARCH_TOKENS = 8192  # source tokens x rows of a sentence in one batch of a search
-FIXED_BEAM_TOKENS = 4 * SEARCH_TOKENS  # the same where steps are captured, on a GPU
+FIXED_BEAM_TOKENS = 16 * SEARCH_TOKENS  # the same where steps are captured, on a GPU
 MOST_SPELLINGS = 20  # ways to spell a forbidden phrase that are barred one after the other, before giving up
 
 
@@ -109,7 +109,7 @@ def find(
     task, writer = tasks[0], writer_of(tasks, search.options)
     writer = search.fusion.writer(writer) if search.fusion else writer
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-    cut = {number: source_tokens(task, text, number) for number, text in enumerate(texts) if text.strip()}
+    cut = all_source_tokens(task, {number: text for number, text in enumerate(texts) if text.strip()})
     # A text may be of nothing but what no token stands for.
     sources = {number: Source(texts[number], row, task.target_for(texts[number])) for number, row in cut.items() if row}
     keys = range(len(texts)) if lines is None else lines
@@ -180,7 +180,7 @@ class _Seeker:
         constraints = replace(
             self.search.constraints, forbidden=(), required=()
         )  # at first nothing is barred or gone for
-        plain = constraints == Constraints() and not self.search.draws and fits(self.search.options, Demands())
+        plain = constraints == Constraints() and not self.search.draws and is_plain(self.search.options)
         return captures_for(self.task) if plain and self.writer is self.task else None
 
     def seek(
@@ -191,15 +191,17 @@ class _Seeker:
         barred: Sequence[Sequence[int]],
     ) -> list[list[Hypothesis]]:
         """The outputs for one batch of sentences, in which none of the `barred` sequences of tokens is written."""
-        batch = self.task.read_tokens([source.tokens for source in sources])
         options, fusion = self.search.options, self.search.fusion
-        limits = self.task.limits(batch, options)
         demands = self._demands(constraints, [source.target for source in sources], barred)
+        if fusion is None and self.captures is not None and fits(options, demands):
+            # While steps are captured, nobody else may have anything to do with the device.
+            with self.captures.taken():
+                records = run_fixed_beam(Reserving(self.task), *self._batch(sources), options, self.captures)
+            return outputs_of(records, options)
+        batch, limits = self._batch(sources)
         if fusion is not None:
             limits = fusion.limits(limits, options)
             return fusion.part(self._search_plainly(batch, limits, lines, demands))
-        if self.captures is not None and fits(options, demands):
-            return fixed_beam_search(Reserving(self.task), batch, limits, options, self.captures)
         return self._search_plainly(batch, limits, lines, demands)
 
     def _search_plainly(
@@ -209,6 +211,11 @@ class _Seeker:
         if self.search.draws:
             return sample(self.writer, batch, limits, self.search.options, lines, demands)
         return beam_search(self.writer, batch, limits, self.search.options, demands)
+
+    def _batch(self, sources: Sequence[Source]) -> tuple[PairBatch, Tensor]:
+        """The sentences as the model reads them, and how long their outputs may become."""
+        batch = self.task.read_tokens([source.tokens for source in sources])
+        return batch, self.task.limits(batch, self.search.options)
 
     def _demands(
         self, constraints: Constraints, targets: Sequence[Tokeniser], barred: Sequence[Sequence[int]]
@@ -263,6 +270,11 @@ def _spellings(tokens: Sequence[int], target: Tokeniser, constraints: Constraint
             starts = range(last - 1, -1, -1)
             first = next((n for n in starts if phrase in target.decode(tokens[n:last])), 0)
             yield tokens[first:last]
+
+
+def is_plain(options: DecodingOptions) -> bool:
+    """Whether a search by these options alone can be captured."""
+    return fits(options, Demands())
 
 
 _captures: WeakKeyDictionary[Translation, tuple[tuple[int, ...], CapturedSteps]] = WeakKeyDictionary()
