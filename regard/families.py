@@ -119,7 +119,7 @@ FAMILIES: dict[str, Family] = {
     "bert": Family(
         summary="an encoder that fills masks in text that it reads both ways, and then learns classes or tags",
         paper="Devlin et al. 2019, BERT; Liu et al. 2019, RoBERTa",
-        tasks=("masked",),
+        tasks=("masked", "classification", "tagging"),
         module="regard.models.bert",
         model="Bert",
         options="BertOptions",

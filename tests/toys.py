@@ -3,9 +3,10 @@
 Whoever adds a family adds a line to `TOYS`, and all that is promised of every family is tested of it too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from labelled_files import write_labelled
@@ -80,11 +81,14 @@ def _read_both_ways(folder: Path) -> dict[str, Any]:
     }
 
 
+BERT = {"layers": 1, "width": 8, "heads": 2, "feed_forward": 12}
+
+
 def _masked_text(folder: Path) -> dict[str, Any]:
     source, target = write_corpus(folder, 60)
     return {
         "data": {"train": str(source), "valid": str(target), "tokeniser": {"vocabulary": 60}},
-        "model": {"layers": 1, "width": 8, "heads": 2, "feed_forward": 12, "longest": 16},
+        "model": BERT | {"longest": 16},
         "training": TRAINING | {"batch": 4, "span": 12, "optimizer": {"warmup": 2}},
     }
 
@@ -93,7 +97,7 @@ def _labelled_texts(**model: Any) -> Callable[[Path], dict[str, Any]]:
     def table(folder: Path) -> dict[str, Any]:
         lines = write_labelled(folder / "texts.txt", 40)
         data = {"train": str(lines), "hold_out": 0.25, "tokeniser": {"kind": "words"}}
-        return {"data": data, "model": model, "training": TRAINING | {"batch": 8}}
+        return {"task": "classification", "data": data, "model": model, "training": TRAINING | {"batch": 8}}
 
     return table
 
@@ -135,9 +139,9 @@ def _words(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
-def _tagged_sentences(**model: Any) -> Callable[[Path], dict[str, Any]]:
+def _tagged_sentences(more: Mapping[str, Any] = MappingProxyType({}), **model: Any) -> Callable[[Path], dict[str, Any]]:
     def table(folder: Path) -> dict[str, Any]:
-        data = {"train": str(write_tagged(folder / "tagged.txt", 30)), **CHUNKS}
+        data = {"train": str(write_tagged(folder / "tagged.txt", 30)), **CHUNKS, **more}
         letters = {"embedding": 4, "width": 6}
         training = TRAINING | {"batch_tokens": 60, "best_by": "f1"}
         return {"task": "tagging", "data": data, "model": {"letters": letters} | model, "training": training}
@@ -163,6 +167,10 @@ TOYS: dict[str, Toy] = {
     "tagging rnn": Toy(_tagged_sentences(inputs={"width": 6}, width=8, output="crf"), family="rnn"),
     "tagging encoder": Toy(
         _tagged_sentences(inputs={"width": 6}, width=8, heads=2, feed_forward=12, previous_label=True), family="encoder"
+    ),
+    "classes bert": Toy(_labelled_texts(**BERT, longest=7, too_long="ends"), family="bert"),
+    "tagging bert": Toy(
+        _tagged_sentences({"tokeniser": {"kind": "wordpiece", "vocabulary": 60}}, **BERT), family="bert"
     ),
     "ngram": Toy(_counted_text),
     "bilm": Toy(_read_both_ways),

@@ -29,6 +29,7 @@ from regard.training.snapshot import Facts, load_weights, named_weights
 from regard.verbs.table import has
 
 Plan = Callable[[Any, Any, Path], list[str]]  # from a recipe and its prepared data to settings
+READER = "model.reader."  # begins the names of weights that read text, whatever comes of it
 # What may differ between a run and its resumption: where it stops and where it is computed, not what is learnt.
 STOPS = ("training.steps", "training.patience", "training.device")
 
@@ -66,7 +67,7 @@ def open_run(
         run_folder = _run_folder(recipe, folder, remark)
     task = build_task(recipe, prepared.files())
     if start and not run_folder.steps():
-        _take_weights(task, start)
+        _take_weights(task, start, recipe)
     elif isinstance(task, Begins) and not run_folder.steps():
         task.begin_with(prepared, recipe)
     if isinstance(task, nn.Module):
@@ -112,8 +113,13 @@ def _start_files(folder: Path) -> Mapping[str, bytes]:
     return checkpoint.read_folder(folder, [name for name in listed if name != checkpoint.WEIGHTS])
 
 
-def _take_weights(task: nn.Module, start: Path) -> None:
-    weights = named_weights(load(start, device="cpu").task)
+def _take_weights(task: nn.Module, start: Path, recipe: Recipe) -> None:
+    """All weights of the model in a folder; of one that was trained for another task, those that read text."""
+    parent = load(start, device="cpu")
+    weights, own = named_weights(parent.task), named_weights(task)
+    if parent.recipe.task != recipe.task:
+        readers = {name: weights[name] for name in own if name.startswith(READER) and name in weights}
+        weights = own | readers
     check_weights(task, weights, start)
     load_weights(task, weights)
 

@@ -8,6 +8,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import Options, Recipe, check, merge_tables
 from regard.families import check_recipe
 from regard.runs.folder import RECIPE, WEIGHTS, read_folder, read_recipe
+from regard.tasks import TASKS
 from regard.tasks.language.borrowing import borrowed_options
 
 RESAMPLED = frozenset({"sampling"})  # of a tokeniser's options: how text is cut in training
@@ -67,13 +68,17 @@ def _inheritance(parent: Recipe) -> dict[str, Any]:
 def _misfits(table: dict[str, Any], parent: Recipe) -> Iterator[str]:
     """Where a recipe asks for another model or other tokens than those of its parent."""
     family = table.get("family", parent.family)
+    task = table.get("task", parent.task)
     if family != parent.family:
         yield f"family is {family!r}, there {parent.family!r}"
+    elif task != parent.task and task in TASKS and parent.task not in TASKS[task].starts_from:
+        yield f"task is {task!r}, there {parent.task!r}"
     elif isinstance(model := table.get("model"), dict):
         asked = model
         if "preset" in model:  # it stands for the sizes that it gives
-            whole = check(type(parent.model), model)
-            asked = {name: getattr(whole, name) for name in type(whole).model_fields if name in whole.model_fields_set}
+            known = type(parent.model).model_fields
+            whole = check(type(parent.model), {name: value for name, value in model.items() if name in known})
+            asked = {name: getattr(whole, name) for name in known if name in whole.model_fields_set}
         yield from _differing("model", asked, parent.model, getattr(parent.model, "adjustable", frozenset()))
     data = table.get("data")
     own = getattr(parent.data, "tokeniser", None)

@@ -30,6 +30,7 @@ class Kind:
     gives: str  # goes on after "a gat gives"
     verb: str
     ways: dict[Learning, Way]
+    starts_from: tuple[str, ...] = ()  # other tasks: what reads text in their models may be gone on with
     model: str = "regard.model:Model"  # what `regard.load` gives
     validator: str = "regard.runs.validate:Validator"  # what measures a run on its validation data
 
@@ -114,6 +115,7 @@ TASKS: dict[str, Kind] = {
                 trains="trains on labelled texts",
             )
         },
+        starts_from=("masked",),
     ),
     "tagging": Kind(
         summary="each word of a sentence gets a tag: its part of speech, or its place in a span of words",
@@ -128,6 +130,7 @@ TASKS: dict[str, Kind] = {
                 model="regard.models.tagging.options:TaggerOptions",
             )
         },
+        starts_from=("masked",),
     ),
     "language": Kind(
         summary="how probable a text is, and how a prompt may go on",

@@ -1,6 +1,6 @@
 """What tasks of text share: their training options, and tokens as people see them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pydantic import Field
 from torch import Tensor
@@ -10,6 +10,7 @@ from regard.data.tokenisers.spaces import split_at_spaces
 from regard.data.tokenisers.symbols import clean
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.data.tokenisers.words import split_words
+from regard.models.text.texts import InputTokens
 from regard.protocols import TextVectors
 from regard.training.options import TrainingOptions
 from regard.viewing.sides import Words
@@ -49,3 +50,27 @@ def text_vectors(texts: Sequence[Words], layers: Sequence[Tensor]) -> list[TextV
         TextVectors(text, {number: states[row, : len(text.tokens)] for number, states in enumerate(on_host)})
         for row, text in enumerate(texts)
     ]
+
+
+def inputs_of(tokeniser: Tokeniser) -> InputTokens:
+    """What a network is told of these tokens."""
+    return InputTokens(tokeniser.size, tokeniser.pad, tokeniser.unknown, begin=tokeniser.begin, end=tokeniser.end)
+
+
+def with_marks(texts: Sequence[Words], before: Sequence[str], behind: Sequence[str]) -> Words:
+    """Texts one after another as a network reads them: its first marks before them all, the others behind each."""
+    parts = [*map(_mark, before), *(part for text in texts for part in (text, *map(_mark, behind)))]
+    tokens = [token for part in parts for token in part.tokens]
+    words = [word for part in parts for word in part.words]
+    return Words(tokens, words, list(_places(parts)))
+
+
+def _mark(name: str) -> Words:
+    return Words([name], [name], [0])
+
+
+def _places(parts: Sequence[Words]) -> Iterator[int]:
+    first = 0
+    for part in parts:
+        yield from (first + place for place in part.places)
+        first += len(part.words)

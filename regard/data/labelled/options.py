@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from regard.base.recipe import Options
 from regard.data.texts.options import TextTokeniserOptions
 
-LABEL, TEXT, NUMBER = "label", "text", "number"  # columns that mean something
+LABEL, TEXT, SECOND, NUMBER = "label", "text", "second", "number"  # columns that mean something
 
 
 class LabelledData(Options):
@@ -26,7 +26,8 @@ class LabelledData(Options):
     )
     columns: list[str] = Field(
         [LABEL, TEXT],
-        description=f"The columns of a table in their order; '{LABEL}' and '{TEXT}' are read, and '{NUMBER}' by fold.",
+        description=f"The columns of a table in their order; '{LABEL}' and '{TEXT}' are read, '{SECOND}' where classes "
+        f"are of pairs of texts, and '{NUMBER}' by fold.",
     )
     encoding: Literal["utf-8", "latin-1"] = Field("utf-8", description="The encoding of the files.")
     names: dict[str, str] = Field({}, description="What labels of the files are called, such as 1 = 'positive'.")
@@ -68,6 +69,8 @@ class LabelledData(Options):
             raise ValueError(f"columns are those of a table, and format is '{self.format}'")
         if any(self.columns.count(name) != 1 for name in (LABEL, TEXT)):
             raise ValueError(f"columns are {self.columns}, expected '{LABEL}' and '{TEXT}' once each among them")
+        if self.columns.count(SECOND) > 1:
+            raise ValueError(f"columns names '{SECOND}' more than once")
         if self.fold is None:
             return self
         if self.format != "table" or NUMBER not in self.columns:
@@ -92,3 +95,8 @@ class LabelledData(Options):
     def asks_about_aspects(self) -> bool:
         """Whether every text is asked about one of its aspects."""
         return self.format == "aspects"
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether a class is that of a pair of texts."""
+        return SECOND in self.columns

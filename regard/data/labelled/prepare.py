@@ -55,8 +55,8 @@ class _Finished(BaseModel):
 class LabelledTexts:
     """The tokens of texts one after another, where each text begins and the last ends, and the numbers of classes.
 
-    The tokens of aspects lie in the same way, and `aspect_places` says before which token of its text each begins; of
-    texts that are asked about none, each has none.
+    The tokens of aspects, or of second texts, lie in the same way, and `aspect_places` says before which token of its
+    text each aspect begins; of texts that have none, each is empty.
     """
 
     tokens: np.ndarray
@@ -78,6 +78,10 @@ class LabelledTexts:
     @property
     def lengths(self) -> np.ndarray:
         return np.diff(self.starts)
+
+    @property
+    def aspect_lengths(self) -> np.ndarray:
+        return np.diff(self.aspect_starts)
 
 
 @dataclass(frozen=True)
@@ -143,8 +147,8 @@ def prepare_labelled(
 ) -> PreparedExamples:
     """The texts that `options` name, from `folder` if they were prepared there before.
 
-    `start` holds the files of a model whose tokeniser and classes are to be used; without it, `others` are asked for
-    the words and vectors that other models bring.
+    `start` holds the files of a model whose tokeniser is to be used, and its classes, if it has any; without it,
+    `others` are asked for the words and vectors that other models bring.
     """
     record = folder / _FINISHED
     if not record.is_file() or not _is_of(read_record(_Finished, record), options):
@@ -172,7 +176,8 @@ def _prepare(
     (folder / _FINISHED).unlink(missing_ok=True)
     examples, report, files = _read_splits(options, progress), list[str](), dict[str, bytes]()
     if start:
-        tokeniser, labels = open_tokeniser(start, options), open_text_labels(start)
+        tokeniser = open_tokeniser(start, options)
+        labels = open_text_labels(start) if LABELS_FILE in start else _labels_of(options, examples["train"])
     else:
         tokeniser, labels = _train(options, examples["train"], progress), _labels_of(options, examples["train"])
         if options.vectors is not None:
@@ -278,8 +283,8 @@ def _cut(options: LabelledData, examples: Sequence[Example], labels: TextLabels,
     aspects = tokeniser.encode_all([example.aspect for example in examples])
     for example, own, aspect in zip(examples, tokens, aspects, strict=True):
         check_tokens(options, own, example.place)
-        if options.asks_about_aspects and not aspect:
-            raise Fault(f"{example.place}: the aspect has no word.")
+        if (options.asks_about_aspects or options.has_pairs) and not aspect:
+            raise Fault(f"{example.place}: the {'second text' if options.has_pairs else 'aspect'} has no word.")
     before = tokeniser.encode_all([example.before_aspect for example in examples])
     return LabelledTexts(
         *_laid_out(tokens),

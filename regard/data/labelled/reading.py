@@ -7,14 +7,14 @@ from typing import NamedTuple
 from regard.base.faults import Fault
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.generated.corpora import generated_opinions
-from regard.data.labelled.options import LABEL, NUMBER, TEXT, LabelledData
+from regard.data.labelled.options import LABEL, NUMBER, SECOND, TEXT, LabelledData
 
 ASPECT_PLACE = "$T$"
 _SHOWN = 40  # characters of a line in a fault
 
 
 class Example(NamedTuple):
-    """A text and its label; `aspect` is what it is asked about, `number` the one it has in its table."""
+    """A text and its label; `aspect` is what it is asked about, or a second text, `number` the one in its table."""
 
     label: str
     text: str
@@ -60,7 +60,7 @@ def _of_table(options: LabelledData, name: str, lines: Lines) -> Iterator[Exampl
         row = dict(zip(options.columns, cells, strict=True))
         if not row[LABEL]:
             raise Fault(f"{name}, line {number:,} has no label.")
-        yield Example(row[LABEL], row[TEXT], f"{name}, line {number:,}", number=row.get(NUMBER, ""))
+        yield Example(row[LABEL], row[TEXT], f"{name}, line {number:,}", row.get(SECOND, ""), row.get(NUMBER, ""))
 
 
 def _of_aspects(options: LabelledData, name: str, lines: Lines) -> Iterator[Example]:

@@ -15,11 +15,13 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from regard.base.faults import Fault
 from regard.data.tagging.files import TaggedSentence
 from regard.data.tagging.options import TaggingData
+from regard.data.tokenisers.tokeniser import Tokeniser
 
 LEXICON_FILE = "lexicon.json"
 PAD, UNKNOWN = 0, 1  # of words, letters and the values of columns; what is known follows
 BEGIN_LETTER, END_LETTER = 2, 3
 _KNOWN_FROM, _LETTERS_FROM = 2, 4
+NO_PIECE = -1
 LONGEST_WORD = 32  # letters that are read; of a longer word the first and the last half of them
 _MOST_TAGS = 10_000
 _DIGIT = re.compile(r"\d")
@@ -169,9 +171,12 @@ def open_lexicon(files: Mapping[str, bytes], columns: int) -> Lexicon:
 
 
 class FormTable:
-    """Distinct words with all that is read of each: its number, its shape and its letters."""
+    """Distinct words with all that is read of each: its number, its shape, its letters, and its tokens if it has any.
 
-    def __init__(self, forms: Sequence[str], lexicon: Lexicon) -> None:
+    Behind the tokens of a word there is `NO_PIECE`; one that its tokeniser has none for is unknown.
+    """
+
+    def __init__(self, forms: Sequence[str], lexicon: Lexicon, tokeniser: Tokeniser | None = None) -> None:
         self.words = np.array([lexicon.word_number(form) for form in forms], np.int64)
         self.shapes = np.array([shape_of(form) for form in forms], np.int64)
         spelt = [lexicon.spell(form) for form in forms]
@@ -179,3 +184,8 @@ class FormTable:
         self.letters = np.full((len(forms), max(map(len, spelt), default=0)), PAD, np.int64)
         for row, letters in zip(self.letters, spelt, strict=True):
             row[: len(letters)] = letters
+        self.pad = 0 if tokeniser is None else tokeniser.pad
+        cut = [] if tokeniser is None else [own or [tokeniser.unknown] for own in tokeniser.encode_all(list(forms))]
+        self.pieces = np.full((len(forms), max(map(len, cut), default=0)), NO_PIECE, np.int64)
+        for row, tokens in zip(self.pieces, cut, strict=False):
+            row[: len(tokens)] = tokens

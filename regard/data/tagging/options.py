@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from regard.base.recipe import Options
+from regard.data.texts.options import TextTokeniserOptions
 
 WORD, TAG, SKIPPED = "word", "tag", "-"
 
@@ -54,6 +55,9 @@ class TaggingData(Options):
     fold_case: bool = Field(True, description="Whether words are looked up in lower case; letters keep theirs.")
     fold_digits: bool = Field(True, description="Whether words are looked up with 0 for every digit.")
     at_least: int = Field(1, ge=1, description="Words that occur less often than this in training are unknown.")
+    tokeniser: TextTokeniserOptions | None = Field(
+        None, description="How words are cut into tokens, for families that read parts of words; others take none."
+    )
     longest: int = Field(
         5000, ge=1, le=2**20, description="The most words of a sentence, in files and inputs; a longer one is refused."
     )

@@ -21,8 +21,10 @@ from regard.data.corpora.text import file_of
 from regard.data.tagging.files import ReadingReport, TaggedSentence, read_sentences
 from regard.data.tagging.lexicon import UNKNOWN, Lexicon, make_lexicon
 from regard.data.tagging.options import HoldOut, TaggingData
+from regard.data.tokenisers.tokeniser import Tokeniser, load_tokeniser, train_tokeniser
 
 SPLITS = ("train", "valid", "test")
+TOKENISER = "tokeniser"
 _FINISHED, _NAMES = "finished.json", "names.json"
 
 
@@ -71,10 +73,11 @@ class PreparedTags:
     columns: list[list[str]]
     splits: Mapping[str, TaggedSplit]
     report: list[str]
+    tokeniser: Tokeniser | None = None  # of words, for families that read parts of them
 
     def files(self) -> dict[str, bytes]:
         """What a model folder needs of it."""
-        return self.lexicon.files()
+        return self.lexicon.files() | (self.tokeniser.files(TOKENISER) if self.tokeniser else {})
 
 
 def check_files_there(options: TaggingData, folder: Path | None) -> None:
@@ -83,20 +86,29 @@ def check_files_there(options: TaggingData, folder: Path | None) -> None:
         _inputs(options)
 
 
-def prepare_tags(options: TaggingData, folder: Path, progress: Progress, given: Lexicon | None = None) -> PreparedTags:
+def prepare_tags(
+    options: TaggingData,
+    folder: Path,
+    progress: Progress,
+    given: Lexicon | None = None,
+    tokeniser: Tokeniser | None = None,
+) -> PreparedTags:
     """The sentences that `options` name, from `folder` if they were prepared there before.
 
-    A lexicon that is `given`, with the model that a run starts from, takes the place of that of the training sentences.
+    A lexicon that is `given`, with the model that a run starts from, takes the place of that of the training sentences,
+    and so does a tokeniser, where words are cut into parts.
     """
     if not _is_current(options, folder):
-        _prepare(options, folder, progress)
+        _prepare(options, folder, progress, tokeniser)
     finished = read_record(_Finished, folder / _FINISHED)
     check_files(folder, finished.files)
     names = _Names.model_validate_json((folder / _NAMES).read_bytes())
     splits = {split: _open_split(folder, split) for split in SPLITS if f"{split}-forms.npy" in finished.files}
     if given is not None:
         _refuse_unknown_tags(given, [names.tags[number] for number in np.unique(splits["train"].tags)])
-    return PreparedTags(given or names.lexicon, names.forms, names.tags, names.columns, splits, finished.report)
+    own = None if options.tokeniser is None else load_tokeniser(folder, TOKENISER, options.tokeniser.full())
+    lexicon = given or names.lexicon
+    return PreparedTags(lexicon, names.forms, names.tags, names.columns, splits, finished.report, own)
 
 
 def _refuse_unknown_tags(lexicon: Lexicon, tags: Sequence[str]) -> None:
@@ -117,7 +129,7 @@ def _is_current(options: TaggingData, folder: Path) -> bool:
     return finished.options == options and not any(has_changed(each, input_of(each.name)) for each in there)
 
 
-def _prepare(options: TaggingData, folder: Path, progress: Progress) -> None:
+def _prepare(options: TaggingData, folder: Path, progress: Progress, tokeniser: Tokeniser | None) -> None:
     make_folder(folder)
     (folder / _FINISHED).unlink(missing_ok=True)
     inputs = with_checksums(_inputs(options))
@@ -126,6 +138,12 @@ def _prepare(options: TaggingData, folder: Path, progress: Progress) -> None:
     lexicon = make_lexicon(splits["train"], options)
     numbers = _Numbers(lexicon)
     written = [_NAMES]
+    if options.tokeniser is not None:
+        texts = (sentence.text for sentence in splits["train"])
+        made = tokeniser or train_tokeniser(options.tokeniser.full(), texts, progress)
+        for name, content in made.files(TOKENISER).items():
+            written.append(name)
+            write_file(folder / name, content)
     for split, sentences in splits.items():
         for what, array in numbers.arrays_of(sentences).items():
             written.append(f"{split}-{what}.npy")

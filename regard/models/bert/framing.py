@@ -58,11 +58,11 @@ def keep_ends(texts: TextRows, longest: int) -> TextRows:
 
     As "head and tail" of Sun et al. 2019, How to Fine-Tune BERT for Text Classification; here both are as long.
     """
-    room = room_for_text(longest, None if texts.aspects is None else texts.aspects.shape[1])
     tokens, lengths = texts.tokens, texts.lengths
-    if tokens.shape[1] <= room:
-        return texts
-    places = torch.arange(room, device=tokens.device)[None]
-    dropped = (lengths - room).clamp(min=0)[:, None]
-    chosen = places + torch.where(places >= room // 2, dropped, 0)
-    return texts._replace(tokens=tokens.gather(1, chosen.expand(len(tokens), -1)), lengths=lengths.clamp(max=room))
+    room = lengths.new_tensor(longest - _OF_ONE).expand(len(lengths))
+    if texts.aspect_lengths is not None:
+        room = longest - _OF_TWO - texts.aspect_lengths
+    left = lengths.minimum(room)[:, None]
+    places = torch.arange(min(tokens.shape[1], longest - _OF_ONE), device=tokens.device)[None]
+    chosen = places + torch.where(places >= left // 2, lengths[:, None] - left, 0)
+    return texts._replace(tokens=tokens.gather(1, chosen.clamp(max=tokens.shape[1] - 1)), lengths=left[:, 0])

@@ -100,6 +100,10 @@ class Bert(OrderedReader):
         room = room_for_text(self.options.longest, second)
         return None if self.options.too_long == "ends" and room > 1 else room
 
+    @property
+    def around(self) -> tuple[list[str], list[str]]:
+        return ["[CLS]"], ["[SEP]"]
+
     def multiplications(self, length: int) -> int:
         """How many reading a text of so many tokens takes."""
         looking = sum(part.multiplications(length) for part in self.modules() if isinstance(part, MultiHead))

@@ -1,5 +1,6 @@
 """A tagger: words with their letters, capitals and columns in, a network over them, and tags out."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -24,12 +25,14 @@ class Sizes(NamedTuple):
     tags: int
     pad: int
     unknown: int
+    pieces: InputTokens | None = None  # the vocabulary of parts of words, where those are read
 
 
 class TokenInputs(NamedTuple):
     """What is read of the words of some sentences; `forms` says which row of `letters` each word is spelt by.
 
-    Behind the length of a sentence a row is padding.
+    Behind the length of a sentence a row is padding. Where parts of words are read, `pieces` are those of all words of
+    a sentence, and `firsts` the places of the first of each word; elsewhere there are none.
     """
 
     words: Int[Tensor, "batch time"]
@@ -38,6 +41,9 @@ class TokenInputs(NamedTuple):
     forms: Int[Tensor, "batch time"]
     letters: Int[Tensor, "form letter"]
     lengths: Int[Tensor, " batch"]
+    pieces: Int[Tensor, "batch piece"]
+    piece_lengths: Int[Tensor, " batch"]
+    firsts: Int[Tensor, "batch time"]
 
 
 class TokenFeatures(nn.Module):
@@ -93,7 +99,9 @@ class Tagger(nn.Module):
         own: TaggerOptions = options
         self.options, self.begin = options, sizes.tags
         self.features = TokenFeatures(own, sizes)
-        words = InputTokens(sizes.words, sizes.pad, sizes.unknown, beside=self.features.width)
+        words = sizes.pieces or InputTokens(sizes.words, sizes.pad, sizes.unknown)
+        words = replace(words, beside=self.features.width)
+        self.reads_pieces = sizes.pieces is not None
         self.reader: OrderedReader = reader(options, words, pools=False)
         self.out: nn.Linear | None = None
         self.after_label: AfterLabel | None = None
@@ -106,6 +114,10 @@ class Tagger(nn.Module):
     def states(self, inputs: TokenInputs) -> Float[Tensor, "batch time width"]:
         """What is known at each word."""
         beside = self.features(inputs) if self.features.width else None
+        if self.reads_pieces:
+            return self.reader.states(
+                TextRows(inputs.pieces, inputs.piece_lengths, beside=beside, firsts=inputs.firsts)
+            )
         return self.reader.states(TextRows(inputs.words, inputs.lengths, beside=beside))
 
     def scores(

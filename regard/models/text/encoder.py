@@ -21,6 +21,8 @@ from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
 
+FIRST = "[first]"  # the name of the token before a text, for people
+
 
 class EncoderOptions(Options):
     """A Transformer's encoder that reads words, and how one vector is made of its states."""
@@ -117,6 +119,10 @@ class EncoderReader(OrderedReader):
         if self.pooling is not None:
             return self.pooling(states, texts.lengths)
         return POOLS[self.options.pooling](states, texts.lengths)
+
+    @property
+    def around(self) -> tuple[list[str], list[str]]:
+        return ([] if self.first is None else [FIRST]), []
 
     def multiplications(self, length: int) -> int:
         """How many reading a text of so many words takes, and pooling it."""

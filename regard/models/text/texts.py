@@ -36,8 +36,8 @@ class TextRows(NamedTuple):
 
     `aspects` are the tokens of what each text is asked about, or of a second text, where there is such a thing, and
     `aspect_places` the places of the text where an aspect begins. `beside` is what is known of each token beside its
-    vector. Where tokens are parts of words, `firsts` are the places
-    of the first token of each word, and `beside` is of words.
+    vector. Where tokens are parts of words, `firsts` are the places of the first token of each word, and `beside` is of
+    words.
     """
 
     tokens: Int[Tensor, "batch time"]

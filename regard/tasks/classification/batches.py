@@ -61,7 +61,7 @@ def text_batches(
 def with_aspects(
     texts: TextRows, aspects: Sequence[Sequence[int] | np.ndarray], places: Sequence[int] | np.ndarray, pad: int
 ) -> TextRows:
-    """The same texts, each asked about an aspect that begins at one of its places."""
+    """The same texts, each asked about an aspect that begins at one of its places, or beside a second text."""
     tokens, lengths = padded(aspects, pad)
     return texts._replace(aspects=tokens, aspect_lengths=lengths, aspect_places=torch.as_tensor(places))
 

@@ -33,6 +33,11 @@ class ClassificationTraining(TrainingOptions):
     optimizer: ClassificationOptimizer = Field(default_factory=ClassificationOptimizer, description="The optimiser.")
 
 
+def reads_pairs(model: Any) -> bool:
+    """Whether a model of these options reads two texts at once."""
+    return getattr(model, "segments", 1) > 1
+
+
 class ClassificationRecipe(Recipe):
     """All that decides a model of the classes of texts: family, data, model and training."""
 
@@ -53,6 +58,8 @@ class ClassificationRecipe(Recipe):
             raise ValueError("model.inputs.vectors is 'none', so data.contexts must name a model to read with")
         if kind is None and self.data.contexts is not None:
             raise ValueError(f"data.contexts are inputs of networks, and a {self.family} has none")
+        if self.data.has_pairs and not reads_pairs(self.model):
+            raise ValueError(f"data.columns has a second text, and a {self.family} reads one; a bert reads pairs")
         if getattr(self.model, "aspect", "ignored") != "ignored" and not self.data.asks_about_aspects:
             raise ValueError(f"model.aspect is '{self.model.aspect}', so data.format must be 'aspects'")
         return self

@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.base.faults import TextFault
+from regard.base.faults import Fault, TextFault
 from regard.base.progress import Progress, Remark
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.prepare import (
@@ -27,9 +28,8 @@ from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.families import network_class
 from regard.models.text.bag import Bag, NgramTable
 from regard.models.text.classifier import TextClassifier
-from regard.models.text.encoder import EncoderReader
 from regard.models.text.pooling import ANSWER, SOURCE
-from regard.models.text.texts import InputTokens, TextRows
+from regard.models.text.texts import TextRows
 from regard.protocols import Answer, Followed, Loss, Measure, TextVectors
 from regard.tasks.classification.batches import MEASURED_ROWS, LabelledBatch, padded, text_batches, with_aspects
 from regard.tasks.classification.contexts import (
@@ -39,11 +39,10 @@ from regard.tasks.classification.contexts import (
     read_contexts,
     take_weights,
 )
-from regard.tasks.classification.first_token import with_first
 from regard.tasks.classification.measures import MEASURES, measures_from_rows, sums_of_rows
 from regard.tasks.classification.ngrams import NGRAMS_FILE, find_ngrams, ngrams_as_bytes, open_ngrams
-from regard.tasks.classification.options import ClassificationRecipe
-from regard.tasks.text import cut_words, text_vectors, words_of
+from regard.tasks.classification.options import ClassificationRecipe, reads_pairs
+from regard.tasks.text import cut_words, inputs_of, text_vectors, with_marks, words_of
 from regard.tasks.words.folder import open_vectors
 from regard.viewing.sides import Side, Steps, Words
 
@@ -65,18 +64,13 @@ class Classification(nn.Module):
         self.data: LabelledData = recipe.data
         self.batch_rows = recipe.training.batch
         # Whether the answer depends on which aspect is asked about.
-        self.is_about_aspects = getattr(recipe.model, "aspect", "ignored") != "ignored"
+        guides = getattr(recipe.model, "aspect", "ignored") != "ignored" or reads_pairs(recipe.model)
+        self.is_about_aspects = self.data.asks_about_aspects and guides
         self._prepared: PreparedExamples | None = None
 
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
-
-    @property
-    def _has_first(self) -> bool:
-        """Whether its network puts a token of its own before every text."""
-        reader = getattr(self.model, "reader", None)
-        return isinstance(reader, EncoderReader) and reader.first is not None
 
     # How it comes to be
 
@@ -111,8 +105,7 @@ class Classification(nn.Module):
         if network is Bag:
             return cls(Bag(recipe.model, tokeniser.size, open_ngrams(files), classes), tokeniser, labels, recipe)
         contexts = context_source(files, tokeniser) if recipe.data.contexts is not None else None
-        marks = (tokeniser.pad, tokeniser.unknown)
-        vocabulary = InputTokens(tokeniser.size, *marks, labels.vector_width, contexts=contexts)
+        vocabulary = replace(inputs_of(tokeniser), vector_width=labels.vector_width, contexts=contexts)
         return cls(TextClassifier(network(recipe.model, vocabulary), classes), tokeniser, labels, recipe)
 
     def begin_with(self, prepared: PreparedExamples, recipe: ClassificationRecipe) -> None:
@@ -128,7 +121,19 @@ class Classification(nn.Module):
             take_weights(inputs.contexts.bilm, Path(str(recipe.data.contexts)).expanduser())
 
     def learn_from(self, prepared: PreparedExamples, recipe: ClassificationRecipe) -> None:
+        for split, texts in prepared.splits.items():
+            for length, second in np.unique(np.stack([texts.lengths, texts.aspect_lengths]), axis=1).T.tolist():
+                if (most := self._most_tokens(second)) is not None and length > most:
+                    raise Fault(
+                        f"data.{split} has a text of {length:,} tokens, but this model reads {most:,} at most; with "
+                        "model.too_long = 'ends' the middle of such a text is left out."
+                    )
         self._prepared = prepared
+
+    def _most_tokens(self, second: int) -> int | None:
+        """The most tokens of a text, beside a second one of so many, which is read where models read pairs."""
+        is_read = self.data.has_pairs or self.is_about_aspects
+        return None if isinstance(self.model, Bag) else self.model.reader.most_tokens(second if is_read else None)
 
     def outline(self, recipe: ClassificationRecipe) -> list[str]:
         return self._prepared.report if self._prepared else []
@@ -141,7 +146,11 @@ class Classification(nn.Module):
         is_learnt = split == "train"
         rows, chance = (self.batch_rows, (seed, epoch)) if is_learnt else (MEASURED_ROWS, None)
         for batch in text_batches(self._prepared.splits[split], self.tokeniser.pad, rows, chance, start):
-            yield batch.to(self.device)
+            yield self._fit(batch.to(self.device))
+
+    def _fit(self, batch: LabelledBatch) -> LabelledBatch:
+        """A batch as far as its texts are read."""
+        return batch if isinstance(self.model, Bag) else replace(batch, texts=self.model.reader.fit(batch.texts))
 
     def loss(self, batch: LabelledBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """−Σ log p(y | x), and for a bag of words what holds its weights back, once for each text."""
@@ -161,24 +170,29 @@ class Classification(nn.Module):
     # What people see
 
     def read(self, inputs: Sequence[str]) -> LabelledBatch:
-        """Texts as people write them; where one is asked about an aspect, it stands in brackets."""
-        asked = [self._aspect_of(number, text) for number, text in enumerate(inputs)]
-        tokens = self.tokeniser.encode_all([text for text, _, _ in asked])
-        for number, row in enumerate(tokens):
-            if not row:
+        """Texts as people write them; what one is asked about stands in brackets, a second text behind a tab."""
+        asked = [self._parts_of(number, text) for number, text in enumerate(inputs)]
+        tokens, seconds = (self.tokeniser.encode_all([each[part] for each in asked]) for part in (0, 1))
+        for number, (row, second) in enumerate(zip(tokens, seconds, strict=True)):
+            if not row or (self.data.has_pairs and not second):
                 raise TextFault(number, "there is no word in it.")
-            if len(row) > self.data.longest:
-                raise TextFault(number, f"it has {len(row):,} tokens, and {self.data.longest:,} are the most.")
+            most = min(filter(None, (self.data.longest, self._most_tokens(len(second)))))
+            if len(row) > most:
+                raise TextFault(number, f"it has {len(row):,} tokens, and {most:,} are the most.")
         texts = TextRows(*padded(tokens, self.tokeniser.pad))
-        if self.is_about_aspects:
-            aspects = self.tokeniser.encode_all([aspect for _, aspect, _ in asked])
+        if self.is_about_aspects or self.data.has_pairs:
             places = [len(row) for row in self.tokeniser.encode_all([before for _, _, before in asked])]
-            texts = with_aspects(texts, aspects, places, self.tokeniser.pad)
+            texts = with_aspects(texts, seconds, places, self.tokeniser.pad)
         unknown = torch.full((len(inputs),), _UNKNOWN)
-        return LabelledBatch(texts, unknown, [text for text, _, _ in asked]).to(self.device)
+        return self._fit(LabelledBatch(texts, unknown, [text for text, _, _ in asked]).to(self.device))
 
-    def _aspect_of(self, number: int, text: str) -> tuple[str, str, str]:
-        """A text without brackets, what stands in them, and what stands before them."""
+    def _parts_of(self, number: int, text: str) -> tuple[str, str, str]:
+        """A text without brackets, what stands in them, and what before; or two texts that a tab parts, and nothing."""
+        if self.data.has_pairs:
+            first, *others = text.split("\t")
+            if len(others) != 1:
+                raise TextFault(number, "it is no pair: two texts with a tab between them are needed.")
+            return first, others[0], ""
         if not self.data.asks_about_aspects:
             return text, "", ""
         aspects = _ASPECT.findall(text)
@@ -230,20 +244,31 @@ class Classification(nn.Module):
 
     def sides(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
         """The words of the text, and the answer that looks at them; of several aspects, one for each."""
-        source = self._words(batch, 0)
-        return {SOURCE: with_first(source) if self._has_first else source, ANSWER: Steps(self._asked(batch, outputs))}
+        texts, (before, behind) = [self._words(batch, 0)], self._around
+        if behind and batch.texts.aspects is not None:  # what is framed is read with the text
+            texts.append(words_of(self.tokeniser, batch.texts.aspects[0].tolist()))
+        return {SOURCE: with_marks(texts, before, behind), ANSWER: Steps(self._asked(batch, outputs))}
+
+    @property
+    def _around(self) -> tuple[list[str], list[str]]:
+        """The marks that its network puts before a text, and behind each."""
+        return ([], []) if isinstance(self.model, Bag) else self.model.reader.around
 
     def _asked(self, batch: LabelledBatch, outputs: Sequence[Answer]) -> list[str]:
         answers = [each.answer for each in outputs]
-        if batch.texts.aspects is None:
+        if batch.texts.aspects is None or self.data.has_pairs:
             return answers
         aspects = map(self.tokeniser.decode, batch.texts.aspects.tolist())
         return [f"{aspect}: {answer}" for aspect, answer in zip(aspects, answers, strict=True)]
 
     def extents(self, batch: LabelledBatch) -> dict[str, Tensor]:
         """Every answer is one place; of texts, the words are real."""
-        lengths = batch.texts.lengths
-        return {SOURCE: lengths + 1 if self._has_first else lengths, ANSWER: torch.ones_like(lengths)}
+        before, behind = self._around
+        lengths, second = batch.texts.lengths, batch.texts.aspect_lengths
+        places = lengths + len(before) + len(behind)
+        if behind and second is not None:
+            places = places + second + len(behind)
+        return {SOURCE: places, ANSWER: torch.ones_like(lengths)}
 
     def quote(self, batch: LabelledBatch) -> str:
         text = self.tokeniser.decode(batch.texts.tokens[0].tolist())

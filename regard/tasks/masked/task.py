@@ -28,7 +28,7 @@ from regard.tasks.masked.batches import MaskedBatch, MaskedRows, Spans, ordered_
 from regard.tasks.masked.masking import NOTHING, Vocabulary
 from regard.tasks.masked.measures import MEASURES, measures_from_rows, sums_of_rows
 from regard.tasks.masked.options import MaskedRecipe
-from regard.tasks.text import text_vectors, words_of
+from regard.tasks.text import inputs_of, text_vectors, words_of
 from regard.viewing.sides import Side
 
 SOURCE = "source"  # the side that looks at itself
@@ -203,11 +203,6 @@ class MaskedTokens(nn.Module):
     def cost(self, size: int) -> dict[str, int | float]:
         """What a text of so many tokens costs, one of them a mask."""
         return {"multiplications": self.model.multiplications(size)}
-
-
-def inputs_of(tokeniser: WordPieceTokeniser) -> InputTokens:
-    """What a network is told of these tokens."""
-    return InputTokens(tokeniser.size, tokeniser.pad, tokeniser.unknown, begin=tokeniser.begin, end=tokeniser.end)
 
 
 def _best_ways(names: Sequence[Sequence[str]], probabilities: Sequence[Sequence[float]]) -> dict[str, float]:

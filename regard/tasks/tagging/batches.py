@@ -10,8 +10,9 @@ from torch import Tensor
 
 from regard.data.corpora.batching import BatchPlan
 from regard.data.tagging.files import TaggedSentence
-from regard.data.tagging.lexicon import PAD, UNKNOWN, FormTable, Lexicon
+from regard.data.tagging.lexicon import NO_PIECE, PAD, UNKNOWN, FormTable, Lexicon
 from regard.data.tagging.prepare import PreparedTags
+from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.tagging.tagger import TokenInputs
 from regard.models.text.texts import real_places
 
@@ -77,6 +78,12 @@ class TagSource:
         """The most words of a sentence."""
         return int(self.own.lengths.max())
 
+    @property
+    def most_pieces(self) -> int:
+        """The most parts of words of a sentence; 0 where words are read whole."""
+        counts = (self.table.pieces != NO_PIECE).sum(axis=1)[self.own.forms]
+        return int(np.diff(np.concatenate([[0], np.cumsum(counts)])[self.own.starts]).max())
+
     def batches(self, budget: int, seed: int, epoch: int, start: int) -> Iterator[TagBatch]:
         """The batches of an epoch from number `start` on, on the host."""
         lengths = self.own.lengths
@@ -137,11 +144,29 @@ def make_batch(
         forms=padded(of_word, 0),
         letters=torch.from_numpy(table.letters[distinct if len(distinct) else [0], :longest]),
         lengths=lengths.clamp(min=1),
+        **cut_pieces(table, forms, inside),
     )
     return TagBatch(inputs, padded(tags, NO_TAG), tuple(sentences))
 
 
-def batch_of_inputs(sentences: Sequence[TaggedSentence], lexicon: Lexicon) -> TagBatch:
+def cut_pieces(
+    table: FormTable, forms: Int[np.ndarray, " word"], inside: Bool[Tensor, "batch time"]
+) -> dict[str, Tensor]:
+    """The parts of the words of each sentence, how many those are, and where each word begins among them."""
+    pieces = table.pieces[forms]
+    is_piece = pieces != NO_PIECE
+    counts = torch.zeros(inside.shape, dtype=torch.long)
+    counts[inside] = torch.from_numpy(is_piece.sum(axis=1))
+    lengths = counts.sum(dim=1)
+    rows = torch.full((len(lengths), max(1, int(lengths.max())) if pieces.shape[1] else 0), table.pad)
+    rows[real_places(lengths, rows.shape[1])] = torch.from_numpy(pieces[is_piece])
+    firsts = (counts.cumsum(dim=1) - counts).masked_fill(~inside, 0)
+    return {"pieces": rows, "piece_lengths": lengths, "firsts": firsts}
+
+
+def batch_of_inputs(
+    sentences: Sequence[TaggedSentence], lexicon: Lexicon, tokeniser: Tokeniser | None = None
+) -> TagBatch:
     """Sentences that people want tags for as one batch."""
     words = [word for each in sentences for word in each.words]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
@@ -150,5 +175,5 @@ def batch_of_inputs(sentences: Sequence[TaggedSentence], lexicon: Lexicon) -> Ta
         for column in range(len(lexicon.columns))
     ]
     forms = np.array([numbers[word] for word in words], np.int64)
-    table = FormTable(list(numbers) or [""], lexicon)
+    table = FormTable(list(numbers) or [""], lexicon, tokeniser)
     return make_batch(table, forms, columns, np.full(len(words), NO_TAG), sentences)

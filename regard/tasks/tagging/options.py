@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import Recipe
 from regard.data.tagging.options import TaggingData
+from regard.models.text.inputs import InputOptions
 from regard.tasks.tagging.measures import OF_SPANS
 from regard.training.options import OptimizerOptions, TrainingOptions
 
@@ -52,7 +53,12 @@ class TaggingRecipe(Recipe):
     def _check_together(self) -> "TaggingRecipe":
         if self.training.own_labels and not self.model.previous_label:
             raise ValueError("training.own_labels is for model.previous_label = true; this model knows no tag before")
-        if self.model.inputs.vectors != "random":
+        inputs: InputOptions | None = getattr(self.model, "inputs", None)
+        if inputs is None and self.data.tokeniser is None:
+            raise ValueError(f"a {self.family} reads parts of words, so data.tokeniser must say which")
+        if inputs is not None and self.data.tokeniser is not None:
+            raise ValueError(f"data.tokeniser is for families that read parts of words, and not for {self.family}")
+        if inputs is not None and inputs.vectors != "random":
             raise ValueError("model.inputs.vectors must be 'random' here: taggers take no ready vectors")
         if self.training.best_by in OF_SPANS and self.data.scheme == "tags":
             raise ValueError(f"training.best_by = '{self.training.best_by}' is of spans, and data.scheme has none")

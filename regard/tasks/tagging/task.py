@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.tagging.files import read_input
-from regard.data.tagging.lexicon import PAD, SHAPES, UNKNOWN, FormTable, Lexicon, open_lexicon
+from regard.data.tagging.lexicon import LEXICON_FILE, PAD, SHAPES, UNKNOWN, FormTable, Lexicon, open_lexicon
 from regard.data.tagging.options import TaggingData
 from regard.data.tagging.prepare import PreparedTags, check_files_there, prepare_tags
 from regard.data.tagging.spans import find_spans
+from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.families import network_class
 from regard.models.tagging.tagger import Sizes, Tagger
 from regard.protocols import Followed, Loss, Measure, State, Tags
@@ -22,6 +23,7 @@ from regard.tasks.tagging.batches import MEASURED_WORDS, TagBatch, TagSource, ba
 from regard.tasks.tagging.measures import MEASURES, SpanCounts, measure_spans, measures_of, word_sums
 from regard.tasks.tagging.objectives import choose_tags, probabilities_of, surprise
 from regard.tasks.tagging.options import TaggingRecipe, TaggingTraining
+from regard.tasks.text import inputs_of, with_marks
 from regard.viewing.sides import Side, Words
 
 
@@ -35,9 +37,17 @@ class Tagging(nn.Module):
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit = "words"
 
-    def __init__(self, model: Tagger, lexicon: Lexicon, data: TaggingData, training: TaggingTraining) -> None:
+    def __init__(
+        self,
+        model: Tagger,
+        lexicon: Lexicon,
+        data: TaggingData,
+        training: TaggingTraining,
+        tokeniser: Tokeniser | None = None,
+    ) -> None:
         super().__init__()
         self.model, self.lexicon, self.data, self.training_options = model, lexicon, data, training
+        self.tokeniser = tokeniser  # of words, where parts of them are read
         self.begin, self.end = model.begin, model.begin + 1
         self._sources: dict[str, TagSource] = {}
 
@@ -70,12 +80,13 @@ class Tagging(nn.Module):
         remark: Remark,
         start: Mapping[str, bytes] | None,
     ) -> PreparedTags:
-        given = None if start is None else open_lexicon(start, len(recipe.data.read_beside))
-        return prepare_tags(recipe.data, folder, progress, given)
+        given = open_lexicon(start, len(recipe.data.read_beside)) if start and LEXICON_FILE in start else None
+        return prepare_tags(recipe.data, folder, progress, given, _tokeniser_in(start, recipe) if start else None)
 
     @classmethod
     def build(cls, recipe: TaggingRecipe, files: Mapping[str, bytes]) -> "Tagging":
         lexicon = open_lexicon(files, len(recipe.data.read_beside))
+        tokeniser = _tokeniser_in(files, recipe)
         sizes = Sizes(
             words=lexicon.word_count,
             letters=lexicon.letter_count,
@@ -84,16 +95,18 @@ class Tagging(nn.Module):
             tags=len(lexicon.tags),
             pad=PAD,
             unknown=UNKNOWN,
+            pieces=None if tokeniser is None else inputs_of(tokeniser),
         )
-        return cls(Tagger(network_class(recipe), recipe.model, sizes), lexicon, recipe.data, recipe.training)
+        network = Tagger(network_class(recipe), recipe.model, sizes)
+        return cls(network, lexicon, recipe.data, recipe.training, tokeniser)
 
     # What the trainer and the evaluator ask for
 
     def learn_from(self, prepared: PreparedTags, recipe: TaggingRecipe) -> None:
-        table = FormTable(prepared.forms, prepared.lexicon)
+        table = FormTable(prepared.forms, prepared.lexicon, prepared.tokeniser)
         self._sources = {split: TagSource(prepared, split, table) for split in prepared.splits}
         for split, source in self._sources.items():
-            self._check_length(source.longest, f"data.{split} has a sentence")
+            self._check_length(source.longest, source.most_pieces, f"data.{split} has a sentence")
 
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[TagBatch]:
         if split not in self._sources:
@@ -149,11 +162,16 @@ class Tagging(nn.Module):
     def read(self, inputs: Sequence[str | Sequence[str]], raw: bool = False) -> TagBatch:
         """Sentences as people write them: lines whose words are parted by spaces, raw text, or words cut before."""
         sentences = [read_input(each, self.data, raw) for each in inputs]
-        self._check_length(max(len(each.words) for each in sentences), "There is a sentence")
-        return batch_of_inputs(sentences, self.lexicon).to(self.device)
+        batch = batch_of_inputs(sentences, self.lexicon, self.tokeniser)
+        pieces = int(batch.inputs.piece_lengths.max())
+        self._check_length(max(len(each.words) for each in sentences), pieces, "There is a sentence")
+        return batch.to(self.device)
 
-    def _check_length(self, words: int, what: str) -> None:
+    def _check_length(self, words: int, pieces: int, what: str) -> None:
         """Refuse a sentence that is longer than the recipe allows, or than the network can read."""
+        most = self.model.reader.most_tokens()
+        if most is not None and pieces > most:
+            raise Fault(f"{what} of {pieces:,} parts of words, but this model reads {most:,} at most (model.longest).")
         longest = {"data.longest": self.data.longest, "model.longest": getattr(self.model.options, "longest", words)}
         name = min(longest, key=longest.__getitem__)
         if words > longest[name]:
@@ -183,7 +201,17 @@ class Tagging(nn.Module):
         return Tags(words, names, each[: len(words)], together if words else 1.0, spans)
 
     def sides(self, batch: TagBatch, outputs: Sequence[Any]) -> dict[str, Side]:
-        return {"source": _words(batch)}
+        return {"source": self._words(batch)}
+
+    def _words(self, batch: TagBatch) -> Words:
+        """The words of a single sentence, and their parts where those are read."""
+        words = list(batch.sentences[0].words)
+        if self.tokeniser is None:
+            return Words(words, words, list(range(len(words))))
+        pieces = self.tokeniser.pieces(batch.inputs.pieces[0, : batch.inputs.piece_lengths[0]].tolist())
+        begins = torch.zeros(len(pieces), dtype=torch.long)
+        begins[batch.inputs.firsts[0, 1 : len(words)].cpu()] = 1
+        return with_marks([Words(pieces, words, begins.cumsum(0).tolist())], *self.model.reader.around)
 
     @torch.no_grad()
     def follow(self, text: str) -> Followed:
@@ -192,10 +220,13 @@ class Tagging(nn.Module):
             raise Fault("The letters of words go through an LSTM here too, so that its layers cannot be told apart.")
         batch = self.read([text])
         self.model.states(batch.inputs)
-        return Followed(_words(batch))
+        return Followed(self._words(batch))
 
     def extents(self, batch: TagBatch) -> dict[str, Tensor]:
-        return {"source": batch.inputs.lengths}
+        if self.tokeniser is None:
+            return {"source": batch.inputs.lengths}
+        before, behind = self.model.reader.around
+        return {"source": batch.inputs.piece_lengths + len(before) + len(behind)}
 
     def quote(self, batch: TagBatch) -> str:
         return f"the sentence '{' '.join(batch.sentences[0].words)}'"
@@ -234,7 +265,6 @@ class Tagging(nn.Module):
         return found, State(state.sentence, {"place": place + 1})
 
 
-def _words(batch: TagBatch) -> Words:
-    """The words of a single sentence, each of which is a token."""
-    words = list(batch.sentences[0].words)
-    return Words(words, words, list(range(len(words))))
+def _tokeniser_in(files: Mapping[str, bytes], recipe: TaggingRecipe) -> Tokeniser | None:
+    """The tokeniser in the files of a model folder, where parts of words are read."""
+    return None if recipe.data.tokeniser is None else tokenisers_in(files, recipe.data.tokeniser.full())[0]
