@@ -24,6 +24,8 @@ from regard.viewing.graph.record import Neighbour, Neighbourhood
 from regard.viewing.seen import Block
 from regard.viewing.windows.page import glimpse_data
 from regard.viewing.windows.record import GlimpsePath
+from regard.viewing.words.page import map_data
+from regard.viewing.words.record import WordMap
 
 WORDS = {"I": "Eu", "see": "vejo", "the": "a", "house": "casa", "cat": "gata", "sleeps": "dorme"}
 INSTEAD, END = "▁talvez", "</s>"
@@ -108,7 +110,7 @@ class Pretending:
     def answer(self, path: str, question: dict[str, Any]) -> Any:
         answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}
         answers |= {"/v1/answer": _answer, "/v1/look": _look, "/v1/prompt": read_prompt}
-        answers |= {"/v1/neighbours": _neighbours, "/v1/analogy": _analogy}
+        answers |= {"/v1/neighbours": _neighbours, "/v1/analogy": _analogy, "/v1/map": _map}
         return answers[path](question)
 
 
@@ -246,6 +248,14 @@ def _analogy(question: dict[str, Any]) -> dict[str, Any]:
         "word": "rainha",
         "neighbours": [["rainha", 0.7]],
     }
+
+
+def _map(question: dict[str, Any]) -> dict[str, Any]:
+    """The words that are asked for at the corners of a triangle, or three others."""
+    words = [*question.get("words", ["gato"]), "gatoa", "cão"]
+    near = [[(1, 0.9)], [(0, 0.9)], [(0, 0.1)]]
+    record = WordMap("3 words", "hand", words, np.array([[0, 0], [1, 0], [0, 1.0]]), [], [-1] * 3, near)
+    return {"model": question["model"], "seconds": 0.002, "map": map_data(record)}
 
 
 def _look(question: dict[str, Any]) -> dict[str, Any]:

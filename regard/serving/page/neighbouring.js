@@ -1,13 +1,14 @@
-// Words and their vectors: the neighbours of one word, or what is to a third word as a second is to a first.
+// Words and their vectors: the neighbours of a word, what completes an analogy, and a map.
 
 import { remember, wished } from "./address.js";
 import { button, byId, element, section, signed } from "./common.js";
+import { followMap, mountMapping, showOnMap } from "./mapping.js";
 import { savable } from "./saving.js";
 import { ask, Refusal } from "./server.js";
 import { duration, say, sayParts } from "./texts.js";
 
 const COUNT = 15; // words that are shown
-const OTHERS = ["like", "as"]; // the fields of an analogy, beside that of the word
+const ANALOGY = ["like", "as", "third"]; // the fields of an analogy, in the order in which they are read
 
 let models = [];
 let controller = null;
@@ -20,43 +21,67 @@ const valueIn = (id) => byId(id).value.trim();
 export function followNeighbouring() {
   const wish = wished();
   if (models.some(({ name }) => name === wish.lexicon)) byId("lexicon").value = wish.lexicon;
-  for (const id of ["word", ...OTHERS]) byId(id).value = wish[id] ?? "";
-  if (wish.word) neighbourAgain();
+  for (const id of ["word", ...ANALOGY]) byId(id).value = wish[id] ?? "";
+  followMap(wish);
+  neighbourAgain();
 }
 
-/** Ask for what is in the fields; what was asked for before and did not come yet is forgotten. */
-export async function neighbourAgain() {
+/** Ask for what is in the fields: an analogy where one is filled in, else neighbours. */
+export function neighbourAgain() {
+  if (ANALOGY.some(valueIn)) completeAnalogy();
+  else if (valueIn("word")) findNeighbours();
+}
+
+/** Ask for the neighbours of a word; where it was chosen on the map, that stays as it is. */
+function findNeighbours(isOnMap = false) {
   const word = valueIn("word");
-  const [like, as] = OTHERS.map(valueIn);
-  if (!word) return;
+  ANALOGY.forEach((id) => (byId(id).value = ""));
+  remember({ word, like: null, as: null, third: null });
+  return askFor("v1/neighbours", { words: [word] }, (found) => {
+    const [{ word: known, neighbours }] = found.words;
+    showWords(found, sayParts("words.nearest", { word: element("b", {}, known) }), neighbours);
+    if (!isOnMap) showOnMap(known);
+  });
+}
+
+function completeAnalogy() {
+  const [a, b, c] = ANALOGY.map(valueIn);
+  byId("word").value = "";
+  remember({ word: null, like: a || null, as: b || null, third: c || null });
+  if (!a || !b || !c) return complain(say("words.three"));
+  return askFor("v1/analogy", { a, b, c }, (found) => {
+    const [like, as, word] = found.words;
+    const best = element("b", {}, found.word);
+    showWords(found, sayParts("words.analogy", { like, as, word, best }), found.neighbours);
+  });
+}
+
+/** Ask for words; what was asked for before and did not come yet is forgotten. */
+async function askFor(path, question, show) {
   controller?.abort();
   controller = new AbortController();
   const { signal } = controller;
-  remember({ word, like: like || null, as: as || null });
   byId("words-trouble").hidden = true;
+  byId("words-part").setAttribute("aria-busy", true);
   try {
-    if (Boolean(like) !== Boolean(as)) throw new Refusal(say("words.three"));
-    byId("words-part").setAttribute("aria-busy", true);
-    const common = { model: model().name, count: COUNT };
-    const found = like
-      ? await ask("v1/analogy", { ...common, a: like, b: as, c: word }, signal)
-      : await ask("v1/neighbours", { ...common, words: [word] }, signal);
-    if (!signal.aborted) showWords(found, like ? { like, as, word: found.words[2] } : null);
+    const found = await ask(path, { model: model().name, count: COUNT, ...question }, signal);
+    if (!signal.aborted) show(found);
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof Refusal)) throw error;
-    byId("words-trouble").textContent = error.message;
-    byId("words-trouble").hidden = false;
+    complain(error.message);
   } finally {
     if (!signal.aborted) byId("words-part").removeAttribute("aria-busy");
   }
 }
 
-function showWords(found, analogy) {
+function complain(sentence) {
+  byId("words-trouble").textContent = sentence;
+  byId("words-trouble").hidden = false;
+}
+
+function showWords(found, title, neighbours) {
   shown = found;
-  const { word, neighbours } = analogy ? found : found.words[0];
-  const best = element("b", {}, word);
-  const title = analogy ? sayParts("words.analogy", { ...analogy, best }) : sayParts("words.nearest", { word: best });
   byId("words-title-line").replaceChildren(...title);
   byId("words-near").tBodies[0].replaceChildren(...neighbours.map(neighbourLine));
   byId("words-facts").textContent = `${duration(found.seconds)} · ${found.model}`;
@@ -70,40 +95,60 @@ function neighbourLine([word, cosine]) {
   return element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, bar));
 }
 
-/** Make room for the desk, and offer the models that have word vectors. */
-export function mountNeighbouring(served) {
-  models = served;
+/** Show the neighbours of a word that was chosen somewhere. */
+function lead(word, isOnMap) {
+  byId("word").value = word;
+  findNeighbours(isOnMap);
+}
+
+function wordForm() {
   const choice = element("select", { id: "lexicon", "aria-label": say("words.model") });
   choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
   choice.hidden = models.length < 2;
-  const field = (id, title, more = {}) => {
-    const input = element("input", { id, type: "text", autocomplete: "off", dir: "auto", ...more });
-    return element("label", { class: "worded" }, title, input);
-  };
-  const hint = { placeholder: say("words.hint") };
-  const related = OTHERS.map((id) => field(id, say(`words.${id}`), hint));
-  const fields = [field("word", say("words.word"), { required: "" }), ...related];
+  choice.addEventListener("change", () => {
+    remember({ lexicon: choice.value });
+    followMap(wished());
+    neighbourAgain();
+  });
+  const input = element("input", { id: "word", type: "text", autocomplete: "off", dir: "auto", required: "" });
+  const label = element("label", { class: "worded" }, say("words.word"), input);
   const go = element("button", { class: "plain" }, say("desks.neighbours"));
-  const form = element("form", { id: "wording", class: "asking" }, choice, ...fields, go);
+  return asking("wording", () => findNeighbours(), choice, label, go);
+}
+
+/** The three words of an analogy, in a sentence with gaps. */
+function analogyForm() {
+  const gap = (id) => {
+    const about = say(`words.${id}`);
+    return element("input", { id, type: "text", autocomplete: "off", dir: "auto", required: "", "aria-label": about });
+  };
+  const [like, as, third] = ANALOGY.map(gap);
+  const sentence = element("span", { class: "worded" }, ...sayParts("words.gaps", { like, as, third }));
+  return asking("completing", completeAnalogy, sentence, element("button", { class: "plain" }, say("words.complete")));
+}
+
+function asking(id, submit, ...children) {
+  const form = element("form", { id, class: "asking" }, ...children);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  return form;
+}
+
+/** Make room for the desk, and offer the models that have word vectors. */
+export function mountNeighbouring(served) {
+  models = served;
   const table = element("table", { id: "words-near", class: "bars" }, element("tbody"));
   const line = element("p", { id: "words-title-line", class: "answer", role: "status" });
   const part = section("words", say("words.title"), line, table, element("p", { id: "words-facts", class: "foot" }));
   part.hidden = true;
   const trouble = element("p", { id: "words-trouble", class: "trouble", role: "alert", hidden: "" });
-  byId("words-desk").append(form, trouble, part);
+  const maps = element("div", { id: "map-holder" });
+  byId("words-desk").append(wordForm(), analogyForm(), trouble, part, maps);
   savable(part, "words", () => shown);
-  choice.addEventListener("change", () => {
-    remember({ lexicon: choice.value });
-    neighbourAgain();
-  });
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    neighbourAgain();
-  });
+  mountMapping(maps, () => ({ model: model().name, word: valueIn("word") }), (word) => lead(word, true));
   table.addEventListener("click", ({ target }) => {
-    if (target.dataset?.word === undefined) return;
-    byId("word").value = target.dataset.word;
-    OTHERS.forEach((id) => (byId(id).value = ""));
-    neighbourAgain();
+    if (target.dataset?.word !== undefined) lead(target.dataset.word, false);
   });
 }

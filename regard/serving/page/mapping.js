@@ -1,0 +1,97 @@
+// The map of words: of the most frequent ones, or of those around the word that is asked about.
+
+import { remember } from "./address.js";
+import { byId, element, offer } from "./common.js";
+import { changeMap, layOutMap, mountMap, showMap } from "./map.js";
+import { ask, Refusal } from "./server.js";
+import { say } from "./texts.js";
+
+const COUNT = 300; // most frequent words
+const AROUND = 40; // neighbours of the word that is asked about
+const SCOPES = ["frequent", "around"];
+const METHODS = { pca: "mapping.by_pca", "t-sne": "mapping.by_t_sne" }; // and what they are called
+const [USUAL] = Object.keys(METHODS);
+
+let subject = () => ({ model: "", word: "" }); // what is asked about on the desk
+let wanted = { scope: null, method: USUAL };
+let shown = null; // the map that is shown
+let due = false; // whether a map is to be asked for as soon as the desk is seen
+let controller = null;
+
+const isSeen = () => byId("words-desk").offsetWidth > 0;
+
+/** Show the map that the address asks for. */
+export function followMap({ map, layout }) {
+  wanted = { scope: SCOPES.includes(map) ? map : null, method: Object.hasOwn(METHODS, layout) ? layout : USUAL };
+  settleControls();
+  drawAgain();
+}
+
+/** Show a word on the map: where it lies on it, or where the map is of what is around it. */
+export function showOnMap(word) {
+  if (wanted.scope === "around") drawAgain();
+  else if (shown?.words.some((each) => each.word === word)) changeMap({ word });
+}
+
+function settleControls() {
+  offer(byId("map-scope"), SCOPES, wanted.scope, (scope) => say(`mapping.of_${scope}`));
+  offer(byId("map-method"), Object.keys(METHODS), wanted.method, (method) => say(METHODS[method]));
+  byId("map-method").hidden = !wanted.scope;
+}
+
+/** Ask for the map that is wanted, once it can be seen: only then is there something to measure. */
+async function drawAgain() {
+  controller?.abort();
+  const { model, word } = subject();
+  byId("map-trouble").hidden = true;
+  due = !isSeen();
+  if (due || !wanted.scope || (wanted.scope === "around" && !word)) return;
+  controller = new AbortController();
+  const { signal } = controller;
+  byId("map-view").setAttribute("aria-busy", true);
+  const words = wanted.scope === "around" ? { words: [word], around: AROUND } : { count: COUNT };
+  try {
+    const found = await ask("v1/map", { model, method: wanted.method, ...words }, signal);
+    if (signal.aborted) return;
+    shown = found.map;
+    byId("map-view").hidden = false;
+    showMap(shown, wanted.scope === "around" ? {} : { word }); // what is around a word is seen whole
+    remember({ word: word || null });
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Refusal)) throw error;
+    byId("map-trouble").textContent = error.message;
+    byId("map-trouble").hidden = false;
+  } finally {
+    if (!signal.aborted) byId("map-view").removeAttribute("aria-busy");
+  }
+}
+
+/** Make room for the map; `about` gives the model and the word that are asked about, `chosen` hears of a word on it. */
+export function mountMapping(holder, about, chosen) {
+  subject = about;
+  const group = (id, legend) => element("fieldset", { id }, element("legend", {}, legend));
+  const groups = [group("map-scope", say("mapping.words")), group("map-method", say("mapping.layout"))];
+  const form = element("form", { class: "controls", "aria-label": say("map.page") }, ...groups);
+  const trouble = element("p", { id: "map-trouble", class: "trouble", role: "alert", hidden: "" });
+  const view = element("div", { id: "map-view", hidden: "" });
+  holder.append(element("h2", { class: "view-title" }, say("map.page")), form, trouble, view);
+  mountMap(view);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("change", ({ target }) => {
+    const name = target.name === "map-scope" ? "scope" : "method";
+    wanted = { ...wanted, [name]: target.value };
+    remember({ map: wanted.scope, layout: wanted.method === USUAL ? null : wanted.method });
+    settleControls();
+    drawAgain();
+  });
+  view.addEventListener("click", ({ target }) => {
+    const pressed = byId("map-words").querySelector("[aria-pressed=true]");
+    if (target.closest(".map-word, .map-point, .map-neighbour") && pressed) chosen(pressed.textContent);
+  });
+  new ResizeObserver(() => {
+    if (!isSeen()) return;
+    if (due) drawAgain();
+    else if (shown) layOutMap();
+  }).observe(byId("words-desk"));
+}
