@@ -67,6 +67,10 @@ class Served(ABC):
         """An answer for each input, which is a text, the number of a node, or the file of a picture."""
         raise self.refuse("answer")
 
+    def unfold(self, given: str) -> list[str]:
+        """The inputs that a text stands for which asks for several things."""
+        return [given]
+
     def generate(self, request: GenerateRequest, number: int = 0) -> "list[list[Generated]]":
         """The texts that go on with each prompt, of which the first has this number."""
         raise self.refuse("generate")
@@ -128,6 +132,11 @@ class ServedModel(Served):
 
     def answer(self, inputs: Sequence[Any], beam: int | None = None, raw: bool = False) -> "list[Answer | Tags]":
         return self.model.answer(inputs, beam=beam, raw=raw)
+
+    def unfold(self, given: str) -> list[str]:
+        from regard.protocols import Unfolds
+
+        return self.model.task.unfold(given) if isinstance(self.model.task, Unfolds) else [given]
 
     def generate(self, request: GenerateRequest, number: int = 0) -> "list[list[Generated]]":
         return list(self._language.generate_by(request, number))

@@ -1,4 +1,4 @@
-"""Words with their tags: on one line with brackets around spans, and as a page with each tag beneath its word."""
+"""Words with their tags: on one line with brackets around spans, and as a page with each tag over its word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -216,6 +216,11 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
     (given,) = question["inputs"]
     if "raw" in question:
         return {"model": question["model"], "seconds": 0.003, "answers": [_tags(given.split())]}
+    if question.get("unfold"):
+        numbers = re.findall(r"\[(\d+)\]", given) or [given]
+        answers = [_answer({**question, "unfold": False, "inputs": [number]})["answers"][0] for number in numbers]
+        inputs = [f"of [{number}]" for number in numbers]
+        return {"model": question["model"], "seconds": 0.003, "answers": answers, "inputs": inputs}
     number = len(b64decode(given["picture"])) if isinstance(given, dict) else int(given)
     names = {0: "zero", 1: "odd"} if not number else {0: "even", 1: "odd"}
     shares = {"even": 0.05, "odd": 0.05, "zero": 0.05} | {names[number % 2]: 0.9}

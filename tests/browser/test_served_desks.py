@@ -102,7 +102,16 @@ def test_a_picture_is_shown_sent_and_what_was_looked_at_beneath(
     assert page.text("#answer-trouble") == "The picture has 101 bytes, and 100 are the most."
 
 
-def test_words_stand_above_their_tags(browser: Browser, server: Pretending) -> None:
+def test_a_text_is_answered_once_for_each_of_its_aspects(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [answering("text", ("answer",))], "#input=the+[12]+or+the+[3]")
+    wanted = "12: even 90\u202f% · 3: odd 90\u202f%"
+    page.wait("return document.getElementById('answer').textContent", wanted=wanted)
+    assert [each.text for each in page.all("#answers caption")] == ["12", "3"]
+    assert [line[0] for line in bars(page)] == ["even", "odd", "zero", "odd", "even", "zero"]
+    assert server.questions("/v1/answer")[0]["unfold"] is True
+
+
+def test_words_stand_under_their_tags(browser: Browser, server: Pretending) -> None:
     page = show(browser, server, [answering("tokens", ("answer",))])
     page.find("#input").send_keys("the long day ends")
     page.press("ENTER")

@@ -41,12 +41,17 @@ def test_texts_are_answered_and_aspects_looked_at_together(folder: Path) -> None
         (found,) = client.post("/v1/answer", json={"inputs": ["the [fish] was slow"]}).json()["answers"]
         looks = client.post("/v1/look", json={"input": "the [fish] or the [service]"}).json()
         wrong = client.post("/v1/answer", json={"inputs": ["the [fish] was good", "the fish"]})
+        both = client.post("/v1/answer", json={"inputs": ["the [fish] or the [service]"], "unfold": True}).json()
+        apart = client.post("/v1/answer", json={"inputs": both["inputs"]}).json()
         page = client.get("/page/tinted.js")
     assert found["probabilities"] == pytest.approx(expected.probabilities, abs=1e-6)
     assert looks["view"] == "tinted"
     assert looks["looks"]["columns"] == ["the", "fish", "or", "the", "service"]
     assert [name.partition(":")[0] for name in looks["looks"]["rows"]] == ["fish", "service"]
     assert len(looks["looks"]["blocks"][0]["heads"][0]) == 10
+    assert both["inputs"] == ["the [fish] or the service", "the fish or the [service]"]
+    assert both["answers"] == apart["answers"]
+    assert apart["inputs"] is None
     assert wrong.status_code == 400
     assert "Text 2: it has no aspect in brackets, expected one" in wrong.json()["error"]
     assert page.status_code == 200

@@ -42,8 +42,14 @@ async def answer(service: Service, request: Request) -> Response:
     texts = [each if isinstance(each, str) else "" for each in body.inputs]
     service.note(request, texts, model=model.name)
     check_numbers(body, ("beam",), service.limits)
+    unfolded = None
+    if body.unfold:
+        unfolded = [each for text in texts for each in model.unfold(text)]
+        check_amount(unfolded, service.limits)
+        body = body.model_copy(update={"inputs": unfolded})
     found = await service.answer(request, _all_answers(service.catalogue, model, body))
-    return json_response(AnswersAnswer(model=model.name, seconds=time.monotonic() - began, answers=found))
+    answer = AnswersAnswer(model=model.name, seconds=time.monotonic() - began, answers=found, inputs=unfolded)
+    return json_response(answer)
 
 
 async def look(service: Service, request: Request) -> Response:

@@ -21,6 +21,10 @@ class ModelBody(VerbRequest):
 class AnswerBody(AnswerRequest, ModelBody):
     """What is to be answered, one answer for each, and by which model."""
 
+    unfold: bool = Field(
+        default=False, description="Answer a text with several aspects in brackets once for each of them."
+    )
+
 
 class GenerateBody(GenerateRequest, ModelBody):
     """What is to be gone on with, how, and by which model."""

@@ -218,9 +218,12 @@ class TagsAnswer(DoorAnswer):
 
 
 class AnswersAnswer(DoorAnswer):
+    """The answers; `inputs` are what each of them answers, where inputs were unfolded."""
+
     model: str
     seconds: float
     answers: list[OneAnswer] | list[TagsAnswer]
+    inputs: list[str] | None = None
 
 
 class WordNeighbours(DoorAnswer):

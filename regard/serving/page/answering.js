@@ -80,7 +80,7 @@ export async function answerAgain() {
     if (input === "" || signal.aborted) return;
     if (typeof input !== "object") remember({ input });
     byId("answer-part").setAttribute("aria-busy", true);
-    const manner = asked.reads === "tokens" ? { raw: byId("raw").checked } : {};
+    const manner = { tokens: { raw: byId("raw").checked }, text: { unfold: true } }[asked.reads];
     const found = await ask("v1/answer", { model: asked.name, inputs: [input], ...manner }, signal);
     if (signal.aborted) return;
     showAnswer(found, input);
@@ -100,18 +100,31 @@ function showAnswer(found, input) {
   shown = { ...found, input };
   byId("answers").hidden = "answers" in answer;
   if ("answers" in answer) byId("answer").replaceChildren(taggedWords(answer));
-  else showClasses(answer);
+  else showClasses(found.answers, found.answers.length > 1 ? found.inputs.map(aspectOf) : []);
   byId("answer-facts").textContent = `${duration(found.seconds)} · ${found.model}`;
   byId("answer-part").hidden = false;
 }
 
-function showClasses({ answer, probability, probabilities }) {
+/** What a text is asked about: what stands in brackets. */
+const aspectOf = (text) => /\[([^[\]]+)\]/.exec(text)?.[1] ?? text;
+
+/** The best class of each answer in a line, and the probabilities of all beneath; where there are aspects, for each. */
+function showClasses(answers, aspects) {
+  const parts = answers.flatMap(({ answer, probability }, place) => {
+    const about = aspects.length ? [`${place ? " · " : ""}${aspects[place]}: `] : [];
+    return [...about, element("b", {}, answer), ` ${percent(probability)}`];
+  });
+  byId("answer").replaceChildren(...parts);
+  byId("answers").replaceChildren(...answers.map((each, place) => classTable(each, aspects[place])));
+}
+
+function classTable({ answer, probabilities }, aspect) {
   const ranked = Object.entries(probabilities).sort(([, one], [, other]) => other - one);
-  byId("answer").replaceChildren(element("b", {}, answer), ` ${percent(probability)}`);
   const lines = ranked.slice(0, SHOWN).map(([name, share]) => answerLine(name, share, name === answer));
   const rest = ranked.slice(SHOWN).reduce((total, [, share]) => total + share, 0);
   if (ranked.length > SHOWN) lines.push(answerLine(say("next.others", { count: ranked.length - SHOWN }), rest, false));
-  byId("answers").tBodies[0].replaceChildren(...lines);
+  const caption = aspect === undefined ? [] : [element("caption", { dir: "auto" }, aspect)];
+  return element("table", { class: "bars" }, ...caption, element("tbody", {}, ...lines));
 }
 
 function answerLine(name, share, isBest) {
@@ -133,7 +146,7 @@ export function mountAnswering(served, granted) {
   const preview = element("img", { id: "preview", class: "preview", alt: say("answer.preview"), hidden: "" });
   const typed = element("input", { id: "input" });
   const form = element("form", { id: "asking", class: "asking" }, choice, label, typed, cutting, ready);
-  const table = element("table", { id: "answers", class: "bars" }, element("tbody"));
+  const table = element("div", { id: "answers" });
   const best = element("p", { id: "answer", class: "answer", role: "status" });
   const part = section("answer", say("answer.title"), best, table, element("p", { id: "answer-facts", class: "foot" }));
   part.hidden = true;

@@ -5,6 +5,7 @@ import { byId, choiceName, element, offer, percent, section } from "./common.js"
 import { savable } from "./saving.js";
 import { say, sayParts } from "./texts.js";
 
+const MOST_NUMBERED = 8; // rows whose weights stand under the words in numbers too
 const ONE = 10_000; // a weight of 1, as it comes
 const JOINED = ["mean", "max"];
 
@@ -43,7 +44,8 @@ function weightsOf(heads, row) {
 
 function tintedRow(name, weights) {
   const words = weights.flatMap((weight, place) => {
-    const word = element("span", { class: "tinted", title: percent(weight) }, tinted.columns[place]);
+    const under = tinted.rows.length > MOST_NUMBERED ? [] : [element("rt", {}, percent(weight))];
+    const word = element("ruby", { class: "tinted", title: percent(weight) }, tinted.columns[place], ...under);
     word.style.setProperty("--share", weight.toFixed(4));
     return [word, " "];
   });

@@ -1,4 +1,4 @@
-// Words with their tags beneath them, and the spans that tags spell in colours of their types.
+// Words with their tags over them, and the spans that tags spell in colours of their types.
 
 import { element, percent } from "./common.js";
 
@@ -11,22 +11,23 @@ function hueOf(type) {
   return (hash * 137) % 360;
 }
 
-/** The words of a sentence, each above its tag; those of a span stand together. */
+/** The words of a sentence, each under its tag; those of a span stand together. */
 export function taggedWords({ words, answers, probabilities, spans }) {
   const made = words.map((word, place) => {
     const title = `${answers[place]}: ${percent(probabilities[place])}`;
     const manner = probabilities[place] < DOUBTFUL ? { title, class: "doubtful" } : { title };
     return element("ruby", manner, word, element("rt", {}, answers[place]));
   });
+  const parted = (from, to) => made.slice(from, to).flatMap((each) => [each, element("wbr")]);
   const line = element("span", { class: "tagged", dir: "auto" });
   let next = 0;
   for (const [type, start, end] of spans ?? []) {
-    line.append(...made.slice(next, start));
-    const span = element("span", { class: "span", title: type }, ...made.slice(start, end));
+    line.append(...parted(next, start));
+    const span = element("span", { class: "span", title: type }, ...parted(start, end));
     span.style.setProperty("--hue", hueOf(type));
-    line.append(span);
+    line.append(span, element("wbr"));
     next = end;
   }
-  line.append(...made.slice(next));
+  line.append(...parted(next));
   return line;
 }
