@@ -1,8 +1,10 @@
 """Copying: what is written next comes from the vocabulary, or from a place of the source.
 
-The pointer-generator network and its coverage (See et al. 2017, "Get To The Point", equations 8 to 13). Departure: the
+The pointer-generator network and its coverage (See et al. 2017, "Get To The Point", equations 8 to 13). Departures: the
 paper's switch reads the context, the decoder's state and its input; ours reads the state that the output layer reads,
-which is made of them.
+which is made of them. Our sources close with an end token, which is never copied: what looks at it goes to the
+vocabulary, as to the sentinel of Merity et al. (2017). Attention that has nothing to copy rests there, and if it could
+copy the end, every step would offer to stop.
 """
 
 import math
@@ -39,8 +41,8 @@ class Pointed(NamedTuple):
     """States to write from, the places of the source that they point at, and what they leave to the vocabulary."""
 
     states: Float[Tensor, "*place width"]
-    weights: Float[Tensor, "*place source"]  # α, which sum to one
-    switch: Float[Tensor, "*place"]  # p_gen = σ(switch) is what comes from the vocabulary
+    weights: Float[Tensor, "*place source"]  # α, zero at the end of the source
+    switch: Float[Tensor, "*place"]  # p_gen = σ(switch); (1 − p_gen) · α is copied, and the rest is written
 
     def flatten(self) -> "Pointed":
         """All rows and places in one axis."""
@@ -61,12 +63,18 @@ class Copying(nn.Module):
         self.switch = nn.Linear(width, 1)
 
     def forward(
-        self, states: Float[Tensor, "row target width"], weights: Float[Tensor, "row target source"]
+        self,
+        states: Float[Tensor, "row target width"],
+        weights: Float[Tensor, "row target source"],
+        lengths: Int[Tensor, " batch"],
     ) -> Pointed:
-        found = Pointed(states, weights, self.switch(states).squeeze(-1))
+        """What the weights of attention leave to copying; the rows of one sentence share its length."""
+        is_end = torch.arange(weights.shape[-1], device=weights.device) == lengths[:, None] - 1
+        is_end = is_end.repeat_interleave(len(weights) // len(lengths), 0)
+        found = Pointed(states, weights.masked_fill(is_end[:, None], 0.0), self.switch(states).squeeze(-1))
         if is_watched(self):
-            written = found.switch.sigmoid()[..., None]
-            origins = torch.cat([written, (1 - written) * weights], dim=-1)
+            copied = (-found.switch).sigmoid()[..., None] * found.weights
+            origins = torch.cat([1 - copied.sum(-1, keepdim=True), copied], dim=-1)
             note(self, self.looks_from, self.looks_at, origins[:, None])
         return found
 
@@ -101,13 +109,13 @@ def log_likelihood(
 ) -> Float[Tensor, " token"]:
     """log p(w) of the tokens that are wanted, some of them perhaps beyond the vocabulary, without those of all others.
 
-    p(w) = p_gen · P(w) + (1 − p_gen) · Σ_{i: x_i = w} α_i (See et al. 2017, equation 9), x the tokens of the source
-    that each place may copy.
+    p(w) = (1 − (1 − p_gen) · Σ_i α_i) · P(w) + (1 − p_gen) · Σ_{i: x_i = w} α_i (See et al. 2017, equation 9, where all
+    α sum to one), x the tokens of the source that each place may copy.
     """
     inside = wanted < logits.shape[-1]
     right = logits.gather(-1, wanted.where(inside, 0)[:, None]).squeeze(-1) - logits.logsumexp(-1)
     copied = (pointed.weights.to(logits.dtype) * (source == wanted[:, None])).sum(-1)
-    return _mix(right.where(inside, math.log(LEAST)), copied, pointed.switch.to(logits.dtype))
+    return _mix(right.where(inside, math.log(LEAST)), copied, *_shares(pointed, logits.dtype))
 
 
 def log_mixture(
@@ -116,12 +124,20 @@ def log_mixture(
     """The same of all tokens of the vocabulary, and of `further` ones beyond it."""
     own = F.pad(logits.log_softmax(-1), (0, further), value=math.log(LEAST))
     copied = torch.zeros_like(own).scatter_add(-1, source, pointed.weights.to(own.dtype))
-    return _mix(own, copied, pointed.switch.to(own.dtype)[:, None])
+    writes, copies = _shares(pointed, own.dtype)
+    return _mix(own, copied, writes[:, None], copies[:, None])
 
 
-def _mix(own: Tensor, copied: Tensor, switch: Tensor) -> Tensor:
-    """log(p_gen · exp(own) + (1 − p_gen) · copied), whose gradient is finite where nothing is copied."""
-    return torch.logaddexp(F.logsigmoid(switch) + own, F.logsigmoid(-switch) + copied.clamp(min=LEAST).log())
+def _shares(pointed: Pointed, dtype: torch.dtype) -> tuple[Float[Tensor, " token"], Float[Tensor, " token"]]:
+    """The logarithms of what goes to the vocabulary, p_gen + (1 − p_gen) (1 − Σ α), and of 1 − p_gen."""
+    switch, rest = pointed.switch.to(dtype), 1 - pointed.weights.to(dtype).sum(-1)
+    copies = F.logsigmoid(-switch)
+    return torch.logaddexp(F.logsigmoid(switch), copies + rest.clamp(min=LEAST).log()), copies
+
+
+def _mix(own: Tensor, copied: Tensor, writes: Tensor, copies: Tensor) -> Tensor:
+    """log(exp(writes + own) + exp(copies) · copied), whose gradient is finite where nothing is copied."""
+    return torch.logaddexp(writes + own, copies + copied.clamp(min=LEAST).log())
 
 
 def coverage_loss(weights: Float[Tensor, "row target source"]) -> Float[Tensor, "row target"]:

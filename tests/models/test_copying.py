@@ -10,7 +10,7 @@ from regard.attention.scores import Additive, Covered
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.tokenisers.spaces import SpaceTokeniser
-from regard.models.copying import Pointed, coverage_loss, log_likelihood, log_mixture
+from regard.models.copying import Copying, Pointed, coverage_loss, log_likelihood, log_mixture
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.models.transformer.network import Transformer, TransformerOptions
 from regard.tasks.translation.copying import CopyingCrossEntropy, forced_copies
@@ -56,6 +56,18 @@ def test_a_word_that_stands_twice_is_copied_from_both_places() -> None:
     assert log_likelihood(logits, pointed, source, torch.tensor([1])).exp().item() == pytest.approx(0.625)
 
 
+def test_what_looks_at_the_end_is_written() -> None:
+    """Half is copied, of which .6 looks at the end: a is left .2, so P = (.5, .5) has 1 − .2 = .8 of p."""
+    logits, source = torch.zeros(1, 2), torch.tensor([[1, 0, 0]])
+    switch = Copying(1)
+    torch.nn.init.zeros_(switch.switch.weight)
+    torch.nn.init.zeros_(switch.switch.bias)
+    pointed = switch(torch.zeros(1, 1, 1), torch.tensor([[[0.4, 0.6, 0.0]]]), torch.tensor([2])).flatten()
+    torch.testing.assert_close(pointed.weights, torch.tensor([[0.4, 0.0, 0.0]]))
+    torch.testing.assert_close(log_mixture(logits, pointed, source, 0).exp(), torch.tensor([[0.4, 0.6]]))
+    assert log_likelihood(logits, pointed, source, torch.tensor([0])).exp().item() == pytest.approx(0.4)
+
+
 def test_coverage_costs_what_is_looked_at_again() -> None:
     """Looks at (.7, .3), (.4, .6), (0, 1): first nothing, then .4 + .3, then 0 + .9, for c is (1.1, .9) by then."""
     looks = torch.tensor([[[0.7, 0.3], [0.4, 0.6], [0.0, 1.0]]])
@@ -98,16 +110,14 @@ def test_the_loss_is_that_of_a_naive_loop(task: CopyingTranslation) -> None:
         words = [*source.split(), "</s>"]
         for place, word in enumerate([*target.split(), "</s>"]):
             own = task.model.logits(found.pointed.states[place]).softmax(-1)
-            weights, written = found.pointed.weights[place], found.pointed.switch[place].sigmoid()
+            weights, copies = found.pointed.weights[place], 1 - found.pointed.switch[place].sigmoid()
             known = {"a": 4, "b": 5, "c": 6, "</s>": 3}
-            every = written * own
+            every = (1 - copies * weights.sum()) * own
             for i, other in enumerate(words):
                 if other in known:
-                    every[known[other]] = every[known[other]] + (1 - written) * weights[i]
-            copied = sum(
-                ((1 - written) * weights[i] for i, other in enumerate(words) if other == word), torch.zeros(())
-            )
-            p = copied if word in words and word not in known else every[known.get(word, 1)]
+                    every[known[other]] = every[known[other]] + copies * weights[i]
+            is_beyond = word in words and word not in known
+            p = copies * weights[[other == word for other in words]].sum() if is_beyond else every[known.get(word, 1)]
             total -= (1 - smoothing) * p.log() + smoothing * every.log().mean()
             total += coverage * torch.minimum(weights, looked).sum()
             looked = looked + weights

@@ -219,7 +219,8 @@ class Seq2Seq(nn.Module):
         """As `write`, of a model that copies: also where each state looks, and whether it copies from there."""
         assert self.copying is not None
         parts, past, weights = self._steps(self._embed(target), memory, past)
-        return self.copying(self.dropout(self.decoder.readout(*parts)), weights), past
+        lengths = memory.allowed.sum(-1).flatten()
+        return self.copying(self.dropout(self.decoder.readout(*parts)), weights, lengths), past
 
     def _embed(self, tokens: Int[Tensor, "row time"]) -> Float[Tensor, "row time depth"]:
         return self.dropout(self.target_embedding(tokens))

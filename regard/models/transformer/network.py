@@ -273,7 +273,7 @@ class Transformer(nn.Module):
         assert self.copying is not None
         states, caches = self.write(target, memory, past)
         weights = self.pointer(states, memory.pointer[0], Lengths(memory.lengths))
-        return self.copying(states, weights), caches
+        return self.copying(states, weights, memory.lengths), caches
 
     def token_weights(self) -> Float[Tensor, "token width"]:
         """What a state is multiplied with to score every token."""
