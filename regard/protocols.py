@@ -17,6 +17,7 @@ from regard.answers import Followed as Followed
 from regard.answers import Tags as Tags
 from regard.answers import TextVectors as TextVectors
 from regard.base.progress import Progress, Remark
+from regard.data.examples import Amount
 from regard.data.vectors.word_vectors import WordVectors
 from regard.measures import Better as Better
 from regard.measures import Measure as Measure
@@ -51,6 +52,15 @@ class Prepared(Protocol):
 
     def files(self) -> dict[str, bytes]:
         """What travels in the model folder: tokenisers, names of labels, scaling."""
+
+
+@runtime_checkable
+class HoldsTexts(Prepared, Protocol):
+    """Data of text: how much of it there is to learn from, and texts that are not learnt from, as people write them."""
+
+    @property
+    def amount(self) -> Amount: ...
+    def unlearnt_texts(self) -> Iterable[str]: ...
 
 
 @runtime_checkable

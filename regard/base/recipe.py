@@ -39,6 +39,11 @@ class Recipe(Options):
 
     family: str = Field(default="transformer", description="The family of the model: `regard families` lists them.")
     task: str = Field(description="What the model is to do; where a recipe does not say, what its family does first.")
+    description: str = Field(
+        default="",
+        max_length=300,
+        description="What the model knows, in a sentence for whoever tries it; `regard info` and servers show it.",
+    )
     seed: int = Field(default=1, ge=0, lt=2**63, description="The seed of everything random.")
     start_from: str | None = Field(
         default=None,
@@ -52,6 +57,18 @@ class Recipe(Options):
     def inheritance(self) -> dict[str, Any]:
         """What a recipe that starts from the model of this one takes over, beside its model, where it says nothing."""
         return {}
+
+
+class TextRecipe(Recipe):
+    """A recipe of a task that reads text."""
+
+    examples: int = Field(
+        default=3,
+        ge=0,
+        le=10,
+        description="Texts of the validation data that are kept in the model folder, for people to try the model with; "
+        "0 keeps none, where the text is private or must not be passed on.",
+    )
 
 
 Kind = TypeVar("Kind", bound=Options)

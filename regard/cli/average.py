@@ -33,7 +33,8 @@ def command(
     if not steps:
         raise Fault(f"{run} has no checkpoints to average; it saves one every {every} steps.")
     weights = folder.mean_of(steps)
-    kept = {name: content for name, content in files.items() if name != checkpoint.SCORES}
+    of_weights = (checkpoint.SCORES, checkpoint.CERTAINTY)
+    kept = {name: content for name, content in files.items() if name not in of_weights}
     with whole_folder(out, MODEL_FOLDER) as beside:
         checkpoint.update_folder(beside, kept | {checkpoint.WEIGHTS: checkpoint.weights_to_bytes(weights)})
     fewer = f", of which there are no more than {len(steps)}" if len(steps) < last else ""

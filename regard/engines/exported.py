@@ -15,12 +15,12 @@ from regard.base.files import checksum, read_regular_file, write_file
 from regard.base.recipe import Options, check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, load_tokenisers
 from regard.decoding.options import DecodingOptions
-from regard.runs.folder import RECIPE, SCORES, WEIGHTS, read_folder, read_manifest, read_recipe
+from regard.runs.folder import ABOUT, CERTAINTY, RECIPE, SCORES, WEIGHTS, read_folder, read_manifest, read_recipe
 
 CTRANSLATE2, ONNX = "ctranslate2", "onnx"  # where in a model folder exports are looked for
 SHORTLIST, LISTED = "vmap.txt", "shortlist.npz"  # of CTranslate2, which chose the name, and beside ONNX graphs
 RECORD = "export.json"
-_UNCOPIED = (RECIPE, SCORES)  # files of a model folder that no export depends on
+_UNCOPIED = (RECIPE, SCORES, ABOUT, CERTAINTY)  # files of a model folder that no export depends on
 _FORMAT = 1
 
 

@@ -18,6 +18,8 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.base.files import finite, write_file
 from regard.runs.folder import (
+    ABOUT,
+    CERTAINTY,
     MANIFEST,
     RECIPE,
     SCORES,
@@ -33,6 +35,8 @@ from regard.runs.folder import (
 from regard.training.snapshot import Facts, Snapshot, Validation
 
 __all__ = [
+    "ABOUT",
+    "CERTAINTY",
     "MANIFEST",
     "RECIPE",
     "SCORES",

@@ -21,6 +21,8 @@ MANIFEST = "manifest.json"
 WEIGHTS = "weights.safetensors"
 RECIPE = "recipe.toml"
 SCORES = "scores.json"
+ABOUT = "about.json"  # what it learnt from, how large it is, what to try
+CERTAINTY = "certainty.json"  # how sure it is of its outputs as a rule
 
 
 def update_folder(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -16,22 +16,24 @@ from regard.base.faults import Fault
 from regard.base.files import write_file
 from regard.base.parsing import parse_json
 from regard.base.progress import Progress, Remark
-from regard.base.recipe import Recipe, differences, write
+from regard.base.recipe import Recipe, TextRecipe, differences, write
 from regard.families import check_recipe, task_class, with_settings
 from regard.hardware.devices import pick_device
 from regard.model import build_task, check_room, check_weights, load
-from regard.protocols import Begins, Outlines, OwnWeights, Prepared, Settles
+from regard.protocols import Begins, HoldsTexts, Outlines, OwnWeights, Prepared, Settles
 from regard.runs import checkpoint
+from regard.runs.about import about_data
 from regard.runs.checkpoint import RunFolder
 from regard.runs.validate import check_best_by
+from regard.tasks import TASKS
 from regard.training.pace import PLAN
 from regard.training.snapshot import Facts, load_weights, named_weights
 from regard.verbs.table import has
 
 Plan = Callable[[Any, Any, Path], list[str]]  # from a recipe and its prepared data to settings
 READER = "model.reader."  # begins the names of weights that read text, whatever comes of it
-# What may differ between a run and its resumption: where it stops and where it is computed, not what is learnt.
-STOPS = ("training.steps", "training.patience", "training.device")
+# What may differ between a run and its resumption: where it stops, where it is computed and what is said of it.
+STOPS = ("training.steps", "training.patience", "training.device", "description", "examples")
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,10 @@ def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, 
         if (old := run_folder.folder / file).exists() and old.read_bytes() != content:
             raise Fault(f"{old} is not that of the data, which was prepared anew; start another run.")
         files[file] = content
+    if isinstance(recipe, TextRecipe) and isinstance(prepared, HoldsTexts):
+        parameters = parameters_of(task) if isinstance(task, nn.Module) else None
+        about = about_data(prepared, parameters, recipe.examples, TASKS[recipe.task].reads)
+        files[checkpoint.ABOUT] = about.to_bytes()
     # The recipe comes last: where it lies, a run has all that it began with.
     header = f"Written by regard {__version__}: the whole recipe of this model, every default written out."
     files[checkpoint.RECIPE] = write(recipe, header).encode()
@@ -214,12 +220,17 @@ def device_of(run: Run) -> torch.device:
     return next(run.task.parameters()).device if isinstance(run.task, nn.Module) else torch.device("cpu")
 
 
+def parameters_of(task: nn.Module) -> int:
+    """How many weights a task learns or keeps."""
+    return sum(parameter.numel() for parameter in task.parameters())
+
+
 def describe(run: Run) -> list[str]:
     """What is about to be trained, in a few lines."""
     own = run.task.outline(run.recipe) if isinstance(run.task, Outlines) else []
     if not isinstance(run.task, nn.Module):
         return own
-    parameters = sum(parameter.numel() for parameter in run.task.parameters())
+    parameters = parameters_of(run.task)
     frozen = sum(parameter.numel() for parameter in run.task.parameters() if not parameter.requires_grad)
     size = f"{run.recipe.family} of {parameters:,} parameters on {device_of(run)}"
     parts = ", ".join(getattr(run.recipe.training, "freeze", []))

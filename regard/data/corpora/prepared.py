@@ -33,6 +33,7 @@ from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_ch
 from regard.data.corpora.options import PairData
 from regard.data.corpora.shards import Pairs, Shard
 from regard.data.corpora.text import file_of
+from regard.data.examples import Amount
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers
 
 _FORMAT = 4
@@ -58,6 +59,14 @@ class PreparedPairs:
     def report(self) -> list[str]:
         """What was read, and what was dropped and why."""
         return self.cleaning.lines()
+
+    @property
+    def amount(self) -> Amount:
+        return Amount(len(self.train.source_lengths), "pairs")
+
+    def unlearnt_texts(self) -> Iterator[str]:
+        """The sources of the validation pairs."""
+        return (source for source, _ in self.valid)
 
     def files(self) -> dict[str, bytes]:
         """The files of its tokenisers in a model folder."""

@@ -4,7 +4,7 @@
 """
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from regard.base.files import checksum, write_file
 from regard.base.progress import Progress, Remark
 from regard.data.corpora.prepared import make_folder
 from regard.data.corpora.text import file_of
+from regard.data.examples import Amount
 from regard.data.generated.corpora import generated_opinions
 from regard.data.labelled.options import LabelledData
 from regard.data.labelled.reading import Example, first_digit, read_examples
@@ -94,6 +95,19 @@ class PreparedExamples:
     report: list[str]
     vectors: ReadyVectors | None = None
     extra: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def amount(self) -> Amount:
+        return Amount(len(self.splits["train"]), "texts")
+
+    def unlearnt_texts(self) -> Iterator[str]:
+        """The validation texts as the tokeniser spells them; the aspect that one is asked about stands in brackets."""
+        texts = self.splits["valid"]
+        for row in range(len(texts)):
+            if self.tokeniser.unknown in texts.text(row):
+                continue
+            text, aspect = (self.tokeniser.decode(tokens) for tokens in (texts.text(row), texts.aspect(row)))
+            yield text.replace(aspect, f"[{aspect}]", 1) if aspect else text
 
     def files(self) -> dict[str, bytes]:
         """What a model folder needs of it."""

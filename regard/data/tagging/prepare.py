@@ -6,6 +6,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from regard.base.progress import Progress
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import make_folder
 from regard.data.corpora.text import file_of
+from regard.data.examples import Amount
 from regard.data.tagging.files import ReadingReport, TaggedSentence, read_sentences
 from regard.data.tagging.lexicon import UNKNOWN, Lexicon, make_lexicon
 from regard.data.tagging.options import HoldOut, TaggingData
@@ -74,6 +76,15 @@ class PreparedTags:
     splits: Mapping[str, TaggedSplit]
     report: list[str]
     tokeniser: Tokeniser | None = None  # of words, for families that read parts of them
+
+    @property
+    def amount(self) -> Amount:
+        return Amount(len(self.splits["train"].lengths), "sentences")
+
+    def unlearnt_texts(self) -> Iterator[str]:
+        """The validation sentences, a space between two words."""
+        for start, end in pairwise(self.splits["valid"].starts):
+            yield " ".join(self.forms[form] for form in self.splits["valid"].forms[start:end])
 
     def files(self) -> dict[str, bytes]:
         """What a model folder needs of it."""

@@ -7,7 +7,7 @@ makes is the same to the byte.
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,7 @@ from regard.base.recipe import differences
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
 from regard.data.corpora.text import file_of, lines_in_words
+from regard.data.examples import Amount
 from regard.data.texts.lines import Line, lines_of_split, name_of
 from regard.data.texts.options import SPLITS, LanguageData, LanguageModelData, SpelledData, WordsData
 from regard.data.texts.phrases import Pair, join_phrases, learn_phrases
@@ -84,6 +85,18 @@ class PreparedText:
     tokeniser: Tokeniser
     splits: dict[str, np.ndarray]
     report: list[str]
+
+    @property
+    def amount(self) -> Amount:
+        return Amount(len(self.splits["train"]), "tokens")
+
+    def unlearnt_texts(self) -> Iterator[str]:
+        """The lines of the validation text, as the tokeniser spells them."""
+        tokens = self.splits.get("valid", self.splits["train"][:0])
+        ends = np.flatnonzero(tokens == self.tokeniser.end)
+        for start, end in pairwise([0, *(ends + 1)]):
+            if self.tokeniser.unknown not in tokens[start:end]:
+                yield self.tokeniser.decode(tokens[start : end - 1].tolist())
 
     def files(self) -> dict[str, bytes]:
         """What travels in the model folder."""

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from regard.base.recipe import Recipe
+from regard.base.recipe import TextRecipe
 from regard.data.labelled.options import LabelledData
 from regard.models.text.inputs import InputOptions
 from regard.training.options import OptimizerOptions, TrainingOptions
@@ -38,7 +38,7 @@ def reads_pairs(model: Any) -> bool:
     return getattr(model, "segments", 1) > 1
 
 
-class ClassificationRecipe(Recipe):
+class ClassificationRecipe(TextRecipe):
     """All that decides a model of the classes of texts: family, data, model and training."""
 
     data: LabelledData = Field(description="The labelled texts.")

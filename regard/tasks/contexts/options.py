@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from regard.base.recipe import Recipe
+from regard.base.recipe import TextRecipe
 from regard.data.texts.options import SpelledData
 from regard.training.options import TrainingOptions
 
@@ -16,7 +16,7 @@ class ContextsTraining(TrainingOptions):
     best_by: str = Field(default="perplexity", description="The validation measure that says which weights are best.")
 
 
-class ContextsRecipe(Recipe):
+class ContextsRecipe(TextRecipe):
     """All that decides a model of words in their contexts: family, data, model and training."""
 
     data: SpelledData = Field(description="The text and how it is cut into tokens.")

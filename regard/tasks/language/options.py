@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from regard.base.recipe import Recipe
+from regard.base.recipe import TextRecipe
 from regard.data.texts.options import LanguageModelData
 from regard.decoding.options import DecodingOptions
 from regard.training.options import CountingOptions, TrainingOptions
@@ -12,7 +12,7 @@ from regard.training.options import CountingOptions, TrainingOptions
 USUAL_SPAN = 35
 
 
-class LanguageRecipe(Recipe):
+class LanguageRecipe(TextRecipe):
     """What decides every language model, however it learns: family, data, model and search."""
 
     data: LanguageModelData = Field(description="The text and how it is cut into tokens.")

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from regard.base.recipe import Options, Recipe
+from regard.base.recipe import Options, TextRecipe
 from regard.data.texts.options import LanguageData, TextTokeniserOptions
 from regard.training.options import TrainingOptions
 
@@ -49,7 +49,7 @@ class MaskedData(LanguageData):
     tokeniser: MaskedTokeniserOptions = Field(MaskedTokeniserOptions(), description="How text is cut into tokens.")
 
 
-class MaskedRecipe(Recipe):
+class MaskedRecipe(TextRecipe):
     """All that decides a model of masked tokens: family, data, model and training."""
 
     data: MaskedData = Field(description="The text and how it is cut into tokens.")

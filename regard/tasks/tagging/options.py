@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from regard.base.recipe import Recipe
+from regard.base.recipe import TextRecipe
 from regard.data.tagging.options import TaggingData
 from regard.models.text.inputs import InputOptions
 from regard.tasks.tagging.measures import OF_SPANS
@@ -42,7 +42,7 @@ class TaggingTraining(TrainingOptions):
     optimizer: TaggingOptimizer = Field(default_factory=TaggingOptimizer, description="The optimiser.")
 
 
-class TaggingRecipe(Recipe):
+class TaggingRecipe(TextRecipe):
     """All that decides a tagger: family, data, model and training."""
 
     data: TaggingData = Field(description="The sentences and their tags.")

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from regard.base.recipe import Recipe
+from regard.base.recipe import TextRecipe
 from regard.data.corpora.options import PairData
 from regard.decoding.options import DecodingOptions
 from regard.models.copying import can_copy
@@ -42,7 +42,7 @@ class TranslationTraining(TextTraining):
         return self
 
 
-class TranslationRecipe(Recipe):
+class TranslationRecipe(TextRecipe):
     """All that decides a translator: family, data, model, training and search."""
 
     data: PairData = Field(description="The text and how it is cut into tokens.")

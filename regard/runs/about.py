@@ -1,0 +1,54 @@
+"""What a model folder says about its model to whoever tries it: what it learnt from, how large it is, what to try."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from regard.base.faults import Fault
+from regard.data.examples import Amount, beginnings, choose_examples
+from regard.protocols import HoldsTexts
+from regard.runs.folder import ABOUT, read_folder, read_manifest
+
+_FILES = ("source", "target", "pairs", "file")  # what names the files of a corpus that is a table
+
+
+class About(BaseModel):
+    """What is known when a run begins; of older folders nothing is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    amount: Amount | None = None
+    parameters: int | None = Field(None, ge=0)
+    examples: list[str] | None = Field(None, max_length=10)  # none where a folder is older than examples
+
+    def to_bytes(self) -> bytes:
+        return self.model_dump_json(indent=1).encode()
+
+
+def about_data(prepared: HoldsTexts, parameters: int | None, count: int, reads: str) -> About:
+    """What is known of data that was made ready, with so many examples; of a model of prompts they are beginnings."""
+    texts: Iterable[str] = prepared.unlearnt_texts()
+    examples = choose_examples(beginnings(texts) if reads == "prompt" else texts, count) if count else []
+    return About(amount=prepared.amount, parameters=parameters, examples=examples)
+
+
+def read_about(folder: Path) -> About:
+    """What a model folder says about its model; a folder that says nothing is no fault."""
+    if ABOUT not in read_manifest(folder):
+        return About()
+    try:
+        return About.model_validate_json(read_folder(folder, [ABOUT])[ABOUT])
+    except ValidationError:
+        raise Fault(f"{folder / ABOUT} is damaged: it does not say what the model is about.") from None
+
+
+def data_names(recipe: dict[str, Any]) -> list[str]:
+    """What the model of a recipe, a table, learns from: `SET:path` of the catalogue, or a file without where it lies."""
+    found = recipe["data"].get("train", [])
+    files: list[Any] = []
+    for corpus in found if isinstance(found, list) else [found]:
+        files += [corpus.get(name) for name in _FILES] if isinstance(corpus, dict) else [corpus]
+    names = [file if ":" in file else Path(file).name for file in files if isinstance(file, str)]
+    return list(dict.fromkeys(names))
