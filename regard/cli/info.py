@@ -28,6 +28,8 @@ def command(
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.model import load
     from regard.protocols import Describes
+    from regard.runs.about import about_in_words, data_names, read_about
+    from regard.runs.folder import read_recipe
     from regard.runs.scores import read_scores, score_in_words
     from regard.training.pace import read_course
 
@@ -35,7 +37,12 @@ def command(
     course = read_course(model / "training")
     recipe, task = loaded.recipe, loaded.task
     own = loaded.facts()
+    about, table = read_about(model), read_recipe(model)
     facts = own | {
+        "description": recipe.description,
+        "data": data_names(table),
+        "amount": about.amount and asdict(about.amount),
+        "examples": about.examples,
         "verbs": loaded.verbs,
         "sizes": recipe.model.model_dump(),
         "cost": task.cost(length) if isinstance(task, Describes) else {},
@@ -49,6 +56,8 @@ def command(
         return
     for name, value in own.items():
         print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(str(value))}")
+    for name, said in about_in_words(about, table).items():
+        print(f"{name:15}{printable(said)}")
     print(f"{'can':15}{', '.join(facts['verbs'])}")
     for number, line in enumerate(textwrap.wrap(", ".join(_options(facts["sizes"])), WIDTH)):
         print(f"{'' if number else 'built':15}{line}")

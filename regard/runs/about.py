@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.base.faults import Fault
 from regard.data.examples import Amount, beginnings, choose_examples
-from regard.protocols import HoldsTexts
 from regard.runs.folder import ABOUT, read_folder, read_manifest
+
+if TYPE_CHECKING:
+    from regard.protocols import HoldsTexts
 
 _FILES = ("source", "target", "pairs", "file")  # what names the files of a corpus that is a table
 
@@ -27,7 +29,7 @@ class About(BaseModel):
         return self.model_dump_json(indent=1).encode()
 
 
-def about_data(prepared: HoldsTexts, parameters: int | None, count: int, reads: str) -> About:
+def about_data(prepared: "HoldsTexts", parameters: int | None, count: int, reads: str) -> About:
     """What is known of data that was made ready, with so many examples; of a model of prompts they are beginnings."""
     texts: Iterable[str] = prepared.unlearnt_texts()
     examples = choose_examples(beginnings(texts) if reads == "prompt" else texts, count) if count else []
@@ -44,8 +46,18 @@ def read_about(folder: Path) -> About:
         raise Fault(f"{folder / ABOUT} is damaged: it does not say what the model is about.") from None
 
 
+def about_in_words(about: About, recipe: dict[str, Any]) -> dict[str, str]:
+    """The same for people, by what it answers; the recipe is that of the folder."""
+    names = ", ".join(data_names(recipe))
+    learnt = [f"{about.amount.count:,} {about.amount.unit}"] if about.amount else []
+    found = {"knows": recipe.get("description", ""), "learnt from": " of ".join([*learnt, *([names] if names else [])])}
+    if about.examples:
+        found["try"] = about.examples[0]
+    return {name: value for name, value in found.items() if value}
+
+
 def data_names(recipe: dict[str, Any]) -> list[str]:
-    """What the model of a recipe, a table, learns from: `SET:path` of the catalogue, or a file without where it lies."""
+    """What the model of a recipe learns from: `SET:path` of the catalogue, or the name of a file, not where it lies."""
     found = recipe["data"].get("train", [])
     files: list[Any] = []
     for corpus in found if isinstance(found, list) else [found]:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,8 +12,9 @@ from regard.base.parsing import parse_json
 from regard.base.progress import ignore_remark
 from regard.decoding.pauses import between_steps
 from regard.engines.fast import Choice
-from regard.runs.folder import SCORES, read_folder
-from regard.serving.doors.records import Language, ModelAnswer, TranslatorAnswer
+from regard.runs.about import data_names, read_about
+from regard.runs.folder import SCORES, read_folder, read_recipe
+from regard.serving.doors.records import Language, LearntAmount, ModelAnswer, TranslatorAnswer
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
@@ -121,6 +122,7 @@ class ServedModel(Served):
     def describe(self) -> ModelAnswer:
         recipe = self.model.recipe
         return ModelAnswer(
+            **known_of(self.folder) | {"parameters": self.model.parameters},
             name=self.name,
             task=recipe.task,
             reads=self.reads,
@@ -215,6 +217,7 @@ class ServedTranslator(FolderTranslator, Served):
 
     def describe(self) -> TranslatorAnswer:
         return TranslatorAnswer(
+            **known_of(self.folder),
             name=self.name,
             task="translation",
             reads=self.reads,
@@ -258,6 +261,18 @@ class ServedTranslator(FolderTranslator, Served):
             return super().run(plan, pieces)
         except TextFault as fault:
             raise Fault(fault.sentence) from None
+
+
+def known_of(folder: Path) -> dict[str, Any]:
+    """What a model folder says of what its model knows."""
+    about, recipe = read_about(folder), read_recipe(folder)
+    return {
+        "description": recipe.get("description", ""),
+        "data": data_names(recipe),
+        "amount": about.amount and LearntAmount(**asdict(about.amount)),
+        "parameters": about.parameters,
+        "examples": about.examples,
+    }
 
 
 def read_scores(folder: Path) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from pretend import MODELS, WORDS, Pretending
 from scenes import scene
 
 from regard.serving.static import page_files
-from regard.viewing.page import write_page
+from regard.viewing.page import scene_page
 
 pytestmark = pytest.mark.browser
 
@@ -74,7 +74,7 @@ def test_a_language_that_was_chosen_is_kept_with_all_that_is_shown(
 
 
 def test_a_page_in_a_file_has_its_languages_too(browser: Browser, reads: Callable[[str], None], tmp_path: Path) -> None:
-    write_page(scene(["um", "dois"], ["one", "two"]), tmp_path / "page.html")
+    scene_page(scene(["um", "dois"], ["one", "two"])).write(tmp_path / "page.html")
     reads("pt-BR")
     browser.open(tmp_path / "page.html")
     assert browser.text("h1") == "Para onde o modelo olha"

@@ -361,10 +361,24 @@ class LookAnswer(DoorAnswer):
     looks: dict[str, Any]
 
 
+class LearntAmount(DoorAnswer):
+    count: int
+    unit: Literal["pairs", "texts", "sentences", "tokens"]
+
+
 class ModelAnswer(DoorAnswer):
-    """A model that is served, whatever it does."""
+    """A model that is served, whatever it does; what its folder does not say is null.
+
+    The description is whatever its recipe says of it, data are the names of what it learnt from, and examples are texts
+    that it was not learnt from.
+    """
 
     name: str
+    description: str
+    data: list[str]
+    amount: LearntAmount | None
+    parameters: int | None
+    examples: list[str] | None
     task: str
     reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words"]
     family: str

@@ -2,6 +2,7 @@
 
 import { remember, wished } from "./address.js";
 import { byId, element, percent, section } from "./common.js";
+import { showKnowledge } from "./knowing.js";
 import { mountLooking, showLooking } from "./looking.js";
 import { savable } from "./saving.js";
 import { ask, Refusal } from "./server.js";
@@ -40,6 +41,10 @@ function makeField() {
   const kind = kindOfField(model());
   byId("input-title").textContent = say(`answer.${kind}`);
   byId("raw-label").hidden = model().reads !== "tokens";
+  showKnowledge(byId("answer-knowing"), [model()], (text) => {
+    byId("input").value = text;
+    answerAgain();
+  });
   if (byId("input").dataset.reads === model().reads) return;
   const made = element("input", { id: "input", required: "", "data-reads": model().reads, ...FIELDS[kind] });
   byId("input").replaceWith(made);
@@ -152,7 +157,8 @@ export function mountAnswering(served, granted) {
   part.hidden = true;
   const trouble = element("p", { id: "answer-trouble", class: "trouble", role: "alert", hidden: "" });
   const looking = element("div", { id: "looking", hidden: "" });
-  byId("answer-desk").append(form, preview, trouble, part, looking);
+  const knowing = element("div", { id: "answer-knowing", class: "knowing" });
+  byId("answer-desk").append(form, knowing, preview, trouble, part, looking);
   savable(part, "answer", () => shown);
   mountLooking(looking);
   choice.addEventListener("change", () => {

@@ -2,6 +2,7 @@
 
 import { remember, wished, wishedAll } from "./address.js";
 import { button, byId, element } from "./common.js";
+import { showKnowledge } from "./knowing.js";
 import { drawingWanted, followSearch, searchControls, searchWanted } from "./searching.js";
 import { say } from "./texts.js";
 import { goOn, makeWriter, readPrompt, stopWriter } from "./writer.js";
@@ -86,6 +87,7 @@ function arrangeWriters(names) {
   const chosen = models.filter(({ name }) => names.includes(name));
   writers = chosen.map((model) => kept.get(model.name) ?? makeWriter(model, heard));
   byId("writers").replaceChildren(...writers.map(({ root }) => root));
+  showKnowledge(byId("generate-knowing"), chosen, (text) => choose(text, text));
 }
 
 function modelChoice() {
@@ -120,7 +122,8 @@ export function mountGenerating(served, limits) {
   const search = searchControls(limits, generateAgain);
   const form = element("form", { id: "prompting", class: "prompting" }, label, field, modelChoice(), search, doing);
   const about = element("p", { class: "caption" }, say("prompt.about"));
-  byId("generate-desk").append(form, about, element("div", { id: "writers", class: "writers" }));
+  const knowing = element("div", { id: "generate-knowing", class: "knowing" });
+  byId("generate-desk").append(form, knowing, about, element("div", { id: "writers", class: "writers" }));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     clearTimeout(waiting);

@@ -4,6 +4,7 @@ import { remember, wished } from "./address.js";
 import { chosenModels, choosePair, mountChoosing, sideNames } from "./choosing.js";
 import { byId, element, word } from "./common.js";
 import { explain, mountExplaining, openView } from "./explaining.js";
+import { showKnowledge } from "./knowing.js";
 import { light } from "./linking.js";
 import { focusPlace } from "./next.js";
 import { changeSentence, makePanel, stop, tokenOfWord, translate } from "./panel.js";
@@ -47,6 +48,10 @@ function arrangePanels() {
   byId("subject-model").replaceChildren(...names);
   byId("subject-model").hidden = panels.length < 2;
   byId("sides").classList.toggle("several", panels.length > 1);
+  showKnowledge(byId("knowing"), chosenModels(), (text) => {
+    writeText(text);
+    translateAll();
+  });
 }
 
 function newPanel(model) {

@@ -1,0 +1,44 @@
+// What models know: their description, what they learnt from, how large they are and how well they did; texts to try.
+
+import { button, element } from "./common.js";
+import { decimal, say, sayParts } from "./texts.js";
+
+/** Say what models know, and offer texts to try; `take` hears of one that is chosen. */
+export function showKnowledge(holder, models, take) {
+  const examples = models.find(({ examples: own }) => own?.length)?.examples ?? [];
+  const tries = examples.map((text) => {
+    const chosen = button({ class: "plain example", dir: "auto" }, text);
+    chosen.addEventListener("click", () => take(text));
+    return chosen;
+  });
+  const trying = tries.length ? [say("knowing.try"), ...tries] : [say("knowing.no_examples")];
+  const offered = element("p", { class: "trying" }, ...trying.flatMap((part, place) => (place ? [" ", part] : [part])));
+  const isOfText = models.some(({ reads }) => !["nodes", "picture", "words"].includes(reads));
+  holder.replaceChildren(...models.map(paragraph), ...(isOfText ? [offered] : []));
+}
+
+function paragraph(model) {
+  const { name, description, parameters } = model;
+  const knows = { model: element("b", {}, name), description: element("span", { dir: "auto" }, description) };
+  const sentences = [learntFrom(model), parameters && say("knowing.parameters", { count: parameters }), score(model)];
+  const facts = sentences.filter(Boolean).join(" ");
+  const warned = description ? ` ${say("knowing.elsewhere")}` : "";
+  const said = description ? sayParts("knowing.knows", knows) : [knows.model];
+  return element("p", {}, ...said, warned, facts ? element("small", {}, ` ${facts}`) : "");
+}
+
+/** What a model learnt from, as far as its folder says so. */
+function learntFrom({ amount, data }) {
+  const names = (data ?? []).join(", ");
+  const counted = amount ? say(`knowing.${amount.unit}`, { count: amount.count }) : "";
+  if (counted && names) return say("knowing.learnt_names", { amount: counted, names });
+  if (counted) return say("knowing.learnt", { amount: counted });
+  return names ? say("knowing.names", { names }) : "";
+}
+
+/** The first score on a test, or else on validation data. */
+function score({ scores = [] }) {
+  const best = scores.find(({ split }) => split === "test") ?? scores.find(({ split }) => split === "valid");
+  if (!Number.isFinite(best?.value)) return "";
+  return say(`knowing.score_${best.split}`, { metric: best.metric, value: decimal(best.value, 1) });
+}
