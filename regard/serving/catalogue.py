@@ -9,7 +9,7 @@ from regard import __version__
 from regard.engines.fast import Choice
 from regard.runs.folder import read_recipe
 from regard.serving.doors.bodies import LanguagesBody
-from regard.serving.doors.records import ModelsAnswer
+from regard.serving.doors.model_records import ModelsAnswer
 from regard.serving.http.refusals import Refusal
 from regard.serving.languages import Detected, Detector, find_code, is_named, name_of
 from regard.serving.metrics import Metrics

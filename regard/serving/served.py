@@ -14,7 +14,8 @@ from regard.decoding.pauses import between_steps
 from regard.engines.fast import Choice
 from regard.runs.about import data_names, read_about
 from regard.runs.folder import SCORES, read_folder, read_recipe
-from regard.serving.doors.records import Language, LearntAmount, ModelAnswer, TranslatorAnswer
+from regard.serving.doors.model_records import LearntAmount, ModelAnswer, TranslatorAnswer
+from regard.serving.doors.records import Language
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest

@@ -313,8 +313,12 @@ def test_info(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "transformer" in said
     assert "en-pt" in said
+    assert "learnt from    285 pairs of small.en, small.pt\n" in said
     assert main(["info", str(trained), "--json", "--length", "64"]) == 0
     facts = json.loads(capsys.readouterr().out)
+    assert facts["amount"] == {"count": 285, "unit": "pairs"}
+    assert len(facts["examples"]) == 3
+    assert facts["examples"][0] in said
     assert facts["parameters"] == 15_376
     assert facts["cost"]["weights"] == 5 * 2 * 64**2
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from regard.base.faults import Fault
 from regard.protocols import Answer, Tags
-from regard.serving.doors.records import ModelAnswer
+from regard.serving.doors.model_records import ModelAnswer
 from regard.serving.served import Reads, Served
 
 

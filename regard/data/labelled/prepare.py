@@ -106,7 +106,7 @@ class PreparedExamples:
         for row in range(len(texts)):
             if self.tokeniser.unknown in texts.text(row):
                 continue
-            text, aspect = (self.tokeniser.decode(tokens) for tokens in (texts.text(row), texts.aspect(row)))
+            text, aspect = (self.tokeniser.decode(tokens.tolist()) for tokens in (texts.text(row), texts.aspect(row)))
             yield text.replace(aspect, f"[{aspect}]", 1) if aspect else text
 
     def files(self) -> dict[str, bytes]:

@@ -5,7 +5,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.serving.doors.door import TEXT, Door, Endpoint, Service
-from regard.serving.doors.records import Health, ModelsAnswer, Readiness
+from regard.serving.doors.model_records import ModelsAnswer
+from regard.serving.doors.records import Health, Readiness
 from regard.serving.http.refusals import Refusal
 from regard.serving.http.replies import json_response
 from regard.serving.metrics import CONTENT_TYPE

@@ -1,0 +1,51 @@
+"""What is said of the models that are served, at /v1/models."""
+
+from typing import Any, Literal
+
+from regard.serving.doors.records import DoorAnswer, Language
+from regard.verbs.requests.look import Side
+
+
+class LearntAmount(DoorAnswer):
+    count: int
+    unit: Literal["pairs", "texts", "sentences", "tokens"]
+
+
+class ModelAnswer(DoorAnswer):
+    """A model that is served, whatever it does; what its folder does not say is null.
+
+    The description is whatever its recipe says of it, data are the names of what it learnt from, and examples are texts
+    that it was not learnt from.
+    """
+
+    name: str
+    description: str = ""
+    data: list[str] = []
+    amount: LearntAmount | None = None
+    parameters: int | None = None
+    examples: list[str] | None = None
+    task: str
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words"]
+    family: str
+    preset: str | None
+    can: list[str]
+    scores: list[dict[str, Any]]
+
+
+class TranslatorAnswer(ModelAnswer):
+    """A model that translates."""
+
+    source: Language
+    target: Language
+    engine: str
+    engines: list[str]
+    longest: int
+    blocks: dict[Side, list[int]]
+    decoding: dict[str, Any]
+
+
+class ModelsAnswer(DoorAnswer):
+    version: str
+    limits: dict[str, int | float]
+    needs_key: bool
+    models: list[TranslatorAnswer | ModelAnswer]
