@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from regard.base.recipe import Options, Recipe
+from regard.base.recipe import Options, TextRecipe
 from regard.data.corpora.forms import Form
 from regard.data.corpora.options import Corpus, PairData
 from regard.data.texts.options import LanguageData, TextFile
@@ -67,7 +67,7 @@ def page() -> str:
 
 
 def _sections() -> Iterator[str]:
-    yield from _section("## At the top", Recipe, {})
+    yield from _section("## At the top", TextRecipe, {})
     for task, kind in TASKS.items():
         for learning, way in kind.ways.items():
             yield f"## The task `{task}`, learnt by {learning}\n\nIt {way.trains}.\n"

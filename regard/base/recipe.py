@@ -66,8 +66,8 @@ class TextRecipe(Recipe):
         default=3,
         ge=0,
         le=10,
-        description="Texts of the validation data that are kept in the model folder, for people to try the model with; "
-        "0 keeps none, where the text is private or must not be passed on.",
+        description="Of a task that reads text: texts of the validation data that are kept in the model folder, for "
+        "people to try the model with; 0 keeps none, where the text is private or must not be passed on.",
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from regard.base.faults import Fault
 from regard.engines.exported import CTRANSLATE2, LISTED, ONNX, RECORD, SHORTLIST
-from regard.runs.folder import MANIFEST, RECIPE, SCORES, WEIGHTS
+from regard.runs.folder import ABOUT, CERTAINTY, MANIFEST, RECIPE, SCORES, WEIGHTS
 
 MARIAN = "marian"
 
@@ -41,7 +41,7 @@ EXPORTS = {
     MARIAN: FolderKind(("*.spm", "*.safetensors"), ("*config.json", "*vocab.json")),
 }
 MODEL_FOLDER = FolderKind(  # of a model that was not trained there
-    (MANIFEST, WEIGHTS), (RECIPE, SCORES, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX)
+    (MANIFEST, WEIGHTS), (RECIPE, SCORES, ABOUT, CERTAINTY, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX)
 )
 
 

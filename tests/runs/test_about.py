@@ -14,7 +14,6 @@ from regard.data.tokenisers.words import WordTokeniser
 from regard.runs.about import About, about_data, about_in_words, data_names, read_about
 from regard.runs.folder import ABOUT, update_folder
 
-
 PAIRS = Amount(12_000, "pairs")
 
 
