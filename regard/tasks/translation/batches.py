@@ -9,8 +9,6 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from regard.models.parts import Embedding
-
 
 class KnownTokens(NamedTuple):
     """How many tokens a vocabulary has, and the one by which a network reads all that lie beyond it."""
@@ -114,8 +112,6 @@ class TranslationNetwork(Protocol):
 
     PARTS: ClassVar[dict[str, tuple[str, ...]]]  # the attributes that make up each part that can be frozen
     options: Any  # with `longest` and `ample_tokens`
-    source_embedding: Embedding
-    target_embedding: Embedding  # the same, where both sides share their tokens
 
     def read(self, source: Tensor, lengths: Tensor) -> Any: ...
     def layers(self, source: Tensor, lengths: Tensor) -> list[Tensor]: ...
