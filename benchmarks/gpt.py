@@ -20,7 +20,8 @@ from torch import Tensor, nn
 
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
-from regard.models.gpt.network import GPT, PRESETS, GPTOptions
+from regard.models.gpt.network import GPT
+from regard.models.gpt.options import PRESETS, GPTOptions
 from regard.tasks.language.gradient import GradientLanguage
 from regard.tasks.language.options import GradientLanguageTraining
 from regard.tasks.language.streams import StreamBatch

@@ -18,7 +18,7 @@ _FILES = ("arpa", *_VECTORS)  # what is one file and no folder
 
 
 _To = Annotated[
-    Literal["ctranslate2", "onnx", "marian", "arpa", "word2vec", "word2vec-binary", "glove", "fasttext"],
+    Literal["ctranslate2", "onnx", "marian", "gpt2", "arpa", "word2vec", "word2vec-binary", "glove", "fasttext"],
     typer.Option("--to", help="What it is written for."),
 ]
 _Out = Annotated[
@@ -52,7 +52,8 @@ def command(
 ) -> None:
     """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, or for other tools.
 
-    Those are Marian, whatever reads ARPA files, and whatever reads the word vectors of word2vec, GloVe or fastText.
+    Those are Marian and GPT-2 as Hugging Face has them, whatever reads ARPA files, and whatever reads the word vectors
+    of word2vec, GloVe or fastText.
     """
     from regard.engines.folders import EXPORTS, check_replaceable
 
@@ -84,6 +85,11 @@ def command(
             from regard.verbs.translate.model import load_translation_model
 
             export_marian(load_translation_model(model, device="cpu"), place, remark)
+        case "gpt2":
+            from regard.engines.gpt2.export import export_gpt2
+            from regard.model import load
+
+            export_gpt2(load(model, device="cpu"), place, remark)
         case "onnx":
             if quantisation not in (None, "int8", "float32"):
                 raise Fault(f"--quantisation is '{quantisation}', but for onnx it is int8 or float32.")

@@ -39,6 +39,26 @@ def marian(
     remark(f"{out} is a model folder; try `regard translate {shlex.quote(str(out))}`")
 
 
+@app.command("gpt2")
+def gpt2(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder of a GPT-2 model.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
+) -> None:
+    """Import a GPT-2, or a model of its kind such as DistilGPT-2.
+
+    It can then score text, go on with prompts, be looked into, trained on and exported. DIR holds config.json,
+    model.safetensors or pytorch_model.bin, and vocab.json with merges.txt or tokenizer.json. Nothing in it is run, and
+    it is not changed.
+    """
+    refuse_existing(out, overwrite)
+    from regard.engines.gpt2.importing import import_gpt2
+
+    with console_progress() as progress:
+        import_gpt2(folder, out, progress)
+    remark(f"{out} is a model folder; try `regard generate {shlex.quote(str(out))} --prompt 'text'`")
+
+
 @app.command("arpa")
 def arpa(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An ARPA file, plain or packed (.gz, .xz).")],

@@ -14,7 +14,7 @@ from regard.base.faults import Fault
 from regard.engines.exported import CTRANSLATE2, LISTED, ONNX, RECORD, SHORTLIST
 from regard.runs.folder import ABOUT, CERTAINTY, MANIFEST, RECIPE, SCORES, WEIGHTS
 
-MARIAN = "marian"
+MARIAN, GPT2 = "marian", "gpt2"
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ EXPORTS = {
     CTRANSLATE2: FolderKind((RECORD, "model.bin"), ("config.json", "*_vocabulary.json", SHORTLIST)),
     ONNX: FolderKind((RECORD, "*.onnx"), ("weights.data", "about.json", LISTED, "source.*", "target.*")),
     MARIAN: FolderKind(("*.spm", "*.safetensors"), ("*config.json", "*vocab.json")),
+    GPT2: FolderKind(("merges.txt", "*.safetensors"), ("*config.json", "vocab.json", "tokenizer.json")),
 }
 MODEL_FOLDER = FolderKind(  # of a model that was not trained there
     (MANIFEST, WEIGHTS), (RECIPE, SCORES, ABOUT, CERTAINTY, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX)

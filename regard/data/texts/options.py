@@ -16,11 +16,11 @@ _SUBWORDS = 8000
 class TextTokeniserOptions(Options):
     """How the lines of a text are cut into tokens."""
 
-    kind: Literal["spaces", "words", "unigram", "bpe", "characters", "bytes", "wordpiece", "marian"] = Field(
+    kind: Literal["spaces", "words", "unigram", "bpe", "characters", "bytes", "wordpiece", "gpt2", "marian"] = Field(
         "spaces",
         description="What the tokens are: words parted by spaces, as in text that was cut before; words and "
         "punctuation marks of raw text; subwords, characters or bytes, by which nothing is unknown; wordpiece, BERT's "
-        "pieces of words; or marian, which comes with an imported model.",
+        "pieces of words; or gpt2 or marian, which come with an imported model.",
     )
     vocabulary: int | None = Field(
         None,

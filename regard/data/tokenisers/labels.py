@@ -50,26 +50,33 @@ def is_spelled_word(tokeniser: Tokeniser, tokens: Sequence[int]) -> bool:
 
 
 def _units(pieces: Iterable[str]) -> Iterator[_Unit]:
-    """The text of each token, or of as many bytes as make a character; a bare space goes with what follows it."""
-    bare, spelled = 0, b""
+    """The text of each token, or of as many as make whole characters; a bare space goes with what follows it."""
+    bare, spelled, spelling = 0, b"", 0  # tokens of spaces; bytes that make no whole character, and their tokens
     for piece in pieces:
-        if byte := _BYTE.fullmatch(piece):
-            spelled += bytes.fromhex(byte[1])
-            character = spelled.decode(errors="replace")
-            if _BROKEN not in character or len(spelled) == _LONGEST_CHARACTER:
-                yield _Unit(character, len(spelled) + bare)
-                bare, spelled = 0, b""
+        text = piece.replace("▁", "")
+        if _BYTE.search(text):
+            spelled, spelling = spelled + _bytes_of(text), spelling + 1
+            characters = spelled.decode(errors="replace")
+            if not characters.endswith(_BROKEN) or len(spelled) >= _LONGEST_CHARACTER:
+                yield _Unit(characters, spelling + bare)
+                bare, spelled, spelling = 0, b"", 0
             continue
         if spelled:
-            yield _Unit(_BROKEN, len(spelled) + bare)
-            bare, spelled = 0, b""
-        if text := piece.replace("▁", ""):
+            yield _Unit(spelled.decode(errors="replace"), spelling + bare)
+            bare, spelled, spelling = 0, b"", 0
+        if text:
             yield _Unit(text, 1 + bare)
             bare = 0
         else:
             bare += 1
     if bare or spelled:
-        yield _Unit(_BROKEN if spelled else "", len(spelled) + bare)
+        yield _Unit(spelled.decode(errors="replace"), spelling + bare)
+
+
+def _bytes_of(piece: str) -> bytes:
+    """What a piece stands for in which some bytes are written as <0xC3>."""
+    parts = _BYTE.split(piece)  # text and, in every other place, the two digits of a byte
+    return b"".join(bytes.fromhex(part) if place % 2 else part.encode() for place, part in enumerate(parts))
 
 
 def _parts(units: list[_Unit]) -> Iterator[list[_Unit]]:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 PAD, UNKNOWN, BEGIN, END = range(4)
 NAMES = ("<pad>", "<unk>", "<s>", "</s>")
@@ -14,9 +14,12 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 def clean(text: str) -> str:
     """The NFC form of a text; lone surrogates, which are no Unicode text, become U+FFFD."""
-    if text.isascii():
-        return text
-    return unicodedata.normalize("NFC", _LONE_SURROGATE.sub("\ufffd", text))
+    return text if text.isascii() else unicodedata.normalize("NFC", whole_characters(text))
+
+
+def whole_characters(text: str) -> str:
+    """A text in which lone surrogates have become U+FFFD."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def join_fragments(fragments: Iterable[bytes]) -> str:
@@ -27,8 +30,8 @@ def join_fragments(fragments: Iterable[bytes]) -> str:
 _SPACE = ord(" ")
 
 
-def word_numbers(tokens: Sequence[int], fragments: Iterable[bytes]) -> list[int]:
-    """For each token the number of the word it is part of, -1 for tokens that stand for no text.
+def word_numbers(tokens: Sequence[int], fragments: Iterable[bytes], silent: Container[int] = SILENT) -> list[int]:
+    """For each token the number of the word it is part of, -1 for the `silent`, which stand for no text.
 
     Words are what spaces part in the joined fragments, and never empty; a space belongs to the word after it, if there
     is one.
@@ -38,5 +41,5 @@ def word_numbers(tokens: Sequence[int], fragments: Iterable[bytes]) -> list[int]
         for byte in fragment:
             words += byte != _SPACE and not inside
             inside = byte != _SPACE
-        numbers.append(-1 if token in SILENT else words - inside)
+        numbers.append(-1 if token in silent else words - inside)
     return [min(number, max(words - 1, 0)) for number in numbers]

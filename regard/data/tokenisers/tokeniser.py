@@ -14,6 +14,7 @@ from regard.base.faults import Fault
 from regard.base.parsing import MOST_LISTED
 from regard.base.progress import Progress, silent
 from regard.base.recipe import Options
+from regard.data.tokenisers.byte_pairs import read_byte_pairs
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.data.tokenisers.marian import MarianTokeniser, MarianVocabulary
 from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
@@ -22,14 +23,21 @@ from regard.data.tokenisers.symbols import NAMES, clean
 from regard.data.tokenisers.wordpiece import WordPieceOptions, learn_wordpieces, read_wordpieces
 from regard.data.tokenisers.words import WordTokeniser, count_words, read_words
 
-Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "wordpiece", "marian"]
+Kind = Literal["unigram", "bpe", "characters", "bytes", "words", "spaces", "wordpiece", "gpt2", "marian"]
 
 _SAMPLED = ("unigram", "bpe")
 _OF_WORDS = ("words", "spaces")
 _SMALLEST_WITH_BYTES = 300
 _REPORT_EVERY = 10_000
 # Of the files; of all others just a model.
-_SUFFIXES = {"bytes": (), "words": ("json",), "spaces": ("json",), "wordpiece": ("json",), "marian": ("model", "json")}
+_SUFFIXES = {
+    "bytes": (),
+    "words": ("json",),
+    "spaces": ("json",),
+    "wordpiece": ("json",),
+    "gpt2": ("json",),
+    "marian": ("model", "json"),
+}
 
 
 class TokeniserOptions(Options):
@@ -39,7 +47,7 @@ class TokeniserOptions(Options):
         "unigram",
         description="What the tokens are; words, and spaces for text that was cut into words before, lose unknown "
         "words and the exact spacing, wordpiece is BERT's and loses the spacing, the others lose nothing; "
-        "marian comes with an imported model and cannot be trained.",
+        "gpt2 and marian come with an imported model and cannot be trained.",
     )
     target_kind: Kind | None = Field(
         None, description="What the tokens of the target are, if not the same; needs shared = false."
@@ -204,8 +212,10 @@ def train_tokeniser(options: TokeniserOptions, texts: Iterable[str], progress: P
 def _train(options: TokeniserOptions, texts: Iterable[str], progress: Progress) -> Tokeniser:
     if options.kind == "bytes":
         return ByteTokeniser()
-    if options.kind == "marian":
-        raise Fault("A tokeniser of kind marian comes with an imported model and cannot be trained; choose unigram.")
+    if options.kind == "gpt2" or options.kind == "marian":
+        raise Fault(
+            f"A tokeniser of kind {options.kind} comes with an imported model and cannot be trained; choose unigram."
+        )
     lines = _read(texts, progress)
     most_words = options.vocabulary - len(NAMES)
     if options.kind == "words":
@@ -287,6 +297,8 @@ def _made_of(contents: Sequence[bytes], options: TokeniserOptions) -> Tokeniser:
             return SpaceTokeniser(read_words(contents[0]))
         case "wordpiece":
             return read_wordpieces(contents[0])
+        case "gpt2":
+            return read_byte_pairs(contents[0])
         case "marian":
             return MarianTokeniser(contents[0], MarianVocabulary.from_json(contents[1]))
     return SubwordTokeniser(contents[0], options.kind, options.sampling)

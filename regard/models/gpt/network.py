@@ -207,7 +207,7 @@ class GPT(nn.Module):
             return None
         bias = self.output.weight.new_zeros(len(self.output.weight))
         for token in self.never:
-            bias[token] = NEVER
+            bias.narrow(0, token, 1).fill_(NEVER)  # an index would copy the number from the host, which no graph can
         return bias
 
     def multiplications(self, size: int) -> int:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from regard.base.progress import Progress, Remark
 from regard.data.texts.prepare import PreparedText, prepare_text
+from regard.data.tokenisers.byte_pairs import BytePairTokeniser
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.tasks.language.batches import Prompts
@@ -65,6 +66,8 @@ class LanguageTask:
         return Prompts([self._encode_lines(text) for text in inputs])
 
     def _encode_lines(self, text: str) -> list[int]:
+        if isinstance(self.tokeniser, BytePairTokeniser):  # to which the end of a line is a token like others
+            return self.tokeniser.encode(text)
         first, *others = self.tokeniser.encode_all(text.split("\n"))
         return [*first, *(token for line in others for token in (self.end, *line))]
 

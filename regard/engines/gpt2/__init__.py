@@ -1,0 +1,1 @@
+"""GPT-2 as Hugging Face has it: models read and written."""

@@ -1,0 +1,51 @@
+"""A decoder-only Transformer of ours, written so that transformers' GPT2LMHeadModel loads it and gives its logits."""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.base.files import whole_file, write_file
+from regard.base.progress import Remark, ignore_remark
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.engines.folders import EXPORTS, GPT2, whole_folder
+from regard.engines.gpt2.config import config_table
+from regard.engines.gpt2.tokenisers import as_byte_pairs, tokeniser_files
+from regard.engines.gpt2.weights import PREFIX, THEIR_OUT, parts_of
+from regard.engines.hugging_face.files import CONFIG, GENERATION, Shape, to_json, write_tensors
+from regard.engines.hugging_face.stored import SAFETENSORS
+from regard.families import with_article
+from regard.model import Model
+from regard.models.gpt.network import GPT
+from regard.training.snapshot import named_weights
+
+
+def export_gpt2(model: Model, out: Path, remark: Remark = ignore_remark) -> None:
+    """Write a model as a Hugging Face folder `out`; what GPT-2 cannot express is refused with the option at fault."""
+    task = model.task
+    if not isinstance(getattr(task, "model", None), GPT):
+        raise Fault(f"GPT-2 is a decoder-only Transformer, and this model is {with_article(model.recipe.family)}.")
+    network, tokeniser = task.model, as_byte_pairs(task.tokeniser)
+    options, end = network.options, task.end
+    files = {CONFIG: to_json(config_table(options, tokeniser.size, end)), **tokeniser_files(tokeniser, options.context)}
+    never = {"suppress_tokens": list(network.never)} if network.never else {}
+    files[GENERATION] = to_json({"bos_token_id": end, "eos_token_id": end, "pad_token_id": end, **never})
+    own = named_weights(task)
+    parts = {
+        part.theirs if part.theirs == THEIR_OUT else PREFIX + part.theirs: part
+        for part in parts_of(options.layers, options.tied)
+    }
+
+    def tensor(name: str) -> Tensor:
+        part = parts[name]
+        return part.stored([own[each] for each in part.ours])
+
+    with torch.no_grad(), whole_folder(out, EXPORTS[GPT2]) as beside:
+        for name, content in files.items():
+            write_file(beside / name, content)
+        shapes: dict[str, Shape] = {name: tuple(tensor(name).shape) for name in parts}
+        with whole_file(beside / SAFETENSORS) as file:
+            write_tensors(file, shapes, tensor, {"format": "pt"})
+    if isinstance(task.tokeniser, ByteTokeniser):
+        remark("Its lines end with </s>: write that in the place of line breaks for other tools, and text in NFC.")
