@@ -12,7 +12,7 @@ import statistics
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from torch import Tensor
 
 from regard.attention.positions import sinusoids
 from regard.base.recipe import write
-from regard.cli.lines import ConstraintsByLine, LineConstraints, LineTranslator, TextInput
+from regard.cli.lines import ConstraintsByLine, LineTranslator, Portion, TextInput
 from regard.cli.translate import translate_lines
 from regard.cli.unfinished import Stream
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
@@ -111,9 +111,10 @@ class Noting(LineTranslator):
         super().__init__(translator, request)
         self.noted: dict[int, list[Translated]] = {}
 
-    def __call__(self, lines: list[str], first: int, constraints: LineConstraints) -> list[Translated]:
-        self.noted[first] = super().__call__(lines, first, constraints)
-        return self.noted[first]
+    def __call__(self, portions: Iterable[Portion], ahead: bool) -> Iterator[tuple[Portion, list[Translated]]]:
+        for portion, translations in super().__call__(portions, ahead):
+            self.noted[portion.first] = translations
+            yield portion, translations
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,23 @@ import io
 import lzma
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.base.faults import Fault, TextFault, TooLong
 
 if TYPE_CHECKING:
+    from regard.decoding.output import Hypothesis
+    from regard.decoding.spare_time import InPieces
     from regard.verbs.requests.translate import TranslateRequest
     from regard.verbs.translate.folder_translator import FolderTranslator
     from regard.verbs.translate.outputs import Translated
+    from regard.verbs.translate.plan import Job
+    from regard.verbs.translate.stages import Cut, TranslationStages
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class LineTranslator:
         self._plan = translator.plan(request)
         self._run = translator.runner(self._plan)
         self._cutting = translator.cutting(request)
-        self.at_once = translator.at_once(self._plan)  # calls that may overlap
+        self._stages = translator.stages(self._plan)
         self.long_lines: list[int] = []  # numbers of those longer than any that the model learnt from
 
     @property
@@ -53,28 +58,98 @@ class LineTranslator:
         """Tokens of the longest text that the model learnt from, its end counted."""
         return self._cutting.longest
 
-    def __call__(self, lines: list[str], first: int, constraints: LineConstraints) -> "list[Translated]":
-        """The translations of some lines, of which the first has the number `first`."""
+    def __call__(self, portions: "Iterable[Portion]", ahead: bool) -> "Iterator[tuple[Portion, list[Translated]]]":
+        """The translations of portions, in their order; whoever can wait for them lets it read `ahead`.
+
+        Where the device does most of the work, the text of one portion is cut and joined while it searches for another.
+        """
+        if ahead and self._stages is not None:
+            from regard.decoding.spare_time import overlapped
+
+            return overlapped(_PortionStages(self, self._stages), portions)
+        return ((portion, self.translate(portion)) for portion in portions)
+
+    def translate(self, portion: "Portion") -> "list[Translated]":
+        """The translations of some lines."""
         from regard.verbs.translate.folder_translator import run_job
+
+        with self.faults_of(portion):
+            return run_job(self._run, self.job(portion))
+
+    def job(self, portion: "Portion") -> "Job":
+        """The sentences of some lines; those that are long are taken note of."""
         from regard.verbs.translate.plan import job_for
 
-        request = self.request.model_copy(update={"text": lines, **constraints.fields()})
-        job = job_for(request, self._plan, self._cutting, first)
+        request = self.request.model_copy(update={"text": portion.lines, **portion.constraints.fields()})
+        job = job_for(request, self._plan, self._cutting, portion.first)
         self.long_lines.extend(
-            first + number
+            portion.first + number
             for number, parts in enumerate(job.cut)
             if any(self._cutting.is_long(part.text) for part in parts)
         )
+        return job
+
+    @contextmanager
+    def faults_of(self, portion: "Portion") -> Iterator[None]:
+        """Tell what is wrong with a line by its number."""
         try:
-            return run_job(self._run, job)
+            yield
         except TextFault as fault:
-            raise Fault(f"Line {first + fault.number + 1}: {self._mendable(fault)}") from None
+            raise Fault(f"Line {portion.first + fault.number + 1}: {self._mendable(fault)}") from None
 
     def _mendable(self, fault: TextFault) -> str:
         """What is wrong with a line, and the option that mends it, where there is one."""
         if not isinstance(fault, TooLong) or self.request.long_texts != "refuse" or self.request.is_of_whole_outputs:
             return fault.sentence
         return f"{fault.sentence.removesuffix('.')}, or give --too-long split."
+
+
+class Portion(NamedTuple):
+    """Some lines that follow each other, the number of the first, and what is asked of them."""
+
+    lines: list[str]
+    first: int
+    constraints: LineConstraints
+
+    @property
+    def end(self) -> int:
+        """The number of the line behind its last."""
+        return self.first + len(self.lines)
+
+
+class _Read(NamedTuple):
+    portion: Portion
+    job: "Job"
+    texts: list[str]
+    cut: "Cut"
+
+
+@dataclass(frozen=True)
+class _PortionStages:
+    """The stages of translating portions of lines."""
+
+    translator: LineTranslator
+    stages: "TranslationStages"
+
+    def read(self, portion: Portion) -> "InPieces[_Read]":
+        from regard.verbs.translate.folder_translator import faults_of_job
+
+        job = self.translator.job(portion)
+        texts = [piece.text for piece in job.pieces]
+        yield
+        with self.translator.faults_of(portion), faults_of_job(job):
+            return _Read(portion, job, texts, (yield from self.stages.cut(texts)))
+
+    def search(self, read: _Read) -> "list[list[Hypothesis]]":
+        from regard.verbs.translate.folder_translator import faults_of_job
+
+        with self.translator.faults_of(read.portion), faults_of_job(read.job):
+            return self.stages.find(read.texts, read.cut)
+
+    def write(self, read: _Read, found: "list[list[Hypothesis]]") -> "InPieces[tuple[Portion, list[Translated]]]":
+        worded = yield from self.stages.word(read.texts, found)
+        yield
+        return read.portion, read.job.join(worded)
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,14 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from regard.base.faults import Fault
-from regard.base.overlapping import overlapped
 from regard.cli import options
 from regard.cli.console import NoOutput, console_progress, refuse_folder, remark
-from regard.cli.lines import ConstraintsByLine, LineConstraints, LineTranslator, TextInput, number_of_lines
+from regard.cli.lines import ConstraintsByLine, LineTranslator, Portion, TextInput, number_of_lines
 from regard.cli.unfinished import PORTION, GrowingFile, Kept, Stream, Unfinished, hold_output
 from regard.training.pace import read_course
 
@@ -119,23 +118,16 @@ def translate_lines(
     output: Stream | GrowingFile,
     total: int | None,
 ) -> None:
-    """Let all lines through, portion by portion; those whose translations the output has already are only read.
-
-    Where the device does most of the work, the text of one portion is cut and joined while it searches for another.
-    """
-    kept = output.kept_lines
-    at_once = translator.at_once if given.file is not None else 1  # what is sent line by line may wait for an answer
-
-    def work(portion: Portion) -> "tuple[Portion, list[Translated]]":
-        return portion, [] if portion.end <= kept else translator(portion.lines, portion.first, portion.own)
-
+    """Let all lines through, portion by portion; those whose translations the output has already are only read."""
+    portions = _without_kept(_portions(given, constraints), output)
     with console_progress() as progress:
-        for portion, translations in overlapped(work, _portions(given, constraints), at_once):
-            if not output.covers(portion.lines, portion.own):
-                for translated in translations:
-                    for line in _output_lines(translated, translator):
-                        output.write(line)
-                output.keep()
+        # Who sends line by line may wait for the answer to one before the next.
+        for portion, translations in translator(portions, ahead=given.file is not None):
+            output.take_note(portion.lines, portion.constraints)
+            for translated in translations:
+                for line in _output_lines(translated, translator):
+                    output.write(line)
+            output.keep()
             if total is not None or isinstance(output, GrowingFile):
                 progress("translating", portion.end, total)
     constraints.end()
@@ -143,24 +135,21 @@ def translate_lines(
         remark(_about_long_lines(sorted(translator.long_lines), translator.longest))
 
 
-class Portion(NamedTuple):
-    """Some lines that follow each other, the number of the first, and what is asked of them."""
-
-    lines: list[str]
-    first: int
-    own: LineConstraints
-
-    @property
-    def end(self) -> int:
-        """The number of the line behind its last."""
-        return self.first + len(self.lines)
-
-
 def _portions(given: TextInput, constraints: ConstraintsByLine) -> Iterator[Portion]:
     lines, first = given.lines(), 0
     while portion := list(islice(lines, 1 if given.is_typed else PORTION)):
         yield Portion(portion, first, constraints.take(len(portion)))
         first += len(portion)
+
+
+def _without_kept(portions: Iterator[Portion], output: Stream | GrowingFile) -> Iterator[Portion]:
+    """Those whose translations the output does not have; of the others it takes note."""
+    kept = output.kept_lines
+    for portion in portions:
+        if portion.end <= kept:
+            output.take_note(portion.lines, portion.constraints)
+        else:
+            yield portion
 
 
 def _about_long_lines(numbers: list[int], longest: int) -> str:

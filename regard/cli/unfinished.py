@@ -44,8 +44,8 @@ class Stream:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
-    def covers(self, lines: list[str], constraints: LineConstraints) -> bool:
-        return False
+    def take_note(self, lines: list[str], constraints: LineConstraints) -> None:
+        pass
 
     def write(self, line: str) -> None:
         print(line, file=self.stream)
@@ -67,14 +67,13 @@ class GrowingFile:
         """Lines of the input whose translations are there."""
         return self.kept.lines
 
-    def covers(self, lines: list[str], constraints: LineConstraints) -> bool:
-        """Take note of the next lines of the input, and say whether the file has what becomes of them already."""
+    def take_note(self, lines: list[str], constraints: LineConstraints) -> None:
+        """Of the next lines of the input; refuse those that are not what the file has translations of."""
         total = self.lines + len(lines)
         read = _chain(self.read, json.dumps([lines, asdict(constraints)]).encode()).hexdigest()
         if total == self.kept.lines and read != self.kept.read:
             raise self._other_input()
         self.lines, self.read = total, read
-        return total <= self.kept.lines
 
     def write(self, line: str) -> None:
         content = f"{line}\n".encode()

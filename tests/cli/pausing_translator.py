@@ -6,10 +6,11 @@ is kept; `placing` the whole file; `placed`, before the rest is tidied up; and `
 """
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from regard.cli import main, translate, unfinished
-from regard.cli.lines import LineConstraints
+from regard.cli.lines import Portion
 from regard.runs.folder import update_folder
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Translated
@@ -35,16 +36,18 @@ def run(moment: str, arguments: list[str]) -> int:
     class Capitals:
         """Translates as the command's own translator of lines does."""
 
-        count, at_once, long_lines = 1, 1, ()
+        count, long_lines = 1, ()
 
         def __init__(self, folder: Path, request: TranslateRequest, precision: str) -> None:
             come("loading")
             self.request = request
 
-        def __call__(self, lines: list[str], first: int, constraints: LineConstraints) -> list[Translated]:
-            if first:
-                come("writing")
-            return [Translated(line.upper(), 0.0, [], [], [(line.upper(), 0.0)], list) for line in lines]
+        def __call__(self, portions: Iterable[Portion], ahead: bool) -> Iterator[tuple[Portion, list[Translated]]]:
+            for portion in portions:
+                if portion.first:
+                    come("writing")
+                capitals = [line.upper() for line in portion.lines]
+                yield portion, [Translated(each, 0.0, [], [], [(each, 0.0)], list) for each in capitals]
 
     def replace(old: Path, new: Path) -> Path:
         come("placing")

@@ -6,22 +6,17 @@ from regard.base.faults import Fault, TooLong
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.tasks.translation.task import Translation
 
-_AT_ONCE = 64  # sentences that are cut in one go, which no other thread can interrupt
-
 
 def all_source_tokens(task: Translation, texts: Mapping[int, str]) -> dict[int, list[int]]:
     """The tokens of sentences by their numbers; one longer than the model was made for is refused by its own."""
-    found: dict[int, list[int]] = {}
-    numbers, longest = list(texts), task.model.options.longest
-    for first in range(0, len(numbers), _AT_ONCE):
-        part = numbers[first : first + _AT_ONCE]
-        for number, tokens in zip(part, task.encode_sources([texts[number] for number in part]), strict=True):
-            if len(tokens) + 1 > longest:
-                count, shown = len(tokens) + 1, texts[number][:40]
-                raise TooLong(
-                    number, f"{shown!r}… has {count} tokens, but the model takes {longest} at most; split it."
-                )
-            found[number] = tokens
+    found, longest = (
+        dict(zip(texts, task.encode_sources(list(texts.values())), strict=True)),
+        task.model.options.longest,
+    )
+    for number, tokens in found.items():
+        if len(tokens) + 1 > longest:
+            about = f"{texts[number][:40]!r}… has {len(tokens) + 1} tokens"
+            raise TooLong(number, f"{about}, but the model takes {longest} at most; split it.")
     return found
 
 

@@ -4,7 +4,8 @@ The command line and the server both translate by this class; torch is loaded wh
 """
 
 from collections import ChainMap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from regard.model import Model
     from regard.verbs.translate.fusion import Fusion
     from regard.verbs.translate.model import Rank, TranslationModel
+    from regard.verbs.translate.stages import TranslationStages
 
 Run = Callable[[Sequence[Piece]], list[Translated]]  # translations of sentences, in their order
 
@@ -142,16 +144,13 @@ class FolderTranslator:
         model = self._with_others(plan.together)
         return partial(_run_search, plan, model, self._fusion(plan, model), self._rank(plan, model))
 
-    def at_once(self, plan: Plan) -> int:
-        """How many portions of sentences are best in work at the same time, each in a thread of its own.
-
-        Plain searches on a GPU take turns there, and what else there is to do for one is done during that of another.
-        """
+    def stages(self, plan: Plan) -> "TranslationStages | None":
+        """Translating in stages that can overlap, if this plan is a plain search on a GPU."""
         if plan != Plan("torch", plan.options, explained=False, count=plan.count):
-            return 1
-        from regard.verbs.translate.search import captures_for, is_plain
+            return None
+        from regard.verbs.translate.stages import stages_of
 
-        return 2 if is_plain(plan.options) and captures_for(self.model.task) is not None else 1
+        return stages_of(self.model, plan.options)
 
     def run(self, plan: Plan, pieces: Sequence[Piece]) -> list[Translated]:
         """The translations of sentences, in their order; what is wrong with one is told by its number."""
@@ -238,8 +237,15 @@ def _explain(plan: Plan, found: list[Translated]) -> list[Translated]:
 
 def run_job(run: Run, job: Job) -> list[Translated]:
     """The translations of a job's texts, in their order; what is wrong with a text is told by its number."""
-    try:
+    with faults_of_job(job):
         return job.join(run(job.pieces))
+
+
+@contextmanager
+def faults_of_job(job: Job) -> Iterator[None]:
+    """Tell what is wrong with a sentence by the number of its text."""
+    try:
+        yield
     except TextFault as fault:
         index, _ = job.places[fault.number]
         raise type(fault)(index, fault.sentence) from None

@@ -121,11 +121,11 @@ class TranslationModel(Model):
         if is_watched() and texts:
             self._force_named(texts, [hypotheses[0].tokens for hypotheses in found])
         if dictionary is None:
-            return self._translations(texts, found)
+            return self.translations(texts, found)
         from regard.verbs.translate.unknown import replace_unknown
 
         with without_watching():
-            return self._translations(texts, found, replace_unknown(self, texts, found, dictionary))
+            return self.translations(texts, found, replace_unknown(self, texts, found, dictionary))
 
     def search(
         self,
@@ -149,9 +149,10 @@ class TranslationModel(Model):
         targets = [self.task.target_for(text) for text in texts]
         return [[Wording(each.tokens, target) for each in own] for target, own in zip(targets, found, strict=True)]
 
-    def _translations(
+    def translations(
         self, texts: Sequence[str], found: Sequence[list[Hypothesis]], worded: list[list[Wording]] | None = None
     ) -> list[Translated]:
+        """What was found for each text as its translations, `worded` in this way or as it is."""
         worded = worded or self.wordings(texts, found)
         # All at once, when the first is asked for.
         aligned = cache(
@@ -204,7 +205,7 @@ class TranslationModel(Model):
             batch = force_batch(self.task, [texts[n] for n in numbers], [tokens[n] for n in numbers])
             for number, own in zip(numbers, forced_token_scores(self.task, batch), strict=True):
                 found[number] = [Hypothesis(tokens[number], own.tolist(), float(own.sum()))]
-        return self._translations(texts, found)
+        return self.translations(texts, found)
 
     def search_tokens(self, text: str) -> list[int]:
         """The tokens of the best output for one text."""

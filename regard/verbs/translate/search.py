@@ -1,7 +1,7 @@
 """Finding outputs for texts: from what people ask for, in text, to the searches, which know tokens and batches."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -97,19 +97,25 @@ class Source(NamedTuple):
 
 @torch.no_grad()
 def find(
-    tasks: Sequence[Translation], texts: Sequence[str], search: Search, lines: Sequence[int] | None = None
+    tasks: Sequence[Translation],
+    texts: Sequence[str],
+    search: Search,
+    lines: Sequence[int] | None = None,
+    cut: Mapping[int, list[int]] | None = None,
 ) -> list[list[Hypothesis]]:
     """The outputs for each text, best first or in the order drawn; several tasks write together.
 
     Texts of like length are searched together, as many as the memory allows, and the order is kept. What is drawn for
-    a text depends on its number among `lines`, by default its place. Phrases that must occur are gone for only where
+    a text depends on its number among `lines`, by default its place. Texts that are `cut` already, those of white space
+    alone left out, need not be cut here. Phrases that must occur are gone for only where
     the outputs lack them that are found without asking.
     """
     _check_constraints(search, len(texts))
     task, writer = tasks[0], writer_of(tasks, search.options)
     writer = search.fusion.writer(writer) if search.fusion else writer
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-    cut = all_source_tokens(task, {number: text for number, text in enumerate(texts) if text.strip()})
+    if cut is None:
+        cut = all_source_tokens(task, {number: text for number, text in enumerate(texts) if text.strip()})
     # A text may be of nothing but what no token stands for.
     sources = {number: Source(texts[number], row, task.target_for(texts[number])) for number, row in cut.items() if row}
     keys = range(len(texts)) if lines is None else lines

@@ -1,0 +1,101 @@
+"""The time that a search waits for a device, spent on the texts before and after it.
+
+A GPU searches by itself for most of the time, and what its texts need before and after is work for the host. Threads do
+not help: every operation that a search launches would have to wait its turn for the interpreter. So the work on texts
+is cut into small pieces, and some are done in each pause between two steps (`pauses.py`), while the device goes on.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from time import perf_counter
+from typing import Any, Generic, Protocol, TypeVar
+
+from regard.decoding.pauses import Pause, pausing
+
+PAUSE = 0.003  # seconds that a pause is used for at most: the device has steps for longer before it
+
+Item = TypeVar("Item")
+Read = TypeVar("Read")
+Found = TypeVar("Found")
+Result = TypeVar("Result")
+Given = TypeVar("Given", contravariant=True)  # an item, and a result, as a protocol has to name them
+Gained = TypeVar("Gained", covariant=True)
+InPieces = Generator[None, None, Result]  # work that can be left between any two pieces, and what comes of it
+
+
+class Stages(Protocol[Given, Read, Found, Gained]):
+    """Work on items of which only the middle needs the device."""
+
+    def read(self, item: Given) -> InPieces[Read]: ...
+    def search(self, read: Read) -> Found: ...
+    def write(self, read: Read, found: Found) -> InPieces[Gained]: ...
+
+
+def overlapped(stages: Stages[Item, Read, Found, Result], items: Iterable[Item]) -> Iterator[Result]:
+    """What comes of each item, in their order; while one is searched for, the last is written and the next is read.
+
+    An error comes where the result of its item would have come.
+    """
+    waiting = iter(items)
+    reading, writing = _Begun(_read_next(stages, waiting)), None
+    try:
+        while read := reading.result():
+            reading = _Begun(_read_next(stages, waiting))
+            with pausing(_spend_on([writing, reading] if writing else [reading])):
+                found = stages.search(read[0])
+            if writing is not None:
+                yield writing.result()
+            writing = _Begun(stages.write(read[0], found))
+    except Exception:
+        if writing is not None:
+            yield writing.result()
+        raise
+    if writing is not None:
+        yield writing.result()
+
+
+def _read_next(stages: Stages[Item, Read, Found, Result], items: Iterator[Item]) -> InPieces[tuple[()] | tuple[Read]]:
+    """The next item, read; nothing where there is none."""
+    for item in items:
+        return ((yield from stages.read(item)),)
+    return ()
+
+
+class _Begun(Generic[Result]):
+    """Work that goes on piece by piece; its result, or the error that ended it, is kept till it is asked for."""
+
+    def __init__(self, pieces: InPieces[Result]) -> None:
+        self._pieces = pieces
+        self._found: list[Result] = []
+        self._error: Exception | None = None
+
+    def go_on(self) -> bool:
+        """Do one more piece; whether there may be another."""
+        if self._found or self._error is not None:
+            return False
+        try:
+            next(self._pieces)
+        except StopIteration as end:
+            self._found.append(end.value)
+        except Exception as error:
+            self._error = error
+        return True
+
+    def result(self) -> Result:
+        while self.go_on():
+            pass
+        if self._error is not None:
+            raise self._error
+        return self._found[0]
+
+
+def _spend_on(works: "Sequence[_Begun[Any]]") -> Pause:
+    """What spends a pause on the first of these that is not done."""
+
+    def spend(is_free: bool) -> None:
+        until = perf_counter() + PAUSE
+        for work in works:
+            while work.go_on():
+                if perf_counter() >= until:
+                    return
+
+    return spend

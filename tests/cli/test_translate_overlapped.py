@@ -1,0 +1,43 @@
+"""`regard translate` from file to file where portions overlap: what comes out is what comes out one by one."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.cli import main, translate, unfinished
+
+LINES = ["the cat sees the dog", "", "a bird sings", "  the boy reads", "the girl sees a bird", "the dog"]
+
+
+@pytest.fixture
+def translated(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """As portions of two lines are translated one after another, the usual way."""
+    monkeypatch.setattr(translate, "PORTION", 2)
+    monkeypatch.setattr(unfinished, "PORTION", 2)
+    assert main(["translate", str(trained), str(written(tmp_path / "in", LINES)), "-o", str(tmp_path / "plain")]) == 0
+    monkeypatch.setattr("regard.verbs.translate.stages.captures_for", lambda task: "as on a GPU")
+    return (tmp_path / "plain").read_text(encoding="utf-8").splitlines()
+
+
+def written(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_overlapped_portions_give_the_same(trained: Path, tmp_path: Path, translated: list[str]) -> None:
+    assert main(["translate", str(trained), str(tmp_path / "in"), "-o", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out").read_text(encoding="utf-8").splitlines() == translated
+    assert translated[1] == ""
+    assert translated[0]
+
+
+def test_what_comes_before_a_line_that_is_refused_is_kept_and_gone_on_with(
+    trained: Path, tmp_path: Path, translated: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["translate", str(trained), str(tmp_path / "in"), "-o", str(tmp_path / "out")]
+    written(tmp_path / "in", [*LINES[:4], "the cat " * 1000, *LINES[5:]])
+    assert main(asked) == 2
+    assert "Line 5: " in capsys.readouterr().err
+    written(tmp_path / "in", LINES)
+    assert main([*asked, "--resume"]) == 0
+    assert (tmp_path / "out").read_text(encoding="utf-8").splitlines() == translated
