@@ -5,10 +5,10 @@
 The sets are trec, sst2, movie-reviews, aspects-restaurants and aspects-laptops, by the recipes of these names. Each row
 of a table has several settings to choose from: each is trained once (of movie-reviews, on three folds), the best on
 validation data is trained with all seeds or on all folds, and only that is scored on the test. DIR of `--vectors` has
-word2vec.txt.gz, glove.txt.gz and fasttext.txt.gz, which `regard export` makes of models of words; that of `--contexts`
-is the folder of a model of the family bilm. Rows whose inputs are not there are left out. Finished runs are found
-again, so that a stopped table can be gone on with; `--report` scores those that are there and trains none, `--only`
-takes a row by its name, and `--most-steps 2` tries all of it quickly.
+word2vec.txt.gz, glove.txt.gz and fasttext.txt.gz, and for aspects reviews.txt.gz, which `regard export` makes of models
+of words; that of `--contexts` is the folder of a model of the family bilm. Rows whose inputs are not there are left
+out. Finished runs are found again, so that a stopped table can be gone on with; `--report` scores those that are there
+and trains none, `--only` takes a row by its name, and `--most-steps 2` tries all of it quickly.
 """
 
 import argparse
@@ -33,6 +33,10 @@ RECIPES = Path(__file__).parents[1] / "regard" / "recipes"
 MEASURES = ("accuracy", "f1")
 VECTORS = ("word2vec", "glove", "fasttext")
 POOLINGS = ("attention", "max")
+ASPECT_NETS = {  # what is tried of each kind
+    "attention": ("pooling='attention',aspect='both'", "pooling='attention',aspect='both',near=4.0"),
+    "both ends": ("pooling='aspect',aspect='place'", "pooling='aspect',aspect='inputs'"),
+}
 Settings = tuple[str, ...]
 
 
@@ -104,15 +108,15 @@ def networks(places: Places) -> Iterable[Row]:
 
 
 def of_aspects(places: Places) -> Iterable[Row]:
-    """A net that does not know the aspect, and nets that it guides, on random and on ready vectors."""
-    random = "{width=200,dropout=0.5}"
-    yield Row("aspect ignored, random", (_rnn(random, "attention", "ignored"),))
-    yield Row("random", tuple(_rnn(random, "attention", aspect) for aspect in ("query", "both")))
-    for name in VECTORS[:1]:
-        both = tuple(
-            (*_rnn("{vectors='both',dropout=0.5}", "attention", a), _from(places, name)) for a in ("query", "both")
-        )
-        yield Row(name, both, places.vectors / f"{name}.txt.gz")
+    """A net that does not know the aspect, nets that it guides, and nets that read up to it from both ends."""
+    random, ready = "{width=200,dropout=0.5}", "{vectors='both',dropout=0.5}"
+    file = places.vectors / "reviews.txt.gz"
+    yield Row("aspect ignored, random", (_of_aspect(random, "pooling='attention'"),))
+    for name, inputs, needs in (("random", random, None), ("word2vec", ready, file)):
+        further = () if needs is None else (f"data.vectors={needs}",)
+        for kind, models in ASPECT_NETS.items():
+            choices = tuple((*_of_aspect(inputs, model), *further) for model in models)
+            yield Row(f"{kind}, {name}", choices, needs)
 
 
 def of_documents() -> Row:
@@ -125,9 +129,13 @@ def _average(inputs: str) -> Settings:
     return "family=averaging", f"model={{inputs={inputs}}}", "training.optimizer.learning_rate=0.003"
 
 
-def _rnn(inputs: str, pooling: str, aspect: str = "ignored") -> Settings:
-    model = f"model={{pooling='{pooling}',aspect='{aspect}',inputs={inputs}}}"
+def _rnn(inputs: str, pooling: str) -> Settings:
+    model = f"model={{pooling='{pooling}',inputs={inputs}}}"
     return "family=rnn", model, "training.optimizer.learning_rate=0.002"
+
+
+def _of_aspect(inputs: str, model: str) -> Settings:
+    return "family=rnn", f"model={{{model},inputs={inputs}}}"
 
 
 def _from(places: Places, name: str) -> str:
