@@ -148,7 +148,10 @@ class ServedModel(Served):
         return self._language.generate_aloud(request, tell)
 
     def read_prompt(self, request: PromptRequest) -> "ReadPrompt":
-        return self._language.read_prompt(request)
+        try:
+            return self._language.read_prompt(request)
+        except TextFault as fault:  # there is one text, whose number tells nothing
+            raise Fault(fault.sentence) from None
 
     @property
     def _language(self) -> "LanguageModel":

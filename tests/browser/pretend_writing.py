@@ -2,7 +2,7 @@
 
 The next number comes with 0.5, that times ten with 0.25, the end of the line with 0.125 and a part of a letter with
 0.0625; two more tokens share the rest. A token that a prompt has is as probable as its place: the first 1/2, the
-second 1/3 and so on.
+second 1/3 and so on. Their context has room for five tokens.
 """
 
 import math
@@ -27,7 +27,7 @@ def read_prompt(question: dict[str, Any]) -> dict[str, Any]:
     ]
     rest = {"count": 2, "probability": 0.0625}
     answer = {"model": question["model"], "seconds": 0.002, "stem": question["prompt"].rstrip(" "), "tokens": tokens}
-    return answer | {"next": following, "rest": rest, "perplexity": 4.4}
+    return answer | {"next": following, "rest": rest, "perplexity": 4.4, "room": 5 - len(words)}
 
 
 def told(question: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

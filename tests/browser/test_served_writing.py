@@ -55,6 +55,9 @@ def test_each_model_has_its_own_distribution_of_what_comes_next(page: Browser, s
         "6.3\u202f%",
     ]
     assert column(page, ".writer:nth-child(1) .others th") == ["2 others"]
+    assert page.text(".writer:nth-child(1) .hint") == (
+        "As hard to guess as among 4 tokens alike. The context has room for 3 more tokens."
+    )
     assert not page.find(".writer:nth-child(1) tr:nth-child(4) .pick").is_enabled()
     tints = "return [...document.querySelectorAll('.writer:nth-child(1) .prompted')].map((each) => each.title)"
     assert page.run(tints) == [HALF, "33\u202f%"]
@@ -106,7 +109,9 @@ def test_all_models_go_on_and_what_one_wrote_is_taken_up_to_a_token(page: Browse
     assert column(page, ".writer:nth-child(1) .tinted-token") == ["one", " two", " 3", " 4", " 5"]
     titles = "return [...document.querySelectorAll('.writer:nth-child(1) .continued')].map((each) => each.title)"
     assert page.run(titles) == ["100\u202f%", HALF, "25\u202f%"]
-    assert page.text(".writer:nth-child(1) .facts").startswith("3 tokens")
+    facts = page.text(".writer:nth-child(1) .facts")
+    assert facts.startswith("3 tokens written")
+    assert facts.endswith("the context is full")
     page.run("document.querySelector('.writer:nth-child(2) .continued').focus()")
     page.press("ARROW_RIGHT", "ENTER")
     assert prompt(page) == "one two 6 7"
@@ -144,9 +149,9 @@ def test_searches_have_their_own_numbers_and_drawing_shows_what_it_leaves(page: 
         "arguments[0].value = 1; arguments[0].dispatchEvent(new Event('change', { bubbles: true }))",
         page.find("#generate-top_k"),
     )
-    page.wait("return document.querySelectorAll('.writer:nth-child(1) .gone').length", wanted=3)
+    page.wait("return document.querySelectorAll('.writer:nth-child(1) .gone').length", wanted=4)
     assert last_questions(server, "/v1/prompt", 1)[0]["sample"] == {"temperature": 1, "top_k": 1, "top_p": 1}
-    assert column(page, ".writer:nth-child(1) .bar span")[:2] == ["100\u202f%", "cut"]
+    assert column(page, ".writer:nth-child(1) .bar span") == ["100\u202f%", *["cut"] * 4]
 
 
 def test_models_are_chosen_and_a_refusal_stands_where_it_belongs(page: Browser, server: Pretending) -> None:

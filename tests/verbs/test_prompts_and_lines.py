@@ -40,6 +40,7 @@ def test_a_prompt_is_as_probable_as_its_line(model: LanguageModel) -> None:
     assert [each.score for each in read.tokens] == pytest.approx(scored.token_scores[:-1])
     (end,) = [each for each in read.next if each.end]
     assert (end.token, end.text) == ("</s>", "\n")
+    assert read.room is None
 
 
 def test_what_may_come_next_is_whole_and_the_likeliest_is_what_greedy_search_writes(model: LanguageModel) -> None:
@@ -85,8 +86,8 @@ def test_ngrams_know_nothing_of_the_lines_before(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("search", [{"beam": 1}, {"beam": 3}, {"sample": {"seed": 4}}], ids=str)
 def test_past_the_ends_of_lines_as_much_is_written_as_may_be(model: LanguageModel, search: dict[str, Any]) -> None:
-    heard, text = told(model, prompt="the cat", tokens=40, past_end=True, **search)
-    assert len(heard) == 40
+    heard, text = told(model, prompt="the cat", tokens=20, past_end=True, **search)
+    assert len(heard) == 20
     assert text == "the cat" + "".join(each.text for each in heard)
     assert text.count("\n") == sum(each.token == "</s>" for each in heard)
     assert "\n" in text or "beam" in search  # a network that has learnt nothing may find no end likely

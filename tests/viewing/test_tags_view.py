@@ -27,7 +27,7 @@ def test_spans_stand_in_brackets_and_in_the_colour_of_their_type() -> None:
 def test_a_page_holds_words_as_text_alone(tmp_path: Path) -> None:
     tags_page("runs/chunks", [SENTENCE]).write(tmp_path / "tags.html")
     page = (tmp_path / "tags.html").read_text(encoding="utf-8")
-    assert page.count("</script>") == 3  # that of the data and that of the script
+    assert page.count("</script>") == 3  # those of the data, of the texts and of the script
     found = re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
     assert found is not None
     data = json.loads(found[1])

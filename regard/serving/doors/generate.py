@@ -59,6 +59,7 @@ async def prompt(service: Service, request: Request) -> Response:
         next=[NextTokenAnswer(**asdict(each)) for each in found.next],
         rest=Rest(count=found.others, probability=found.others_share),
         perplexity=found.perplexity,
+        room=found.room,
     )
     return json_response(answer)
 

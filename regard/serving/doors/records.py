@@ -309,7 +309,7 @@ class PromptAnswer(DoorAnswer):
     """What a model makes of a prompt: its tokens, and those that may come next, the likeliest first.
 
     What is chosen of them is added to `stem`, the prompt as it is gone on with. `perplexity` says among how many
-    tokens alike the next one would be as hard to guess.
+    tokens alike the next one would be as hard to guess, and `room` how many may be written before the context is full.
     """
 
     model: str
@@ -319,6 +319,7 @@ class PromptAnswer(DoorAnswer):
     next: list[NextTokenAnswer]
     rest: Rest
     perplexity: float
+    room: int | None
 
 
 class Continued(DoorAnswer):

@@ -7,6 +7,7 @@ import { duration, say } from "./texts.js";
 
 const SHOWN = 12; // tokens that may come next
 const MOST_READ = 400; // tokens of the prompt that are shown, the last ones
+const NOTHING = 1e-9; // less than this is rounding
 const GAP = "·"; // shows a space that a token begins with
 
 /** The probability that a logarithm stands for; none of a token that cannot be. */
@@ -142,7 +143,8 @@ function addToken(writer, token) {
 function finish(writer, { texts: [best], seconds }, { tokens }) {
   writer.whole = best.text;
   const count = best.tokens.length;
-  const stopped = count < tokens ? say("writer.ended") : "";
+  const isFull = count === writer.read?.room;
+  const stopped = isFull ? say("writer.full") : count < tokens ? say("writer.ended") : "";
   const facts = [say("writer.count", { count }), duration(seconds), stopped];
   writer.facts.textContent = facts.filter(Boolean).join(" · ");
 }
@@ -157,14 +159,16 @@ function nameOf({ token, text, end }) {
 }
 
 function showNext(writer) {
-  const { next, rest, perplexity } = writer.read;
+  const { next, rest, perplexity, room } = writer.read;
   const wasThere = writer.table.contains(document.activeElement);
   const most = Math.max(...next.map(({ probability, drawn }) => Math.max(probability, drawn ?? 0)), rest.probability);
   const lines = next.map((each, place) => nextLine(each, place, most));
-  if (rest.count) lines.push(restLine(rest, most));
+  if (rest.count) lines.push(restLine(writer.read, most));
   writer.table.replaceChildren(element("tbody", {}, ...lines));
-  const outlines = next.some(({ drawn }) => drawn !== null) ? [say("next.outlines")] : [];
-  writer.rest.textContent = [say("writer.guess", { count: Math.round(perplexity) }), ...outlines].join(" ");
+  const sentences = [say("writer.guess", { count: Math.round(perplexity) })];
+  if (next.some(({ drawn }) => drawn !== null)) sentences.push(say("next.outlines"));
+  if (room !== null) sentences.push(say("writer.room", { count: room }));
+  writer.rest.textContent = sentences.join(" ");
   const picks = [...writer.table.querySelectorAll(".pick")];
   reachable(picks, picks[0]);
   if (wasThere) picks[0]?.focus();
@@ -173,25 +177,29 @@ function showNext(writer) {
 /** A token with its bar, beside which an outline shows what the model itself gives where drawing changes that. */
 function nextLine(each, place, most) {
   const { probability, drawn } = each;
-  const share = drawn ?? probability;
   const label = say("writer.choose", { token: nameOf(each), share: percent(probability) });
   const able = each.text ? {} : { disabled: "", title: say("tokens.part") };
   const pick = button({ class: "pick", "data-place": place, "aria-label": label, ...able }, nameOf(each));
+  return element("tr", {}, element("th", { scope: "row" }, pick), shareCell(probability, drawn, most));
+}
+
+function shareCell(probability, drawn, most) {
+  const share = drawn ?? probability;
   const shown = drawn === 0 ? say("next.cut") : percent(share);
   const outline = drawn === null ? [] : [element("u")];
   const bar = element("div", { class: "bar" }, ...outline, element("i"), element("span", {}, shown));
   bar.style.setProperty("--share", (share / most).toFixed(5));
   bar.style.setProperty("--own-share", (probability / most).toFixed(5));
-  const kind = drawn === null ? {} : { class: drawn === 0 ? "drawn gone" : "drawn" };
-  return element("tr", {}, element("th", { scope: "row" }, pick), element("td", kind, bar));
+  return element("td", drawn === null ? {} : { class: drawn === 0 ? "drawn gone" : "drawn" }, bar);
 }
 
 /** All that have no line of their own. */
-function restLine({ count, probability }, most) {
-  const bar = element("div", { class: "bar" }, element("i"), element("span", {}, percent(probability)));
-  bar.style.setProperty("--share", Math.min(probability / most, 1).toFixed(5));
+function restLine({ next, rest: { count, probability } }, most) {
+  const isDrawn = next.some(({ drawn }) => drawn !== null);
+  const left = 1 - next.reduce((sum, { drawn }) => sum + drawn, 0);
   const name = element("th", { scope: "row" }, say("next.others", { count }));
-  return element("tr", { class: "others" }, name, element("td", {}, bar));
+  const cell = shareCell(probability, isDrawn ? (left < NOTHING ? 0 : left) : null, most);
+  return element("tr", { class: "others" }, name, cell);
 }
 
 /** Read out what is likeliest now, for whoever chose by the keyboard and cannot see it. */

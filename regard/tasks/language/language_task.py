@@ -19,7 +19,7 @@ from regard.tasks.language.borrowing import borrowed_for
 from regard.tasks.language.measures import MEASURES
 from regard.tasks.language.options import LanguageRecipe
 
-_ENDLESS = 2**31 - 1
+ENDLESS = 2**31 - 1  # tokens that may be written where there is no limit
 
 
 class LanguageTask:
@@ -73,7 +73,7 @@ class LanguageTask:
 
     def limits(self, batch: Prompts, options: DecodingOptions) -> Int[Tensor, " row"]:
         """There is no length beyond which it could not go on."""
-        return torch.full((batch.rows,), _ENDLESS)
+        return torch.full((batch.rows,), ENDLESS)
 
     def write(self, tokens: Sequence[int]) -> str:
         """The text of tokens; an end is the end of a line."""

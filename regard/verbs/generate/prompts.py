@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from regard.decoding.filters import distribution
-from regard.decoding.options import DrawOptions, SamplingOptions
+from regard.decoding.options import DecodingOptions, DrawOptions, SamplingOptions
 from regard.tasks.language.batches import Prompts
+from regard.tasks.language.language_task import ENDLESS
 from regard.verbs.generate.continuing import Continues, stem_of
 from regard.verbs.generate.telling import Teller, WrittenToken
 from regard.verbs.requests.generate import PromptRequest
@@ -44,6 +45,7 @@ class ReadPrompt:
 
     `stem` is the prompt as it is gone on with; `others` are the tokens that have no name here, and `others_share` is
     the probability of them all. `perplexity` is of the next token: among how many alike it would be as hard to guess.
+    `room` is how many tokens may still be written before the context is full; None where it has no end.
     """
 
     stem: str
@@ -52,6 +54,7 @@ class ReadPrompt:
     others: int
     others_share: float
     perplexity: float
+    room: int | None
 
 
 @torch.no_grad()
@@ -65,6 +68,7 @@ def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
     """What the model makes of a prompt."""
     batch = task.read([request.prompt])
     (read,) = batch.tokens
+    room = int(task.limits(batch, DecodingOptions())) - 1  # without the end; refuses what is longer than the context
     before = task.write(read)
     own, order = next_log_probabilities(task, batch).sort(descending=True, stable=True)
     shares, drawn = own.exp(), _drawn(own, request.sample)
@@ -81,6 +85,7 @@ def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
         possible - len(numbers),
         float(shares[len(numbers) :].sum()),
         float(entropy.exp()),
+        room if room < ENDLESS - 1 else None,
     )
 
 
