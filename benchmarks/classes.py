@@ -1,14 +1,16 @@
-"""Classes of texts by every family and every input, as the tables in docs/classify.md.
+"""Classes of texts by every family and every input, as the tables in docs/classify.md and docs/bert.md.
 
     .venv/bin/python benchmarks/classes.py [SET…] [--jobs N] [--device cuda] [--vectors DIR] [--contexts DIR]
+                                           [--bert DIR]
 
-The sets are trec, sst2, movie-reviews, aspects-restaurants and aspects-laptops, by the recipes of these names. Each row
-of a table has several settings to choose from: each is trained once (of movie-reviews, on three folds), the best on
-validation data is trained with all seeds or on all folds, and only that is scored on the test. DIR of `--vectors` has
-word2vec.txt.gz, glove.txt.gz and fasttext.txt.gz, and for aspects reviews.txt.gz, which `regard export` makes of models
-of words; that of `--contexts` is the folder of a model of the family bilm. Rows whose inputs are not there are left
-out. Finished runs are found again, so that a stopped table can be gone on with; `--report` scores those that are there
-and trains none, `--only` takes a row by its name, and `--most-steps 2` tries all of it quickly.
+The sets are trec, sst2, movie-reviews, aspects-restaurants and aspects-laptops, by the recipes of these names, and for
+tags conll2000. Each row of a table has several settings to choose from: each is trained once (of movie-reviews, on
+three folds), the best on validation data is trained with all seeds or on all folds, and only that is scored on the
+test. DIR of `--vectors` has word2vec.txt.gz, glove.txt.gz and fasttext.txt.gz, and for aspects reviews.txt.gz, which
+`regard export` makes of models of words; that of `--contexts` is the folder of a model of the family bilm, that of
+`--bert` of one that the recipe bert-english trains. Rows whose inputs are not there are left out. Finished runs are
+found again, so that a stopped table can be gone on with; `--report` scores those that are there and trains none,
+`--only` takes a row by its name, and `--most-steps 2` tries all of it quickly.
 """
 
 import argparse
@@ -25,12 +27,13 @@ from typing import Any
 from regard.base.files import write_file
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings, read_table
-from regard.families import check_recipe
 from regard.metrics.significance import Sums, difference
 from regard.runs.scores import read_scores
 
 RECIPES = Path(__file__).parents[1] / "regard" / "recipes"
 MEASURES = ("accuracy", "f1")
+SEEDS = tuple(f"seed={number}" for number in range(1, 6))
+BERT_RATES = (1e-4, 3e-4)
 VECTORS = ("word2vec", "glove", "fasttext")
 POOLINGS = ("attention", "max")
 ASPECT_NETS = {  # what is tried of each kind
@@ -47,6 +50,7 @@ class Row:
     name: str
     choices: tuple[Settings, ...]
     needs: Path | None = None
+    repeats: tuple[str, ...] = ()  # what differs between its runs, if not what differs in the other rows
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Places:
     out: Path
     vectors: Path
     contexts: Path | None
+    bert: Path | None
     most_steps: int | None
     device: str
     only: tuple[str, ...]  # the names of some rows; none: all
@@ -107,6 +112,17 @@ def networks(places: Places) -> Iterable[Row]:
     yield Row("encoder, random", encoders)
 
 
+def berts(name: str, places: Places) -> Iterable[Row]:
+    """A BERT that was trained on masked words before, and the same network from scratch, by the recipe NAME-bert."""
+    # That model has not read the test and the validation part of fold 0, and may have read those of others.
+    repeats = SEEDS if name == "movie-reviews" else ()
+    rates = tuple((f"recipe={name}-bert", f"training.optimizer.learning_rate={rate}") for rate in BERT_RATES)
+    if places.bert is not None:
+        tuned = tuple((*each, f"start_from={places.bert}") for each in rates)
+        yield Row("bert", tuned, places.bert, repeats)
+    yield Row("bert, from scratch", rates, repeats=repeats)
+
+
 def of_aspects(places: Places) -> Iterable[Row]:
     """A net that does not know the aspect, nets that it guides, and nets that read up to it from both ends."""
     random, ready = "{width=200,dropout=0.5}", "{vectors='both',dropout=0.5}"
@@ -144,9 +160,15 @@ def _from(places: Places, name: str) -> str:
 
 def rows_of(name: str, places: Places) -> list[Row]:
     """The rows of a set's table, those left out whose inputs are not there."""
+    found: list[Row]
     if name == "movie-reviews":
-        return [of_documents()]
-    found = of_aspects(places) if name.startswith("aspects") else [bags(), *networks(places)]
+        found = [of_documents(), *berts(name, places)]
+    elif name == "conll2000":
+        found = [Row("rnn", ((),)), Row("encoder", (("recipe=conll2000-encoder",),)), *berts(name, places)]
+    elif name.startswith("aspects"):
+        found = list(of_aspects(places))
+    else:
+        found = [bags(), *networks(places), *berts(name, places)]
     return [
         row
         for row in found
@@ -156,14 +178,14 @@ def rows_of(name: str, places: Places) -> list[Row]:
 
 def repeats_of(name: str) -> list[str]:
     """What differs between the runs that are averaged: the fold or the seed."""
-    return (
-        [f"data.fold={fold}" for fold in range(10)] if name == "movie-reviews" else [f"seed={n}" for n in range(1, 6)]
-    )
+    return [f"data.fold={fold}" for fold in range(10)] if name == "movie-reviews" else list(SEEDS)
 
 
 def recipe_of(name: str, settings: Settings, repeat: str, places: Places) -> dict[str, Any]:
-    """The recipe of one run, as a table."""
-    table = apply_settings(read_table(RECIPES / f"{name}.toml"), [*settings, repeat])
+    """The recipe of one run, as a table; a setting `recipe=NAME` says which one it is, if not that of the set."""
+    named = dict(setting.split("=", 1) for setting in settings).get("recipe", name)
+    others = [setting for setting in settings if not setting.startswith("recipe=")]
+    table = apply_settings(read_table(RECIPES / f"{named}.toml"), [*others, repeat])
     table["training"]["device"] = "cpu" if table["family"] == "bag" else places.device
     if places.most_steps is not None:
         table["training"] |= {"steps": places.most_steps, "validate_every": places.most_steps}
@@ -189,10 +211,11 @@ def do(job: Job) -> None:
 
     from regard.runs.checkpoint import RunFolder
     from regard.runs.open import is_finished, open_run
+    from regard.runs.parents import resolve
     from regard.runs.train import train
 
     torch.set_num_threads(1)
-    recipe = check_recipe(job.table)
+    recipe = resolve(job.table)
     if not is_finished(recipe, RunFolder(job.folder)):
         train(open_run(recipe, job.folder, True, silent, lambda text: None), [])
 
@@ -206,8 +229,9 @@ def is_done(job: Job) -> bool:
 
 
 def validated(job: Job) -> float:
-    """The accuracy of a run on its validation data."""
-    return next(score["value"] for score in read_scores(job.folder) if score["metric"] == MEASURES[0])
+    """The accuracy of a run on its validation data, or the measure by which its weights were chosen."""
+    measure = job.table["training"].get("best_by", MEASURES[0])
+    return next(score["value"] for score in read_scores(job.folder) if score["metric"] == measure)
 
 
 def tested(job: Job) -> dict[str, Sums]:
@@ -215,16 +239,18 @@ def tested(job: Job) -> dict[str, Sums]:
     from regard.model import load
     from regard.runs.evaluate import sums_on
 
-    return sums_on(load(job.folder, device="cpu"), job.folder, "test", MEASURES, silent)
+    return sums_on(load(job.folder, device=job.table["training"]["device"]), job.folder, "test", MEASURES, silent)
 
 
 def table_of(name: str, places: Places, pool: ProcessPoolExecutor, trains: bool) -> list[dict[str, Any]]:
     """Choose the settings of each row on validation data, train those with all seeds, and score them."""
-    rows, repeats = rows_of(name, places), repeats_of(name)
-    tried = repeats[: 3 if name == "movie-reviews" else 1]
+    rows = rows_of(name, places)
+    repeats = {row: row.repeats or repeats_of(name) for row in rows}
+    tried = {row: repeats[row][: 3 if repeats[row][0].startswith("data.fold") else 1] for row in rows}
     make = partial(job_of, name, places=places)
     trials = {
-        row: [[make(row, choice, repeat) for repeat in tried] for choice in range(len(row.choices))] for row in rows
+        row: [[make(row, choice, repeat) for repeat in tried[row]] for choice in range(len(row.choices))]
+        for row in rows
     }
     if trains:
         list(pool.map(do, [job for of_row in trials.values() for jobs in of_row for job in jobs]))
@@ -232,8 +258,11 @@ def table_of(name: str, places: Places, pool: ProcessPoolExecutor, trains: bool)
     means = {row: [statistics.fmean(map(validated, jobs)) for jobs in trials[row]] for row in rows}
     best = {row: max(range(len(found)), key=found.__getitem__) for row, found in means.items()}
     if trains:  # the first repeat of all rows, then the second: whenever it is stopped, rows have about as many
-        list(pool.map(do, [make(row, best[row], repeat) for repeat in repeats for row in rows]))
-    jobs = {row: {repeat: job for repeat in repeats if is_done(job := make(row, best[row], repeat))} for row in rows}
+        in_turns = [(row, own[turn]) for turn in range(10) for row, own in repeats.items() if turn < len(own)]
+        list(pool.map(do, [make(row, best[row], repeat) for row, repeat in in_turns if row in best]))
+    jobs = {
+        row: {repeat: job for repeat in repeats[row] if is_done(job := make(row, best[row], repeat))} for row in rows
+    }
     sums = {row: dict(zip(own, pool.map(tested, own.values()), strict=True)) for row, own in jobs.items()}
     return [
         {
@@ -242,16 +271,25 @@ def table_of(name: str, places: Places, pool: ProcessPoolExecutor, trains: bool)
             "validation": means[row],
             "validation of all": [validated(job) for job in jobs[row].values()],
             **{measure: [each[measure].value() for each in sums[row].values()] for measure in MEASURES},
-            "against the first": None if row is rows[0] else against(sums[rows[0]], sums[row]),
+            "against the first": None if row is rows[0] else against(sums[rows[0]], sums[row], measure_of(name)),
         }
         for row in rows
     ]
 
 
-def against(first: dict[str, dict[str, Sums]], own: dict[str, dict[str, Sums]]) -> dict[str, float]:
-    """How far the accuracy of a row is above that of the first, over the runs that both have, and by what luck."""
+def measure_of(name: str) -> str:
+    """The measure by which rows of a set are compared."""
+    return "f1" if name == "conll2000" else "accuracy"
+
+
+def against(
+    first: dict[str, dict[str, Sums]], own: dict[str, dict[str, Sums]], measure: str
+) -> dict[str, float] | None:
+    """How far a row is above the first, over the runs that both have, and by what luck; None if they have none."""
     common = [repeat for repeat in own if repeat in first]
-    theirs, ours = ([side[repeat]["accuracy"] for repeat in common] for side in (first, own))
+    if not common:
+        return None
+    theirs, ours = ([side[repeat][measure] for repeat in common] for side in (first, own))
     found = difference(theirs, ours)
     return {"value": found.value, "p": found.randomisation}
 
@@ -281,11 +319,13 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--vectors", type=Path, default=Path("runs/vectors"))
     parser.add_argument("--contexts", type=Path)
+    parser.add_argument("--bert", type=Path)
     parser.add_argument("--most-steps", type=int)
     parser.add_argument("--only", action="append", default=[], metavar="ROW")
     parser.add_argument("--report", action="store_true")
     given = parser.parse_args()
-    places = Places(given.out, given.vectors, given.contexts, given.most_steps, given.device, tuple(given.only))
+    only = tuple(given.only)
+    places = Places(given.out, given.vectors, given.contexts, given.bert, given.most_steps, given.device, only)
     with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
         for name in given.sets:
             table = table_of(name, places, pool, trains=not given.report)
