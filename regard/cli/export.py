@@ -18,7 +18,9 @@ _FILES = ("arpa", *_VECTORS)  # what is one file and no folder
 
 
 _To = Annotated[
-    Literal["ctranslate2", "onnx", "marian", "gpt2", "arpa", "word2vec", "word2vec-binary", "glove", "fasttext"],
+    Literal[
+        "ctranslate2", "onnx", "marian", "gpt2", "bert", "arpa", "word2vec", "word2vec-binary", "glove", "fasttext"
+    ],
     typer.Option("--to", help="What it is written for."),
 ]
 _Out = Annotated[
@@ -52,8 +54,8 @@ def command(
 ) -> None:
     """Write MODEL for CTranslate2 or ONNX, where `regard translate` then finds it, or for other tools.
 
-    Those are Marian and GPT-2 as Hugging Face has them, whatever reads ARPA files, and whatever reads the word vectors
-    of word2vec, GloVe or fastText.
+    Those are Marian, GPT-2 and BERT as Hugging Face has them, whatever reads ARPA files, and whatever reads the word
+    vectors of word2vec, GloVe or fastText.
     """
     from regard.engines.folders import EXPORTS, check_replaceable
 
@@ -90,6 +92,11 @@ def command(
             from regard.model import load
 
             export_gpt2(load(model, device="cpu"), place, remark)
+        case "bert":
+            from regard.engines.bert.export import export_bert
+            from regard.model import load
+
+            export_bert(load(model, device="cpu"), place)
         case "onnx":
             if quantisation not in (None, "int8", "float32"):
                 raise Fault(f"--quantisation is '{quantisation}', but for onnx it is int8 or float32.")

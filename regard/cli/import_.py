@@ -59,6 +59,26 @@ def gpt2(
     remark(f"{out} is a model folder; try `regard generate {shlex.quote(str(out))} --prompt 'text'`")
 
 
+@app.command("bert")
+def bert(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder of a BERT.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
+) -> None:
+    """Import a BERT, such as bert-base-uncased.
+
+    It can then fill masks, give vectors, be looked into, be tuned for classes and tags (`regard train … --from`) and be
+    exported. DIR holds config.json, model.safetensors or pytorch_model.bin, and vocab.txt or tokenizer.json. Nothing in
+    it is run, and it is not changed.
+    """
+    refuse_existing(out, overwrite)
+    from regard.engines.bert.importing import import_bert
+
+    with console_progress() as progress:
+        import_bert(folder, out, remark, progress)
+    remark(f"{out} is a model folder; try `echo 'a [MASK]' | regard answer {shlex.quote(str(out))}`")
+
+
 @app.command("arpa")
 def arpa(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An ARPA file, plain or packed (.gz, .xz).")],

@@ -14,7 +14,7 @@ from regard.base.faults import Fault
 from regard.engines.exported import CTRANSLATE2, LISTED, ONNX, RECORD, SHORTLIST
 from regard.runs.folder import ABOUT, CERTAINTY, MANIFEST, RECIPE, SCORES, WEIGHTS
 
-MARIAN, GPT2 = "marian", "gpt2"
+MARIAN, GPT2, BERT = "marian", "gpt2", "bert"
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ EXPORTS = {
     ONNX: FolderKind((RECORD, "*.onnx"), ("weights.data", "about.json", LISTED, "source.*", "target.*")),
     MARIAN: FolderKind(("*.spm", "*.safetensors"), ("*config.json", "*vocab.json")),
     GPT2: FolderKind(("merges.txt", "*.safetensors"), ("*config.json", "vocab.json", "tokenizer.json")),
+    BERT: FolderKind(("vocab.txt", "*.safetensors"), ("*config.json",)),
 }
 MODEL_FOLDER = FolderKind(  # of a model that was not trained there
     (MANIFEST, WEIGHTS), (RECIPE, SCORES, ABOUT, CERTAINTY, "source.*", "target.*", "tokeniser.*", CTRANSLATE2, ONNX)

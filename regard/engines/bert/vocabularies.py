@@ -1,0 +1,142 @@
+"""WordPiece vocabularies as Hugging Face's folders have them: vocab.txt, or tokenizer.json with all else in it."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from regard.base.faults import Fault
+from regard.base.parsing import MOST_LISTED
+from regard.data.tokenisers.wordpiece import (
+    CLASS,
+    INSIDE,
+    LONGEST_WORD,
+    MASK,
+    PAD,
+    SEPARATOR,
+    UNKNOWN,
+    WordPieceOptions,
+    WordPieceTokeniser,
+)
+from regard.engines.hugging_face.files import TOKENISER, read_json, to_json
+
+VOCABULARY, WHOLE = "vocab.txt", "tokenizer.json"
+
+
+class _Spelling(BaseModel):
+    """Of `tokenizer_config.json`, how text is changed before it is cut; the defaults are BertTokenizer's."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    do_lower_case: bool = True
+    strip_accents: bool | None = None
+    tokenize_chinese_chars: bool = True
+
+    def options(self) -> WordPieceOptions:
+        return WordPieceOptions(
+            lower_case=self.do_lower_case,
+            strip_accents=self.strip_accents,
+            part_ideographs=self.tokenize_chinese_chars,
+        )
+
+
+class _Normalizer(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    lowercase: bool = True
+    strip_accents: bool | None = None
+    handle_chinese_chars: bool = True
+
+
+class _WordPiece(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    type: str = "WordPiece"
+    vocab: dict[str, int]
+    continuing_subword_prefix: str = INSIDE
+    max_input_chars_per_word: int = LONGEST_WORD
+
+
+class _Whole(BaseModel):
+    """Of `tokenizer.json`, the normaliser and the pieces."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    normalizer: _Normalizer = Field(default_factory=_Normalizer)
+    model: _WordPiece
+
+
+def read_vocabulary(folder: Path, tokens: int) -> WordPieceTokeniser:
+    """The tokeniser of a model that has so many tokens; a vocabulary of another model is refused."""
+    if (folder / VOCABULARY).is_file():
+        path = folder / VOCABULARY
+        pieces, options = _lines_of(path), _spelling_of(folder)
+    elif (folder / WHOLE).is_file():
+        path = folder / WHOLE
+        pieces, options = _read_whole(path)
+    else:
+        raise Fault(f"{folder} has neither {VOCABULARY} nor {WHOLE}, so the pieces of its words are not known.")
+    if len(pieces) != tokens:
+        raise Fault(f"{path} has {len(pieces):,} pieces, but config.json says {tokens:,}: it is that of another model.")
+    try:
+        return WordPieceTokeniser(pieces, options)
+    except ValueError as error:
+        raise Fault(f"{path} is no vocabulary of a BERT: {error}.") from None
+
+
+def _lines_of(path: Path) -> list[str]:
+    if path.stat().st_size > MOST_LISTED:
+        raise Fault(f"{path} has {path.stat().st_size:,} bytes, more than any vocabulary needs.")
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise Fault(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def _spelling_of(folder: Path) -> WordPieceOptions:
+    path = folder / TOKENISER
+    table: dict[str, Any] = read_json(path) if path.is_file() else {}
+    try:
+        return _Spelling.model_validate(table).options()
+    except ValidationError:
+        raise Fault(f"{path} does not say how text is spelt before it is cut.") from None
+
+
+def _read_whole(path: Path) -> tuple[list[str], WordPieceOptions]:
+    try:
+        whole = _Whole.model_validate(read_json(path))
+    except ValidationError:
+        raise Fault(f"{path} holds no WordPiece tokeniser of a BERT.") from None
+    own = whole.model
+    if (own.type, own.continuing_subword_prefix, own.max_input_chars_per_word) != ("WordPiece", INSIDE, LONGEST_WORD):
+        raise Fault(f"{path} holds a tokeniser that cuts words otherwise than BERT's.")
+    if sorted(own.vocab.values()) != list(range(len(own.vocab))):
+        raise Fault(f"{path} is damaged: its pieces are not numbered from 0 on.")
+    normal = whole.normalizer
+    options = WordPieceOptions(
+        lower_case=normal.lowercase,
+        strip_accents=normal.strip_accents,
+        part_ideographs=normal.handle_chinese_chars,
+    )
+    return sorted(own.vocab, key=own.vocab.__getitem__), options
+
+
+def vocabulary_files(tokeniser: WordPieceTokeniser, longest: int) -> dict[str, bytes]:
+    """The files of a tokeniser, as BertTokenizer reads them."""
+    pieces = tokeniser.pieces(range(tokeniser.size))
+    if broken := [piece for piece in pieces if "\n" in piece or piece.endswith("\r")]:
+        raise Fault(f"The piece {broken[0]!r} cannot stand on a line of {VOCABULARY}.")
+    table = {
+        "tokenizer_class": "BertTokenizer",
+        "do_lower_case": tokeniser.options.lower_case,
+        "strip_accents": tokeniser.options.strip_accents,
+        "tokenize_chinese_chars": tokeniser.options.part_ideographs,
+        "model_max_length": longest,
+        "pad_token": PAD,
+        "unk_token": UNKNOWN,
+        "cls_token": CLASS,
+        "sep_token": SEPARATOR,
+        "mask_token": MASK,
+    }
+    return {VOCABULARY: "".join(f"{piece}\n" for piece in pieces).encode(), TOKENISER: to_json(table)}
