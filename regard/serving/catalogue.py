@@ -45,7 +45,8 @@ class Catalogue:
     @property
     def sharing_shortlists(self) -> list[str]:
         """The models by whose engine an output may depend on the other sentences of its batch."""
-        return [name for name, each in self.translators.items() if each.fast is not None and each.fast.shares_shortlist]
+        sharing = {name: [each.shares_shortlist for each in one.exports] for name, one in self.translators.items()}
+        return [name for name, shares in sharing.items() if any(shares)]
 
     def close(self) -> None:
         """End every thread. All requests have been answered or given up by now, so none has much left to do."""

@@ -11,7 +11,7 @@ from regard.base.faults import Fault, TextFault
 from regard.base.parsing import parse_json
 from regard.base.progress import ignore_remark
 from regard.decoding.pauses import between_steps
-from regard.engines.fast import Choice
+from regard.engines.fast import Choice, FastEngine, load_fastest_alone
 from regard.runs.about import data_names, read_about
 from regard.runs.folder import SCORES, read_folder, read_recipe
 from regard.serving.doors.model_records import LearntAmount, ModelAnswer, TranslatorAnswer
@@ -19,6 +19,7 @@ from regard.serving.doors.records import Language
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
+from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.requests.words import AnalogyRequest, MapRequest, NeighboursRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
 from regard.verbs.translate.outputs import Translated
@@ -207,8 +208,24 @@ class ServedTranslator(FolderTranslator, Served):
         data = self.recipe["data"]
         self.source, self.target = str(data["source_language"]), str(data["target_language"])
         self.reads, self.gives = TASKS["translation"].reads, TASKS["translation"].gives
+        self._alone = load_fastest_alone(folder, engine)
         if self.fast is None:
             _ = self.model  # loaded now, so that nobody waits for it later
+
+    @property
+    def exports(self) -> list[FastEngine]:
+        return super().exports + ([] if self._alone is None else [self._alone])
+
+    def plan(self, request: TranslateRequest) -> Plan:
+        """How it translates what is asked for: of two exports, a sentence alone by one and several by the other."""
+        plan = super().plan(request)
+        if self._alone is None or plan.engine == "torch":
+            return plan
+        is_alone = request.engine == self._alone.name or (request.engine == "auto" and self._is_one_sentence(request))
+        return replace(plan, engine=self._alone.name) if is_alone else plan
+
+    def _is_one_sentence(self, request: TranslateRequest) -> bool:
+        return len(request.text) == 1 and len(self.cutting(request)(request.text[0])) == 1
 
     @property
     def can(self) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""A model whose folder holds ONNX graphs and no export for CTranslate2."""
+"""A model whose folder holds ONNX graphs, alone or beside an export for CTranslate2."""
 
 import shutil
 from collections.abc import Iterator
@@ -63,3 +63,42 @@ def test_an_engine_that_is_named_needs_its_export(folder: Path, back: Path) -> N
     with pytest.raises(Fault, match="regard export"):
         ServedTranslator("back", back, "onnx")
     assert ServedTranslator("graphs", folder, "torch").fast is None
+
+
+@pytest.fixture(scope="module")
+def both(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copied = shutil.copytree(folder, tmp_path_factory.mktemp("both") / "exports")
+    assert main(["export", str(copied), "--to", "ctranslate2"]) == 0
+    return copied
+
+
+@pytest.mark.parametrize(
+    ("texts", "engine", "answered"),
+    [
+        (TEXT, "auto", "onnx"),
+        (f"{TEXT} {TEXT}", "auto", "ctranslate2"),
+        ([TEXT, TEXT], "auto", "ctranslate2"),
+        (TEXT, "ctranslate2", "ctranslate2"),
+        ([TEXT, TEXT], "onnx", "onnx"),
+        (TEXT, "torch", "torch"),
+    ],
+)
+def test_of_two_exports_each_does_what_it_is_faster_at(
+    both_served: httpx.Client, both: Path, texts: str | list[str], engine: str, answered: str
+) -> None:
+    found = both_served.post("/v1/translate", json={"text": texts, "engine": engine}).json()
+    assert found["engine"] == answered
+    (expected,) = regard.load(both).translate([TEXT])
+    assert expected.text in found["translations"][0]["text"]
+
+
+@pytest.fixture(scope="module")
+def both_served(both: Path) -> Iterator[httpx.Client]:
+    with on_loopback(make_app([both])) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+def test_both_exports_are_named_and_one_can_be_taken_for_all(both_served: httpx.Client, both: Path) -> None:
+    (model,) = both_served.get("/v1/models").json()["models"]
+    assert model["engines"] == ["ctranslate2", "onnx", "torch"]
+    assert ServedTranslator("exports", both, "onnx").engines == ["onnx", "torch"]

@@ -73,7 +73,12 @@ class FolderTranslator:
 
     @property
     def engines(self) -> list[Engine]:
-        return ["torch"] if self.fast is None else [self.fast.name, "torch"]
+        return [*(engine.name for engine in self.exports), "torch"]
+
+    @property
+    def exports(self) -> list[FastEngine]:
+        """The engines of its exports that may be taken."""
+        return [] if self.fast is None else [self.fast]
 
     @cached_property
     def decoding(self) -> DecodingOptions:
@@ -157,9 +162,9 @@ class FolderTranslator:
         return self.runner(plan)(pieces)
 
     def _run_export(self, plan: Plan, pieces: Sequence[Piece]) -> list[Translated]:
-        assert self.fast is not None
+        engine = next(engine for engine in self.exports if engine.name == plan.engine)
         texts = [piece.text for piece in pieces]
-        return _explain(plan, self.fast.translations(texts, plan.options, plan.explained, plan.explained))
+        return _explain(plan, engine.translations(texts, plan.options, plan.explained, plan.explained))
 
     def _run_on(self, plan: Plan, before: Sequence[str], pieces: Sequence[Piece]) -> list[Translated]:
         from regard.verbs.translate.continuing import continue_from
