@@ -1,16 +1,18 @@
 """Writes the screenshots of docs/pictures: `.venv/bin/python docs/make_screenshots.py [MODEL]`, by default runs/demo.
 
 It serves the model on loopback, opens the page and a page of `regard look` in a Chromium without a window, and takes
-pictures of the main views. `make screenshots` trains the demo first, if it is not there.
+pictures of the main views. `make screenshots` trains the demo first, if it is not there. With `--writers` some language
+models, side by side, and with `--words` word vectors are pictured in place of that.
 """
 
+import argparse
 import base64
 import io
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +39,7 @@ class Picture:
     fragment: dict[str, str]
     last: str
     pointed: str = ""  # a word of the translation
+    pressed: str = ""  # a button
     width: int = 1100
     scheme: Literal["light", "dark"] = "light"
 
@@ -48,13 +51,19 @@ SERVED = (
     Picture("serve-beam", {"text": "Were the bridges long?", "view": "beam"}, "#beam-view", scheme="dark"),
     Picture("serve-phone", {"text": APPLES}, "#links-part", pointed="verdes", width=390),
 )
+WRITING = {"tab": "generate", "prompt": "ROMEO:\nI will not", "tokens": "80", "temperature": "0.8", "seed": "3"}
+WRITTEN = (
+    Picture("serve-write", WRITING, "#writers", pressed="#go-on", width=1280),
+    Picture("serve-write-phone", WRITING, ".writer", pressed="#go-on", width=390, scheme="dark"),
+)
+WORDS = (Picture("serve-words", {"tab": "neighbours", "word": "company", "map": "frequent"}, "#map-part"),)
 LOOKED = Picture("page", {"head": "mean"}, "#pictures", pointed="maçãs")
 
 
 @contextmanager
-def served(model: Path) -> Iterator[str]:
+def served(*models: Path) -> Iterator[str]:
     """The address of a server for as long as it is wanted."""
-    command = [sys.executable, "-m", "regard", "serve", str(model), "--port", "0", "--quiet"]
+    command = [sys.executable, "-m", "regard", "serve", *map(str, models), "--port", "0", "--quiet"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -76,6 +85,9 @@ def take(browser: "Browser", address: str, picture: Picture) -> None:
     browser.open(address, f"#{urlencode(picture.fragment)}")
     browser.wait("return Boolean(document.querySelector(arguments[0])?.offsetHeight)", picture.last)
     browser.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
+    if picture.pressed:
+        browser.find(picture.pressed).click()
+        browser.wait("return document.querySelectorAll('[aria-busy]').length", wanted=0)
     browser.run("document.activeElement.blur()")
     if picture.pointed:
         words = [word for word in browser.all(".written, #rows .word") if word.text == picture.pointed]
@@ -89,8 +101,8 @@ def take(browser: "Browser", address: str, picture: Picture) -> None:
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(PICTURES / f"{picture.name}.png", optimize=True)
 
 
-def main(model: Path) -> None:
-    """All pictures of one model."""
+def main(model: Path, writers: Sequence[Path], words: Path | None) -> None:
+    """All pictures of a translator; or those of other models, where such are given."""
     sys.path.insert(0, str(ROOT / "tests" / "browser"))
     from chromium import find_browser, start_browser
 
@@ -98,19 +110,35 @@ def main(model: Path) -> None:
     if found is None:
         sys.exit("There is no Chromium with its driver here (on Debian: apt-get install chromium chromium-driver).")
     browser = start_browser(*found)
+    others = [(writers, WRITTEN), ([words] if words else [], WORDS)]
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            page = Path(folder) / "apples.html"
-            subprocess.run(
-                [sys.executable, "-m", "regard", "look", str(model), "--text", APPLES, "-o", str(page)], check=True
-            )
-            take(browser, page.as_uri(), LOOKED)
-        with served(model) as address:
-            for picture in SERVED:
-                take(browser, f"{address}/", picture)
+        if not any(models for models, _ in others):
+            take_look(browser, model)
+            others = [([model], SERVED)]
+        for models, pictures in others:
+            if not models:
+                continue
+            with served(*models) as address:
+                for picture in pictures:
+                    take(browser, f"{address}/", picture)
     finally:
         browser.driver.quit()
 
 
+def take_look(browser: "Browser", model: Path) -> None:
+    """The page of `regard look`."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "apples.html"
+        subprocess.run(
+            [sys.executable, "-m", "regard", "look", str(model), "--text", APPLES, "-o", str(page)], check=True
+        )
+        take(browser, page.as_uri(), LOOKED)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "runs" / "demo")
+    parser = argparse.ArgumentParser(description="Write the screenshots of docs/pictures.")
+    parser.add_argument("model", nargs="?", type=Path, default=ROOT / "runs" / "demo", help="a translator")
+    parser.add_argument("--writers", nargs="+", type=Path, default=[], help="language models")
+    parser.add_argument("--words", type=Path, help="a model with word vectors")
+    given = parser.parse_args()
+    main(given.model, given.writers, given.words)

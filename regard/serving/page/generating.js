@@ -4,6 +4,7 @@ import { remember, wished, wishedAll } from "./address.js";
 import { button, byId, element } from "./common.js";
 import { showKnowledge } from "./knowing.js";
 import { drawingWanted, followSearch, searchControls, searchWanted } from "./searching.js";
+import { onceSeen } from "./seeing.js";
 import { say } from "./texts.js";
 import { goOn, makeWriter, readPrompt, stopWriter } from "./writer.js";
 
@@ -24,7 +25,7 @@ export function followGenerating() {
   chooseModels(wishedAll("writers"));
   if (prompt() !== (wish.prompt ?? "")) steps = [];
   byId("prompt").value = wish.prompt ?? "";
-  generateAgain();
+  onceSeen(byId("generate-desk"), generateAgain);
 }
 
 /** Let every model read what is in the field. */

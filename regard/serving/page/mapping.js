@@ -3,6 +3,7 @@
 import { remember } from "./address.js";
 import { byId, element, offer } from "./common.js";
 import { changeMap, layOutMap, mountMap, showMap } from "./map.js";
+import { onceSeen } from "./seeing.js";
 import { ask, Refusal } from "./server.js";
 import { say } from "./texts.js";
 
@@ -15,21 +16,18 @@ const [USUAL] = Object.keys(METHODS);
 let subject = () => ({ model: "", word: "" }); // what is asked about on the desk
 let wanted = { scope: null, method: USUAL };
 let shown = null; // the map that is shown
-let due = false; // whether a map is to be asked for as soon as the desk is seen
 let controller = null;
-
-const isSeen = () => byId("words-desk").offsetWidth > 0;
 
 /** Show the map that the address asks for. */
 export function followMap({ map, layout }) {
   wanted = { scope: SCOPES.includes(map) ? map : null, method: Object.hasOwn(METHODS, layout) ? layout : USUAL };
   settleControls();
-  drawAgain();
+  draw();
 }
 
 /** Show a word on the map: where it lies on it, or where the map is of what is around it. */
 export function showOnMap(word) {
-  if (wanted.scope === "around") drawAgain();
+  if (wanted.scope === "around") draw();
   else if (shown?.words.some((each) => each.word === word)) changeMap({ word });
 }
 
@@ -39,13 +37,13 @@ function settleControls() {
   byId("map-method").hidden = !wanted.scope;
 }
 
-/** Ask for the map that is wanted, once it can be seen: only then is there something to measure. */
-async function drawAgain() {
+const draw = () => onceSeen(byId("words-desk"), askForMap);
+
+async function askForMap() {
   controller?.abort();
   const { model, word } = subject();
   byId("map-trouble").hidden = true;
-  due = !isSeen();
-  if (due || !wanted.scope || (wanted.scope === "around" && !word)) return;
+  if (!wanted.scope || (wanted.scope === "around" && !word)) return;
   controller = new AbortController();
   const { signal } = controller;
   byId("map-view").setAttribute("aria-busy", true);
@@ -83,15 +81,11 @@ export function mountMapping(holder, about, chosen) {
     wanted = { ...wanted, [name]: target.value };
     remember({ map: wanted.scope, layout: wanted.method === USUAL ? null : wanted.method });
     settleControls();
-    drawAgain();
+    draw();
   });
   view.addEventListener("click", ({ target }) => {
     const pressed = byId("map-words").querySelector("[aria-pressed=true]");
     if (target.closest(".map-word, .map-point, .map-neighbour") && pressed) chosen(pressed.textContent);
   });
-  new ResizeObserver(() => {
-    if (!isSeen()) return;
-    if (due) drawAgain();
-    else if (shown) layOutMap();
-  }).observe(byId("words-desk"));
+  new ResizeObserver(() => shown && view.offsetWidth && layOutMap()).observe(view);
 }
