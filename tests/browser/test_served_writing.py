@@ -169,6 +169,13 @@ def test_models_are_chosen_and_a_refusal_stands_where_it_belongs(page: Browser, 
     page.wait("return document.querySelector('.writer .trouble').hidden")
 
 
+def test_a_screen_reader_has_a_name_for_every_control(page: Browser) -> None:
+    names = page.names("textbox", "spinbutton", "checkbox", "radio", "button", more_than=20)
+    assert all(names)
+    assert f"Go on with ·3, {HALF}" in names
+    assert {"Prompt", "Tokens", "Temperature", "go on past the end of a line", "Undo"} <= set(names)
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (320, "light")])
 def test_it_fits_a_phone(page: Browser, width: int, scheme: str) -> None:
     page.appear(width, scheme=scheme)
