@@ -45,6 +45,9 @@ class Model:
         if isinstance(task, nn.Module):
             task.eval()
 
+    def take_files(self, files: Mapping[str, bytes], folder: Path) -> None:
+        """Take what else the folder of a trained model says of it."""
+
     @property
     def verbs(self) -> list[str]:
         """What it can be asked for."""
@@ -221,7 +224,9 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
         task = _load_task(recipe, own, weights, folder)
     if isinstance(task, nn.Module):
         task = task.to(pick_device(device), PRECISIONS[precision])
-    return make_model(task, recipe)
+    model = make_model(task, recipe)
+    model.take_files(own, folder)
+    return model
 
 
 def make_model(task: Any, recipe: Recipe) -> Model:

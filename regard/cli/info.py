@@ -4,12 +4,15 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.base.faults import printable
 from regard.cli.console import print_json
+
+if TYPE_CHECKING:
+    from regard.model import Model
 
 WIDTH = 100  # of what is said of a model's sizes
 
@@ -28,8 +31,6 @@ def command(
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.model import load
     from regard.protocols import Describes
-    from regard.runs.about import about_in_words, data_names, read_about
-    from regard.runs.folder import read_recipe
     from regard.runs.scores import read_scores, score_in_words
     from regard.training.pace import read_course
 
@@ -37,12 +38,9 @@ def command(
     course = read_course(model / "training")
     recipe, task = loaded.recipe, loaded.task
     own = loaded.facts()
-    about, table = read_about(model), read_recipe(model)
+    known, said = _known(model, loaded)
     facts = own | {
-        "description": recipe.description,
-        "data": data_names(table),
-        "amount": about.amount and asdict(about.amount),
-        "examples": about.examples,
+        **known,
         "verbs": loaded.verbs,
         "sizes": recipe.model.model_dump(),
         "cost": task.cost(length) if isinstance(task, Describes) else {},
@@ -56,8 +54,8 @@ def command(
         return
     for name, value in own.items():
         print(f"{name:15}{value:,}" if isinstance(value, int) else f"{name:15}{printable(str(value))}")
-    for name, said in about_in_words(about, table).items():
-        print(f"{name:15}{printable(said)}")
+    for name, words in said.items():
+        print(f"{name:15}{printable(words)}")
     print(f"{'can':15}{', '.join(facts['verbs'])}")
     for number, line in enumerate(textwrap.wrap(", ".join(_options(facts["sizes"])), WIDTH)):
         print(f"{'' if number else 'built':15}{line}")
@@ -71,6 +69,27 @@ def command(
         print(f"{'score':15}{printable(score_in_words(score))}")
     for name in facts["exports"]:
         print(f"{'export':15}for {name}, in {model / name}")
+
+
+def _known(folder: Path, loaded: "Model") -> tuple[dict[str, Any], dict[str, str]]:
+    """What a model folder says of what its model knows, as facts and in words."""
+    from regard.runs.about import about_in_words, data_names, read_about
+    from regard.runs.folder import read_recipe
+    from regard.verbs.translate.model import TranslationModel
+
+    about, recipe = read_about(folder), read_recipe(folder)
+    certainty = loaded.certainty if isinstance(loaded, TranslationModel) else None
+    facts = {
+        "description": loaded.recipe.description,
+        "data": data_names(recipe),
+        "amount": about.amount and asdict(about.amount),
+        "examples": about.examples,
+        "certainty": certainty and certainty.model_dump(),
+    }
+    words = about_in_words(about, recipe)
+    if certainty:
+        words["unsure"] = f"of outputs whose {certainty.measure} is below {certainty.threshold}"
+    return facts, words
 
 
 def _cost_lines(cost: dict[str, int | float], length: int) -> list[str]:

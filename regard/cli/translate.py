@@ -245,4 +245,5 @@ def _as_object(translated: "Translated") -> dict[str, Any]:
         "alignment": translated.alignment,
         "n_best": [{"text": text, "score": score} for text, score in translated.n_best],
         **({"language_scores": translated.language_scores} if translated.language_scores else {}),
+        **({} if translated.unsure is None else {"unsure": translated.unsure}),
     }

@@ -213,7 +213,10 @@ class RunFolder:
     def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None:
         """Make these the weights of the model folder, with the scores they were found to have."""
         scores = scores_to_bytes(validation.scores if validation else [])
-        update_folder(self.folder, {WEIGHTS: weights_to_bytes(weights), SCORES: scores})
+        files = {WEIGHTS: weights_to_bytes(weights), SCORES: scores}
+        if validation is not None and validation.certainty is not None:
+            files[CERTAINTY] = validation.certainty
+        update_folder(self.folder, files)
 
     def average(self, last: int) -> dict[str, Tensor]:
         """The mean of the weights of the last regular checkpoints, or the newest weights where there are none."""

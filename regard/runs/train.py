@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from regard.protocols import Counts, Updates
-from regard.runs.open import Run
+from regard.runs.folder import update_folder
+from regard.runs.open import Run, device_of
 from regard.runs.validate import validator_of
 from regard.training.counter import Counter
 from regard.training.events import Listener
@@ -17,6 +18,8 @@ def train(run: Run, listeners: Sequence[Listener]) -> Facts:
     loop = Counter if isinstance(run.task, Counts) else Updater if isinstance(run.task, Updates) else Trainer
     recipe, validator = run.recipe, validator_of(run.task, run.recipe)
     facts = loop(run.task, recipe.training, recipe.seed, run.folder, validator, listeners).run()
+    if facts.finished and (files := validator.closing_files(run.folder.folder, str(device_of(run)))):
+        update_folder(run.folder.folder, files)
     if facts.losses:
         from regard.viewing.curves import draw_curves
 

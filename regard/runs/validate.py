@@ -1,6 +1,7 @@
 """Measuring a run on its validation data."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -29,6 +30,10 @@ class Validator:
     def __call__(self) -> Validation:
         measures = measure_split(self.task, "valid")
         return Validation(measures, [score.as_dict() for score in scores_of(measures, "valid")])
+
+    def closing_files(self, folder: Path, device: str) -> dict[str, bytes]:
+        """What a model folder is to keep besides, once its weights are final."""
+        return {}
 
 
 def validator_of(task: Any, recipe: Recipe) -> Validator:

@@ -14,7 +14,7 @@ from regard.decoding.pauses import between_steps
 from regard.engines.fast import Choice, FastEngine, load_fastest_alone
 from regard.runs.about import data_names, read_about
 from regard.runs.folder import SCORES, read_folder, read_recipe
-from regard.serving.doors.model_records import LearntAmount, ModelAnswer, TranslatorAnswer
+from regard.serving.doors.model_records import CertaintyAnswer, LearntAmount, ModelAnswer, TranslatorAnswer
 from regard.serving.doors.records import Language
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
@@ -253,6 +253,7 @@ class ServedTranslator(FolderTranslator, Served):
             longest=self.longest,
             blocks=self.blocks,
             decoding=self.decoding.model_dump(),
+            certainty=self.certainty and CertaintyAnswer(**self.certainty.model_dump()),
         )
 
     @cached_property

@@ -84,6 +84,7 @@ class Validation:
     scores: list[dict[str, Any]] = field(default_factory=list)
     samples: list[tuple[str, str, str]] = field(default_factory=list)  # input, output, reference
     details: dict[str, float] = field(default_factory=dict)  # many numbers, for a log rather than for people
+    certainty: bytes | None = None  # how sure a model usually is of its outputs, as a model folder keeps it
 
     @property
     def values(self) -> dict[str, float]:

@@ -84,6 +84,7 @@ def explained(source: str, text: str) -> dict[str, Any]:
         "token_scores": [-0.1] * (len(tokens) + 1),
         "alignment": [[min(place, last), place] for place in range(len(tokens))],
         "n_best": [{"text": text, "score": -0.1 * len(tokens)}],
+        "unsure": text == source,  # no word of it was known
     }
 
 

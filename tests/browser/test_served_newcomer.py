@@ -36,3 +36,16 @@ def test_the_page_says_what_a_model_knows_and_offers_texts_to_try(opened: Opened
 def test_of_a_model_that_says_nothing_only_its_name_is_told(opened: Opened) -> None:
     page = opened()
     assert [each.text for each in page.all("#knowing p")] == ["plain", "No examples are kept with this model."]
+
+
+def test_what_a_model_is_unsure_of_is_marked_and_said(opened: Opened, server: Pretending) -> None:
+    """The pretended model is unsure of whatever it does not know a word of."""
+    certainty = {"measure": "mean token log-probability", "threshold": -0.5, "percentile": 5, "outputs": 500}
+    server.models = [MODELS[0] | {"certainty": certainty}]
+    page = opened(text="the cat sleeps. Hello, how are you.")
+    assert [each.text for each in page.all(".sentence.unsure")] == ["Hello, how are you."]
+    assert page.text(".doubt") == "The model is unsure of 1 sentence, which is underlined: it may well be wrong."
+    assert "below -0.500. 95% of 500 translations" in page.find(".doubt").get_attribute("title")
+    assert page.text(".doubt") in page.text(".translation .unseen")
+    page = opened(anew=False, text="the cat sleeps.")
+    assert not page.find(".doubt").is_displayed()

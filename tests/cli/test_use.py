@@ -319,6 +319,7 @@ def test_info(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert facts["amount"] == {"count": 285, "unit": "pairs"}
     assert len(facts["examples"]) == 3
     assert facts["examples"][0] in said
+    assert facts["certainty"] is None  # of 15 validation outputs nothing can be said
     assert facts["parameters"] == 15_376
     assert facts["cost"]["weights"] == 5 * 2 * 64**2
 

@@ -11,6 +11,15 @@ class LearntAmount(DoorAnswer):
     unit: Literal["pairs", "texts", "sentences", "tokens"]
 
 
+class CertaintyAnswer(DoorAnswer):
+    """Below which threshold a translator is unsure of an output: so many percent of validation outputs lie there."""
+
+    measure: str
+    threshold: float
+    percentile: int
+    outputs: int
+
+
 class ModelAnswer(DoorAnswer):
     """A model that is served, whatever it does; what its folder does not say is null.
 
@@ -42,6 +51,7 @@ class TranslatorAnswer(ModelAnswer):
     longest: int
     blocks: dict[Side, list[int]]
     decoding: dict[str, Any]
+    certainty: CertaintyAnswer | None = None
 
 
 class ModelsAnswer(DoorAnswer):

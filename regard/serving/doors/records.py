@@ -64,6 +64,7 @@ class Explained(DoorAnswer):
     tokens: list[str]
     token_scores: list[float]
     language_scores: list[float] = []
+    unsure: bool | None = None
     alignment: list[tuple[int, int]]
     n_best: list[Candidate]
 

@@ -199,6 +199,7 @@ def _explain(plan: Plan, translated: Translated) -> dict[str, Any]:
         "tokens": translated.tokens,
         "token_scores": translated.token_scores,
         "language_scores": translated.language_scores,
+        "unsure": translated.unsure,
         "alignment": translated.alignment if plan.explained else [],
         "n_best": [Candidate(text=text, score=score) for text, score in translated.n_best],
     }

@@ -5,7 +5,7 @@ import { button, element, reachable, signed, walkable } from "./common.js";
 import { pickOf, questionOf } from "./picks.js";
 import { copy, savable, tellDone } from "./saving.js";
 import { ask, listen, Refusal } from "./server.js";
-import { duration, say } from "./texts.js";
+import { decimal, duration, say } from "./texts.js";
 import { textBetween, wordParts, wordsOf } from "./writing.js";
 
 const MOST_PATIENCE = 30; // seconds that a busy server is waited for by itself
@@ -18,12 +18,14 @@ export function makePanel(model, heard) {
   const kind = { class: "output-text", "data-empty": say("panel.empty") };
   const output = element("p", { ...kind, dir: "auto", lang: model.target.code, ...about });
   const trouble = element("p", { class: "trouble", role: "alert", hidden: "" });
+  const doubt = element("p", { class: "doubt", hidden: "" });
   const facts = element("span", { class: "facts" });
   const said = element("span", { class: "unseen", role: "status" });
   const copying = button({ class: "plain copy unsaved" }, say("panel.copy"));
   const foot = element("p", { class: "foot" }, facts, copying);
-  const root = element("section", { class: "translation" }, name, output, trouble, foot, said);
-  const panel = { model, root, output, trouble, facts, said, heard, sentences: [], coming: [], controller: null };
+  const root = element("section", { class: "translation" }, name, output, trouble, doubt, foot, said);
+  const parts = { root, output, trouble, doubt, facts, said };
+  const panel = { model, ...parts, heard, sentences: [], coming: [], controller: null };
   savable(root, "translation", () => {
     return { model: model.name, text: output.textContent, seconds: panel.seconds, sentences: panel.sentences };
   });
@@ -73,6 +75,7 @@ function showNothing(panel) {
   panel.sentences = [];
   panel.output.replaceChildren();
   panel.facts.textContent = "";
+  panel.doubt.hidden = true;
   panel.root.removeAttribute("aria-busy");
 }
 
@@ -107,8 +110,8 @@ async function writeOn(panel, place, signal) {
   if (!signal.aborted && choice() === chosen) settleSentence(panel, place, { ...translations[0], source });
 }
 
-function settleSentence(panel, place, { source, text, score, tokens, alignment, token_scores }) {
-  panel.sentences[place] = { source, text, score, tokens, alignment, token_scores };
+function settleSentence(panel, place, { source, text, score, tokens, alignment, token_scores, unsure }) {
+  panel.sentences[place] = { source, text, score, tokens, alignment, token_scores, unsure };
   const old = panel.output.querySelector(`.sentence[data-place="${place}"]`);
   old.replaceWith(sentenceElement(panel, place));
   makeReachable(panel);
@@ -117,7 +120,9 @@ function settleSentence(panel, place, { source, text, score, tokens, alignment, 
 function finish(panel) {
   panel.root.removeAttribute("aria-busy");
   showFacts(panel);
-  panel.said.textContent = `${languageName(panel.model.target)}: ${panel.output.textContent}`;
+  const isUnsure = showDoubt(panel);
+  const told = `${languageName(panel.model.target)}: ${panel.output.textContent}`;
+  panel.said.textContent = isUnsure ? `${told} ${panel.doubt.textContent}` : told;
   panel.heard.settled(panel);
 }
 
@@ -151,6 +156,20 @@ function fail(panel, error, again) {
   panel.trouble.hidden = false;
 }
 
+/** Say that the model is unsure of some sentences, which are marked, and what that means. */
+function showDoubt({ doubt, sentences, model }) {
+  const count = sentences.filter(({ unsure }) => unsure).length;
+  doubt.hidden = !count;
+  if (!count) return false;
+  const percent = 100 - (model.certainty?.percentile ?? 5);
+  doubt.textContent = say(sentences.length > 1 ? "panel.unsure_of" : "panel.unsure", { count, percent });
+  if (model.certainty) {
+    const { threshold, outputs } = model.certainty;
+    doubt.title = say("panel.unsure_means", { threshold: decimal(threshold, 3), count: outputs, percent });
+  }
+  return true;
+}
+
 function showFacts(panel) {
   const { sentences, seconds, model } = panel;
   const isScored = sentences.every(({ score }) => Number.isFinite(score));
@@ -173,8 +192,9 @@ function showAll(panel) {
 }
 
 function sentenceElement(panel, place) {
-  const { text, source, alignment } = panel.sentences[place];
-  const made = element("span", { class: text === undefined ? "sentence waiting" : "sentence", "data-place": place });
+  const { text, source, alignment, unsure } = panel.sentences[place];
+  const kind = text === undefined ? "sentence waiting" : unsure ? "sentence unsure" : "sentence";
+  const made = element("span", { class: kind, "data-place": place });
   made.append(...(text === undefined ? [source.text] : wordParts(text, place, "written")));
   const sources = wordsOf(source.text);
   made.querySelectorAll(".written").forEach((span, at) => {

@@ -16,8 +16,9 @@ from regard.base.recipe import check, faults_of
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.options import DecodingOptions
 from regard.engines.fast import Choice, FastEngine, load_fast
-from regard.runs.folder import RECIPE, read_recipe
+from regard.runs.folder import CERTAINTY, RECIPE, read_folder, read_manifest, read_recipe
 from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.translate.certainty import Certainty, certainty_in
 from regard.verbs.translate.outputs import Cutting, Translated
 from regard.verbs.translate.plan import Engine, Job, Piece, Plan, plan_for
 
@@ -86,6 +87,12 @@ class FolderTranslator:
         with faults_of(self.folder / RECIPE):
             return check(DecodingOptions, self.recipe.get("decoding", {}))
 
+    @cached_property
+    def certainty(self) -> Certainty | None:
+        """How sure it usually is of its outputs, as far as its folder says so."""
+        names = [name for name in read_manifest(self.folder) if name == CERTAINTY]
+        return certainty_in(read_folder(self.folder, names), self.folder) if names else None
+
     @property
     def longest(self) -> int:
         """Tokens of the longest sentence it takes, the end counted."""
@@ -138,7 +145,16 @@ class FolderTranslator:
         )
 
     def runner(self, plan: Plan) -> Run:
-        """What translates sentences by a plan; all that it needs is loaded here."""
+        """What translates sentences by a plan; all that it needs is loaded here.
+
+        What was searched for is marked where the model is unsure of it; what was drawn or given says nothing of that.
+        """
+        run, certainty = self._runner(plan), self.certainty
+        if certainty is None or not plan.explained or plan.draws or plan.forced:
+            return run
+        return lambda pieces: certainty.mark(run(pieces))
+
+    def _runner(self, plan: Plan) -> Run:
         if plan.engine != "torch":
             return partial(self._run_export, plan)
         if plan.forced:

@@ -23,6 +23,7 @@ from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.task import Translation
 from regard.verbs.place_names import name_rows
 from regard.verbs.table import needs
+from regard.verbs.translate.certainty import Certainty, certainty_in
 from regard.verbs.translate.fusion import Fusion, fusion_of
 from regard.verbs.translate.outputs import Alignment, Translated
 from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, batches_of, find
@@ -48,6 +49,10 @@ class TranslationModel(Model):
     def __init__(self, task: Translation, recipe: TranslationRecipe, others: Sequence[Translation] = ()) -> None:
         super().__init__(task, recipe)
         self.others = [other.eval() for other in others]
+        self.certainty: Certainty | None = None
+
+    def take_files(self, files: Mapping[str, bytes], folder: Path) -> None:
+        self.certainty = certainty_in(files, folder)
 
     def has_tokens_of(self, other: "TranslationModel") -> bool:
         """Whether both cut text into the same tokens."""
@@ -98,7 +103,8 @@ class TranslationModel(Model):
             raise Fault("fuse_weight would do nothing without fuse.")
         fusion = None if fuse is None else fusion_of(self, fuse, fuse_weight)
         search = self.search(beam, length_penalty, n_best, sample=sample, constraints=constraints, fusion=fusion)
-        return self.translate_by(texts, search, dictionary=(dictionary or {}) if replace_unknown else None)
+        found = self.translate_by(texts, search, dictionary=(dictionary or {}) if replace_unknown else None)
+        return found if self.certainty is None or sample is not None else Results(self.certainty.mark(found))
 
     def translate_by(
         self,

@@ -35,10 +35,12 @@ class Translated:
     n_best: list[tuple[str, float]]
     _align: Callable[[], Alignment] = field(repr=False, compare=False)
     language_scores: list[float] = field(default_factory=list)
+    unsure: bool | None = None  # whether the model is less sure of it than it usually is; None where nobody can tell
 
     def __repr__(self) -> str:
         others = f", {len(self.n_best) - 1} others" if len(self.n_best) > 1 else ""
-        return f"Translated({self.text!r}, score {self.score:.3f}{others})"
+        unsure = ", unsure" if self.unsure else ""
+        return f"Translated({self.text!r}, score {self.score:.3f}{unsure}{others})"
 
     def _repr_html_(self) -> str:
         parts = [paragraph(self.text), tokens_by_probability(self.tokens, self.token_scores)]
@@ -89,7 +91,7 @@ def join_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -
     """The translation of a line from those of its sentences: texts in their white space, tokens in a row, scores added.
 
     Its n-th best candidate is made of the n-th best of every sentence, or of the last one that there is. What the end
-    of an inner sentence cost is counted with its last token.
+    of an inner sentence cost is counted with its last token. The model is unsure of it if it is so of any sentence.
     """
     if len(parts) == 1 and not (sentences[0].before or sentences[0].after):  # most lines, and all of them at once
         return replace(parts[0], _align=lambda: _align(sentences, parts))
@@ -106,6 +108,7 @@ def join_sentences(sentences: Sequence[Sentence], parts: Sequence[Translated]) -
         [(rejoin(sentences, [text for text, _ in each]), sum(score for _, score in each)) for each in candidates],
         lambda: _align(sentences, parts),
         _in_a_row(language_scores),
+        None if all(part.unsure is None for part in parts) else any(part.unsure for part in parts),
     )
 
 

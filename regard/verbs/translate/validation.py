@@ -1,21 +1,25 @@
 """Validating a translator: by its loss, and by really translating."""
 
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from regard.base.recipe import Recipe
 from regard.metrics import METRICS
 from regard.metrics.text import BETTER
 from regard.protocols import Measure
+from regard.runs.folder import CERTAINTY
 from regard.runs.validate import Validator, measure_split, scores_of
 from regard.seeing.head_reports import log_entries
 from regard.seeing.pair_reports import inspect
 from regard.training.snapshot import Validation
+from regard.verbs.translate.certainty import FEWEST, Certainty, find_certainty
 from regard.verbs.translate.evaluation import from_pairs, score_outputs
-from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.model import TranslationModel, load_translation_model
 
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
 SAMPLES = 2  # outputs shown at each validation
+CERTAIN = 200  # validation pairs by which a run whose validations translate nothing finds how sure its model is
 TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translating, beside what `best_by` names
 
 
@@ -37,14 +41,26 @@ class TranslationValidator(Validator):
         (perplexity,) = scores_of({"perplexity": measures["perplexity"]}, "valid")
         scores = [perplexity.as_dict() | {"n": len(pairs)}]
         samples: list[tuple[str, str, str]] = []
+        certainty: Certainty | None = None
         if beam:
             data, search = from_pairs(pairs, "valid", recipe.data.merge_references), self.model.search(beam, n_best=1)
-            outputs = [each.text for each in self.model.translate_by(data.sources, search)]
+            found = self.model.translate_by(data.sources, search)
+            outputs, certainty = [each.text for each in found], find_certainty(found)
             for metric in dict.fromkeys([*TRANSLATED, *({recipe.training.best_by} & METRICS.keys())]):
-                found = score_outputs(outputs, data.references, metric, "valid", search)
-                measures[metric] = Measure.of_value(found.value, BETTER[metric], found.signature)
-                scores.append(found.as_dict())
+                score = score_outputs(outputs, data.references, metric, "valid", search)
+                measures[metric] = Measure.of_value(score.value, BETTER[metric], score.signature)
+                scores.append(score.as_dict())
             shown = zip(data.sources, outputs, data.references[0], strict=True)
             samples = [(source, output, target or "") for source, output, target in islice(shown, SAMPLES)]
         details = log_entries(task, inspect(task, pairs[:WATCHED])) if recipe.training.log_attention else {}
-        return Validation(measures, scores, samples, details)
+        kept = None if certainty is None else certainty.to_bytes()
+        return Validation(measures, scores, samples, details, kept)
+
+    def closing_files(self, folder: Path, device: str) -> dict[str, bytes]:
+        recipe = self.model.recipe
+        if recipe.training.validation_beam:
+            return {}  # the validation of these very weights has found it
+        model = load_translation_model(folder, device)
+        texts = [source for source, _ in self.model.task.pairs.corpus.valid[:CERTAIN]]
+        certainty = find_certainty(model.translate_by(texts, model.search(n_best=1))) if len(texts) >= FEWEST else None
+        return {CERTAINTY: certainty.to_bytes()} if certainty else {}

@@ -1,0 +1,68 @@
+"""How sure a translator is of an output, and when it is said to be unsure.
+
+The certainty of an output is the mean log-probability of its tokens, its end counted: 0 is certain, less is less so.
+A translator is unsure of an output that is less certain than all but the least certain twentieth of what it wrote for
+its own validation data. So of texts like those it learnt from about one in twenty is marked, whatever the model and
+however long the texts are, and of texts unlike them more. It is no judge of a translation: what is wrong with certainty
+is not marked. `benchmarks/certainty.py` counts.
+
+Nothing here needs torch, so that a fast engine can answer without loading it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from regard.base.faults import Fault
+from regard.runs.folder import CERTAINTY
+from regard.verbs.translate.outputs import Translated
+
+PERCENTILE = 5
+FEWEST = 20  # outputs, below which the least certain twentieth is not one of them
+
+
+class Certainty(BaseModel):
+    """What is usual for a translator: outputs whose measure is below the threshold are those it is unsure of."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    measure: Literal["mean token log-probability"] = "mean token log-probability"
+    threshold: float = Field(le=0, allow_inf_nan=False)
+    percentile: int = Field(PERCENTILE, ge=1, le=99)  # of validation outputs that lie below the threshold
+    outputs: int = Field(ge=FEWEST)  # that it was found on
+
+    def to_bytes(self) -> bytes:
+        return self.model_dump_json(indent=1).encode()
+
+    def mark(self, outputs: Iterable[Translated]) -> list[Translated]:
+        """The same outputs, each with whether the translator is unsure of it; of one without scores nothing is said."""
+        return [
+            replace(each, unsure=certainty_of(each.token_scores) < self.threshold) if each.token_scores else each
+            for each in outputs
+        ]
+
+
+def certainty_of(token_scores: Sequence[float]) -> float:
+    """How sure a model is of an output with these log-probabilities."""
+    return float(np.mean(token_scores))
+
+
+def find_certainty(outputs: Iterable[Translated]) -> Certainty | None:
+    """What is usual for a translator, from what it wrote for validation texts; None where these are too few."""
+    found = [certainty_of(each.token_scores) for each in outputs if each.token_scores]
+    if len(found) < FEWEST or not np.isfinite(found).all():
+        return None
+    return Certainty(threshold=round(float(np.percentile(found, PERCENTILE)), 4), outputs=len(found))
+
+
+def certainty_in(files: Mapping[str, bytes], folder: object) -> Certainty | None:
+    """What the files of a model folder say of it; an older one says nothing."""
+    if CERTAINTY not in files:
+        return None
+    try:
+        return Certainty.model_validate_json(files[CERTAINTY])
+    except ValidationError:
+        raise Fault(f"{folder}/{CERTAINTY} is damaged: it does not say how sure the model is as a rule.") from None
