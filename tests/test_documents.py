@@ -44,6 +44,16 @@ def blocks(text: str, *languages: str) -> list[str]:
     return [inside for _, language, inside in fenced if language in languages]
 
 
+def open_fences(text: str) -> list[str]:
+    """The fences that open a block and are followed by another opening one, or by the end, before one that closes."""
+    found, opening = [], None
+    for fence in re.findall(r"^ *```.*$", text, re.MULTILINE):
+        is_closing = opening is not None and fence.strip() == "```"
+        found += [opening] if opening is not None and not is_closing else []
+        opening = None if is_closing else fence
+    return found if opening is None else [*found, opening]
+
+
 def spans(text: str) -> list[str]:
     """The code inside sentences; in a recipe only comments are sentences."""
     return re.findall(r"`([^`\n]+)`", re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL))
@@ -217,6 +227,16 @@ def test_no_sentence_mentions_what_does_not_exist(path: Path) -> None:
 )
 def test_a_mention_of_nothing_is_found(span: str) -> None:
     assert unknown_mentions(f"Type `{span}` now.\n```\nregard nothing\n```\n") == [span]
+
+
+def test_every_block_of_code_is_closed(document: Path) -> None:
+    assert open_fences(text_of(document)) == []
+
+
+def test_an_unclosed_block_is_found() -> None:
+    assert open_fences("```sh\nmake\n```\n- so:\n  ```\n  x\n  ```\n") == []
+    assert open_fences("```sh\nmake\n") == ["```sh"]
+    assert open_fences("```sh\nmake\n\n```python\nx = 1\n```\n") == ["```sh"]
 
 
 def test_every_link_and_picture_is_there(document: Path) -> None:
