@@ -113,8 +113,9 @@ def test_the_size_of_the_pieces_changes_nothing(drawn, monkeypatch):
 @pytest.mark.parametrize("any_case", [True, False])
 @pytest.mark.parametrize("vocabulary", [300_000, 250])
 def test_figures_are_those_of_gensim(tmp_path, drawn, any_case, vocabulary):
-    gensim = pytest.importorskip("gensim.models")
-    keyed = gensim.KeyedVectors(drawn.width)
+    from gensim.models import KeyedVectors
+
+    keyed = KeyedVectors(drawn.width)
     keyed.add_vectors(drawn.words, drawn.matrix)
     sections = [Section("one", draw_analogies(drawn, 60)), Section("two", draw_analogies(drawn, 90)[60:])]
     lines = [

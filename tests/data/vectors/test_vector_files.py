@@ -201,10 +201,11 @@ def test_places_that_are_no_files_are_refused(tmp_path, small):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 @pytest.mark.parametrize("binary", [False, True])
 def test_gensim_opens_what_we_write_and_we_what_it_writes(tmp_path, small, binary):
-    gensim = pytest.importorskip("gensim.models")
+    from gensim.models import KeyedVectors
+
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     write_vectors(ours, small, "word2vec-binary" if binary else "word2vec")
-    keyed = gensim.KeyedVectors.load_word2vec_format(str(ours), binary=binary)
+    keyed = KeyedVectors.load_word2vec_format(str(ours), binary=binary)
     assert keyed.index_to_key == small.words
     np.testing.assert_array_equal(keyed.vectors, small.matrix)
     keyed.save_word2vec_format(str(theirs), binary=binary)
@@ -213,5 +214,5 @@ def test_gensim_opens_what_we_write_and_we_what_it_writes(tmp_path, small, binar
     np.testing.assert_array_equal(again.matrix, small.matrix)
     for format, header in (("glove", False), ("fasttext", True)):
         write_vectors(ours, small, format)
-        keyed = gensim.KeyedVectors.load_word2vec_format(str(ours), no_header=not header)
+        keyed = KeyedVectors.load_word2vec_format(str(ours), no_header=not header)
         np.testing.assert_array_equal(keyed.vectors, small.matrix)
