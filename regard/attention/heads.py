@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.attention.core import Attention, PreparedKeys
@@ -96,7 +96,7 @@ class MultiHead(nn.Module):
         states: Float[Tensor, "batch query width"],
         cache: Cache,
         bias: Float[Tensor, "#batch #head #query key"],
-        places: Int[Tensor, " query"],
+        places: First,
     ) -> Float[Tensor, "batch query width"]:
         """The same from any places, with what is added to the scores instead of a mask: -inf where none may look."""
         query = self._rotate(_split(self.to_query(states), self.heads), places)

@@ -69,14 +69,14 @@ def sample(
         log_probabilities, state = task.step(last, state)
         values = rules(log_probabilities, drawn.tokens.flatten(0, 1), drawn.numbers.repeat_interleave(copies))
         chances = _chances(options.sampling.seed, keys[drawn.numbers], copies, drawn.tokens.shape[2])
-        last = draw(distribution(_never_stuck(values, task.end), options.sampling), chances)
+        last = draw(distribution(never_stuck(values, task.end), options.sampling), chances)
         _append(drawn, last, log_probabilities, task.end)
         state, last = _move_on(drawn, state, last, task.end, results)
     check_numbers(results)
     return results
 
 
-def _never_stuck(values: Tensor, end: int) -> Tensor:
+def never_stuck(values: Tensor, end: int) -> Tensor:
     """Let rows end for which the model and the rules leave nothing."""
     stuck = ~values.isfinite().any(dim=1, keepdim=True)
     places = torch.arange(values.shape[1], device=values.device)
@@ -116,7 +116,7 @@ def _move_on(
         return state, last
     for place in done.nonzero().flatten().tolist():
         written = zip(drawn.tokens[place].tolist(), drawn.scores[place].tolist(), strict=True)
-        results[int(drawn.numbers[place])] = [_hypothesis(tokens, scores, end) for tokens, scores in written]
+        results[int(drawn.numbers[place])] = [hypothesis_of(tokens, scores, end) for tokens, scores in written]
     stay = (~done).nonzero().flatten()
     rows = torch.arange(done.numel() * drawn.ended.shape[1], device=stay.device).view(drawn.ended.shape)[stay].flatten()
     drawn.numbers, drawn.ended = drawn.numbers[stay], drawn.ended[stay]
@@ -124,7 +124,8 @@ def _move_on(
     return state.keep(stay, rows), last[rows]
 
 
-def _hypothesis(tokens: list[int], scores: list[float], end: int) -> Hypothesis:
+def hypothesis_of(tokens: list[int], scores: list[float], end: int) -> Hypothesis:
+    """What was drawn up to the first end."""
     length = tokens.index(end)
     own = scores[: length + 1]
     return Hypothesis(tokens[:length], own, sum(own))

@@ -5,9 +5,10 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.hardware.cuda_graphs import CapturedStep, Step, leaves
 
@@ -58,6 +59,18 @@ class CapturedSteps:
         if self._pool is None and self._graphs and device.type == "cuda":
             self._pool = torch.cuda.graph_pool_handle()
         return self._pool
+
+
+_captures: WeakKeyDictionary[nn.Module, tuple[tuple[int, ...], CapturedSteps]] = WeakKeyDictionary()
+
+
+def captures_of(module: nn.Module) -> CapturedSteps:
+    """The captured steps of a module, kept for as long as it lives and its weights stay where they are."""
+    places = tuple(weights.data_ptr() for weights in (*module.parameters(), *module.buffers()))
+    kept = _captures.get(module)
+    if kept is None or kept[0] != places:
+        kept = _captures[module] = places, CapturedSteps()
+    return kept[1]
 
 
 class Delayed:

@@ -52,7 +52,7 @@ def select(memory: Memory, chosen: Int[Tensor, " chosen"]) -> Memory:
 
 def join(memories: Sequence[Memory]) -> Memory:
     """All rows of several memories, as far left as the longest of them reaches."""
-    lengths = torch.cat([_lengths(memory) for memory in memories])
+    lengths = torch.cat([lengths_of(memory) for memory in memories])
     widest = int(lengths.max())
     joined = {
         name: torch.cat([_flush_right(memory[name], widest) for memory in memories])
@@ -62,7 +62,8 @@ def join(memories: Sequence[Memory]) -> Memory:
     return joined if bool((lengths == widest).all()) else joined | {LENGTHS: lengths}
 
 
-def _lengths(memory: Memory) -> Int[Tensor, " row"]:
+def lengths_of(memory: Memory) -> Int[Tensor, " row"]:
+    """How many places of each row are real."""
     tokens = memory[TOKENS]
     return memory[LENGTHS] if LENGTHS in memory else torch.full((len(tokens),), tokens.shape[1], device=tokens.device)
 

@@ -43,7 +43,7 @@ def reserve(memory: Memory, copies: int, length: int) -> tuple[Reserved, Writers
     keys, lengths = memory.blocks[0].keys, memory.lengths
     real = Lengths(lengths).as_tensor(1, keys.shape[2], keys.device)
     source = torch.zeros(real.shape, dtype=keys.dtype, device=keys.device).masked_fill(~real, NOWHERE)
-    caches = [Cache(*(_empty(each, copies * length) for each in block)) for block in memory.blocks]
+    caches = [Cache(*(room_like(each, copies * length) for each in block)) for block in memory.blocks]
     writers = torch.full((len(lengths) * copies, length), NOBODY, device=keys.device)
     return Reserved(memory, source, caches, torch.zeros_like(lengths, dtype=torch.long)), writers
 
@@ -52,7 +52,7 @@ def extend(reserved: Reserved, writers: Writers, length: int) -> tuple[Reserved,
     """The same with room for `length` tokens in all."""
     copies, more = len(writers) // len(reserved.place), length - writers.shape[1]
     room = copies * more
-    caches = [Cache(*(torch.cat([each, _empty(each, room)], dim=2) for each in block)) for block in reserved.caches]
+    caches = [Cache(*(torch.cat([each, room_like(each, room)], dim=2) for each in block)) for block in reserved.caches]
     return reserved._replace(caches=caches), nn.functional.pad(writers, (0, more), value=NOBODY)
 
 
@@ -66,7 +66,7 @@ def write(
     writers = writers.index_copy(1, place, own[:, None])
     embedded = network.target_embedding(tokens.view(sentences, copies))
     states = _add_place(network.target_places, embedded, place, length)
-    mine = _mine(writers.view(sentences, copies, length), states.dtype)
+    mine = own_past(writers.view(sentences, copies, length), states.dtype)
     if network.options.positions == "alibi":
         distance = place - torch.arange(length, device=place.device).repeat_interleave(copies)
         mine = mine - _slopes(network.options.decoder_heads or network.options.heads, place.device) * distance.abs()
@@ -100,7 +100,7 @@ def _through(
     return block.around_feed_forward(states, block.feed_forward)
 
 
-def _mine(writers: Int[Tensor, "sentence copy length"], dtype: torch.dtype) -> Float[Tensor, "sentence 1 copy key"]:
+def own_past(writers: Int[Tensor, "sentence copy length"], dtype: torch.dtype) -> Float[Tensor, "sentence 1 copy key"]:
     """What is added to the scores of a sentence's keys (place · row): -inf but where a row's own past was written."""
     rows = torch.arange(writers.shape[1], device=writers.device)
     allowed = (writers[..., None] == rows).flatten(2)[:, None]
@@ -133,7 +133,7 @@ def _slopes(heads: int, device: torch.device) -> Float[Tensor, "head 1 1"]:
     return alibi_slopes(heads).to(device)[:, None, None]
 
 
-def _empty(like: Float[Tensor, "sentence head key depth"], keys: int) -> Float[Tensor, "sentence head keys depth"]:
-    # Zeros, for what is ruled out by -inf still counts 0 · value, which must be no NaN.
+def room_like(like: Float[Tensor, "sentence head key depth"], keys: int) -> Float[Tensor, "sentence head keys depth"]:
+    """Room for so many keys or values: zeros, for what is ruled out by -inf still counts 0 · value, never NaN."""
     sentences, heads, _, depth = like.shape
     return like.new_zeros(sentences, heads, keys, depth)

@@ -272,6 +272,8 @@ class GeneratedText(DoorAnswer):
     score: float | None
     tokens: list[str]
     token_scores: list[float | None]
+    ended: Literal["end", "tokens", "context"]
+    forgotten: int
 
 
 class GenerateAnswer(DoorAnswer):

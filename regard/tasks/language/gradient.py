@@ -273,6 +273,10 @@ class GradientLanguage(LanguageTask, nn.Module):
             return super().limits(batch, options).to(self.device)
         return limits_within(self.model.context, batch).to(self.device)
 
+    def forgotten(self, tokens: int) -> int:
+        """How many tokens of a text are forgotten, by rule, once all of so many are read behind an end."""
+        return max(0, self.model.forgotten(tokens + 1) - 1)
+
     @torch.no_grad()
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
         """The natural logarithms of what may follow."""

@@ -1,11 +1,12 @@
 """Going on with a prompt: from what is asked for, in text, to the searches, which know tokens."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from torch import Tensor
 
+from regard.base.faults import Fault
 from regard.base.notebook import paragraph, tokens_by_probability
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
@@ -14,6 +15,8 @@ from regard.decoding.output import Hypothesis
 from regard.decoding.sampling import sample
 from regard.protocols import Stepwise
 from regard.tasks.language.batches import Prompts
+from regard.tasks.language.reserving import ReservingLanguage
+from regard.verbs.generate.captured import captures_for, find_captured
 from regard.verbs.generate.lines import PastEnds
 from regard.verbs.generate.telling import Overheard, Teller, WrittenToken
 from regard.verbs.requests.generate import GenerateRequest
@@ -31,15 +34,31 @@ class Continues(Stepwise, Protocol):
     def write(self, tokens: Sequence[int]) -> str: ...
 
 
+@runtime_checkable
+class Forgets(Protocol):
+    """A task that may forget what it read first."""
+
+    def forgotten(self, tokens: int) -> int: ...
+
+
+Ending = Literal["end", "tokens", "context"]
+
+
 @dataclass(frozen=True)
 class Generated:
-    """A prompt and what was written after it; `text` is both, tokens and scores are of what was written."""
+    """A prompt and what was written after it; `text` is both, tokens and scores are of what was written.
+
+    It `ended` by itself, after as many tokens as were asked for, or where the context was full; `forgotten` is how many
+    tokens, of the prompt first, a model whose context was full did not see any more in the end.
+    """
 
     prompt: str
     text: str
     score: float
     tokens: list[str]
     token_scores: list[float]
+    ended: Ending = "end"
+    forgotten: int = 0
 
     def __repr__(self) -> str:
         return f"Generated({self.text!r}, score {self.score:.3f})"
@@ -54,7 +73,21 @@ class Generated:
             "score": self.score,
             "tokens": self.tokens,
             "token_scores": self.token_scores,
+            "ended": self.ended,
+            "forgotten": self.forgotten,
         }
+
+    @property
+    def remark(self) -> str | None:
+        """What the end of the context did to it, for people; nothing where it did nothing."""
+        if self.ended == "context":
+            return (
+                f"The context was full after {len(self.tokens):,} tokens, and the text stops there; with --when-full "
+                "forget it goes on, and the older half is forgotten."
+            )
+        if self.forgotten:
+            return f"The context was full: the first {self.forgotten:,} tokens of the text were forgotten on the way."
+        return None
 
 
 def generate(
@@ -69,12 +102,18 @@ def generate(
     rows = _rows(search, request)
     for first in range(0, len(request.prompt), max(1, ROWS // rows)):
         prompts = request.prompt[first : first + max(1, ROWS // rows)]
-        batch = task.read(prompts)
+        batch = _read(task, prompts, request)
         limits = _limits(task, batch, search, request)
-        writer = _writer(task, request, limits)
-        found = _find(writer, batch, limits, search, request, range(number + first, number + first + len(prompts)))
+        numbers = range(number + first, number + first + len(prompts))
+        captures = captures_for(task, batch, limits, search)
+        if captures is None:
+            found = _find(_writer(task, task, request, limits), batch, limits, search, request, numbers)
+        else:
+            writer = _writer(task, ReservingLanguage(task), request, limits)
+            drawn = numbers if request.draws else None
+            found = find_captured(writer, batch, limits, search, drawn, captures)
         for prompt, read, limit, hypotheses in zip(prompts, batch.tokens, limits.tolist(), found, strict=True):
-            yield [_generation(task, prompt, read, each, limit, request.draws) for each in hypotheses]
+            yield [_generation(task, prompt, read, each, limit, request) for each in hypotheses]
 
 
 def generate_aloud(
@@ -86,15 +125,27 @@ def generate_aloud(
     """
     (prompt,) = request.prompt
     search = _search(options, request)
-    batch = task.read([prompt])
+    batch = _read(task, [prompt], request)
     (read,) = batch.tokens
     limits = _limits(task, batch, search, request)
-    writer, teller = _writer(task, request, limits), Teller(task, read, tell)
+    writer, teller = _writer(task, task, request, limits), Teller(task, read, tell)
     if _rows(search, request) == 1:
         writer = Overheard(writer, teller.hear)
     (found,) = _find(writer, batch, limits, search, request, range(1))
     teller.finish(found[0].tokens, found[0].token_scores)
-    return [_generation(task, prompt, read, each, int(limits), request.draws) for each in found]
+    return [_generation(task, prompt, read, each, int(limits), request) for each in found]
+
+
+def _read(task: Continues, prompts: Sequence[str], request: GenerateRequest) -> Prompts:
+    """The prompts, and what happens when the context is full, where a model has one."""
+    batch, network = task.read(prompts), getattr(task, "model", None)
+    if getattr(network, "context", None) is None:
+        if request.when_full is not None:
+            raise Fault("when_full is for models with a context, of which this one has none: it never fills.")
+        return batch
+    assert network is not None
+    when_full = request.when_full or network.options.when_full
+    return replace(batch, forgets=when_full == "forget")
 
 
 def _limits(task: Continues, batch: Prompts, search: DecodingOptions, request: GenerateRequest) -> Tensor:
@@ -107,8 +158,9 @@ def _rows(search: DecodingOptions, request: GenerateRequest) -> int:
     return search.sampling.samples if request.draws else search.beam
 
 
-def _writer(task: Continues, request: GenerateRequest, limits: Tensor) -> Stepwise:
-    return PastEnds(task, task.tokeniser.size, limits) if request.past_end else task
+def _writer(task: Continues, writer: Any, request: GenerateRequest, limits: Tensor) -> Any:
+    """The task, or what stands for it, as the search drives it."""
+    return PastEnds(writer, task.tokeniser.size, limits) if request.past_end else writer
 
 
 def _find(
@@ -134,18 +186,20 @@ def _search(options: DecodingOptions, request: GenerateRequest) -> DecodingOptio
 
 
 def _generation(
-    task: Continues, prompt: str, read: Sequence[int], found: Hypothesis, limit: int, drawn: bool
+    task: Continues, prompt: str, read: Sequence[int], found: Hypothesis, limit: int, request: GenerateRequest
 ) -> Generated:
     """What was found, as people read it.
 
     A text that is as long as it may be had no choice but to end there, so that the end has no score of its own.
     """
-    ended = len(found.tokens) < limit - 1
-    scores = found.token_scores if ended else found.token_scores[: len(found.tokens)]
+    is_whole = len(found.tokens) < limit - 1
+    scores = found.token_scores if is_whole else found.token_scores[: len(found.tokens)]
     before = task.write(read)
     text = stem_of(prompt, before) + task.write([*read, *found.tokens]).removeprefix(before)
-    score = sum(scores) if drawn else found.score
-    return Generated(prompt, text, score, task.tokeniser.pieces(found.tokens), list(scores))
+    score = sum(scores) if request.draws else found.score
+    ended: Ending = "end" if is_whole else "tokens" if limit > request.tokens else "context"
+    forgotten = task.forgotten(len(read) + len(found.tokens)) if isinstance(task, Forgets) else 0
+    return Generated(prompt, text, score, task.tokeniser.pieces(found.tokens), list(scores), ended, forgotten)
 
 
 def stem_of(prompt: str, written: str) -> str:

@@ -1,6 +1,6 @@
 """What may be asked of a language model: to go on with a prompt, and what it makes of one."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -38,6 +38,11 @@ class GenerateRequest(VerbRequest):
     )
     past_end: bool = Field(
         default=False, description="Go on past the end of a line with the next, as far as the tokens reach."
+    )
+    when_full: Literal["stop", "forget"] | None = Field(
+        default=None,
+        description="When the context of a model that has one is full: stop there, or forget the older half of it; "
+        "by default as its recipe says.",
     )
     samples: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         default=None, description="Texts that are drawn for each prompt."

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -20,7 +19,7 @@ from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, Wanted
 from regard.decoding.phrases import refuse_unpromising
 from regard.decoding.sampling import sample
-from regard.decoding.step_graphs import CapturedSteps
+from regard.decoding.step_graphs import CapturedSteps, captures_of
 from regard.hardware.memory import in_pieces, list_halves
 from regard.protocols import Stepwise
 from regard.tasks.translation.batches import PairBatch
@@ -283,18 +282,9 @@ def is_plain(options: DecodingOptions) -> bool:
     return fits(options, Demands())
 
 
-_captures: WeakKeyDictionary[Translation, tuple[tuple[int, ...], CapturedSteps]] = WeakKeyDictionary()
-
-
 def captures_for(task: Translation) -> CapturedSteps | None:
-    """The captured steps of a translator on a GPU, kept for as long as it lives and its weights stay where they are."""
-    if task.device.type != "cuda" or not can_reserve(task):
-        return None
-    places = tuple(weights.data_ptr() for weights in (*task.parameters(), *task.buffers()))
-    kept = _captures.get(task)
-    if kept is None or kept[0] != places:
-        kept = _captures[task] = places, CapturedSteps()
-    return kept[1]
+    """The captured steps of a translator on a GPU."""
+    return captures_of(task) if task.device.type == "cuda" and can_reserve(task) else None
 
 
 def batches_of(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:

@@ -1,0 +1,137 @@
+"""Sampling in which nothing changes its shape, so that its whole step can be captured (`step_graphs.py`).
+
+It draws what `sample` draws, for plain sampling; `fits` of `fixed_beam.py` says what that is. Samples that have ended
+stay in their places, and what they go on with there is cut off in the end. What each step wrote is a small record, so
+that the host waits for the device a few times in a whole search.
+"""
+
+from collections.abc import Hashable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.decoding.chance import uniform
+from regard.decoding.filters import distribution
+from regard.decoding.fixed_beam import FEWEST, FIRST_ROOM, Reserves, round_up
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Hypothesis, check_numbers
+from regard.decoding.pauses import between_steps
+from regard.decoding.rules import NOTHING
+from regard.decoding.sampling import draw, hypothesis_of, never_stuck
+from regard.decoding.step_graphs import CapturedSteps, Delayed
+from regard.hardware.cuda_graphs import CapturedStep, Step
+from regard.protocols import State
+
+
+class _Standing(NamedTuple):
+    """Where the drawing stands; rows are (sentence, sample)."""
+
+    time: Tensor  # (1) tokens written
+    last: Tensor  # (row) the last of them
+    score: Tensor  # (row) float64 the model's log-probability of it
+    ended: Tensor  # (row)
+    limits: Tensor  # (row)
+    lines: Tensor  # (row) which line of the whole input each is of
+    numbers: Tensor  # (row) and which of its samples
+    living: Tensor  # how many rows have not ended
+
+
+class _Tree(NamedTuple):
+    """All that a step takes and gives."""
+
+    standing: _Standing
+    sentence: Any
+    row: Any
+
+
+@torch.no_grad()
+def fixed_sample(
+    task: Reserves,
+    batch: Any,
+    limits: Tensor,
+    options: DecodingOptions,
+    lines: Sequence[int],
+    captures: CapturedSteps,
+) -> list[list[Hypothesis]]:
+    """The samples of each sentence, as `sample` gives them; `limits` lie where the model is."""
+    copies, most, time, room = options.sampling.samples, int(limits.max()), 0, FIRST_ROOM
+    records: list[Tensor] = []
+    with captures.taken():
+        tree = _begin(task, batch, limits, lines, copies)
+        while True:
+            captured = captures.of(_key(options, task), partial(_step, task, options), tree)
+            records += _stretch(captured, min(room, most) - time)
+            time = len(records) // 2
+            if time == most or not int(captured.held.standing.living):
+                break
+            room *= 2
+            state = task.extend(State(captured.held.sentence, captured.held.row), room)
+            tree = _Tree(captured.held.standing, state.sentence, state.row)
+        tokens, scores = (torch.stack(records[first::2], dim=1)[: len(limits) * copies].tolist() for first in (0, 1))
+    rows = [hypothesis_of(*each, task.end) for each in zip(tokens, scores, strict=True)]
+    found = [rows[first : first + copies] for first in range(0, len(rows), copies)]
+    check_numbers(found)
+    return found
+
+
+def _key(options: DecodingOptions, task: Reserves) -> Hashable:
+    return "sampling", task.end, options.sampling.model_dump_json()
+
+
+def _begin(task: Reserves, batch: Any, limits: Tensor, lines: Sequence[int], copies: int) -> _Tree:
+    """Nothing is written yet; the last sentence stands in the places that are too many, where it has ended."""
+    count, device = len(limits), limits.device
+    size = round_up(count, FEWEST)
+    index = torch.arange(size, device=device).clamp(max=count - 1)
+    by_row = index.repeat_interleave(copies)
+    ended = torch.arange(size, device=device).repeat_interleave(copies) >= count
+    keys = torch.tensor(lines, dtype=torch.long, device=device)
+    standing = _Standing(
+        time=torch.zeros(1, dtype=torch.long, device=device),
+        last=torch.full((size * copies,), task.begin, device=device),
+        score=torch.zeros(size * copies, dtype=torch.float64, device=device),
+        ended=ended,
+        limits=limits[by_row],
+        lines=keys[by_row],
+        numbers=torch.arange(copies, device=device).repeat(size),
+        living=(~ended).sum(),
+    )
+    state = task.reserve(task.start(batch).keep(index, index), copies, FIRST_ROOM)
+    return _Tree(standing, state.sentence, state.row)
+
+
+def _stretch(captured: CapturedStep, steps: int) -> list[Tensor]:
+    """Step on till nothing lives or `steps` are taken; the token and the score of every row, step after step."""
+    standing: _Standing = captured.held.standing
+    living, records = Delayed(), []
+    for _ in range(steps):
+        between_steps(is_free=False)  # the captured steps are this search's alone
+        captured()
+        records += [standing.last.clone(), standing.score.clone()]
+        living.send(standing.living)
+        if living.read() == 0:
+            break
+    return records
+
+
+def _step(task: Reserves, options: DecodingOptions) -> Step:
+    def step(tree: _Tree) -> _Tree:
+        old = tree.standing
+        scores, state = task.step(old.last, State(tree.sentence, tree.row))
+        is_end = torch.arange(scores.shape[1], device=scores.device) == task.end
+        values = scores.double().masked_fill((old.limits <= old.time + 1)[:, None] & ~is_end, NOTHING)
+        chances = uniform(options.sampling.seed, old.lines, old.numbers, old.time.expand_as(old.lines))
+        token = draw(distribution(never_stuck(values, task.end), options.sampling), chances)
+        ended = old.ended | (token == task.end)
+        standing = old._replace(
+            time=old.time + 1,
+            last=token,
+            score=scores.double().gather(1, token[:, None])[:, 0],
+            ended=ended,
+            living=(~ended).sum(),
+        )
+        return _Tree(standing, state.sentence, state.row)
+
+    return step

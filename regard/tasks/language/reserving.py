@@ -1,0 +1,55 @@
+"""A language model that writes into caches of a fixed length, which is what a captured step asks for."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.attention.watch import is_watched
+from regard.models.gpt import reserved
+from regard.models.gpt.network import GPT
+from regard.protocols import State
+from regard.tasks.language.batches import Prompts
+from regard.tasks.language.gradient import GradientLanguage
+from regard.tasks.language.prompts import memory_of
+
+
+class ReservingLanguage:
+    """The same model, Stepwise too, whose rows have room reserved for a number of tokens.
+
+    Its steps write into the state they are given, so that state is used up; `regard.models.gpt.reserved` says how.
+    """
+
+    def __init__(self, task: Any) -> None:
+        if not isinstance(task, GradientLanguage) or not isinstance(task.model, GPT):
+            raise TypeError(f"{type(task).__name__} has no caches that could be reserved")
+        self.task, self.network = task, task.model
+        self.begin, self.end = task.begin, task.end
+
+    @torch.no_grad()
+    def start(self, batch: Prompts) -> State:
+        """What is remembered of each prompt but for its last token, with no room for any other yet."""
+        device = self.task.device
+        rows = [[self.end, *tokens] for tokens in batch.tokens]
+        last = torch.tensor([row[-1] for row in rows], device=device)
+        memory = memory_of(self.network, [row[:-1] for row in rows], device)
+        return State(reserved.started(self.network, memory, last), ())
+
+    def reserve(self, state: State, copies: int, length: int) -> State:
+        """A state just started, with room for `length` tokens in each of `copies` rows a prompt."""
+        return State(*reserved.reserve(state.sentence, copies, length))
+
+    def extend(self, state: State, length: int) -> State:
+        """The same state with room for `length` tokens in all."""
+        return State(*reserved.extend(state.sentence, state.row, length))
+
+    @torch.no_grad()
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
+        states, *after = reserved.write(self.network, tokens, state.sentence, state.row)
+        return self.network.logits(states).float().log_softmax(-1), State(*after)
+
+
+def can_reserve(task: object) -> bool:
+    """Whether `ReservingLanguage` can have this model just now: who watches wants to see the plain steps."""
+    return isinstance(task, GradientLanguage) and isinstance(task.model, GPT) and not task.training and not is_watched()

@@ -1,0 +1,97 @@
+"""Caches of a fixed length against those that grow, in float64, and searches by captured steps against plain ones."""
+
+from typing import Any
+
+import pytest
+import torch
+from test_gpt_network import BUILDS, network
+
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.decoding import fixed_sampling
+from regard.decoding.beam import beam_search
+from regard.decoding.fixed_beam import fixed_beam_search
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Hypothesis
+from regard.decoding.sampling import sample
+from regard.decoding.step_graphs import CapturedSteps
+from regard.models.gpt import reserved
+from regard.models.gpt.network import GPT
+from regard.protocols import State
+from regard.tasks.language.gradient import GradientLanguage
+from regard.tasks.language.options import GradientLanguageTraining
+from regard.tasks.language.prompts import memory_of
+from regard.tasks.language.reserving import ReservingLanguage, can_reserve
+from regard.verbs.generate.lines import PastEnds
+
+COPIES = 3
+PROMPTS = [[5, 6, 7], [], [8], [9, 10, 3, 4]]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("build", BUILDS, ids=str)
+def test_reserved_is_growing(build: dict[str, Any]) -> None:
+    """Whatever rows a search keeps, and also when it needs more room."""
+    made, chance = network(**build, context=20), torch.Generator().manual_seed(5)
+    rows = [row for row in PROMPTS for _ in range(COPIES)]
+    growing, last = State((), memory_of(made, rows, torch.device("cpu"))), torch.tensor([4, 5, 6, 7])
+    fixed = State(*reserved.reserve(reserved.started(made, memory_of(made, PROMPTS, last.device), last), COPIES, 4))
+    for time in range(8):
+        if time == 4:
+            fixed = State(*reserved.extend(fixed.sentence, fixed.row, 8))
+        tokens = torch.randint(3, 11, (len(rows),), generator=chance)
+        read = last.repeat_interleave(COPIES) if time == 0 else tokens
+        expected = made.read(read[:, None], growing.row)
+        found, *after = reserved.write(made, tokens, fixed.sentence, fixed.row)
+        torch.testing.assert_close(found, expected.states[:, 0])
+        moved = torch.randint(0, COPIES, (len(PROMPTS), COPIES), generator=chance)
+        moved = (moved + COPIES * torch.arange(len(PROMPTS))[:, None]).flatten()
+        growing, fixed = State((), expected.memory).select(moved), State(*after).select(moved)
+
+
+def task_of(**chosen: Any) -> GradientLanguage:
+    torch.manual_seed(1)
+    made = network(**chosen, context=40)
+    whole = GPT(made.options, ByteTokeniser.size, (0, 2)).double()
+    for parameter in whole.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    return GradientLanguage(whole, ByteTokeniser(), GradientLanguageTraining()).eval()
+
+
+def as_numbers(found: list[list[Hypothesis]]) -> list[list[tuple[list[int], Any]]]:
+    return [[(each.tokens, pytest.approx(each.token_scores, abs=1e-5)) for each in several] for several in found]
+
+
+@pytest.mark.parametrize("past_end", [False, True])
+def test_captured_searches_find_what_plain_ones_find(past_end: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fixed_sampling, "FIRST_ROOM", 4)  # so that room runs out
+    task = task_of()
+    batch = task.read(["ab", "", "a longer one", "b"])
+    limits = torch.tensor([9, 12, 6, 3])
+    options = DecodingOptions.model_validate(
+        {"beam": 3, "n_best": 2, "sampling": {"samples": 2, "top_k": 30, "temperature": 0.8, "seed": 4}}
+    )
+
+    def writer(inner: Any) -> Any:
+        return PastEnds(inner, task.tokeniser.size, limits) if past_end else inner
+
+    lines = [7, 3, 5, 9]
+    drawn = sample(writer(task), batch, limits, options, lines)
+    captured = fixed_sampling.fixed_sample(
+        writer(ReservingLanguage(task)), batch, limits, options, lines, CapturedSteps()
+    )
+    assert as_numbers(captured) == [[(each.tokens, each.token_scores) for each in several] for several in drawn]
+    best = beam_search(writer(task), batch, limits, options)
+    captured = fixed_beam_search(writer(ReservingLanguage(task)), batch, limits, options, CapturedSteps())
+    assert as_numbers(captured) == [[(each.tokens, each.token_scores) for each in several] for several in best]
+
+
+def test_only_a_model_with_caches_that_nobody_watches_reserves_room() -> None:
+    from regard.attention.watch import watching
+
+    task = task_of()
+    assert can_reserve(task)
+    with watching(task.model):
+        assert not can_reserve(task)
+    assert not can_reserve(task.train())
+    with pytest.raises(TypeError, match="has no caches that could be reserved"):
+        ReservingLanguage(object())

@@ -1,0 +1,269 @@
+"""A decoder-only Transformer as a language model: windows of text, the end of its context, looks and vectors."""
+
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from counted_language import LINES
+from small import undrawn
+from small_network import network_in, table_in
+
+from regard.base.faults import Fault
+from regard.base.progress import silent
+from regard.cli import main
+from regard.families import check_recipe
+from regard.runs.open import open_run
+from regard.runs.train import train
+from regard.seeing.prompts import see_prompt
+from regard.tasks.language.batches import sentences_of
+from regard.tasks.language.gradient import GradientLanguage
+from regard.tasks.language.streams import NOTHING, measured_windows, training_windows
+from regard.verbs.generate.model import LanguageModel
+
+SIZES = {"layers": 2, "width": 8, "heads": 2, "context": 8, "dropout": 0.0, "attention_dropout": 0.0}
+
+
+def gpt_table(folder: Path, **model: Any) -> dict[str, Any]:
+    table = table_in(folder, span=None)
+    del table["training"]["span"]
+    return table | {"family": "gpt", "model": SIZES | model}
+
+
+def gpt_in(folder: Path, **model: Any) -> LanguageModel:
+    """A model with its text, that has learnt nothing, in float64."""
+    recipe = check_recipe(gpt_table(folder, **model))
+    prepared = GradientLanguage.prepare(recipe, folder / "prepared", silent, lambda text: None, None)
+    torch.manual_seed(0)
+    task = GradientLanguage.build(recipe, prepared.files())
+    for parameter in task.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    task.learn_from(prepared, recipe)
+    return LanguageModel(task.double(), recipe)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which one was trained for a few steps."""
+    place = tmp_path_factory.mktemp("gpt")
+    run = open_run(check_recipe(gpt_table(place)), place / "run", False, silent, lambda text: None)
+    with undrawn():
+        assert train(run, []).finished
+    return place / "run"
+
+
+# Windows of text
+
+
+def test_windows_on_paper() -> None:
+    """Seven tokens in windows of four, of which two stood in the one before: an end comes first, padding last."""
+    tokens = np.array([10, 11, 12, 13, 14, 15, 16])
+    first, second = measured_windows(tokens, end=3, span=4, overlap=2, rows=2)
+    assert first.tokens.tolist() == [[3, 10, 11, 12], [11, 12, 13, 14]]
+    assert first.wanted.tolist() == [[10, 11, 12, 13], [NOTHING, NOTHING, 14, 15]]
+    assert second.tokens.tolist() == [[13, 14, 15, 16]]
+    assert second.wanted.tolist() == [[NOTHING, NOTHING, 16, NOTHING]]
+
+
+@pytest.mark.parametrize("count", [8, 9, 25, 31])
+@pytest.mark.parametrize("overlap", [0, 3])
+def test_every_token_is_measured_once(count: int, overlap: int) -> None:
+    wanted = [batch.wanted for batch in measured_windows(np.arange(count), 99, 8, overlap, 2)]
+    assert sorted(token for part in wanted for token in part.flatten().tolist() if token != NOTHING) == list(
+        range(count)
+    )
+
+
+def test_an_epoch_has_other_windows_than_the_last_and_each_token_at_most_once() -> None:
+    tokens = np.arange(100)
+    epochs = [[batch.wanted for batch in training_windows(tokens, 999, 3, 8, 1, epoch, 0)] for epoch in (0, 1)]
+    for batches in epochs:
+        drawn = torch.cat(batches).flatten().tolist()
+        assert len(drawn) == len(set(drawn)) >= 72
+    assert epochs[0][0].tolist() != epochs[1][0].tolist()
+    for read, wanted in ((each.tokens, each.wanted) for each in training_windows(tokens, 999, 3, 8, 1, 0, 0)):
+        assert torch.equal(read[:, 1:], wanted[:, :-1])
+        assert torch.equal(torch.where(wanted[:, 0] == 0, 999, wanted[:, 0] - 1), read[:, 0])
+
+
+@torch.no_grad()
+def test_the_loss_is_that_of_windows_read_one_by_one(tmp_path: Path) -> None:
+    model = gpt_in(tmp_path, overlap=3)
+    task, network = model.task, model.task.model
+    tokens = [token for row in task.tokeniser.encode_all(LINES) for token in (*row, task.end)]
+    nats = 0.0
+    for first in range(0, len(tokens) - 3, 5):
+        own = [task.end, *tokens][first : first + 8]
+        wanted = tokens[first : first + 8]
+        logits = network.logits(network.read(torch.tensor([own[: len(wanted)]]), network.begin(1)).states)[0]
+        scores = logits.log_softmax(-1)[range(len(wanted)), wanted]
+        nats -= float(scores[3 if first else 0 :].sum())
+    measures = [task.measure(batch) for batch in task.batches("test", 0, 0, 0)]
+    total = sum(each["loss"].tally.sums[0] for each in measures)
+    assert total == pytest.approx(nats)
+    assert task.measure(task.text_batch(task.tokeniser.encode_all(LINES)))["loss"].value == pytest.approx(
+        nats / len(tokens)
+    )
+    assert measures[0]["loss"].signature.endswith(
+        "in pieces of 8 tokens, each read from nothing, 3 of them from the piece before"
+    )
+
+
+@pytest.mark.parametrize(
+    ("training", "sentence"),
+    [
+        ({"span": 9}, "training.span is 9, but model.context is 8; no span can be longer"),
+        ({"vary_span": True}, "training.vary_span is for networks that carry their state"),
+        ({"batch": 400}, "fewer than the 400 parts of training.batch"),
+        ({"batch": 9}, "fewer than a batch of 9 rows of 8"),
+    ],
+)
+def test_training_that_cannot_be_is_refused(training: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    table = gpt_table(tmp_path)
+    recipe = check_recipe(table | {"training": table["training"] | training})
+    with pytest.raises(Fault, match=sentence):
+        open_run(recipe, tmp_path / "run", False, silent, lambda text: None)
+
+
+# The end of the context
+
+
+def test_a_text_stops_where_the_context_is_full_and_says_so(tmp_path: Path) -> None:
+    """An end and two words are read; of eight places five are left, and the last token is never read."""
+    model = gpt_in(tmp_path)
+    ((found,),) = model.generate_by(request(prompt=["the cat"], tokens=50, past_end=True))
+    assert (len(found.tokens), found.ended, found.forgotten) == (5, "context", 0)
+    assert found.remark is not None
+    assert "The context was full after 5 tokens, and the text stops there" in found.remark
+    ((found,),) = model.generate_by(request(prompt=["the cat"], tokens=3, past_end=True))
+    assert (len(found.tokens), found.ended, found.remark) == (3, "tokens", None)
+
+
+def test_or_the_older_half_is_forgotten_which_is_said_too(tmp_path: Path) -> None:
+    model = gpt_in(tmp_path)
+    asked = {"prompt": ["the cat"], "tokens": 12, "past_end": True}
+    ((found,),) = model.generate_by(request(**asked, when_full="forget"))
+    assert (len(found.tokens), found.ended, found.forgotten) == (12, "tokens", 7)
+    assert found.remark == "The context was full: the first 7 tokens of the text were forgotten on the way."
+    by_recipe = gpt_in(tmp_path, when_full="forget")
+    assert next(by_recipe.generate_by(request(**asked)))[0].text == found.text
+    long = " ".join(["the"] * 30)
+    ((found,),) = model.generate_by(request(prompt=[long], tokens=2, when_full="forget"))
+    assert found.forgotten > 20
+
+
+def request(**given: Any) -> Any:
+    from regard.verbs.requests.generate import GenerateRequest
+
+    return GenerateRequest.read(given)
+
+
+def test_a_prompt_longer_than_the_context_is_refused_and_an_empty_one_is_not(tmp_path: Path) -> None:
+    model = gpt_in(tmp_path)
+    with pytest.raises(
+        Fault, match="the prompt has 7 tokens, and a context of 8 has room for 6 before what is written"
+    ):
+        model.generate(["the " * 7])
+    ((found,),) = model.generate([""], tokens=3)
+    assert found.prompt == ""
+    with pytest.raises(Fault, match="There is no text to look at; give a prompt"):
+        see_prompt(model, " ")
+    with pytest.raises(Fault, match="it has 8 tokens, but the context has room for 7; shorten it"):
+        see_prompt(model, "the " * 8)
+    with pytest.raises(Fault, match="it has 8 tokens, but the context has room for 7; shorten it"):
+        model.embed(["the " * 8])
+
+
+def test_what_is_written_scores_as_the_text_does(tmp_path: Path) -> None:
+    task = gpt_in(tmp_path).task
+    rows = [task.tokeniser.encode(text) for text in ("the cat sat", "a dog", "")]
+    scores = task.token_scores(sentences_of(rows, task.begin, task.end))
+    place = 0
+    for row in rows:
+        state, last = task.start(task.read([""])), task.begin
+        for token in [*row, task.end]:
+            found, state = task.step(torch.tensor([last]), state)
+            assert found[0, token].item() == pytest.approx(scores[place], abs=1e-5)
+            last, place = token, place + 1
+
+
+# Looks, heads and vectors
+
+
+def test_it_is_looked_at_word_by_word_and_looks_back_alone(tmp_path: Path) -> None:
+    model = gpt_in(tmp_path)
+    sight = see_prompt(model, "the cat sat")
+    seen = sight.seen("text to text")
+    assert seen.rows == seen.columns == ["</s>", "the", "cat", "sat"]
+    assert len(seen.blocks) == 2
+    for block in seen.blocks:
+        assert (np.triu(block.weights, 1) == 0).all()
+        np.testing.assert_allclose(block.weights.sum(-1), 1)
+    log_probabilities = model.task.foresee(model.task.read(["the cat sat"]))[0]
+    stepped, _ = model.task.step(torch.tensor([model.task.begin]), model.task.start(model.task.read(["the cat sat"])))
+    torch.testing.assert_close(log_probabilities.float(), stepped[0])
+    assert f"{100 * math.exp(log_probabilities.max()):.0f}" in sight.output
+
+
+def test_its_vectors_are_those_of_its_layers_and_know_what_stands_before_them(tmp_path: Path) -> None:
+    model = gpt_in(tmp_path)
+    one, other = model.embed(["the cat sat", "a cat"])
+    assert list(one.layers) == [0, 1, 2]
+    torch.testing.assert_close(one.layers[0][1], other.layers[0][1])
+    assert not torch.allclose(one.layers[2][1], other.layers[2][1])
+    torch.testing.assert_close(model.embed(["a cat"])[0].layers[2], other.layers[2])
+
+
+# Doors
+
+
+def test_the_commands_go_on_look_and_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = ["generate", str(folder), "--prompt", "the cat", "--tokens", "20", "--past-end", "--json"]
+    assert main(ran) == 0
+    out, told = capsys.readouterr()
+    assert json.loads(out)["ended"] == "context"
+    assert "The context was full after 5 tokens" in told
+    assert main([*ran, "--when-full", "forget"]) == 0
+    assert json.loads(capsys.readouterr().out)["forgotten"] > 0
+    assert main(["look", str(folder), "the cat sat", "-o", str(folder.parent / "look.json")]) == 0
+    assert json.loads((folder.parent / "look.json").read_text(encoding="utf-8"))["side"] == "text to text"
+    assert main(["look", str(folder), "the cat", "--next"]) == 0
+    capsys.readouterr()
+    assert main(["heads", str(folder), "--json"]) == 0
+    heads = json.loads(capsys.readouterr().out)["heads"]
+    assert {(each["block"], each["head"]) for each in heads} == {(1, 1), (1, 2), (2, 1), (2, 2)}
+    assert main(["generate", str(folder), "--prompt", "the " * 9]) == 2
+    assert "the prompt has 9 tokens" in capsys.readouterr().err
+
+
+def test_a_terminal_hears_a_text_while_it_is_written(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = ["generate", str(folder), "--prompt", "the cat", "--tokens", "4", "--past-end"]
+    assert main(ran) == 0
+    whole = capsys.readouterr().out
+    told: list[str] = []
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def flush(self) -> None:
+            told.append(self.getvalue())
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    assert main(ran) == 0
+    assert terminal.getvalue() == whole
+    assert len(dict.fromkeys(told)) > 3
+
+
+def test_a_model_without_a_context_never_fills(tmp_path: Path) -> None:
+    model = LanguageModel(network_in(tmp_path), check_recipe(table_in(tmp_path)))
+    with pytest.raises(Fault, match="when_full is for models with a context, of which this one has none"):
+        next(model.generate_by(request(when_full="forget")))
