@@ -245,3 +245,21 @@ def test_tokens_that_cannot_be_taken_over_are_refused(
     said = refusal(capsys, "train", str(recipe), "--out", out)
     assert "vocabulary and at_least are for a tokeniser that is made here" in said
     assert not (tmp_path / "run").exists()
+
+
+def test_what_a_translator_is_judged_by_is_left_out_of_the_text(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from regard.data.corpora.prepared import read_unlearnt
+
+    judged = [target for _, target in read_unlearnt(trained / "training" / "corpus")]
+    text = tmp_path / "text.pt"
+    text.write_text("\n".join(["Ana lê.", judged[0].upper(), "Ana vê.", *judged[1:3]]) + "\n", "utf-8")
+    path = write_recipe(tmp_path, "ngram", text, **{"from": str(trained)})
+    path.write_text(path.read_text("utf-8").replace("[data.tokeniser]", f'leave_out = "{trained}"\n\n[data.tokeniser]'))
+    assert main(["train", str(path), "--out", str(tmp_path / "run")]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "train: 2 lines, " in said
+    assert "left out, for a translator is judged by them: 3 lines" in said
+    path.write_text(path.read_text("utf-8").replace(f'leave_out = "{trained}"', f'leave_out = "{tmp_path / "run"}"'))
+    assert "so nobody knows what to leave out" in refusal(capsys, "train", str(path), "--out", str(tmp_path / "other"))

@@ -148,6 +148,13 @@ def read_valid(folder: Path) -> list[tuple[str, str]]:
     return read_pair_list(path)
 
 
+def read_unlearnt(folder: Path) -> list[tuple[str, str]]:
+    """The validation and the test pairs of the corpus prepared in `folder`."""
+    layout, files = CorpusLayout(folder), _read_finished(folder).files
+    check_files(folder, {path.name: files[path.name] for path in (layout.valid, layout.test)} if files else {})
+    return [*read_pair_list(layout.valid), *read_pair_list(layout.test)]
+
+
 def _read_purpose(folder: Path) -> CorpusPurpose:
     path = CorpusLayout(folder).purpose
     purpose, is_sealed = read_any_record(CorpusPurpose, path)

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from regard.base.faults import Fault
 from regard.data.corpora.text import file_of, read_lines
+from regard.data.texts.contractions import contract
 from regard.data.texts.options import LanguageData, TextFile
 from regard.data.tokenisers.spaces import split_at_spaces
 from regard.data.tokenisers.wordpiece import UNKNOWN
-from regard.data.tokenisers.words import split_words
+from regard.data.tokenisers.words import spaced, split_words
 
 
 class Line(NamedTuple):
@@ -67,6 +68,10 @@ def _changes(file: TextFile) -> Callable[[str, int], str]:
             line = line.replace(file.unknown, UNKNOWN)
         if file.tag_mark is not None:
             line = " ".join(word.rpartition(file.tag_mark)[0] or word for word in split_at_spaces(line))
+        if file.contract is not None:
+            line = " ".join(contract(split_at_spaces(line), file.contract))
+        if file.join_words:
+            line = "".join(spaced(split_at_spaces(line)))
         return " ".join(split_words(line)) if file.split_words else line
 
     return change

@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from regard.base.recipe import Options
+from regard.data.texts.contractions import Language
 from regard.data.tokenisers.tokeniser import TokeniserOptions
 
 MOST_TOKENS = 2**24
@@ -102,6 +103,23 @@ class TextFile(Options):
         description="Whether punctuation marks are parted from words first, so that raw text can stand beside text "
         "that was cut before.",
     )
+
+    join_words: bool = Field(
+        False,
+        description="Whether words and punctuation marks that spaces part are joined as people write them, so that "
+        "text that was cut before can stand beside raw text.",
+    )
+    contract: Language | None = Field(
+        None,
+        description="The language in which prepositions become one with what follows, as em o becomes no, in text that "
+        "keeps them apart: pt.",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.join_words and self.split_words:
+            raise ValueError("join_words and split_words undo each other; give one of them")
+        return self
 
     @field_validator("lines")
     @classmethod
@@ -215,9 +233,14 @@ class LanguageTokeniserOptions(TextTokeniserOptions):
 
 
 class LanguageModelData(LanguageData):
-    """Text whose tokens may be those of another model."""
+    """Text whose tokens may be those of another model, and which has none of its test."""
 
     tokeniser: LanguageTokeniserOptions = Field(LanguageTokeniserOptions(), description="How text is cut into tokens.")
+    leave_out: str | None = Field(
+        None,
+        description="The model folder of a translator: sentences that it is validated or tested by are left out of the "
+        "training text, so that both can be judged together.",
+    )
 
 
 class SpelledData(LanguageData):

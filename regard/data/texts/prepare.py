@@ -5,9 +5,9 @@ makes is the same to the byte.
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,7 @@ from regard.base.faults import Fault
 from regard.base.files import checksum, whole_file
 from regard.base.progress import Progress, Remark, silent
 from regard.base.recipe import differences
+from regard.data.corpora.cleaning import hash_folded
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
 from regard.data.corpora.text import file_of, lines_in_words
@@ -66,6 +67,7 @@ class SplitRecord(BaseModel):
     blank: int = 0  # passed over
     tokens: int = 0  # with an end for each line
     unknown: int = 0
+    left_out: int = 0  # lines by which a translator is judged
     checksum: str = ""
 
     def report(self, name: str) -> str:
@@ -74,6 +76,8 @@ class SplitRecord(BaseModel):
         said = f"{name}: {lines_in_words(self.lines)}, {words:,} tokens"
         if self.unknown:
             said += f", {self.unknown:,} of them unknown ({self.unknown / words:.2%})"
+        if self.left_out:
+            said += f"; left out, for a translator is judged by them: {lines_in_words(self.left_out)}"
         return said + (f"; blank and passed over: {lines_in_words(self.blank)}" if self.blank else "")
 
 
@@ -136,11 +140,13 @@ def prepare_text(
     progress: Progress = silent,
     remark: Remark = lambda text: None,
     tokeniser: Tokeniser | None = None,
+    find_left_out: Callable[[], np.ndarray] = lambda: np.zeros(0, np.uint64),
 ) -> PreparedText:
     """Cut the text of `options` into tokens in `folder`, or open it at once if that was done before.
 
     A tokeniser that is given cuts it; otherwise one is made of the training text. A folder that holds the preparation
-    of something else is refused. Once it is finished, the text need not be there any more.
+    of something else is refused. Once it is finished, the text need not be there any more. `find_left_out` is asked for
+    the hashes of sentences that are left out of the training text, if that is yet to be cut.
     """
     layout, splits = _Layout(folder), options.parts
     purpose = _purpose_of(options, tokeniser, all_there=not _is_finished(options, layout))
@@ -152,7 +158,8 @@ def prepare_text(
         made = _tokeniser(options, layout, phrases, progress, tokeniser)
         for split in splits:
             if not layout.record(split).is_file():
-                _cut(options, split, layout, phrases, made, progress)
+                left_out = find_left_out() if split == "train" else np.zeros(0, np.uint64)
+                _cut(options, split, layout, phrases, made, left_out, progress)
         remove_leftovers(folder)
     records = {split: read_record(SplitRecord, layout.record(split)) for split in splits}
     check_files(folder, {layout.tokens(split).name: record.checksum for split, record in records.items()})
@@ -274,13 +281,21 @@ def _made_of_training_text(options: LanguageData, phrases: Phrases, progress: Pr
 
 
 def _cut(
-    options: LanguageData, split: str, layout: _Layout, phrases: Phrases, tokeniser: Tokeniser, progress: Progress
+    options: LanguageData,
+    split: str,
+    layout: _Layout,
+    phrases: Phrases,
+    tokeniser: Tokeniser,
+    left_out: np.ndarray,
+    progress: Progress,
 ) -> None:
     """Write the tokens of a split, then what became of its lines."""
     record = SplitRecord()
     with whole_file(layout.tokens(split)) as file:
         for block in _in_blocks(lines_of_split(options, split)):
-            file.write(_tokens_of(block, options, phrases, tokeniser, record))
+            learnt = _without(block, left_out)
+            record.left_out += len(block) - len(learnt)
+            file.write(_tokens_of(learnt, options, phrases, tokeniser, record))
             progress(f"cutting the {split} text", record.lines, None)
     if not record.lines:
         said = f"{lines_in_words(record.blank)}, nothing but blank" if record.blank else "no line"
@@ -288,6 +303,13 @@ def _cut(
         raise Fault(f"data.{split} holds no text: {names} has {said}{' left for it' if options.hold_out else ''}.")
     record.checksum = file_checksum(layout.tokens(split))
     write_record(layout.record(split), record)
+
+
+def _without(block: list[Line], left_out: np.ndarray) -> list[Line]:
+    """The lines that are not to be left out, by the hashes of those."""
+    if not len(left_out):
+        return block
+    return list(compress(block, ~np.isin(hash_folded(line.text for line in block), left_out)))
 
 
 def _in_blocks(lines: Iterator[Line]) -> Iterator[list[Line]]:

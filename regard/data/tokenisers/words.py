@@ -106,18 +106,22 @@ class WordTokeniser:
 
     def _fragments(self, tokens: Sequence[int]) -> Iterator[str]:
         """Each token's text with the space that stands before it, if any."""
-        glued, inside = True, dict.fromkeys(_STRAIGHT_QUOTES, False)
-        for token in tokens:
-            if token in SILENT:
-                yield ""
-                continue
-            word = self._look_up(self._written, token)
-            opens, closes = _opens(word), _closes(word)
-            if word in inside:
-                opens, closes = not inside[word], inside[word]
-                inside[word] = opens
-            yield word if glued or closes else f" {word}"
-            glued = opens
+        return spaced("" if token in SILENT else self._look_up(self._written, token) for token in tokens)
+
+
+def spaced(words: Iterable[str]) -> Iterator[str]:
+    """Each word or punctuation mark with the space that stands before it, if any, so that in a row they are a text."""
+    glued, inside = True, dict.fromkeys(_STRAIGHT_QUOTES, False)
+    for word in words:
+        if not word:
+            yield ""
+            continue
+        opens, closes = _opens(word), _closes(word)
+        if word in inside:
+            opens, closes = not inside[word], inside[word]
+            inside[word] = opens
+        yield word if glued or closes else f" {word}"
+        glued = opens
 
 
 def _opens(word: str) -> bool:

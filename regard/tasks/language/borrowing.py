@@ -1,9 +1,13 @@
-"""Tokens that a language model takes over from another model, so that the two can speak of the same ones."""
+"""What a language model has from another model: its tokens, and what it must not learn where the other is judged."""
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from regard.base.faults import Fault
+from regard.data.corpora.cleaning import hash_sentences
+from regard.data.corpora.prepared import is_prepared, read_unlearnt
 from regard.data.texts.options import LanguageModelData, TextTokeniserOptions
 from regard.data.texts.prepare import tokeniser_in
 from regard.data.tokenisers.tokeniser import Tokeniser, TokeniserOptions, tokenisers_in
@@ -22,6 +26,21 @@ def borrowed_for(data: LanguageModelData, folder: Path) -> Tokeniser | None:
         return cut_by
     listed = [name for name in read_manifest(origin) if name != WEIGHTS]
     return tokenisers_in(read_folder(origin, listed), _options(origin))[-1]
+
+
+def hashes_left_out(data: LanguageModelData) -> np.ndarray:
+    """The hashes of the sentences that a translator is validated or tested by, where a recipe names one."""
+    if data.leave_out is None:
+        return np.zeros(0, np.uint64)
+    origin = Path(data.leave_out).expanduser()
+    recipe: Any = check_recipe(read_recipe(origin))
+    prepared = Path(getattr(recipe.data, "prepared", None) or origin / "training" / "corpus").expanduser()
+    if not is_prepared(prepared):
+        raise Fault(
+            f"data.leave_out is {origin}, but the corpus of a translator is not in {prepared}, so nobody knows what to "
+            "leave out; keep its training folder, or leave data.leave_out out."
+        )
+    return hash_sentences(read_unlearnt(prepared))
 
 
 def borrowed_options(origin: Path) -> dict[str, Any]:

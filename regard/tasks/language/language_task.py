@@ -1,6 +1,7 @@
 """What all language models share, however they learn: their text, prompts that they read, and text that they write."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from regard.data.tokenisers.byte_pairs import BytePairTokeniser
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
 from regard.tasks.language.batches import Prompts
-from regard.tasks.language.borrowing import borrowed_for
+from regard.tasks.language.borrowing import borrowed_for, hashes_left_out
 from regard.tasks.language.measures import MEASURES
 from regard.tasks.language.options import LanguageRecipe
 
@@ -40,7 +41,7 @@ class LanguageTask:
         start: Mapping[str, bytes] | None,
     ) -> PreparedText:
         given = tokeniser_of(recipe, start) if start else borrowed_for(recipe.data, folder)
-        return prepare_text(recipe.data, folder, progress, remark, given)
+        return prepare_text(recipe.data, folder, progress, remark, given, partial(hashes_left_out, recipe.data))
 
     @property
     def device(self) -> torch.device:

@@ -30,6 +30,16 @@ def test_columns_tags_and_raw_text_become_lines_of_words(tmp_path: Path) -> None
     assert texts(check(WordsData, {"train": files, "lower_case": True}))[0] == "olá , mundo !"
 
 
+def test_cut_text_is_joined_as_people_write_it(tmp_path: Path) -> None:
+    path = tmp_path / "tagged.txt"
+    said = 'Em_PREP|+ o_ART fim_N ,_, falou_V "_" de_PREP|+ aquilo_PRO "_" a_PREP|+ a_ART mãe_N (_( a_A )_) ._.'
+    path.write_text(f"{said}\n", encoding="utf-8")
+    file = {"file": str(path), "tag_mark": "_", "join_words": True, "contract": "pt"}
+    assert texts(check(WordsData, {"train": file})) == ['No fim, falou "daquilo" à mãe (a).']
+    with pytest.raises(Fault, match="join_words and split_words undo each other"):
+        check(WordsData, {"train": file | {"split_words": True}})
+
+
 def test_a_column_that_is_not_there_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("one\tum\ntwo\n", encoding="utf-8")
