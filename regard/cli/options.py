@@ -50,6 +50,10 @@ Ensemble = Annotated[
 Channel = Annotated[Path | None, typer.Option(help="A model of the other direction, which reranks the beam.")]
 ChannelWeight = Annotated[float | None, typer.Option(help="How much the channel model counts (1).", min=0, max=1e6)]
 
+Prior = Annotated[
+    Path | None, typer.Option(help="With --channel: a language model of the outputs, which reranks too.", metavar="LM")
+]
+PriorWeight = Annotated[float | None, typer.Option(help="How much that language model counts (0.3).", min=0, max=1e6)]
 Fuse = Annotated[
     Path | None,
     typer.Option(help="A language model of the same tokens, which has its say at each step.", metavar="LM"),

@@ -51,6 +51,8 @@ def command(
     together: options.Ensemble = None,
     channel: options.Channel = None,
     channel_weight: options.ChannelWeight = None,
+    prior: options.Prior = None,
+    prior_weight: options.PriorWeight = None,
     fuse: options.Fuse = None,
     fuse_weight: options.FuseWeight = None,
     split_sentences: options.SplitSentences = False,

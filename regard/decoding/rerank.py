@@ -57,22 +57,14 @@ class Channel:
 
 
 def noisy_channel(
-    direct: Sequence[float],
-    backward: Sequence[float],
-    language_model: Sequence[float],
-    lengths: Sequence[tuple[int, int]],
-    channel: Channel,
+    direct: Sequence[float], backward: Sequence[float], language_model: Sequence[float], channel: Channel
 ) -> list[float]:
-    """What each candidate is worth.
+    """What each candidate is worth, by mean log-probabilities of a token.
 
-    log p(y|x) / |y| + w_b · log p(x|y) / |x| + w_l · log p(y) / |y|, with the (source, output) lengths in tokens. The
-    paper divides the first by the output's and the other two by the source's length; dividing each by the length of
-    what it is the probability of makes all three mean log-probabilities of a token.
+    log p(y|x) / |y| + w_b · log p(x|y) / |x| + w_l · log p(y) / |y|. The paper divides the first by the length of the
+    output and the others by that of the source; here each is divided by the length of what it is the probability of.
     """
-    rows = list(zip(direct, backward, language_model, lengths, strict=True))
-    if any(source < 1 or output < 1 for *_, (source, output) in rows):
-        raise ValueError("lengths count the end and are at least 1")
     return [
-        forward / output + channel.backward * back / source + channel.language_model * fluent / output
-        for forward, back, fluent, (source, output) in rows
+        forward + channel.backward * back + channel.language_model * fluent
+        for forward, back, fluent in zip(direct, backward, language_model, strict=True)
     ]

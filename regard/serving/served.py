@@ -273,7 +273,8 @@ class ServedTranslator(FolderTranslator, Served):
 
         Outputs are about as long as their sources. The limits of length would count what is hardly ever written.
         """
-        models = 1 + len(plan.together) + (plan.channel is not None) + (plan.fuse is not None)
+        others = sum(each is not None for each in (plan.channel, plan.prior, plan.fuse))
+        models = 1 + len(plan.together) + others
         found = self.tokenisers[0].encode_all([piece.text for piece in pieces])
         return [float((len(tokens) + 1) * (1 + plan.rows) * models) for tokens in found]
 

@@ -58,11 +58,9 @@ def test_one_sample_is_chosen() -> None:
 
 
 def test_noisy_channel_on_paper() -> None:
-    """Means of a token: direct -1 and -2, backward -3 and -1, language model -1 and -2."""
-    scores = {"direct": [-2.0, -8.0], "backward": [-9.0, -3.0], "language_model": [-2.0, -8.0]}
+    scores = {"direct": [-1.0, -2.0], "backward": [-3.0, -1.0], "language_model": [-1.0, -2.0]}
     for backward, language_model, worth in ((0.0, 0.0, [-1, -2]), (0.5, 0.0, [-2.5, -2.5]), (0.5, 0.25, [-2.75, -3])):
-        channel = Channel(backward, language_model)
-        assert noisy_channel(**scores, lengths=[(3, 2), (3, 4)], channel=channel) == worth
+        assert noisy_channel(**scores, channel=Channel(backward, language_model)) == worth
 
 
 def test_refusals() -> None:
@@ -70,5 +68,3 @@ def test_refusals() -> None:
         minimum_bayes_risk([], common_letters)
     with pytest.raises(ValueError, match="gave 1 values for 4 pairs"):
         minimum_bayes_risk(["a", "b"], lambda hypotheses, references: [1.0])
-    with pytest.raises(ValueError, match="at least 1"):
-        noisy_channel([-1.0], [-1.0], [-1.0], [(0, 1)], Channel())

@@ -15,10 +15,13 @@ from regard.base.faults import Fault
 from regard.cli import main
 from regard.decoding.combined import Fused
 from regard.decoding.output import Hypothesis
+from regard.decoding.rerank import Channel
 from regard.model import Model
 from regard.tasks.language.batches import Prompts
 from regard.verbs.translate.fusion import Fusion, fusion_of
 from regard.verbs.translate.model import TranslationModel
+from regard.verbs.translate.reranking import by_channel
+from regard.verbs.translate.search import find
 
 TEXTS = ["I love books.", "Ana sees the red house.", "We read."]
 FAMILIES: dict[str, dict[str, Any]] = {
@@ -165,6 +168,25 @@ def test_scores_of_a_fusion_say_so(trained: Path, folders: dict[str, Path], caps
     assert "fuse" not in score["signature"]
 
 
+# Reranking
+
+
+def test_a_channel_and_a_prior_rank_what_the_beam_found(translator: TranslationModel, language_model: Any) -> None:
+    """By the mean log-probabilities of a token: of the output, of the source given the output, of the output alone."""
+    data = translator.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
+    backward = TranslationModel(translator.task, translator.recipe.model_copy(update={"data": data}))
+    found = find([translator.task], TEXTS, translator.search(beam=4, n_best=4))
+    ranked = by_channel(translator, backward, Channel(2.0, 0.5), language_model, count=4)(TEXTS, found)
+    for text, several in zip(TEXTS, ranked, strict=True):
+        assert [each.score for each in several] == sorted((each.score for each in several), reverse=True)
+        for each in several:
+            output = translator.task.write(each.tokens)
+            parts = [each.token_scores, backward.translate_as([output], [text])[0].token_scores]
+            parts.append(language_model.score([output])[0].token_scores)
+            direct, behind, fluent = (sum(part) / len(part) for part in parts)
+            assert each.score == pytest.approx(direct + 2.0 * behind + 0.5 * fluent, abs=1e-5)
+
+
 # What is refused
 
 
@@ -186,6 +208,7 @@ def test_other_tokens_are_refused_with_the_difference_and_the_remedy(
     [
         (["--fuse-weight", "0.5"], "--fuse-weight would do nothing without --fuse."),
         (["--fuse", "LM", "--engine", "onnx"], "cannot do --fuse; omit it, or set --engine to torch."),
+        (["--prior", "LM"], "--prior reranks beside a channel model; give --channel too."),
         (["--fuse", "TRANSLATOR"], "A transformer gives a text for each text; it can train"),
     ],
 )

@@ -11,6 +11,7 @@ import torch
 import regard
 from regard.base.faults import Fault
 from regard.decoding.output import Hypothesis
+from regard.decoding.rerank import Channel
 from regard.decoding.step_graphs import CapturedSteps
 from regard.metrics.sentences import utility
 from regard.tasks.translation.batches import PairBatch
@@ -222,7 +223,7 @@ def test_least_risk_is_the_most_agreed_upon(model: TranslationModel) -> None:
 
 def test_a_channel_model_reranks_by_what_it_thinks_of_the_source(model: TranslationModel) -> None:
     with pytest.raises(Fault, match="A channel model must go from pt to en, but this one goes from en to pt"):
-        by_channel(model, model, 1.0)
+        by_channel(model, model, Channel())
     # the same network in the other direction: its texts are strange, its arithmetic is not
     data = model.recipe.data.model_copy(update={"source_language": "pt", "target_language": "en"})
     backward = TranslationModel(model.task, model.recipe.model_copy(update={"data": data}))
@@ -232,12 +233,12 @@ def test_a_channel_model_reranks_by_what_it_thinks_of_the_source(model: Translat
     for each in found:
         back = float(backward.force([model.task.write(each.tokens)], [source])[0])
         values[tuple(each.tokens)] = sum(each.token_scores) / (len(each.tokens) + 1) + 3.0 * back / (len(source) + 1)
-    ranked = by_channel(model, backward, weight=3.0, count=4)(TEXTS[0], found)
+    (ranked,) = by_channel(model, backward, Channel(3.0), count=4)(TEXTS[:1], [found])
     assert [tuple(each.tokens) for each in ranked] == sorted(values, key=lambda tokens: -values[tokens])
     assert [each.score for each in ranked] == pytest.approx(sorted(values.values(), reverse=True))
     long = Hypothesis(model.task.target.encode("casa " * 2000), [0.0], 0.0)
     with pytest.raises(Fault, match="The channel model cannot rank the outputs for 'I love"):
-        by_channel(model, backward, 1.0)(TEXTS[0], [long])
+        by_channel(model, backward, Channel())(TEXTS[:1], [[long]])
 
 
 @pytest.fixture

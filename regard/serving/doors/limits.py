@@ -20,9 +20,10 @@ def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslat
     for name in (*request.together, *([] if request.channel is None else [request.channel])):
         if name not in model.others:
             raise Fault(f"There is no model {name[:40]!r} here; there are {', '.join(model.others)}.")
-    if request.fuse is not None and request.fuse not in model.language_models:
-        served = f"there are {', '.join(model.language_models)}" if model.language_models else "none is served"
-        raise Fault(f"There is no language model {request.fuse[:40]!r} here; {served}.")
+    for name in filter(None, (request.fuse, request.prior)):
+        if name not in model.language_models:
+            served = f"there are {', '.join(model.language_models)}" if model.language_models else "none is served"
+            raise Fault(f"There is no language model {name[:40]!r} here; {served}.")
     plan = model.plan(request)
     if plan.options.beam > limits.beam:
         raise Fault(f"The beam is {plan.options.beam} wide; here it may be {limits.beam}.")

@@ -15,6 +15,7 @@ LongTexts = Literal["split", "truncate", "refuse"]
 Weight = Annotated[float, Field(ge=0, le=1e6)]
 SAMPLES = 32  # what minimum Bayes risk chooses among
 FUSE_WEIGHT = 0.2  # how much a language model counts beside a translator
+PRIOR_WEIGHT = 0.3  # and beside a channel model
 
 
 def _check_metric(name: str) -> str:
@@ -59,6 +60,8 @@ class TranslateRequest(VerbRequest):
             is_described=False,
         ),
         Need("channel_weight", "channel", "{channel_weight} would do nothing without {channel}."),
+        Need("prior", "channel", "{prior} reranks beside a channel model; give {channel} too.", is_described=False),
+        Need("prior_weight", "prior", "{prior_weight} would do nothing without {prior}.", is_described=False),
         Need("fuse_weight", "fuse", "{fuse_weight} would do nothing without {fuse}.", is_described=False),
         Clash(
             "forced",
@@ -131,6 +134,10 @@ class TranslateRequest(VerbRequest):
     )
     channel: str | None = Field(default=None, description="A model of the other direction, which reranks the beam.")
     channel_weight: Weight | None = Field(default=None, description="How much it counts.")
+    prior: str | None = Field(
+        default=None, description="A language model of the outputs, by which the beam is reranked beside the channel."
+    )
+    prior_weight: Weight | None = Field(default=None, description="How much it counts.")
     fuse: str | None = Field(
         default=None, description="A language model of the same tokens, which has its say at each step of the search."
     )

@@ -208,18 +208,26 @@ class FolderTranslator:
 
         if plan.fuse is None:
             return None
-        assert self._find_language_model is not None
         name, weight = plan.fuse
-        return fusion_of(model, self._find_language_model(name), weight, name, self.name)
+        return fusion_of(model, self._language_model(name), weight, name, self.name)
+
+    def _language_model(self, name: str) -> "Model":
+        assert self._find_language_model is not None
+        return self._find_language_model(name)
 
     def _rank(self, plan: Plan, model: "TranslationModel") -> "Rank | None":
+        from regard.decoding.rerank import Channel
+        from regard.verbs.translate.fusion import as_language_model
         from regard.verbs.translate.reranking import by_channel, by_risk
 
         if plan.risk is not None:
             return by_risk(model, plan.risk, plan.count)
         if plan.channel is not None:
             name, weight = plan.channel
-            return by_channel(model, self._other(name).model, weight, plan.count)
+            prior, prior_weight = (None, 0.0) if plan.prior is None else plan.prior
+            language_model = None if prior is None else as_language_model(self._language_model(prior))
+            channel = Channel(weight, prior_weight)
+            return by_channel(model, self._other(name).model, channel, language_model, plan.count)
         return None
 
 

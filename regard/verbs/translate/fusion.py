@@ -77,6 +77,14 @@ def _nothing_yet(rows: int) -> Prompts:
     return Prompts([[]] * rows)
 
 
+def as_language_model(model: "Model") -> LanguageModel:
+    """The model, refused if it cannot say how a text goes on."""
+    if not isinstance(model, LanguageModel):
+        needs(model.recipe, "generate")
+        raise RuntimeError(f"{type(model).__name__} says that it generates, and is no language model")
+    return model
+
+
 def fusion_of(
     translator: "TranslationModel",
     model: "Model",
@@ -92,9 +100,7 @@ def fusion_of(
     weight = FUSE_WEIGHT if weight is None else weight
     if not (math.isfinite(weight) and weight >= 0):
         raise Fault(f"The weight of a fusion is {weight}; give a number that is not below 0.")
-    if not isinstance(model, LanguageModel):
-        needs(model.recipe, "generate")
-        raise TypeError(f"{type(model).__name__} is no language model")
+    model = as_language_model(model)
     if translator.task.known is not None:
         raise Fault("A translator that copies writes words for which no language model has a token; fuse another.")
     own, other = translator.task.target, model.task.tokeniser

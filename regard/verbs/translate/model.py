@@ -30,7 +30,7 @@ from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, ba
 
 ALIGNED_TOKENS = 2048  # tokens x rows in one batch whose attention is kept
 
-Rank = Callable[[str, list[Hypothesis]], list[Hypothesis]]
+Rank = Callable[[Sequence[str], Sequence[list[Hypothesis]]], list[list[Hypothesis]]]
 
 
 class Wording(NamedTuple):
@@ -123,7 +123,7 @@ class TranslationModel(Model):
         with without_watching():
             found = find([self.task, *self.others], texts, search, lines)
             if rank is not None:
-                found = [rank(text, hypotheses) for text, hypotheses in zip(texts, found, strict=True)]
+                found = rank(texts, found)
         if is_watched() and texts:
             self._force_named(texts, [hypotheses[0].tokens for hypotheses in found])
         if dictionary is None:

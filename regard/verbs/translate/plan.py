@@ -9,7 +9,7 @@ from regard.data.corpora.sentences import Sentence
 from regard.decoding.options import DecodingOptions, change_options
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import first_unsupported
-from regard.verbs.requests.translate import BEYOND_A_PLAIN_BEAM, FUSE_WEIGHT, SAMPLES, TranslateRequest
+from regard.verbs.requests.translate import BEYOND_A_PLAIN_BEAM, FUSE_WEIGHT, PRIOR_WEIGHT, SAMPLES, TranslateRequest
 from regard.verbs.translate.outputs import Cutting, Translated, join_sentences, line_key
 
 Engine = Literal["ctranslate2", "onnx", "torch"]
@@ -32,6 +32,7 @@ class Plan:
     risk: str | None = None
     channel: tuple[str, float] | None = None
     fuse: tuple[str, float] | None = None  # the name of a language model, and how much it counts
+    prior: tuple[str, float] | None = None  # the same of one that reranks beside the channel
     together: tuple[str, ...] = ()
     dictionary: tuple[tuple[str, str], ...] | None = None  # by which unknown words are replaced, if they are
     count: int = 1  # candidates that are given in the end
@@ -68,6 +69,7 @@ def plan_for(
     options, count = _options(request, decoding), number_of_outputs(request, decoding)
     channel_weight = 1.0 if request.channel_weight is None else request.channel_weight
     fuse_weight = FUSE_WEIGHT if request.fuse_weight is None else request.fuse_weight
+    prior_weight = PRIOR_WEIGHT if request.prior_weight is None else request.prior_weight
     return Plan(
         _engine(request, options, fast),
         options,
@@ -82,6 +84,7 @@ def plan_for(
         risk=request.mbr,
         channel=None if request.channel is None else (request.channel, channel_weight),
         fuse=None if request.fuse is None else (request.fuse, fuse_weight),
+        prior=None if request.prior is None else (request.prior, prior_weight),
         together=tuple(request.together),
         dictionary=tuple(request.dictionary.items()) if request.replace_unknown else None,
         count=count,

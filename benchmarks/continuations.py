@@ -1,0 +1,115 @@
+"""One prompt continued by several language models under every search, and how much each of them repeats itself.
+
+    .venv/bin/python benchmarks/continuations.py runs/ngram-shakespeare runs/lstm-shakespeare runs/gpt-shakespeare
+
+First the texts for one prompt; then, over many prompts from the models' own validation text, the share of n-grams of words
+that stand in the same text before, and how probable the model finds what it wrote. Both are Markdown.
+"""
+
+import argparse
+import json
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.data.texts.lines import lines_of_split
+from regard.model import load
+from regard.verbs.generate.continuing import Generated
+from regard.verbs.generate.model import LanguageModel
+from regard.verbs.requests.generate import GenerateRequest
+
+SEARCHES: dict[str, dict[str, Any]] = {
+    "greedy": {"beam": 1},
+    "beam 4": {"beam": 4},
+    "temperature 0.5": {"sample": {"temperature": 0.5}},
+    "temperature 1": {"sample": {"temperature": 1.0}},
+    "temperature 1.5": {"sample": {"temperature": 1.5}},
+    "top-k 5": {"sample": {"top_k": 5}},
+    "top-p 0.9": {"sample": {"top_p": 0.9}},
+}
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """What was written after a prompt, and what it is like."""
+
+    text: str
+    log_probability: float  # mean of a token
+
+    def repeated(self, order: int) -> float:
+        """The share of its n-grams of words that stood in it before."""
+        return repeated_share(self.text.split(), order)
+
+
+def repeated_share(words: Sequence[str], order: int) -> float:
+    """The share of n-grams that occurred before in the same words; nothing where there are none."""
+    grams = [tuple(words[start : start + order]) for start in range(len(words) - order + 1)]
+    return 1 - len(set(grams)) / len(grams) if grams else 0.0
+
+
+def continue_prompts(
+    model: LanguageModel, prompts: list[str], search: dict[str, Any], tokens: int
+) -> list[Continuation]:
+    """The best text for each prompt, or the one that was drawn, past the ends of lines."""
+    request = GenerateRequest.read({"prompt": prompts, "tokens": tokens, "past_end": True, **search})
+    found: Iterator[Generated] = (several[0] for several in model.generate_by(request))
+    return [Continuation(each.text[len(each.prompt) :], statistics.mean(each.token_scores)) for each in found]
+
+
+def prompts_of(model: LanguageModel, count: int) -> list[str]:
+    """Lines of the validation text that name who speaks, each with its end, evenly spread."""
+    lines = [line.text for line in lines_of_split(model.recipe.data, "valid")]
+    named = list(dict.fromkeys(line for line in lines if line.endswith(":")))
+    return [f"{line}\n" for line in named[:: max(1, len(named) // count)][:count]]
+
+
+def natural_repetition(model: LanguageModel, tokens: int, orders: Sequence[int]) -> list[float]:
+    """How much the validation text itself repeats, in pieces as long as what is written."""
+    text = "\n".join(line.text for line in lines_of_split(model.recipe.data, "valid"))
+    pieces = [text[start : start + tokens].split() for start in range(0, len(text) - tokens, tokens)]
+    return [statistics.mean(repeated_share(piece, order) for piece in pieces) for order in orders]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", type=Path, nargs="+")
+    parser.add_argument("--prompt", default="ROMEO:\n")
+    parser.add_argument("--tokens", type=int, default=400)
+    parser.add_argument("--shown", type=int, default=200, help="characters of each text that are shown")
+    parser.add_argument("--prompts", type=int, default=32, help="prompts over which is measured")
+    parser.add_argument("--orders", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--json", type=Path, help="file for everything that was written")
+    asked = parser.parse_args()
+    models = {folder.name: load(folder) for folder in asked.models}
+    first = next(iter(models.values()))
+    assert isinstance(first, LanguageModel)
+    prompts = [asked.prompt, *prompts_of(first, asked.prompts)]
+    found: dict[str, dict[str, list[Continuation]]] = {}
+    for name, model in models.items():
+        assert isinstance(model, LanguageModel)
+        found[name] = {kind: continue_prompts(model, prompts, own, asked.tokens) for kind, own in SEARCHES.items()}
+    for name, by_search in found.items():
+        print(f"### {name}\n")
+        for kind, texts in by_search.items():
+            print(f"**{kind}**\n\n```text\n{asked.prompt}{texts[0].text[: asked.shown].rstrip()}\n```\n")
+    columns = [f"repeated {order}-grams" for order in asked.orders]
+    print(f"| model | search | {' | '.join(columns)} | log p of a token |")
+    print(f"| {' | '.join(['---'] * (len(columns) + 3))} |")
+    for name, by_search in found.items():
+        for kind, texts in by_search.items():
+            shares = [statistics.mean(each.repeated(order) for each in texts[1:]) for order in asked.orders]
+            likely = statistics.mean(each.log_probability for each in texts[1:])
+            print(f"| {name} | {kind} | {' | '.join(f'{share:.1%}' for share in shares)} | {likely:.2f} |")
+    natural = " | ".join(f"{share:.1%}" for share in natural_repetition(first, asked.tokens, asked.orders))
+    print(f"| the validation text itself | – | {natural} | – |")
+    if asked.json:
+        texts_of = {name: {kind: [each.text for each in own] for kind, own in by.items()} for name, by in found.items()}
+        asked.json.write_text(
+            json.dumps({"prompts": prompts, "texts": texts_of}, ensure_ascii=False, indent=1), "utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main()
