@@ -2,15 +2,18 @@
 
     .venv/bin/python benchmarks/continuations.py runs/ngram-shakespeare runs/lstm-shakespeare runs/gpt-shakespeare
 
-First the texts for one prompt; then, over many prompts from the models' own validation text, the share of n-grams of words
-that stand in the same text before, and how probable the model finds what it wrote. Both are Markdown.
+First the texts for one prompt; then, over many prompts from the models' own validation text, the share of n-grams of
+words that stood in the same text before, the end of a line being a word, and how probable the model finds what it
+wrote. Both are Markdown.
 """
 
 import argparse
 import json
+import re
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +43,12 @@ class Continuation:
 
     def repeated(self, order: int) -> float:
         """The share of its n-grams of words that stood in it before."""
-        return repeated_share(self.text.split(), order)
+        return repeated_share(words_of(self.text), order)
+
+
+def words_of(text: str) -> list[str]:
+    """What spaces part, and the ends of lines: who writes nothing but empty lines repeats himself too."""
+    return re.findall(r"\S+|\n", text)
 
 
 def repeated_share(words: Sequence[str], order: int) -> float:
@@ -49,9 +57,7 @@ def repeated_share(words: Sequence[str], order: int) -> float:
     return 1 - len(set(grams)) / len(grams) if grams else 0.0
 
 
-def continue_prompts(
-    model: LanguageModel, prompts: list[str], search: dict[str, Any], tokens: int
-) -> list[Continuation]:
+def write_on(model: LanguageModel, prompts: list[str], search: dict[str, Any], tokens: int) -> list[Continuation]:
     """The best text for each prompt, or the one that was drawn, past the ends of lines."""
     request = GenerateRequest.read({"prompt": prompts, "tokens": tokens, "past_end": True, **search})
     found: Iterator[Generated] = (several[0] for several in model.generate_by(request))
@@ -59,23 +65,24 @@ def continue_prompts(
 
 
 def prompts_of(model: LanguageModel, count: int) -> list[str]:
-    """Lines of the validation text that name who speaks, each with its end, evenly spread."""
+    """Who speaks and two words of what is said, from the validation text, evenly spread."""
     lines = [line.text for line in lines_of_split(model.recipe.data, "valid")]
-    named = list(dict.fromkeys(line for line in lines if line.endswith(":")))
-    return [f"{line}\n" for line in named[:: max(1, len(named) // count)][:count]]
+    spoken = [(name, said.split()) for name, said in pairwise(lines) if name.endswith(":")]
+    found = [f"{name}\n{' '.join(words[:2])}" for name, words in spoken if len(words) > 2]
+    return found[:: max(1, len(found) // count)][:count]
 
 
 def natural_repetition(model: LanguageModel, tokens: int, orders: Sequence[int]) -> list[float]:
     """How much the validation text itself repeats, in pieces as long as what is written."""
     text = "\n".join(line.text for line in lines_of_split(model.recipe.data, "valid"))
-    pieces = [text[start : start + tokens].split() for start in range(0, len(text) - tokens, tokens)]
+    pieces = [words_of(text[start : start + tokens]) for start in range(0, len(text) - tokens, tokens)]
     return [statistics.mean(repeated_share(piece, order) for piece in pieces) for order in orders]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", type=Path, nargs="+")
-    parser.add_argument("--prompt", default="ROMEO:\n")
+    parser.add_argument("--prompt", default="ROMEO:\nI am")
     parser.add_argument("--tokens", type=int, default=400)
     parser.add_argument("--shown", type=int, default=200, help="characters of each text that are shown")
     parser.add_argument("--prompts", type=int, default=32, help="prompts over which is measured")
@@ -89,7 +96,7 @@ def main() -> None:
     found: dict[str, dict[str, list[Continuation]]] = {}
     for name, model in models.items():
         assert isinstance(model, LanguageModel)
-        found[name] = {kind: continue_prompts(model, prompts, own, asked.tokens) for kind, own in SEARCHES.items()}
+        found[name] = {kind: write_on(model, prompts, own, asked.tokens) for kind, own in SEARCHES.items()}
     for name, by_search in found.items():
         print(f"### {name}\n")
         for kind, texts in by_search.items():
@@ -105,10 +112,9 @@ def main() -> None:
     natural = " | ".join(f"{share:.1%}" for share in natural_repetition(first, asked.tokens, asked.orders))
     print(f"| the validation text itself | – | {natural} | – |")
     if asked.json:
-        texts_of = {name: {kind: [each.text for each in own] for kind, own in by.items()} for name, by in found.items()}
-        asked.json.write_text(
-            json.dumps({"prompts": prompts, "texts": texts_of}, ensure_ascii=False, indent=1), "utf-8"
-        )
+        written = {name: {kind: [each.text for each in own] for kind, own in by.items()} for name, by in found.items()}
+        table = {"prompts": prompts, "texts": written}
+        asked.json.write_text(json.dumps(table, ensure_ascii=False, indent=1), "utf-8")
 
 
 if __name__ == "__main__":

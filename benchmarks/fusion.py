@@ -1,0 +1,224 @@
+"""What a language model adds to a translator's search: English to Portuguese of Tatoeba.
+
+    .venv/bin/python benchmarks/fusion.py --out runs/fusion
+
+It trains a translator by the recipe tatoeba-en-pt, one of the other direction, and the language models of the recipes
+ngram-tatoeba-pt and lstm-tatoeba-pt over its tokens; chooses all weights on the validation pairs, which none of the
+four has learnt from; and scores the test once, each search beside the translator alone. Meant for a GPU; with --set
+training.steps=… the translators are worse and the whole is quicker.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from pathlib import Path
+
+from regard.data.corpora.prepared import is_prepared, read_valid
+from regard.data.corpora.text import read_pairs
+from regard.decoding.output import Hypothesis
+from regard.decoding.rerank import Channel, noisy_channel
+from regard.families import check_recipe
+from regard.metrics import score
+from regard.metrics.significance import SUMS, Sums, difference
+from regard.model import load
+from regard.runs.folder import read_recipe
+from regard.verbs.generate.model import LanguageModel
+from regard.verbs.translate.fusion import fusion_of
+from regard.verbs.translate.model import TranslationModel, load_translation_model
+from regard.verbs.translate.reranking import channel_means
+from regard.verbs.translate.search import find
+
+RECIPES = ("ngram-tatoeba-pt", "lstm-tatoeba-pt")
+FUSE_WEIGHTS = (0.05, 0.1, 0.2, 0.3)
+CHANNEL_WEIGHTS = (0.0, 0.1, 0.25, 0.5, 1.0)
+PRIOR_WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.4)
+CHANNEL_BEAM = 8
+WAITING = 0.5  # seconds between two looks whether a corpus is prepared
+
+
+# Training
+
+
+def start(recipe: str, out: Path, *settings: str) -> subprocess.Popen[bytes]:
+    """Begin a training beside the others, its output in a file."""
+    changes = [word for setting in settings for word in ("--set", setting)]
+    command = [sys.executable, "-m", "regard", "train", recipe, "--out", str(out), "--resume", *changes]
+    with out.with_suffix(".log").open("wb") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log)
+
+
+def train_all(folder: Path, settings: list[str], lstm_settings: list[str]) -> None:
+    """Train all four, the others as soon as the translator's corpus is prepared; it is the slowest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    forth = start("tatoeba-en-pt", folder / "en-pt", *settings)
+    while not is_prepared(folder / "en-pt" / "training" / "corpus") or not (folder / "en-pt" / "recipe.toml").exists():
+        if forth.poll() not in (None, 0):
+            sys.exit(f"The translator was not trained; see {folder / 'en-pt.log'}.")
+        time.sleep(WAITING)
+    back = start("tatoeba-en-pt", folder / "pt-en", *settings, *swapped(folder))
+    own = [f"data.tokeniser.from={folder / 'en-pt'}", f"data.leave_out={folder / 'en-pt'}"]
+    for recipe in RECIPES:
+        changes = lstm_settings if recipe.startswith("lstm") else []
+        check(start(recipe, folder / recipe, *own, *changes), folder / recipe)
+    check(forth, folder / "en-pt")
+    check(back, folder / "pt-en")
+
+
+def check(process: subprocess.Popen[bytes], out: Path) -> None:
+    if process.wait():
+        sys.exit(f"{out.name} was not trained; see {out.with_suffix('.log')}.")
+
+
+def swapped(folder: Path) -> list[str]:
+    """Settings for the other direction: the same pairs the other way round, and the same validation pairs."""
+    forth = check_recipe(read_recipe(folder / "en-pt")).data
+    pairs = {
+        "train": [pair for corpus in forth.train for pair in read_pairs(corpus)],
+        "valid": read_valid(folder / "en-pt" / "training" / "corpus"),
+        "test": [pair for corpus in forth.test for pair in read_pairs(corpus)],
+    }
+    for split, several in pairs.items():
+        lines = "".join(f"{target}\t{source}\n" for source, target in several)
+        (folder / f"pt-en.{split}.tsv").write_text(lines, "utf-8")
+    files = [f'data.{split}={{pairs="{folder}/pt-en.{split}.tsv"}}' for split in pairs]
+    return [*files, "data.source_language=pt", "data.target_language=en"]
+
+
+# Translating
+
+
+@dataclass(frozen=True)
+class Data:
+    """Sentences and their references."""
+
+    sources: list[str]
+    references: list[str]
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[str, str]]) -> "Data":
+        return cls([source for source, _ in pairs], [target for _, target in pairs])
+
+    def bleu(self, outputs: list[str]) -> float:
+        return score(outputs, [self.references], "bleu").value
+
+
+class Table:
+    """The rows that are printed, each beside the first."""
+
+    def __init__(self, data: Data, folder: Path) -> None:
+        self.data, self.folder = data, folder
+        self.first: Sums | None = None
+        print("| search | weights | BLEU | against the translator alone | chrF | seconds |")
+        print("| --- | --- | --- | --- | --- | --- |")
+
+    def add(self, name: str, weights: str, outputs: list[str], seconds: float) -> None:
+        """Score outputs and keep them in a file."""
+        (self.folder / f"{name.replace(' ', '-')}.pt").write_text("".join(f"{each}\n" for each in outputs), "utf-8")
+        sums = SUMS["bleu"](outputs, [self.data.references])
+        self.first = self.first or sums
+        apart = difference([self.first], [sums])
+        against = "–" if sums is self.first else f"{apart.value:+.2f}, p = {apart.randomisation:.3f}"
+        chrf = score(outputs, [self.data.references], "chrf").value
+        found = f"{self.data.bleu(outputs):.2f} | {against} | {chrf:.2f} | {seconds:.0f}"
+        print(f"| {name} | {weights} | {found} |", flush=True)
+
+
+@dataclass
+class Searches:
+    """Every search of one translator, with what helps it."""
+
+    forth: TranslationModel
+    back: TranslationModel
+    language_models: dict[str, LanguageModel]
+
+    def fused(self, sources: list[str], name: str = "", weight: float = 0.0) -> list[str]:
+        """By the beam of the recipe, fused with a language model if one is named."""
+        fusion = fusion_of(self.forth, self.language_models[name], weight) if name else None
+        return [each.text for each in self.forth.translate_by(sources, self.forth.search(n_best=1, fusion=fusion))]
+
+    def candidates(self, sources: list[str], name: str) -> "Candidates":
+        """All that a wider beam finds, with what the three models say of it."""
+        found = find([self.forth.task], sources, self.forth.search(beam=CHANNEL_BEAM, n_best=CHANNEL_BEAM))
+        means = channel_means(self.forth, self.back, self.language_models[name], sources, found)
+        return Candidates(self.forth, found, means)
+
+
+@dataclass
+class Candidates:
+    """Outputs for some sentences, and the means that the noisy channel weighs."""
+
+    model: TranslationModel
+    found: list[list[Hypothesis]]
+    means: tuple[list[float], list[float], list[float]]
+
+    def best(self, channel: Channel) -> list[str]:
+        worth = iter(noisy_channel(*self.means, channel))
+        ranked = (zip(islice(worth, len(own)), own, strict=True) for own in self.found)
+        return [self.model.task.write(max(each, key=lambda pair: pair[0])[1].tokens) for each in ranked]
+
+
+def choose_weights(searches: Searches, valid: Data) -> tuple[dict[str, float], dict[str, Channel]]:
+    """The weights that are best on the validation pairs, of each language model, and of the channel without one."""
+    alone = valid.bleu(searches.fused(valid.sources))
+    print(f"validation, {len(valid.sources):,} pairs: alone {alone:.2f} BLEU", flush=True)
+    weights, channels = dict[str, float](), dict[str, Channel]()
+    for name in RECIPES:
+        fused = {weight: valid.bleu(searches.fused(valid.sources, name, weight)) for weight in FUSE_WEIGHTS}
+        print(f"{name} fused:", ", ".join(f"{weight} {value:.2f}" for weight, value in fused.items()), flush=True)
+        weights[name] = max(fused, key=lambda weight: fused[weight])
+        candidates = searches.candidates(valid.sources, name)
+        grid = [Channel(*each) for each in product(CHANNEL_WEIGHTS, PRIOR_WEIGHTS)]
+        ranked = {each: valid.bleu(candidates.best(each)) for each in grid}
+        for each, value in ranked.items():
+            print(f"{name} channel {each.backward} prior {each.language_model}: {value:.2f}", flush=True)
+        channels[name] = max(ranked, key=lambda each: ranked[each])
+        channels["none"] = max((each for each in grid if not each.language_model), key=lambda each: ranked[each])
+    return weights, channels
+
+
+def print_table(
+    searches: Searches, test: Data, folder: Path, weights: dict[str, float], channels: dict[str, Channel]
+) -> None:
+    """Every search on the test, with the weights that were chosen."""
+    table, began = Table(test, folder), time.monotonic()
+    table.add("alone", "–", searches.fused(test.sources), time.monotonic() - began)
+    for name in RECIPES:
+        began = time.monotonic()
+        outputs = searches.fused(test.sources, name, weights[name])
+        table.add(f"fused {name}", f"W {weights[name]}", outputs, time.monotonic() - began)
+    for number, name in enumerate(RECIPES):
+        began = time.monotonic()
+        candidates = searches.candidates(test.sources, name)
+        seconds = time.monotonic() - began
+        if number == 0:
+            table.add(f"beam {CHANNEL_BEAM} by the mean", "–", candidates.best(Channel(0.0, 0.0)), seconds)
+            none = channels["none"]
+            table.add("channel", f"A {none.backward}", candidates.best(none), seconds)
+        own = channels[name]
+        table.add(f"channel and {name}", f"A {own.backward}, B {own.language_model}", candidates.best(own), seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("runs/fusion"))
+    parser.add_argument("--set", action="append", default=[], help="a setting of both translators")
+    parser.add_argument("--lstm-set", action="append", default=[], help="a setting of the LSTM")
+    parser.add_argument("--no-test", action="store_true", help="choose weights, and leave the test alone")
+    asked = parser.parse_args()
+    folder: Path = asked.out
+    train_all(folder, asked.set, asked.lstm_set)
+    forth, back = (load_translation_model(folder / name) for name in ("en-pt", "pt-en"))
+    loaded = {recipe: load(folder / recipe) for recipe in RECIPES}
+    searches = Searches(forth, back, {name: each for name, each in loaded.items() if isinstance(each, LanguageModel)})
+    weights, channels = choose_weights(searches, Data.of(read_valid(folder / "en-pt" / "training" / "corpus")))
+    if not asked.no_test:
+        test = Data.of([pair for corpus in forth.recipe.data.test for pair in read_pairs(corpus)])
+        print_table(searches, test, folder, weights, channels)
+
+
+if __name__ == "__main__":
+    main()
