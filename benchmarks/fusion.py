@@ -61,11 +61,10 @@ def train_all(folder: Path, settings: list[str], lstm_settings: list[str]) -> No
         time.sleep(WAITING)
     back = start("tatoeba-en-pt", folder / "pt-en", *settings, *swapped(folder))
     own = [f"data.tokeniser.from={folder / 'en-pt'}", f"data.leave_out={folder / 'en-pt'}"]
-    for recipe in RECIPES:
-        changes = lstm_settings if recipe.startswith("lstm") else []
-        check(start(recipe, folder / recipe, *own, *changes), folder / recipe)
-    check(forth, folder / "en-pt")
-    check(back, folder / "pt-en")
+    counted, lstm = (folder / recipe for recipe in RECIPES)
+    others = {counted: start(counted.name, counted, *own), lstm: start(lstm.name, lstm, *own, *lstm_settings)}
+    for out, process in ({folder / "en-pt": forth, folder / "pt-en": back} | others).items():
+        check(process, out)
 
 
 def check(process: subprocess.Popen[bytes], out: Path) -> None:

@@ -71,18 +71,15 @@ def command(
     if text is not None and source is not None:
         raise Fault("Give INPUT or --text, not both.")
     given = TextInput(text, None if str(source) == "-" else source)
-    constraints = ConstraintsByLine(prefix, required, forced)
-    request = translate_request(context.params)
+    constraints, request = ConstraintsByLine(prefix, required, forced), translate_request(context.params)
     _check_output(out, [given.file, vocabulary, dictionary, *constraints.files])
     given.check()
     with _hold_output(out, resume) as unfinished:
         if unfinished and unfinished.is_finished and resume and not overwrite:
             _remark_finished(unfinished.out, given, lines_for_each(model, request))
             return
-        begun = unfinished.begin(resume, overwrite) if unfinished else Kept()
         record = record_of(model, context) if unfinished else {}
-        if unfinished and begun.lines:
-            unfinished.refuse_other(record)
+        begun = _begin(unfinished, record, resume, overwrite)
         translator = open_translator(model, request, precision)
         with _output(out, unfinished, record, begun, overwrite) as output:
             translate_lines(translator, given, constraints, output, None if out is None else given.count())
@@ -184,6 +181,16 @@ def _hold_output(out: Path | None, resume: bool) -> Iterator[Unfinished | None]:
         refuse_folder(out)
         with hold_output(out) as unfinished:
             yield unfinished
+
+
+def _begin(unfinished: Unfinished | None, record: dict[str, Any], resume: bool, overwrite: bool) -> Kept:
+    """What is kept of an output that was not finished; if another command began it, that is refused."""
+    if unfinished is None:
+        return Kept()
+    begun = unfinished.begin(resume, overwrite)
+    if begun.lines:
+        unfinished.refuse_other(record)
+    return begun
 
 
 def _remark_finished(out: Path, given: TextInput, lines_for_each: int) -> None:
