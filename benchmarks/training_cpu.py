@@ -18,9 +18,9 @@ from table import Contender, Ratio, against, in_turns, show
 from torch import Tensor, nn
 
 from regard.base.recipe import check
-from regard.cli.train import quick_products
 from regard.models.cross_entropy import projected_cross_entropy
 from regard.models.transformer.network import Transformer, TransformerOptions
+from regard.runs.start import quick_products
 from regard.training import optimizers
 from regard.training.options import OptimizerOptions
 

@@ -24,7 +24,6 @@ from table import Contender, Ratio, against, in_turns, show
 
 from regard.base.progress import silent
 from regard.base.recipe import read_table
-from regard.cli.recipes import recipe_path
 from regard.data.corpora.text import file_of
 from regard.data.tokenisers.symbols import END, NAMES
 from regard.data.vectors.questions import read_analogies, read_judged_pairs
@@ -34,6 +33,7 @@ from regard.models.words import FastText, FastTextOptions, Word2Vec, Word2VecOpt
 from regard.models.words.learning import Learning
 from regard.models.words.on_gpu import MOST_PROGRAMS
 from regard.models.words.vocabulary import Vocabulary
+from regard.runs.recipes import recipe_path
 from regard.tasks.words.measures import add_scores, compare_similarities, solve_analogies
 
 THREADS = 2

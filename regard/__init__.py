@@ -1,22 +1,47 @@
 """regard trains, runs and looks inside attention models.
 
-Torch is loaded when first needed: importing this costs next to nothing.
+The doors, each with its own `help`:
+
+- `regard.load(folder)` gives a trained model, to `translate`, `generate`, `answer`, `embed`, `look` … with.
+- `regard.train(recipe, settings)` trains one, from a recipe or from text files, and gives it.
+- `regard.evaluate(model)` scores one, on its own test data or on files.
+- `regard.watching(model)` collects what every attention looks at, inside a `with` block.
+- `regard.Fault` is raised where something given is wrong; its sentences say what and what to do.
+
+`from regard.metrics import score` scores texts, and `regard.attention` holds the attention that all models share.
+
+Results show themselves in a terminal and in a notebook. Torch is loaded when first needed: importing this costs next to
+nothing.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from regard.api import evaluate, train
     from regard.attention.watch import watching
-    from regard.model import load
+    from regard.base.faults import Fault
+    from regard.model import Model, load
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load", "watching"]
+__all__ = ["Fault", "Model", "__version__", "evaluate", "load", "train", "watching"]
 
-_LAZY = {"load": "regard.model", "watching": "regard.attention.watch"}
+_LAZY = {
+    "Fault": "regard.base.faults",
+    "Model": "regard.model",
+    "evaluate": "regard.api",
+    "load": "regard.model",
+    "train": "regard.api",
+    "watching": "regard.attention.watch",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'regard' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What `help` and completion offer, whether it has been loaded yet or not."""
+    return sorted({*globals(), *__all__})

@@ -39,6 +39,8 @@ class Model:
     What it can be asked for are its `verbs`; the methods of other verbs refuse, in a sentence that says what it can.
     """
 
+    folder: Path | None = None  # where it was loaded from, if it was
+
     def __init__(self, task: Any, recipe: Recipe) -> None:
         self.task, self.recipe = task, recipe
         self._lexicons: dict[VectorSide, Lexicon] = {}
@@ -226,6 +228,7 @@ def load(folder: str | Path, device: str = "auto", precision: str = "float32") -
         task = task.to(pick_device(device), PRECISIONS[precision])
     model = make_model(task, recipe)
     model.take_files(own, folder)
+    model.folder = folder
     return model
 
 

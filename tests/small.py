@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -69,13 +68,8 @@ def write_recurrent_recipe(folder: Path, **model: object) -> Path:
 @contextmanager
 def undrawn() -> Iterator[None]:
     """In this block no training draws its curve, which takes as long as a small training itself."""
-    from regard.viewing import curves
-
-    draw = curves.draw_curves
-
-    def others(series: Any, path: Path, title: str) -> set[str]:
-        return set() if path.name == "curve.png" else draw(series, path, title)
+    from regard.runs import train
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(curves, "draw_curves", others)
+        patch.setattr(train, "draw_course", lambda course, path, title: set())
         yield

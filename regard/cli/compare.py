@@ -49,9 +49,9 @@ def command(
 ) -> None:
     """Train variants of a RECIPE with several seeds each, score them all, and say which differ by more than luck."""
     from regard.base.recipe import apply_settings
-    from regard.cli.train import recipe_table
     from regard.runs.compare.plan import make_plan
     from regard.runs.compare.request import asked_for
+    from regard.runs.start import recipe_table
 
     if resume and overwrite:
         raise Fault("--resume goes on with a comparison and --overwrite replaces it; give one of them.")
@@ -155,9 +155,10 @@ def _train(planned: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
 
 
 def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failure]":
-    from regard.cli.train import train_recipe
+    from regard.cli.train import console_audience
     from regard.runs.compare.report import Failure
     from regard.runs.from_text.planning import Allowance
+    from regard.runs.start import train_recipe
 
     failures: list[Failure] = []
     began = time.monotonic()
@@ -170,7 +171,7 @@ def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failur
         try:
             minutes = manner.minutes_left()
             allowance = None if minutes is None else Allowance(minutes)
-            interrupted = train_recipe(run.recipe, run.folder, resume=True, allowance=allowance)
+            interrupted = train_recipe(run.recipe, run.folder, console_audience(), resume=True, allowance=allowance)
         except Fault as fault:
             failures.append(Failure(run, fault.sentences))
             remark(f"{run.title} failed: {fault}")

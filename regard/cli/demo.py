@@ -26,15 +26,18 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in --out.")] = False,
 ) -> None:
     """Train a small English-Portuguese translator, score it, translate with it and draw what it looks at."""
-    from regard.base.recipe import parse
-    from regard.cli.recipes import recipe_text
-    from regard.cli.train import train
+    from regard.cli.train import console_audience, say_result
     from regard.data.demo.corpus import NOTICE
+    from regard.runs.start import TrainingRequest, start_training
 
     remark(NOTICE)
     settings = [f"seed={seed}"] if seed is not None else []
-    table = parse(recipe_text("demo"), "demo")
-    train(table, settings, out, resume=resume, overwrite=overwrite)
+    asked = TrainingRequest("demo", settings, out=out, resume=resume, overwrite=overwrite)
+    started = start_training(asked, console_audience())
+    if started.interrupted:
+        raise typer.Exit(130)
+    if not started.was_finished:
+        say_result(out)
     _score(out)
     _show(out)
     tool = "regard" if shutil.which("regard") else sys.argv[0]

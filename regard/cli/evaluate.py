@@ -11,7 +11,7 @@ import typer
 from regard.base.faults import Fault
 from regard.cli import options, word_options
 from regard.cli.console import console_progress, print_json, remark, say_table
-from regard.cli.evaluate_words import WordQuestions, evaluate_vectors, evaluate_words_model
+from regard.cli.evaluate_words import evaluate_vectors, evaluate_words_model
 
 if TYPE_CHECKING:
     from regard.metrics import Score
@@ -85,6 +85,8 @@ def command(
         raise Fault("Give --split, or the files of --source and --reference, not both.")
     if test_set is not None and (split or source):
         raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
+    from regard.runs.word_scores import WordQuestions
+
     asked = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
     if model.is_file():
         _refuse_for_file(model, {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set})

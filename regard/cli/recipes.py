@@ -1,45 +1,11 @@
 """`regard recipes`: the recipes that come with regard, as a list or one of them whole."""
 
-from difflib import get_close_matches
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-import regard
-from regard.base.faults import Fault
 from regard.cli.console import print_json, say_table
-
-
-def recipes_folder() -> Path:
-    """Where the recipes that come with regard lie."""
-    return Path(regard.__file__).parent / "recipes"
-
-
-def recipe_names() -> list[str]:
-    """The names one can ask for."""
-    return sorted(path.stem for path in recipes_folder().glob("*.toml"))
-
-
-def recipe_path(name: str) -> Path:
-    """Where the recipe of that name lies, or a fault that names the nearest one there is."""
-    known = recipe_names()
-    wanted = name.removesuffix(".toml")
-    if wanted not in known:
-        near = get_close_matches(wanted, known, 1)
-        hint = f"did you mean '{near[0]}'?" if near else "`regard recipes` lists them."
-        raise Fault(f"There is no recipe '{name}'; {hint}")
-    return recipes_folder() / f"{wanted}.toml"
-
-
-def recipe_text(name: str) -> str:
-    """The recipe of that name whole, comments and all."""
-    return recipe_path(name).read_text(encoding="utf-8")
-
-
-def recipe_title(text: str) -> str:
-    """What a recipe says of itself in its first comment."""
-    return next((line.lstrip("# ").rstrip() for line in text.splitlines() if line.startswith("#")), "")
+from regard.runs.recipes import recipe_names, recipe_path, recipe_text, recipe_title
 
 
 def command(

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from regard.base.recipe import Recipe
+from regard.families import with_article
 from regard.protocols import Counts, Updates
 from regard.runs.folder import update_folder
 from regard.runs.open import Run, device_of
@@ -11,6 +13,10 @@ from regard.training.events import Listener
 from regard.training.snapshot import Facts
 from regard.training.trainer import Trainer
 from regard.training.updater import Updater
+from regard.viewing.course import LOSS, Best, Course, draw_course
+from regard.viewing.curves import Points
+
+CURVE = "curve.png"  # in the folder of a run
 
 
 def train(run: Run, listeners: Sequence[Listener]) -> Facts:
@@ -21,14 +27,18 @@ def train(run: Run, listeners: Sequence[Listener]) -> Facts:
     if facts.finished and (files := validator.closing_files(run.folder.folder, str(device_of(run)))):
         update_folder(run.folder.folder, files)
     if facts.losses:
-        from regard.viewing.curves import draw_curves
-
-        series = {"training loss": list(facts.losses)}
-        for step, values in facts.tallies:
-            for name, value in values.items():
-                series.setdefault(f"training {name}", []).append((step, value))
-        for step, measures in facts.validations:
-            for name, value in measures.items():
-                series.setdefault(f"validation {name}", []).append((step, value))
-        draw_curves(series, run.folder.folder / "curve.png", "Training")
+        draw_course(course_of(facts, recipe), run.folder.folder / CURVE, f"Training of {with_article(recipe.family)}")
     return facts
+
+
+def course_of(facts: Facts, recipe: Recipe) -> Course:
+    """How a run went, as it can be drawn."""
+    training, validation = {LOSS: list(facts.losses)}, dict[str, Points]()
+    for points, noted in ((training, facts.tallies), (validation, facts.validations)):
+        for step, values in noted:
+            for name, value in values.items():
+                points.setdefault(name, []).append((step, value))
+    by = getattr(recipe.training, "best_by", next(iter(validation), ""))
+    best = next((step for step, value in validation.get(by, []) if value == facts.best), None)
+    marked = Best(by, best, facts.best) if best is not None and facts.best is not None else None
+    return Course(training, validation, list(facts.rates), marked)

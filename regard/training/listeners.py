@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -286,8 +287,11 @@ class Interruptions:
 
 @contextmanager
 def interruptions() -> Iterator[Interruptions]:
-    """Inside this block Ctrl-C stops a run cleanly."""
+    """Inside this block Ctrl-C stops a run cleanly; the system tells only the main thread of a program of it."""
     listener = Interruptions()
+    if threading.current_thread() is not threading.main_thread():
+        yield listener
+        return
     previous = {number: signal.signal(number, listener.handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield listener

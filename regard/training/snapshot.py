@@ -30,13 +30,14 @@ class Facts:
     parts: int = 1  # pieces that each batch is worked through in, for want of memory
     watchdog: dict[str, Any] = field(default_factory=dict)
     losses: list[tuple[int, float]] = field(default_factory=list)  # each the mean of the steps since the one before
+    rates: list[tuple[int, float]] = field(default_factory=list)  # of learning, at the steps of `losses`
     loss_sum: float = 0.0  # of the steps since the last of `losses`, and the items that it is of
     loss_items: int = 0
     tallies: list[tuple[int, dict[str, float]]] = field(default_factory=list)  # at the steps of `losses`, where any are
     tally_sums: dict[str, list[float]] = field(default_factory=dict)  # of the steps since the last of `tallies`
     validations: list[tuple[int, dict[str, float]]] = field(default_factory=list)
 
-    def add_loss(self, step: int, total: float, items: int, tallies: dict[str, Tally], every: int) -> None:
+    def add_loss(self, step: int, total: float, items: int, tallies: dict[str, Tally], every: int, rate: float) -> None:
         """Count the loss and the tallies of a step towards the curves, which have a point at `every` so many steps."""
         self.loss_sum, self.loss_items = self.loss_sum + total, self.loss_items + items
         for name, tally in tallies.items():
@@ -44,6 +45,7 @@ class Facts:
             self.tally_sums[name] = [old + float(new) for old, new in zip(before, tally.sums, strict=True)]
         if step % every == 0:
             self.losses.append((step, self.loss_sum / max(self.loss_items, 1)))
+            self.rates.append((step, rate))
             self.loss_sum, self.loss_items = 0.0, 0
             whole = {name: replace(tally, sums=tuple(self.tally_sums.pop(name))) for name, tally in tallies.items()}
             if whole:

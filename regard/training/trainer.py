@@ -116,7 +116,7 @@ class Trainer:
         optimizers.check_sparse(self.optimizer, options.optimizer)
         count = sum(loss.count for loss in losses)
         norm = optimizers.scale_gradients(self.module, count, options.optimizer.clip, self.members is not None)
-        optimizers.step(self.optimizer, self._learning_rate() * fmean(loss.rate for loss in losses))
+        optimizers.step(self.optimizer, self._learning_rate(self.facts.step) * fmean(loss.rate for loss in losses))
         self.judge.after_step()
         if self.average:
             self.average.update(facts.step)
@@ -139,9 +139,9 @@ class Trainer:
         losses, self.carry = carry_through(pieces, self.carry, self.passes)
         return losses
 
-    def _learning_rate(self) -> float:
+    def _learning_rate(self, step: int) -> float:
         options = self.options.optimizer
-        factor = schedules.factor(options, self.facts.step, self.options.steps)
+        factor = schedules.factor(options, step, self.options.steps)
         return options.learning_rate * factor * self.facts.rate_scale
 
     def _read_losses(self) -> None:
@@ -153,8 +153,8 @@ class Trainer:
         for step, update in enumerate(updates, self.facts.step - len(updates) + 1):
             self._read_last = update.places
             self.watchdog.check(update.total / max(update.count, 1), update.norm)
-            self.facts.add_loss(step, update.total, update.count, update.tallies, every)
-        self._tell(step_event(updates, self.facts, self._learning_rate()))
+            self.facts.add_loss(step, update.total, update.count, update.tallies, every, self._learning_rate(step))
+        self._tell(step_event(updates, self.facts, self._learning_rate(self.facts.step)))
 
     def _pause(self) -> None:
         """Between two updates: validate and save when it is time."""

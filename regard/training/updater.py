@@ -37,7 +37,8 @@ class Updater(OwnLoop[Updatable, UpdatingOptions]):
 
     def learn(self, batch: Any) -> Stepped:
         learnt, facts = self.task.update(batch), self.facts
-        facts.add_loss(facts.step, learnt.total, learnt.count, {}, max(1, self._steps // CURVE_POINTS))
+        every = max(1, self._steps // CURVE_POINTS)
+        facts.add_loss(facts.step, learnt.total, learnt.count, {}, every, learnt.learning_rate)
         loss = learnt.total / max(learnt.count, 1)
         return Stepped(facts.step, facts.epoch, loss, learnt.items, learnt.learning_rate, gradient_norm=None)
 

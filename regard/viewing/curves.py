@@ -1,4 +1,4 @@
-"""How a training went: the loss as it fell, and the measures as they rose."""
+"""Curves of several trainings in one picture: their losses, and what else was measured, a panel for each scale."""
 
 import math
 from itertools import accumulate, cycle
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Points = list[tuple[int, float]]
 
 _FAR_APART = 10  # times larger than another, a measure needs an axis of its own
-_MANY = 30  # points from which a curve is noisy enough to be smoothed
+MANY = 30  # points from which a curve is noisy enough to be smoothed
 _FEW = 3  # series of a panel, up to which there is room for their noise and for lines of several widths
 
 
@@ -25,7 +25,7 @@ def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
     Values that are not finite are left out. Gives the characters that no font here can draw.
     """
     check_suffix(path)
-    finite = {name: kept for name, points in series.items() if (kept := _finite(points))}
+    finite = {name: kept for name, points in series.items() if (kept := finite_points(points))}
     drawn = {name: points for name, points in finite.items() if any(value for _, value in points)} or finite
     if not drawn:
         raise ValueError("there is no point to draw")
@@ -45,7 +45,8 @@ def draw_curves(series: dict[str, Points], path: Path, title: str) -> set[str]:
             for after, (name, points) in zip(reversed(range(len(panel))), panel.items(), strict=True):
                 # A line is a little wider than the next, so that it can be seen even where that one covers it.
                 _draw_series(axes, name, points, next(colours), 1.4 * (1 + 0.8 * after * few), few)
-            _dress(axes, "loss" if panel is losses else "measure")
+            dress_axes(axes)
+            _name_series(axes, "loss" if panel is losses else "measure")
         grid.flat[0].set_title(title, fontsize=11, color=INK, pad=8, loc="left", parse_math=False)
         grid.flat[-1].set_xlabel("step", fontsize=9, color=INK)
         save_figure(figure, path)
@@ -65,14 +66,15 @@ def _by_scale(measures: dict[str, Points]) -> list[dict[str, Points]]:
     return panels
 
 
-def _finite(points: Points) -> Points:
+def finite_points(points: Points) -> Points:
+    """Those that can be drawn."""
     return [(step, value) for step, value in points if math.isfinite(value)]
 
 
-def _dress(axes: "Axes", what: str) -> None:
+def dress_axes(axes: "Axes") -> None:
+    """Whole steps across, a quiet grid, and no more of a frame than is needed."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axes.set_ylabel(what, fontsize=9, color=INK)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:,.0f}"))
     axes.tick_params(length=3, width=0.6, color=FAINT, labelsize=8, labelcolor=INK)
@@ -81,6 +83,10 @@ def _dress(axes: "Axes", what: str) -> None:
     axes.margins(x=0.02)
     for side, spine in axes.spines.items():
         spine.set(color=FAINT, linewidth=0.8, visible=side in ("left", "bottom"))
+
+
+def _name_series(axes: "Axes", what: str) -> None:
+    axes.set_ylabel(what, fontsize=9, color=INK)
     legend = axes.legend(frameon=False, fontsize=8, labelcolor=INK)
     if len(legend.get_texts()) > _FEW:
         legend.set_loc("upper left")
@@ -91,7 +97,7 @@ def _dress(axes: "Axes", what: str) -> None:
 
 def _draw_series(axes: "Axes", name: str, points: Points, colour: str, width: float, noise: bool) -> None:
     steps, values = zip(*points, strict=True)
-    if len(points) >= _MANY:
+    if len(points) >= MANY:
         if noise:
             axes.plot(steps, values, color=colour, alpha=0.22, linewidth=0.8)
         axes.plot(steps, smooth(list(values)), color=colour, linewidth=width, label=name)
@@ -106,7 +112,7 @@ def smooth(values: list[float]) -> list[float]:
     at the end, where it is flat, less far ahead than back.
     """
     sums = [0.0, *accumulate(values)]
-    reach = len(values) // (2 * _MANY)
+    reach = len(values) // (2 * MANY)
     means = []
     for place in range(len(values)):
         near = min(reach, place)

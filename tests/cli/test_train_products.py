@@ -5,7 +5,7 @@ import platform
 import pytest
 import torch
 
-from regard.cli.train import quick_products
+from regard.runs.start import quick_products
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,130 @@
+"""What Python has beside `regard.load`: to train a model and to score one, as the commands do."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import tomli_w
+
+from regard.base.faults import Fault
+from regard.base.notebook import Results
+from regard.base.progress import Progress, ignore_remark, silent
+from regard.cli.console import console_progress, remark
+from regard.metrics import Score
+from regard.model import Model, load
+from regard.runs.score import EvaluationRequest, score_model
+from regard.runs.start import Audience, TrainingRequest, start_training
+from regard.training.events import Listener
+from regard.training.listeners import progress_listener
+from regard.verbs.table import needs
+
+File = str | Path
+
+
+def train(
+    recipe: File | Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    source: File | None = None,
+    target: File | None = None,
+    pairs: File | None = None,
+    valid_source: File | None = None,
+    valid_target: File | None = None,
+    valid_pairs: File | None = None,
+    languages: str | None = None,
+    from_: File | None = None,
+    out: File | None = None,
+    resume: bool = False,
+    minutes: float | None = None,
+    seed: int | None = None,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> Model:
+    """Train a model as `regard train` does, and load it.
+
+    - `recipe`: the name of one that comes with regard, a TOML file, or a table such as {"family": "ngram", "data": …};
+    - in its place text files: `source` and `target`, or `pairs`; others to validate with; `languages` such as "en-pt";
+    - `settings` change it: {"training.steps": 200};
+    - `from_`: a model folder whose weights and tokenisers to start from;
+    - `out`: the folder of the run and its model (runs/NAME), which is refused where it holds a run already, unless
+      `resume` goes on with that or `overwrite` replaces it;
+    - `minutes`: plan the run to be done by then; with `resume`, stop by then;
+    - `quiet`: say nothing meanwhile.
+
+    Ctrl-C stops a run cleanly, so that it can be resumed.
+    """
+    asked = TrainingRequest(
+        recipe=str(recipe) if isinstance(recipe, Path) else recipe,
+        settings=[*settings_of(settings or {}), *([f"seed={seed}"] if seed is not None else [])],
+        source=_path(source),
+        target=_path(target),
+        pairs=_path(pairs),
+        valid_source=_path(valid_source),
+        valid_target=_path(valid_target),
+        valid_pairs=_path(valid_pairs),
+        languages=languages,
+        start=_path(from_),
+        out=_path(out),
+        resume=resume,
+        minutes=minutes,
+        overwrite=overwrite,
+    )
+    loud = Audience(remark, console_progress, progress_listener)
+    started = start_training(asked, Audience(ignore_remark, _silence, _deafness) if quiet else loud)
+    if started.interrupted:
+        raise KeyboardInterrupt(f"the training in {started.folder} was interrupted; resume=True goes on with it")
+    return load(started.folder)
+
+
+def evaluate(
+    model: Model | File,
+    split: Literal["test", "valid"] = "test",
+    *,
+    source: File | None = None,
+    reference: File | Sequence[File] = (),
+    metrics: Sequence[str] = (),
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    quiet: bool = False,
+) -> list[Score]:
+    """Score a model as `regard evaluate` does, on a split of its own data, or on the files `source` and `reference`.
+
+    `model` is a model folder, or what was loaded from one. A language model is scored on a `source` alone. `metrics`
+    are those of `regard score` for translators, BLEU and chrF if none are named, and the task's own for others. Scores
+    of a split are kept in the folder.
+    """
+    own = model.folder if isinstance(model, Model) else Path(model)
+    loaded = model if isinstance(model, Model) else load(model)
+    needs(loaded.recipe, "evaluate")
+    files = [reference] if isinstance(reference, str | Path) else list(reference)
+    asked = EvaluationRequest(split, _path(source), [Path(file) for file in files], metrics, beam, length_penalty)
+    progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
+    with progress() as report:
+        return Results(score_model(loaded, own, asked, report, say))
+
+
+def settings_of(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Settings as --set takes them; tables within tables are named by dots."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from settings_of(value, f"{above}{name}.")
+        elif value is None:
+            raise Fault(f"The setting {above}{name} is None; leave it out to have its default.")
+        else:
+            plain = str(value) if isinstance(value, Path) else value
+            yield f"{above}{name}={tomli_w.dumps({'value': plain}).partition('=')[2].strip()}"
+
+
+def _path(file: File | None) -> Path | None:
+    return None if file is None else Path(file)
+
+
+@contextmanager
+def _silence() -> Iterator[Progress]:
+    yield silent
+
+
+@contextmanager
+def _deafness() -> Iterator[Listener]:
+    yield lambda event: None

@@ -1,0 +1,82 @@
+"""Scoring a model of any kind, on a split of its own data or on files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
+from regard.metrics import Score
+from regard.model import Model
+from regard.runs.evaluate import evaluate_split
+from regard.runs.scores import keep_scores
+from regard.runs.word_scores import WordQuestions, score_words
+from regard.verbs.generate.evaluation import evaluate_file
+from regard.verbs.generate.model import LanguageModel
+from regard.verbs.translate import evaluation
+from regard.verbs.translate.evaluation import TestData
+from regard.verbs.translate.model import TranslationModel
+
+USUAL = ("bleu", "chrf")  # of a translator, when nobody names a metric
+
+
+@dataclass(frozen=True)
+class EvaluationRequest:
+    """What a model is to be scored on, and by what."""
+
+    split: str = "test"
+    source: Path | None = None
+    references: Sequence[Path] = ()
+    metrics: Sequence[str] = ()
+    beam: int | None = None
+    length_penalty: float | None = None
+
+
+def score_model(
+    model: Model, folder: Path | None, asked: EvaluationRequest, progress: Progress, remark: Remark
+) -> list[Score]:
+    """The scores that are asked for; those of a split are kept in the folder, and so need one."""
+    if isinstance(model, TranslationModel):
+        return _score_translator(model, folder, asked, progress, remark)
+    if asked.references or asked.beam is not None or asked.length_penalty is not None:
+        raise Fault("References, a beam and its length penalty are for translators, which this model is not.")
+    if asked.source is not None:
+        if not isinstance(model, LanguageModel):
+            raise Fault("A source is for translators and language models; this one is scored on a split of its data.")
+        return evaluate_file(model, asked.source, asked.metrics)
+    own = _needed(folder)
+    if "neighbours" in model.verbs:
+        scored = score_words(model, own, asked.split, asked.metrics, WordQuestions(), progress, remark)
+        return [*scored.losses, *(each.score for each in scored.found)]
+    scores = evaluate_split(model, own, asked.split, asked.metrics, progress, remark)
+    _keep(own, scores, remark)
+    return scores
+
+
+def _score_translator(
+    model: TranslationModel, folder: Path | None, asked: EvaluationRequest, progress: Progress, remark: Remark
+) -> list[Score]:
+    metrics = asked.metrics or USUAL
+    evaluation.check_metrics(metrics)
+    if (asked.source is None) != (not asked.references):
+        raise Fault("A source and its references belong together; give both, or a split.")
+    data: TestData
+    if asked.source is not None:
+        data = evaluation.from_files(asked.source, asked.references)
+    else:
+        data = evaluation.from_split(model, _needed(folder), asked.split)
+    scores = evaluation.evaluate(model, data, metrics, asked.beam, asked.length_penalty, progress, remark).scores
+    if asked.source is None:
+        _keep(_needed(folder), scores, remark)
+    return list(scores)
+
+
+def _needed(folder: Path | None) -> Path:
+    if folder is None:
+        raise Fault("This model was not loaded from a folder, so nobody knows its data; give the folder, or files.")
+    return folder
+
+
+def _keep(folder: Path, scores: Sequence[Score], remark: Remark) -> None:
+    if not keep_scores(folder, scores):
+        remark(f"{folder} cannot be written to, so the scores are not kept there.")

@@ -1,0 +1,140 @@
+"""How a training went: a panel for the loss, for each measure and for the learning rate, each with a scale of its own.
+
+In every panel training is thin and blue, validation strong and orange, and the best validation is marked.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.viewing.canvas import FAINT, INK, PALETTE, canvas, check_suffix, missing_glyphs, save_figure
+from regard.viewing.curves import MANY, Points, dress_axes, finite_points, smooth
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LOSS, RATE = "loss", "learning rate"
+_STACKED = 3  # panels up to which all stand below each other
+_WIDE, _HIGH = 6.4, 1.9  # inches of a panel
+_ORDERS = 30  # times larger than its smallest value, a measure is drawn on a logarithmic scale
+_BLUE, _ORANGE = PALETTE[:2]
+_MARKED = 60  # validations up to which each has a point
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best validation: by which measure, at which step, and what it measured."""
+
+    measure: str
+    step: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Course:
+    """Points (step, value) of a training, by what was measured; of the learning rate as it was, if it is known."""
+
+    training: dict[str, Points]
+    validation: dict[str, Points]
+    rates: Points = field(default_factory=list)
+    best: Best | None = None
+
+
+def draw_course(course: Course, path: Path, title: str) -> set[str]:
+    """Draw the course of a training; gives the characters that no font here can draw.
+
+    The loss comes first and the learning rate last. What never changes tells nothing and is left out where there is
+    anything else, as are values that are not finite.
+    """
+    check_suffix(path)
+    panels = _panels(course)
+    texts = [title, *panels]
+    with canvas(texts):
+        from matplotlib.figure import Figure
+
+        across = 1 if len(panels) <= _STACKED else 2
+        down = math.ceil(len(panels) / across)
+        figure = Figure(figsize=(_WIDE * (1 if across == 1 else 1.6), 0.8 + _HIGH * down), layout="constrained")
+        grid = figure.subplots(down, across, sharex=True, squeeze=False).flat
+        for axes, (name, (training, validation)) in zip(grid, panels.items(), strict=False):
+            _draw_panel(axes, name, training, validation)
+            if course.best and course.best.measure == name:
+                _mark_best(axes, course.best)
+        for axes in grid[len(panels) :]:
+            axes.set_visible(False)
+        for axes in grid[max(0, len(panels) - across) : len(panels)]:
+            axes.set_xlabel("step", fontsize=9, color=INK)
+            axes.tick_params(labelbottom=True)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+        _explain(figure, course)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def _panels(course: Course) -> dict[str, tuple[Points, Points]]:
+    """What each panel shows of training and of validation."""
+    names = dict.fromkeys([LOSS, *course.training, *course.validation])
+    found = {
+        name: (finite_points(course.training.get(name, [])), finite_points(course.validation.get(name, [])))
+        for name in names
+    } | {RATE: (finite_points(course.rates), [])}
+    drawn = {name: both for name, both in found.items() if any(both)}
+    if not drawn:
+        raise ValueError("there is no point to draw")
+    return {name: both for name, both in drawn.items() if _changes(*both)} or drawn
+
+
+def _changes(training: Points, validation: Points) -> bool:
+    """Whether anything is to be seen in a panel: a value that was found once may still change."""
+    values = [value for _, value in (*training, *validation)]
+    return len(set(values)) > 1 or (len(values) == 1 and values != [0.0])
+
+
+def _draw_panel(axes: "Axes", name: str, training: Points, validation: Points) -> None:
+    if name == RATE:
+        axes.plot(*zip(*training, strict=True), color=INK, linewidth=1.0)
+    elif training:
+        steps, values = zip(*training, strict=True)
+        if len(training) >= MANY:
+            axes.plot(steps, values, color=_BLUE, alpha=0.2, linewidth=0.6)
+            values = tuple(smooth(list(values)))
+        axes.plot(steps, values, color=_BLUE, linewidth=1.0)
+    if validation:
+        marked: dict[str, Any] = {"marker": "o", "markersize": 3.5} if len(validation) <= _MARKED else {}
+        axes.plot(*zip(*validation, strict=True), color=_ORANGE, linewidth=2.2, **marked)
+    is_logarithmic = name not in (LOSS, RATE) and _spans_orders([*training, *validation])
+    if is_logarithmic:
+        axes.set_yscale("log")
+    dress_axes(axes)
+    shown = name.replace("_", " ") + (" (logarithmic)" if is_logarithmic else "")
+    axes.set_title(shown, fontsize=9, color=INK, loc="left", pad=4, parse_math=False)
+
+
+def _spans_orders(points: Sequence[tuple[int, float]]) -> bool:
+    values = [value for _, value in points]
+    return min(values) > 0 and max(values) > _ORDERS * min(values)
+
+
+def _mark_best(axes: "Axes", best: Best) -> None:
+    axes.plot([best.step], [best.value], marker="o", markersize=8, color=_ORANGE, markeredgecolor=INK, zorder=5)
+    axes.axvline(best.step, color=FAINT, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+    above: dict[str, Any] = {"xytext": (0, 9), "textcoords": "offset points", "ha": "center"}
+    axes.annotate(f"{best.value:.4g}", (best.step, best.value), fontsize=8, color=INK, **above)
+    axes.margins(y=0.14)
+
+
+def _explain(figure: "Figure", course: Course) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = []
+    if any(course.training.values()):
+        handles.append(Line2D([], [], color=_BLUE, linewidth=1.0, label="training"))
+    if any(course.validation.values()):
+        handles.append(Line2D([], [], color=_ORANGE, linewidth=2.2, label="validation"))
+    if course.best:
+        ring: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgecolor": INK, "linestyle": "none"}
+        handles.append(Line2D([], [], color=_ORANGE, label=f"best {course.best.measure.replace('_', ' ')}", **ring))
+    figure.legend(handles=handles, loc="upper right", ncols=3, frameon=False, fontsize=8, labelcolor=INK)

@@ -1,0 +1,92 @@
+"""Training and scoring in Python, as the commands do them."""
+
+import pydoc
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from small import SETTINGS, write_corpus
+
+import regard
+from regard.api import settings_of
+from regard.base.recipe import apply_settings
+
+pytestmark = pytest.mark.usefixtures("no_curves")
+COUNTED = {"family": "ngram", "model": {"order": 2, "discount_fallback": True}}
+
+
+def counted(folder: Path) -> dict:
+    source, target = write_corpus(folder, 40)
+    data = {"train": str(source), "valid": str(source), "test": str(target), "tokeniser": {"kind": "words"}}
+    return {**COUNTED, "data": data}
+
+
+def test_settings_are_those_of_the_command_line() -> None:
+    given = {"training.steps": 20, "model": {"norm": "before", "sizes": [1, 2]}, "name": 'a "b" = c', "on": True}
+    expected = {
+        "training": {"steps": 20},
+        "model": {"norm": "before", "sizes": [1, 2]},
+        "name": 'a "b" = c',
+        "on": True,
+    }
+    assert apply_settings({}, list(settings_of(given))) == expected
+    with pytest.raises(regard.Fault, match=r"The setting model\.seed is None; leave it out"):
+        list(settings_of({"model": {"seed": None}}))
+
+
+def test_a_table_is_trained_scored_and_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    model = regard.train(counted(tmp_path), {"model.order": 3}, out=run, seed=7, quiet=True)
+    assert (model.recipe.seed, model.recipe.model.order, model.folder) == (7, 3, run)
+    (perplexity,) = regard.evaluate(model, metrics=["perplexity"], quiet=True)
+    assert (perplexity.metric, perplexity.split) == ("perplexity", "test")
+    assert regard.evaluate(run, "valid", metrics=["perplexity"], quiet=True)[0].value < perplexity.value
+    assert regard.evaluate(model, source=tmp_path / "small.pt", metrics=["perplexity"])[0].value == pytest.approx(
+        perplexity.value
+    )
+    assert '"test"' in (run / "scores.json").read_text()
+    assert capsys.readouterr() == ("", "")
+    with pytest.raises(regard.Fault, match="holds a run already"):
+        regard.train(counted(tmp_path), {"model.order": 3}, out=run, seed=7, quiet=True)
+    regard.train(out=run, resume=True)
+    assert "is finished; there is nothing to resume" in capsys.readouterr().err
+    with pytest.raises(regard.Fault, match="a beam and its length penalty are for translators"):
+        regard.evaluate(model, beam=3)
+
+
+def test_two_files_are_trained_as_on_the_command_line_in_any_thread(tmp_path: Path, trained: Path) -> None:
+    source, target = write_corpus(tmp_path)
+    found: list[regard.Model] = []
+    asked = {"source": source, "target": str(target), "settings": SETTINGS, "out": tmp_path / "run", "quiet": True}
+    worker = threading.Thread(target=lambda: found.append(regard.train(**asked)))
+    worker.start()
+    worker.join()
+    assert (tmp_path / "run" / "weights.safetensors").read_bytes() == (trained / "weights.safetensors").read_bytes()
+    (model,) = found
+    (exact,) = regard.evaluate(model, source=source, reference=[target], metrics=["exact"], beam=1, quiet=True)
+    assert exact.n == 300
+    with pytest.raises(regard.Fault, match="A source and its references belong together"):
+        regard.evaluate(model, source=source)
+
+
+def test_what_is_missing_or_contradicts_itself_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(regard.Fault, match="Give a recipe"):
+        regard.train()
+    with pytest.raises(regard.Fault, match="There is no recipe 'dmeo'; did you mean 'demo'"):
+        regard.train("dmeo", out=tmp_path / "run")
+    with pytest.raises(regard.Fault, match="Give a recipe or text files, not both"):
+        regard.train("demo", source="a", target="b")
+    with pytest.raises(regard.Fault, match="goes on with a run and --overwrite replaces it"):
+        regard.train("demo", out=tmp_path / "run", resume=True, overwrite=True)
+
+
+def test_help_lists_the_doors_and_importing_loads_no_torch() -> None:
+    text = pydoc.plain(pydoc.render_doc(regard))
+    for door in ("evaluate(", "load(", "train(", "watching(", "class Fault", "class Model"):
+        assert door in text
+    program = "import sys, regard; dir(regard); sys.exit('torch' in sys.modules or 'rich' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+    with pytest.raises(AttributeError, match="module 'regard' has no attribute 'trian'"):
+        _ = regard.trian
