@@ -166,7 +166,9 @@ class Work:
         source, out = folder / "texts", folder / "outputs"
         source.write_text("".join(f"{text}\n" for texts in self.texts for text in texts), encoding="utf-8")
         search = {"length_penalty_kind": self.options.length_penalty_kind}
-        request = TranslateRequest(text=[""], beam=self.options.beam, length_penalty=1.0, search=search, explain=False)
+        request = TranslateRequest(
+            text=[""], beam=self.options.beam, length_penalty=1.0, search=search, explain=False, split_sentences=False
+        )
         translator = FolderTranslator(folder, "torch")
         translator.__dict__["_model"] = self.model  # on its device and in its precision already
         lines = Noting(translator, request)

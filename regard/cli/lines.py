@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from regard.base.faults import Fault, TextFault, TooLong
 
 if TYPE_CHECKING:
-    from regard.decoding.output import Hypothesis
     from regard.decoding.spare_time import InPieces
     from regard.verbs.requests.translate import TranslateRequest
     from regard.verbs.translate.folder_translator import FolderTranslator
     from regard.verbs.translate.outputs import Translated
     from regard.verbs.translate.plan import Job
-    from regard.verbs.translate.stages import Cut, TranslationStages
+    from regard.verbs.translate.stages import Cut, Found, TranslationStages
 
 
 @dataclass(frozen=True)
@@ -140,14 +139,14 @@ class _PortionStages:
         with self.translator.faults_of(portion), faults_of_job(job):
             return _Read(portion, job, texts, (yield from self.stages.cut(texts)))
 
-    def search(self, read: _Read) -> "list[list[Hypothesis]]":
+    def search(self, read: _Read) -> "Found":
+        return self.stages.find(read.cut)
+
+    def write(self, read: _Read, found: "Found") -> "InPieces[tuple[Portion, list[Translated]]]":
         from regard.verbs.translate.folder_translator import faults_of_job
 
         with self.translator.faults_of(read.portion), faults_of_job(read.job):
-            return self.stages.find(read.texts, read.cut)
-
-    def write(self, read: _Read, found: "list[list[Hypothesis]]") -> "InPieces[tuple[Portion, list[Translated]]]":
-        worded = yield from self.stages.word(read.texts, found)
+            worded = yield from self.stages.word(read.texts, found)
         yield
         return read.portion, read.job.join(worded)
 

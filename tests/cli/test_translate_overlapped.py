@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from regard.cli import main, translate, unfinished
+from regard.decoding.step_graphs import CapturedSteps
 
 LINES = ["the cat sees the dog", "", "a bird sings", "  the boy reads", "the girl sees a bird", "the dog"]
 
@@ -15,7 +16,7 @@ def translated(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(translate, "PORTION", 2)
     monkeypatch.setattr(unfinished, "PORTION", 2)
     assert main(["translate", str(trained), str(written(tmp_path / "in", LINES)), "-o", str(tmp_path / "plain")]) == 0
-    monkeypatch.setattr("regard.verbs.translate.stages.captures_for", lambda task: "as on a GPU")
+    monkeypatch.setattr("regard.verbs.translate.stages.captures_for", lambda task: CapturedSteps())
     return (tmp_path / "plain").read_text(encoding="utf-8").splitlines()
 
 

@@ -72,7 +72,8 @@ class SubwordTokeniser:
         return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
-        text = join_fragments(self._token_texts(tokens))
+        # As `_token_texts` has them, all at once: silent tokens have no text, so a space in front is the first word's.
+        text = join_fragments([self._fragments[token] for token in tokens]).removeprefix(" ")
         if _ESCAPE in text:
             text = text.replace(_ESCAPED_SPACE, _SPACE).replace(_ESCAPED_ESCAPE, _ESCAPE)
         return text

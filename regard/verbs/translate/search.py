@@ -1,7 +1,7 @@
 """Finding outputs for texts: from what people ask for, in text, to the searches, which know tokens and batches."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from regard.data.tokenisers.labels import is_unspaced
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.combined import Ensemble
-from regard.decoding.fixed_beam import fits, outputs_of, run_fixed_beam
+from regard.decoding.fixed_beam import fits, fixed_beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, Wanted
 from regard.decoding.phrases import refuse_unpromising
@@ -96,25 +96,19 @@ class Source(NamedTuple):
 
 @torch.no_grad()
 def find(
-    tasks: Sequence[Translation],
-    texts: Sequence[str],
-    search: Search,
-    lines: Sequence[int] | None = None,
-    cut: Mapping[int, list[int]] | None = None,
+    tasks: Sequence[Translation], texts: Sequence[str], search: Search, lines: Sequence[int] | None = None
 ) -> list[list[Hypothesis]]:
     """The outputs for each text, best first or in the order drawn; several tasks write together.
 
     Texts of like length are searched together, as many as the memory allows, and the order is kept. What is drawn for
-    a text depends on its number among `lines`, by default its place. Texts that are `cut` already, those of white space
-    alone left out, need not be cut here. Phrases that must occur are gone for only where
+    a text depends on its number among `lines`, by default its place. Phrases that must occur are gone for only where
     the outputs lack them that are found without asking.
     """
     _check_constraints(search, len(texts))
     task, writer = tasks[0], writer_of(tasks, search.options)
     writer = search.fusion.writer(writer) if search.fusion else writer
     found: list[list[Hypothesis]] = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
-    if cut is None:
-        cut = all_source_tokens(task, {number: text for number, text in enumerate(texts) if text.strip()})
+    cut = all_source_tokens(task, {number: text for number, text in enumerate(texts) if text.strip()})
     # A text may be of nothing but what no token stands for.
     sources = {number: Source(texts[number], row, task.target_for(texts[number])) for number, row in cut.items() if row}
     keys = range(len(texts)) if lines is None else lines
@@ -196,17 +190,15 @@ class _Seeker:
         barred: Sequence[Sequence[int]],
     ) -> list[list[Hypothesis]]:
         """The outputs for one batch of sentences, in which none of the `barred` sequences of tokens is written."""
+        batch = self.task.read_tokens([source.tokens for source in sources])
         options, fusion = self.search.options, self.search.fusion
+        limits = self.task.limits(batch, options)
         demands = self._demands(constraints, [source.target for source in sources], barred)
-        if fusion is None and self.captures is not None and fits(options, demands):
-            # While steps are captured, nobody else may have anything to do with the device.
-            with self.captures.taken():
-                records = run_fixed_beam(Reserving(self.task), *self._batch(sources), options, self.captures)
-            return outputs_of(records, options)
-        batch, limits = self._batch(sources)
         if fusion is not None:
             limits = fusion.limits(limits, options)
             return fusion.part(self._search_plainly(batch, limits, lines, demands))
+        if self.captures is not None and fits(options, demands):
+            return fixed_beam_search(Reserving(self.task), batch, limits, options, self.captures)
         return self._search_plainly(batch, limits, lines, demands)
 
     def _search_plainly(
@@ -216,11 +208,6 @@ class _Seeker:
         if self.search.draws:
             return sample(self.writer, batch, limits, self.search.options, lines, demands)
         return beam_search(self.writer, batch, limits, self.search.options, demands)
-
-    def _batch(self, sources: Sequence[Source]) -> tuple[PairBatch, Tensor]:
-        """The sentences as the model reads them, and how long their outputs may become."""
-        batch = self.task.read_tokens([source.tokens for source in sources])
-        return batch, self.task.limits(batch, self.search.options)
 
     def _demands(
         self, constraints: Constraints, targets: Sequence[Tokeniser], barred: Sequence[Sequence[int]]
