@@ -91,7 +91,7 @@ def test_masks_are_filled_each_by_itself(masked: Run) -> None:
 def test_what_cannot_be_filled_is_refused(masked: Run) -> None:
     model = regard.load(masked.folder.folder, device="cpu")
     for text, words in {
-        "": "there is no word in it",
+        "": r"there is no \[MASK\] in it to be filled",
         "casa": r"there is no \[MASK\] in it to be filled",
         "a " * 39 + "[MASK]": "it has 40 tokens, and this model reads 38 at most",
     }.items():
@@ -102,7 +102,8 @@ def test_what_cannot_be_filled_is_refused(masked: Run) -> None:
 
 def test_every_layer_has_a_vector_for_each_token_and_the_sentence_looks_at_itself(masked: Run) -> None:
     model = regard.load(masked.folder.folder, device="cpu")
-    (vectors,) = model.embed(["a casa"])
+    vectors, blank = model.embed(["a casa", ""])
+    assert [states.shape[0] for states in blank.layers.values()] == [0, 0]
     tokens = model.task.tokeniser.encode("a casa")
     assert {layer: tuple(states.shape) for layer, states in vectors.layers.items()} == {
         0: (len(tokens), 8),

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.data.tokenisers.wordpiece import WordPieceTokeniser
 
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _LONGEST_CHARACTER = 4  # bytes in UTF-8
@@ -34,6 +35,8 @@ def labels(tokeniser: Tokeniser, tokens: Sequence[int], by_word: bool) -> Labels
     pieces = tokeniser.pieces(tokens)
     if not by_word:
         return Labels(pieces, list(range(len(pieces))))
+    if isinstance(tokeniser, WordPieceTokeniser):
+        pieces = [tokeniser.spelling(token) for token in tokens]
     texts: list[str] = []
     places: list[int] = []
     for word, group in groupby(zip(tokeniser.words(tokens), pieces, strict=True), key=itemgetter(0)):

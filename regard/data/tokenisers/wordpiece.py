@@ -163,6 +163,10 @@ class WordPieceTokeniser:
         """Whether a token goes on with the word before it."""
         return self._pieces[token].startswith(INSIDE) and len(self._pieces[token]) > len(INSIDE)
 
+    def spelling(self, token: int) -> str:
+        """The letters of a token, without the sign that it goes on with a word."""
+        return self._pieces[token].removeprefix(INSIDE) if self.goes_on(token) else self._pieces[token]
+
     def sample(self, text: str, key: tuple[int, ...]) -> list[int]:
         """There is only one way to cut a text, whatever the key."""
         return self.encode(text)
@@ -180,10 +184,8 @@ class WordPieceTokeniser:
         for token in tokens:
             if self._is_silent(token):
                 continue
-            piece = self._pieces[token]
-            goes_on = self.goes_on(token)
-            text = piece.removeprefix(INSIDE) if goes_on else piece
-            yield text if is_first or goes_on else f" {text}"
+            text = self.spelling(token)
+            yield text if is_first or self.goes_on(token) else f" {text}"
             is_first = False
 
     def _encode_words(self, text: str) -> list[int]:

@@ -132,12 +132,10 @@ class MaskedTokens(nn.Module):
     # What people see
 
     def read(self, inputs: Sequence[str]) -> MaskedBatch:
-        """Texts as people write them, whose masks, if they have any, are asked for."""
+        """Texts as people write them, whose masks, if they have any, are asked for; a blank one has its marks alone."""
         rows = self.tokeniser.encode_all(list(inputs))
         most = self.model.reader.most_tokens()
         for number, row in enumerate(rows):
-            if not row:
-                raise TextFault(number, "there is no word in it.")
             if most is not None and len(row) > most:
                 raise TextFault(number, f"it has {len(row):,} tokens, and this model reads {most:,} at most; split it.")
         begin, end, pad = self.tokeniser.begin, self.tokeniser.end, self.tokeniser.pad

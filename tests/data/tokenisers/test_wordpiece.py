@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from regard.base.faults import Fault
+from regard.data.tokenisers.labels import labels
 from regard.data.tokenisers.tokeniser import TokeniserOptions, load_tokeniser, train_tokeniser
 from regard.data.tokenisers.wordpiece import (
     MARKS,
@@ -94,6 +95,7 @@ def test_tokens_become_text_and_words_again() -> None:
     tokens = [own.begin, *own.encode("unaffable running!"), own.end]
     assert own.decode(tokens) == "unaffable running !"
     assert own.words(tokens) == [-1, 0, 0, 0, 1, 1, 2, -1]
+    assert labels(own, tokens, by_word=True).texts == ["[CLS]", "unaffable", "running", "!", "[SEP]"]
 
 
 @pytest.mark.parametrize("lower_case", [True, False])
