@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # Tests run side by side; threads inside each would only fight for the cores. Set before torch is imported.
@@ -17,6 +18,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import jaxtyping
 import pytest
+
+# The tests in these directories run models whose shapes other tests check, which takes a third of the time of a test.
+UNCHECKED = {"browser", "cli", "decoding", "engines", "runs", "seeing", "serving", "verbs", "viewing"}
 
 
 def pytest_configure() -> None:
@@ -36,12 +40,29 @@ def _watch_batches() -> None:
     prefetch.prefetch = lambda items, ahead=4: plain(pure(items), ahead)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Check shapes in a test and its fixtures, or not, by where the test is."""
+    directory = item.path.relative_to(Path(__file__).parent).parts[0]
+    with shapes(checked=directory not in UNCHECKED):
+        return (yield)
+
+
+@contextmanager
+def shapes(checked: bool) -> Iterator[None]:
+    before = jaxtyping.config.jaxtyping_disable
+    jaxtyping.config.update("jaxtyping_disable", not checked)
+    try:
+        yield
+    finally:
+        jaxtyping.config.update("jaxtyping_disable", before)
+
+
 @pytest.fixture
 def unchecked_shapes() -> Iterator[None]:
     """Switch the checking of shapes off, to see what users see who do not have it on."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
+    with shapes(checked=False):
+        yield
 
 
 @pytest.fixture(scope="session")
