@@ -1,4 +1,4 @@
-"""Training speed of GPT-2's 124M at a context of 1,024, beside the chip's own and Hugging Face's GPT-2, in one process.
+"""Speed of GPT-2's 124M at a context of 1,024, beside the chip's own and Hugging Face's GPT-2, in one process.
 
 Run it with `.venv/bin/python benchmarks/gpt.py` on a GPU that nobody else uses; `--compiled` adds Hugging Face's model
 by torch.compile, which takes minutes, and `--profile` shows where our time goes. Tokens are drawn at random. All learn
@@ -7,6 +7,9 @@ in bf16 with AdamW and clipping, without dropout as GPT-2's successors are train
 A token takes 6 N + 12 · layers · width · context floating-point operations, N being the weights of all matrices
 (Chowdhery et al. 2022, PaLM, appendix B; that attention is causal is not counted in its favour). The chip's rate is
 that of the product of two square bf16 matrices, measured here.
+
+`--generate` times writing instead: texts of 256 tokens after prompts of 32, one at a time and 64, drawn and greedy, by
+our captured steps and by `generate`, both in bf16 with the same weights.
 """
 
 import argparse
@@ -20,16 +23,24 @@ from torch import Tensor, nn
 
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.decoding.fixed_beam import fixed_beam_search
+from regard.decoding.fixed_sampling import fixed_sample
+from regard.decoding.options import DecodingOptions
+from regard.decoding.step_graphs import captures_of
 from regard.models.gpt.network import GPT
 from regard.models.gpt.options import PRESETS, GPTOptions
+from regard.tasks.language.batches import Prompts
 from regard.tasks.language.gradient import GradientLanguage
 from regard.tasks.language.options import GradientLanguageTraining
+from regard.tasks.language.reserving import ReservingLanguage
 from regard.tasks.language.streams import StreamBatch
 from regard.training import optimizers
 from regard.training.options import OptimizerOptions
 from regard.training.passes import Passes
+from regard.verbs.generate.lines import PastEnds
 
 VOCABULARY, SQUARE = 50_257, 8192
+PROMPT, WRITTEN = 32, 256  # tokens of a prompt, and of what is written after it
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 Update = Callable[[StreamBatch], None]
 
@@ -119,6 +130,57 @@ CONTENDERS: dict[str, Callable[[GPTOptions], Update]] = {
 }
 
 
+@torch.no_grad()
+def write_texts(task: GradientLanguage, rows: int, draws: bool) -> Callable[[], int]:
+    """Ours: a call writes so many texts and gives the number of tokens."""
+    generator = torch.Generator().manual_seed(1)
+    prompts = Prompts(torch.randint(VOCABULARY, (rows, PROMPT), generator=generator).tolist())
+    limits = torch.full((rows,), WRITTEN + 1, device=DEVICE)
+    options, captures = DecodingOptions(beam=1), captures_of(task)
+    writer = PastEnds(ReservingLanguage(task), VOCABULARY, limits)
+
+    def work() -> int:
+        if draws:
+            fixed_sample(writer, prompts, limits, options, range(rows), captures)
+        else:
+            fixed_beam_search(writer, prompts, limits, options, captures)
+        return rows * WRITTEN
+
+    return work
+
+
+def their_texts(model: Any, rows: int, draws: bool) -> Callable[[], int]:
+    """Hugging Face's `generate`."""
+    generator = torch.Generator().manual_seed(1)
+    prompts = torch.randint(VOCABULARY, (rows, PROMPT), generator=generator).to(DEVICE)
+    lengths = {"max_new_tokens": WRITTEN, "min_new_tokens": WRITTEN, "pad_token_id": VOCABULARY - 1}
+
+    def work() -> int:
+        model.generate(prompts, attention_mask=torch.ones_like(prompts), do_sample=draws, top_k=0, **lengths)
+        return rows * WRITTEN
+
+    return work
+
+
+def compare_writing(options: GPTOptions, rounds: int) -> None:
+    torch.manual_seed(0)
+    network = GPT(options, VOCABULARY)
+    task = GradientLanguage(network, ByteTokeniser(), GradientLanguageTraining()).to(DEVICE, torch.bfloat16).eval()
+    theirs = their_model(options).to(DEVICE, torch.bfloat16).eval()
+    print(f"{'tokens/s':16} {'regard':>10} {'HF generate':>12} {'ratio':>6} {'our first call':>15}")
+    for rows in (1, 64):
+        for draws in (True, False):
+            rates, first = [], 0.0
+            for work in (write_texts(task, rows, draws), their_texts(theirs, rows, draws)):
+                warm = seconds_of(work)
+                first = first or warm
+                rates.append(rows * WRITTEN / min(seconds_of(work) for _ in range(rounds)))
+            what = f"{rows} row{'s' if rows > 1 else ''}, {'drawn' if draws else 'greedy'}"
+            ours_rate, theirs_rate = rates
+            ratio = ours_rate / theirs_rate
+            print(f"{what:16} {ours_rate:10,.0f} {theirs_rate:12,.0f} {ratio:6.1f} {first:13.1f} s", flush=True)
+
+
 def wait() -> None:
     if DEVICE.type == "cuda":
         torch.cuda.synchronize()
@@ -148,9 +210,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--compiled", action="store_true", help="also what must be compiled first, which takes minutes")
     parser.add_argument("--only", nargs="*", choices=list(CONTENDERS))
+    parser.add_argument("--generate", action="store_true", help="time writing instead")
     parser.add_argument("--profile", action="store_true", help="print where the time of our update goes instead")
     asked = parser.parse_args()
     options = options_of(asked.preset, asked.dropout)
+    if asked.generate:
+        compare_writing(options, min(asked.rounds, 3))
+        return
     tokens, wanted = (torch.randint(VOCABULARY, (asked.rows, options.context), device=DEVICE) for _ in range(2))
     batch = StreamBatch(tokens, wanted)
     if asked.profile:

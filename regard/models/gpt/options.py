@@ -35,8 +35,8 @@ class GPTOptions(Options):
     overlap: int = Field(
         default=0,
         ge=0,
-        description="When long text is measured, it is read in pieces as long as the context, each from nothing; so "
-        "many tokens of the piece before are read again first, and not counted twice.",
+        description="When long text is measured, it is read in windows as long as the context, each from nothing; so "
+        "many tokens of the window before are read again first, and not counted twice.",
     )
     dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on embeddings and on each sublayer's output.")
     attention_dropout: float = Field(default=0.1, ge=0, lt=1, description="Dropout on the attention weights.")
@@ -85,6 +85,6 @@ class GPTOptions(Options):
             raise ValueError(f"{self.heads} heads cannot share {self.key_value_heads} heads of keys and values evenly")
         if self.overlap >= self.context:
             raise ValueError(
-                f"overlap is {self.overlap}, but a piece has {self.context} tokens, as many as the context"
+                f"overlap is {self.overlap}, but a window has {self.context} tokens, as many as the context"
             )
         return self

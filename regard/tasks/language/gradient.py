@@ -179,8 +179,8 @@ class GradientLanguage(LanguageTask, nn.Module):
         if (context := self.model.context) is None:
             parts = "in one piece" if batch.rows == 1 else f"in {batch.rows} pieces"
             return f"state carried from sentence to sentence, {parts}"
-        overlap = f", {self.model.overlap} of them from the piece before" if self.model.overlap else ""
-        return f"in pieces of {context} tokens, each read from nothing{overlap}"
+        overlap = f", {self.model.overlap} of them from the one before" if self.model.overlap else ""
+        return f"in windows of {context} tokens, each read from nothing{overlap}"
 
     def text_batch(self, rows: Sequence[Sequence[int]]) -> StreamBatch:
         """The tokens of some sentences, one after another, as a batch to be measured."""

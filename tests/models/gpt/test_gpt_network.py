@@ -126,7 +126,7 @@ def test_a_preset_gives_what_is_not_given_and_the_small_one_has_124_million_para
     [
         ({"heads": 3}, "width 8 cannot be shared out among 3 heads"),
         ({"key_value_heads": 4}, "2 heads cannot share 4 heads of keys and values evenly"),
-        ({"overlap": 6}, "overlap is 6, but a piece has 6 tokens, as many as the context"),
+        ({"overlap": 6}, "overlap is 6, but a window has 6 tokens, as many as the context"),
         ({"positions": "rotary", "width": 6}, "rotary positions come in pairs of coordinates, but a head has 3"),
     ],
 )

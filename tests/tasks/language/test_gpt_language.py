@@ -109,7 +109,7 @@ def test_the_loss_is_that_of_windows_read_one_by_one(tmp_path: Path) -> None:
         nats / len(tokens)
     )
     assert measures[0]["loss"].signature.endswith(
-        "in pieces of 8 tokens, each read from nothing, 3 of them from the piece before"
+        "in windows of 8 tokens, each read from nothing, 3 of them from the one before"
     )
 
 
