@@ -15,7 +15,7 @@ _LIGHT = "opacity:.65"
 _CELL = "padding:.15em .7em .15em 0;text-align:left;vertical-align:top;border:0;background:none"
 _BAR = "display:inline-block;height:.7em;border-radius:2px;background:#4a90d9"
 _HUE = "74,144,217"  # of what is probable or looked at, over whatever the ground is
-_TALL = 560  # pixels of a frame, which can be pulled larger
+_TALL = 640  # pixels of a frame, which can be pulled larger
 
 
 class Results(list[T]):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.attention.watch import Gaze, Names, name_look
+from regard.attention.watch import SIDES, Gaze, Names, name_look
 from regard.base.notebook import frame, paragraph, stacked
 from regard.viewing.page import PageScene, Start, fits, scene_page
 from regard.viewing.seen import Block, Seen
@@ -18,9 +18,9 @@ def seen_in_notebook(seen: Seen) -> str:
 def gazes_in_notebook(gazes: Sequence[Gaze]) -> str:
     """The page of gazes: of a batch its first row, and of blocks that looked at several texts in turn the first."""
     drawn = [gaze for gaze in gazes if gaze.edges is None]
-    sides: dict[str, list[Gaze]] = {}
+    sides: dict[str, list[Gaze]] = {name: [] for name in SIDES if any(_side(gaze) == name for gaze in drawn)}
     for gaze in drawn:
-        own = sides.setdefault(name_look(gaze.looks_from, gaze.looks_at), [])
+        own = sides.setdefault(_side(gaze), [])
         if not own or _places(gaze) == _places(own[0]):
             own.append(gaze)
     if not sides:
@@ -30,6 +30,10 @@ def gazes_in_notebook(gazes: Sequence[Gaze]) -> str:
     first = every[0]
     scene = PageScene(" ".join(first.columns), " ".join(first.rows), (), every, start=Start(first.side, mode="tokens"))
     return _framed(scene) + (paragraph(f"This is the first of {rows} rows.", light=True) if rows > 1 else "")
+
+
+def _side(gaze: Gaze) -> str:
+    return name_look(gaze.looks_from, gaze.looks_at)
 
 
 def _framed(scene: PageScene) -> str:

@@ -17,7 +17,8 @@ export function savable(part, name, numbers, link = () => location.href) {
     json: () => download(jsonFile(numbers()), `${name}.json`),
   };
   const title = part.querySelector("h2, h3")?.textContent ?? name;
-  const made = KINDS.map((kind) => {
+  const kinds = KINDS.filter((kind) => kind !== "link" || location.protocol !== "about:"); // frames have no address
+  const made = kinds.map((kind) => {
     const label = say("saving.label", { title, does: say(`saving.${kind}_does`) });
     return button({ class: "save", "aria-label": label }, say(`saving.${kind}`));
   });
@@ -28,8 +29,8 @@ export function savable(part, name, numbers, link = () => location.href) {
   bar.addEventListener("click", async ({ target }) => {
     const at = made.indexOf(target);
     if (at < 0) return;
-    await makers[KINDS[at]]();
-    tellDone(target, say(KINDS[at] === "link" ? "saving.copied" : "saving.saved"));
+    await makers[kinds[at]]();
+    tellDone(target, say(kinds[at] === "link" ? "saving.copied" : "saving.saved"));
   });
   part.append(bar);
   return bar;
