@@ -130,6 +130,7 @@ class ServedModel(Served):
             reads=self.reads,
             family=recipe.family,
             preset=getattr(recipe.model, "preset", None),
+            context=getattr(recipe.model, "context", None),
             can=list(self.can),
             scores=read_scores(self.folder),
         )
@@ -152,7 +153,7 @@ class ServedModel(Served):
         try:
             return self._language.read_prompt(request)
         except TextFault as fault:  # there is one text, whose number tells nothing
-            raise Fault(fault.sentence) from None
+            raise Fault(fault.sentence[:1].upper() + fault.sentence[1:]) from None
 
     @property
     def _language(self) -> "LanguageModel":

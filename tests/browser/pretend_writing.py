@@ -8,6 +8,8 @@ second 1/3 and so on. Their context has room for five tokens.
 import math
 from typing import Any
 
+CONTEXT = 5
+
 
 def read_prompt(question: dict[str, Any]) -> dict[str, Any]:
     """What /v1/prompt answers; drawing leaves the first token alone."""
@@ -27,7 +29,7 @@ def read_prompt(question: dict[str, Any]) -> dict[str, Any]:
     ]
     rest = {"count": 2, "probability": 0.0625}
     answer = {"model": question["model"], "seconds": 0.002, "stem": question["prompt"].rstrip(" "), "tokens": tokens}
-    return answer | {"next": following, "rest": rest, "perplexity": 4.4, "room": 5 - len(words)}
+    return answer | {"next": following, "rest": rest, "perplexity": 4.4} | _fullness(question, len(words))
 
 
 def told(question: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -37,8 +39,19 @@ def told(question: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]
     tokens = [{"token": name, "text": f" {name}", "score": -place * math.log(2)} for place, name in enumerate(names)]
     text = stem + "".join(token["text"] for token in tokens)
     scores = [token["score"] for token in tokens]
+    fullness = _fullness(question, len(question["prompt"].split()) + len(names))
+    ended = "context" if fullness["room"] == 0 else "tokens"
+    end = {"ended": ended, "forgotten": fullness["forgotten"]}
     whole = {"prompt": question["prompt"], "text": text, "score": sum(scores), "tokens": names, "token_scores": scores}
+    whole |= end
     return tokens, {"model": question["model"], "seconds": 0.002, "texts": [whole]}
+
+
+def _fullness(question: dict[str, Any], tokens: int) -> dict[str, Any]:
+    """What is left of the context, or forgotten of it."""
+    if question.get("when_full") == "forget":
+        return {"room": None, "forgotten": max(0, tokens - CONTEXT)}
+    return {"room": CONTEXT - tokens, "forgotten": 0}
 
 
 def _next_number(question: dict[str, Any]) -> int:

@@ -17,7 +17,8 @@ HALF = "50\u202f%"
 @pytest.fixture
 def server(server: Pretending) -> Pretending:
     common = {"task": "language", "reads": "prompt", "can": ["generate"]}
-    server.models = [{"name": "count", "family": "ngram"} | common, {"name": "double", "family": "rnnlm"} | common]
+    count, double = {"name": "count", "family": "gpt", "context": 5}, {"name": "double", "family": "rnnlm"}
+    server.models = [count | common, double | common]
     return server
 
 
@@ -45,7 +46,7 @@ def last_questions(server: Pretending, path: str, count: int = 2) -> list[dict[s
 
 
 def test_each_model_has_its_own_distribution_of_what_comes_next(page: Browser, server: Pretending) -> None:
-    assert column(page, ".writer h2") == ["count ngram", "double rnnlm"]
+    assert column(page, ".writer h2") == ["count gpt", "double rnnlm"]
     assert column(page, ".writer:nth-child(1) .pick") == ["·3", "·30", "end of line", "<0xC3>"]
     assert column(page, ".writer:nth-child(2) .pick")[:2] == ["·6", "·60"]
     assert column(page, ".writer:nth-child(1) .bar span") == [
@@ -112,7 +113,7 @@ def test_all_models_go_on_and_what_one_wrote_is_taken_up_to_a_token(page: Browse
     assert page.run(titles) == ["100\u202f%", HALF, "25\u202f%"]
     facts = page.text(".writer:nth-child(1) .facts")
     assert facts.startswith("3 tokens written")
-    assert facts.endswith("the context is full")
+    assert facts.endswith("the context is full, and the text ends here")
     page.run("document.querySelector('.writer:nth-child(2) .continued').focus()")
     page.press("ARROW_RIGHT", "ENTER")
     assert prompt(page) == "one two 6 7"
@@ -138,6 +139,7 @@ def test_searches_have_their_own_numbers_and_drawing_shows_what_it_leaves(page: 
         "generate-tokens",
         "generate-beam",
         "past-end",
+        "forgets",
     ]
     page.find("#past-end").click()
     page.find("#go-on").click()
@@ -156,6 +158,18 @@ def test_searches_have_their_own_numbers_and_drawing_shows_what_it_leaves(page: 
     assert column(page, ".writer:nth-child(1) .bar span") == ["100\u202f%", *["cut"] * 4]
 
 
+def test_a_full_context_is_left_or_forgotten_as_one_likes(page: Browser, server: Pretending) -> None:
+    page.find("#forgets").click()
+    page.find("#prompt").send_keys(" three four")
+    page.find("#go-on").click()
+    page.wait("return document.querySelectorAll('.continued').length", wanted=6)
+    settle(page)
+    assert page.text(".writer:nth-child(1) .facts").endswith("the first 2 tokens were forgotten")
+    forgetting = [question.get("when_full") for question in last_questions(server, "/v1/generate")]
+    assert forgetting == ["forget", None]  # only one of the two has a context
+    assert wished(page)["full"] == "forget"
+
+
 def test_models_are_chosen_and_a_refusal_stands_where_it_belongs(page: Browser, server: Pretending) -> None:
     page.find("#writers-choice input[value=count]").click()
     assert column(page, ".writer h2") == ["double rnnlm"]
@@ -167,6 +181,11 @@ def test_models_are_chosen_and_a_refusal_stands_where_it_belongs(page: Browser, 
     page.wait("return document.querySelector('.writer .trouble').textContent", wanted="The prompt is too long.")
     page.find("#go-on").click()
     page.wait("return document.querySelector('.writer .trouble').hidden")
+    settle(page)
+    server.refusals, server.refused_path = [(400, "The prompt is too long.", {})], "/v1/prompt"
+    page.find("#prompt").send_keys(" three")
+    page.wait("return document.querySelector('.writer .trouble').hidden", wanted=False)
+    assert page.all(".writer .pick") == []  # nothing is left of the prompt before
 
 
 def test_a_screen_reader_has_a_name_for_every_control(page: Browser) -> None:

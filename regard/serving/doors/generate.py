@@ -60,6 +60,7 @@ async def prompt(service: Service, request: Request) -> Response:
         rest=Rest(count=found.others, probability=found.others_share),
         perplexity=found.perplexity,
         room=found.room,
+        forgotten=found.forgotten,
     )
     return json_response(answer)
 

@@ -24,7 +24,7 @@ class ModelAnswer(DoorAnswer):
     """A model that is served, whatever it does; what its folder does not say is null.
 
     The description is whatever its recipe says of it, data are the names of what it learnt from, and examples are texts
-    that it was not learnt from.
+    that it was not learnt from. The context is how many tokens a language model can look back at, if that has an end.
     """
 
     name: str
@@ -37,6 +37,7 @@ class ModelAnswer(DoorAnswer):
     reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words"]
     family: str
     preset: str | None
+    context: int | None = None
     can: list[str]
     scores: list[dict[str, Any]]
 

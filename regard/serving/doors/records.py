@@ -312,7 +312,8 @@ class PromptAnswer(DoorAnswer):
     """What a model makes of a prompt: its tokens, and those that may come next, the likeliest first.
 
     What is chosen of them is added to `stem`, the prompt as it is gone on with. `perplexity` says among how many
-    tokens alike the next one would be as hard to guess, and `room` how many may be written before the context is full.
+    tokens alike the next one would be as hard to guess. `room` is how many may be written before the context is full
+    and the text ends, and `forgotten` how many of the first the model does not see any more.
     """
 
     model: str
@@ -323,6 +324,7 @@ class PromptAnswer(DoorAnswer):
     rest: Rest
     perplexity: float
     room: int | None
+    forgotten: int
 
 
 class Continued(DoorAnswer):

@@ -3,7 +3,7 @@
 import { remember, wished, wishedAll } from "./address.js";
 import { button, byId, element } from "./common.js";
 import { showKnowledge } from "./knowing.js";
-import { drawingWanted, followSearch, searchControls, searchWanted } from "./searching.js";
+import { drawingWanted, followSearch, fullnessWanted, searchControls, searchWanted } from "./searching.js";
 import { onceSeen } from "./seeing.js";
 import { say } from "./texts.js";
 import { goOn, makeWriter, readPrompt, stopWriter } from "./writer.js";
@@ -36,13 +36,13 @@ export function generateAgain() {
   writers.forEach(read);
 }
 
-const read = (writer) => readPrompt(writer, prompt(), drawingWanted());
+const read = (writer) => readPrompt(writer, prompt(), { ...drawingWanted(), ...fullnessWanted(writer.model) });
 
 /** Let a model go on; where it has not read the prompt yet, it does so first. */
 async function write(writer) {
   const wanted = prompt();
   if (writer.prompt !== wanted) await read(writer);
-  if (writer.prompt === wanted) await goOn(writer, wanted, searchWanted());
+  if (writer.prompt === wanted) await goOn(writer, wanted, { ...searchWanted(), ...fullnessWanted(writer.model) });
 }
 
 /** Have the prompt be another text, as a step that can be undone. */
@@ -120,7 +120,7 @@ export function mountGenerating(served, limits) {
   const back = button({ id: "undo", class: "plain", disabled: "" }, say("prompt.undo"));
   const told = element("span", { id: "prompt-told", class: "unseen", role: "status" });
   const doing = element("p", { class: "doing" }, go, stop, back, told);
-  const search = searchControls(limits, generateAgain);
+  const search = searchControls(limits, models.some(({ context }) => context), generateAgain);
   const form = element("form", { id: "prompting", class: "prompting" }, label, field, modelChoice(), search, doing);
   const about = element("p", { class: "caption" }, say("prompt.about"));
   const knowing = element("div", { id: "generate-knowing", class: "knowing" });

@@ -39,10 +39,16 @@ export function drawingWanted() {
   return Object.entries(options).some(([name, value]) => value !== NUMBERS[name].usual) ? { sample: options } : {};
 }
 
+/** What a model with a context does once that is full; by default as its recipe says. */
+export function fullnessWanted({ context }) {
+  return context && byId("forgets").checked ? { when_full: "forget" } : {};
+}
+
 /** Show the search that is wished for. */
 export function followSearch(wish) {
   for (const [name, { usual }] of Object.entries(NUMBERS)) byId(`generate-${name}`).value = wish[name] ?? usual;
   byId("past-end").checked = wish.lines !== "one";
+  byId("forgets").checked = wish.full === "forget";
   settleSearch(Object.hasOwn(SEARCHES, wish.search) ? wish.search : USUAL);
 }
 
@@ -58,21 +64,23 @@ function rememberSearch() {
   const changed = ([name, { usual }]) => [name, valueOf(name) === usual ? null : valueOf(name)];
   const search = chosen() === USUAL ? null : chosen();
   const lines = byId("past-end").checked ? null : "one";
-  remember({ search, lines, ...Object.fromEntries(Object.entries(NUMBERS).map(changed)) });
+  const full = byId("forgets").checked ? "forget" : null;
+  remember({ search, lines, full, ...Object.fromEntries(Object.entries(NUMBERS).map(changed)) });
 }
 
 /** The controls; `changed` is told when another search is chosen, or another number. */
-export function searchControls(limits, changed) {
+export function searchControls(limits, hasContext, changed) {
   const number = ([name, { usual, ...bounds }]) => {
     const most = { ...(limits[name] && { max: limits[name] }), ...(name === "top_p" && { max: 1 }) };
     const field = element("input", { id: `generate-${name}`, type: "number", value: usual, ...bounds, ...most });
     return element("label", { class: "number" }, say(`search.${name}`), field);
   };
   const search = element("fieldset", { id: "search" }, element("legend", {}, say("search.title")));
-  const past = element("input", { id: "past-end", type: "checkbox", checked: "" });
-  const lines = element("label", { class: "number" }, past, say("search.lines"));
+  const box = (id, text) => element("label", { class: "number" }, element("input", { id, type: "checkbox" }), text);
+  const [lines, forgets] = [box("past-end", say("search.lines")), box("forgets", say("search.forgets"))];
+  forgets.hidden = !hasContext;
   const numbers = Object.entries(NUMBERS).map(number);
-  const group = element("div", { id: "searching", class: "numbers-row" }, search, ...numbers, lines);
+  const group = element("div", { id: "searching", class: "numbers-row" }, search, ...numbers, lines, forgets);
   group.addEventListener("change", () => {
     settleSearch(chosen());
     rememberSearch();

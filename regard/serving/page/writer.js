@@ -55,7 +55,8 @@ export async function readPrompt(writer, prompt, drawing) {
   stopWriter(writer);
   clearWritten(writer);
   const wasChoosing = writer.table.contains(document.activeElement);
-  await attempt(writer, async (signal) => {
+  writer.prompt = null;
+  const isOver = await attempt(writer, async (signal) => {
     const found = await ask("v1/prompt", { model: writer.model.name, prompt, shown: SHOWN, ...drawing }, signal);
     if (signal.aborted) return;
     [writer.read, writer.prompt] = [found, prompt];
@@ -63,6 +64,7 @@ export async function readPrompt(writer, prompt, drawing) {
     showNext(writer);
     if (wasChoosing) announce(writer);
   });
+  if (isOver && writer.prompt === null) showRefused(writer);
 }
 
 /** Let the model go on with a prompt that it has read, and show each token as it comes. */
@@ -72,17 +74,18 @@ export async function goOn(writer, prompt, search) {
   writer.isWriting = true;
   showText(writer);
   writer.heard.changed();
-  await attempt(writer, async (signal) => {
+  const isOver = await attempt(writer, async (signal) => {
     await listen("v1/generate", { model: writer.model.name, prompt, ...search }, signal, {
       token: (token) => !signal.aborted && addToken(writer, token),
-      done: (found) => !signal.aborted && finish(writer, found, search),
+      done: (found) => !signal.aborted && finish(writer, found),
     });
   });
+  if (!isOver) return; // whoever stopped it has seen to the rest
   writer.isWriting = false;
   writer.heard.changed();
 }
 
-/** Do something that the server is asked for; a refusal is told, and what was given up says nothing. */
+/** Do something that the server is asked for, and tell a refusal; says whether nobody gave it up. */
 async function attempt(writer, work) {
   const { signal } = (writer.controller = new AbortController());
   writer.trouble.hidden = true;
@@ -90,13 +93,22 @@ async function attempt(writer, work) {
   try {
     await work(signal);
   } catch (error) {
-    if (signal.aborted) return;
+    if (signal.aborted) return false;
     if (!(error instanceof Refusal)) throw error;
     writer.trouble.textContent = error.message;
     writer.trouble.hidden = false;
   } finally {
     if (!signal.aborted) writer.root.removeAttribute("aria-busy");
   }
+  return !signal.aborted;
+}
+
+/** Leave nothing of the prompt before, where this one was refused. */
+function showRefused(writer) {
+  writer.read = null;
+  writer.table.replaceChildren();
+  writer.rest.textContent = "";
+  showText(writer);
 }
 
 // The text, token by token
@@ -140,13 +152,13 @@ function addToken(writer, token) {
   writer.text.append(writtenSpan(token, writer.written.length - 1));
 }
 
-function finish(writer, { texts: [best], seconds }, { tokens }) {
+function finish(writer, { texts: [best], seconds }) {
   writer.whole = best.text;
   const count = best.tokens.length;
-  const isFull = count === writer.read?.room;
-  const stopped = isFull ? say("writer.full") : count < tokens ? say("writer.ended") : "";
-  const facts = [say("writer.count", { count }), duration(seconds), stopped];
-  writer.facts.textContent = facts.filter(Boolean).join(" · ");
+  const facts = [say("writer.count", { count }), duration(seconds)];
+  if (best.ended !== "tokens") facts.push(say(`writer.ended_by_${best.ended}`));
+  if (best.forgotten) facts.push(say("writer.forgotten", { count: best.forgotten }));
+  writer.facts.textContent = facts.join(" · ");
 }
 
 // What may come next
@@ -159,7 +171,7 @@ function nameOf({ token, text, end }) {
 }
 
 function showNext(writer) {
-  const { next, rest, perplexity, room } = writer.read;
+  const { next, rest, perplexity, room, forgotten } = writer.read;
   const wasThere = writer.table.contains(document.activeElement);
   const most = Math.max(...next.map(({ probability, drawn }) => Math.max(probability, drawn ?? 0)), rest.probability);
   const lines = next.map((each, place) => nextLine(each, place, most));
@@ -168,6 +180,7 @@ function showNext(writer) {
   const sentences = [say("writer.guess", { count: Math.round(perplexity) })];
   if (next.some(({ drawn }) => drawn !== null)) sentences.push(say("next.outlines"));
   if (room !== null) sentences.push(say("writer.room", { count: room }));
+  if (forgotten) sentences.push(say("writer.prompt_forgotten", { count: forgotten }));
   writer.rest.textContent = sentences.join(" ");
   const picks = [...writer.table.querySelectorAll(".pick")];
   reachable(picks, picks[0]);

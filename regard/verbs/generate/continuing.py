@@ -19,7 +19,7 @@ from regard.tasks.language.reserving import ReservingLanguage
 from regard.verbs.generate.captured import captures_for, find_captured
 from regard.verbs.generate.lines import PastEnds
 from regard.verbs.generate.telling import Overheard, Teller, WrittenToken
-from regard.verbs.requests.generate import GenerateRequest
+from regard.verbs.requests.generate import GenerateRequest, WhenFull
 
 ROWS = 256  # texts that are written at the same time
 
@@ -102,7 +102,7 @@ def generate(
     rows = _rows(search, request)
     for first in range(0, len(request.prompt), max(1, ROWS // rows)):
         prompts = request.prompt[first : first + max(1, ROWS // rows)]
-        batch = _read(task, prompts, request)
+        batch = read_prompts(task, prompts, request.when_full)
         limits = _limits(task, batch, search, request)
         numbers = range(number + first, number + first + len(prompts))
         captures = captures_for(task, batch, limits, search)
@@ -125,7 +125,7 @@ def generate_aloud(
     """
     (prompt,) = request.prompt
     search = _search(options, request)
-    batch = _read(task, [prompt], request)
+    batch = read_prompts(task, [prompt], request.when_full)
     (read,) = batch.tokens
     limits = _limits(task, batch, search, request)
     writer, teller = _writer(task, task, request, limits), Teller(task, read, tell)
@@ -136,15 +136,15 @@ def generate_aloud(
     return [_generation(task, prompt, read, each, int(limits), request) for each in found]
 
 
-def _read(task: Continues, prompts: Sequence[str], request: GenerateRequest) -> Prompts:
+def read_prompts(task: Continues, prompts: Sequence[str], when_full: WhenFull | None) -> Prompts:
     """The prompts, and what happens when the context is full, where a model has one."""
     batch, network = task.read(prompts), getattr(task, "model", None)
     if getattr(network, "context", None) is None:
-        if request.when_full is not None:
+        if when_full is not None:
             raise Fault("when_full is for models with a context, of which this one has none: it never fills.")
         return batch
     assert network is not None
-    when_full = request.when_full or network.options.when_full
+    when_full = when_full or network.options.when_full
     return replace(batch, forgets=when_full == "forget")
 
 

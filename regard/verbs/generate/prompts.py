@@ -12,7 +12,7 @@ from regard.decoding.filters import distribution
 from regard.decoding.options import DecodingOptions, DrawOptions, SamplingOptions
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.language_task import ENDLESS
-from regard.verbs.generate.continuing import Continues, stem_of
+from regard.verbs.generate.continuing import Continues, Forgets, read_prompts, stem_of
 from regard.verbs.generate.telling import Teller, WrittenToken
 from regard.verbs.requests.generate import PromptRequest
 
@@ -45,7 +45,8 @@ class ReadPrompt:
 
     `stem` is the prompt as it is gone on with; `others` are the tokens that have no name here, and `others_share` is
     the probability of them all. `perplexity` is of the next token: among how many alike it would be as hard to guess.
-    `room` is how many tokens may still be written before the context is full; None where it has no end.
+    `room` is how many tokens may still be written before the context is full and the text ends; None where it does not
+    end so. `forgotten` is how many of the prompt's first tokens the model does not see any more.
     """
 
     stem: str
@@ -55,6 +56,7 @@ class ReadPrompt:
     others_share: float
     perplexity: float
     room: int | None
+    forgotten: int
 
 
 @torch.no_grad()
@@ -66,7 +68,7 @@ def next_log_probabilities(task: ReadsPrompts, batch: Prompts) -> Tensor:
 
 def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
     """What the model makes of a prompt."""
-    batch = task.read([request.prompt])
+    batch = read_prompts(task, [request.prompt], request.when_full)
     (read,) = batch.tokens
     room = int(task.limits(batch, DecodingOptions())) - 1  # without the end; refuses what is longer than the context
     before = task.write(read)
@@ -86,6 +88,7 @@ def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
         float(shares[len(numbers) :].sum()),
         float(entropy.exp()),
         room if room < ENDLESS - 1 else None,
+        task.forgotten(len(read)) if isinstance(task, Forgets) else 0,
     )
 
 

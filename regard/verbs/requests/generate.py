@@ -13,12 +13,20 @@ _OF_BEAM_SEARCH = ("beam", "length_penalty", "n_best")
 _DRAWN = "{other} is of a beam search, but {%s} draws at random; give one or the other."
 
 
+WhenFull = Literal["stop", "forget"]
+
+
 class PromptRequest(VerbRequest):
     """A prompt: how probable it is, token by token, and what may come next."""
 
     prompt: str = Field(default="", description="What the text begins with; may be empty.")
     shown: int = Field(default=50, ge=1, le=200, description="Tokens that may come next and have names.")
     sample: DrawOptions | None = Field(default=None, description="What drawing so would leave of their probabilities.")
+    when_full: WhenFull | None = Field(
+        default=None,
+        description="What is done with a prompt that is longer than the context of a model that has one: refuse it, or "
+        "forget the older half; by default as its recipe says.",
+    )
 
 
 class GenerateRequest(VerbRequest):
@@ -39,7 +47,7 @@ class GenerateRequest(VerbRequest):
     past_end: bool = Field(
         default=False, description="Go on past the end of a line with the next, as far as the tokens reach."
     )
-    when_full: Literal["stop", "forget"] | None = Field(
+    when_full: WhenFull | None = Field(
         default=None,
         description="When the context of a model that has one is full: stop there, or forget the older half of it; "
         "by default as its recipe says.",
