@@ -24,6 +24,7 @@ from regard.tasks.language.batches import sentences_of
 from regard.tasks.language.gradient import GradientLanguage
 from regard.tasks.language.streams import NOTHING, measured_windows, training_windows
 from regard.verbs.generate.model import LanguageModel
+from regard.verbs.requests.generate import PromptRequest
 
 SIZES = {"layers": 2, "width": 8, "heads": 2, "context": 8, "dropout": 0.0, "attention_dropout": 0.0}
 
@@ -267,3 +268,17 @@ def test_a_model_without_a_context_never_fills(tmp_path: Path) -> None:
     model = LanguageModel(network_in(tmp_path), check_recipe(table_in(tmp_path)))
     with pytest.raises(Fault, match="when_full is for models with a context, of which this one has none"):
         next(model.generate_by(request(when_full="forget")))
+
+
+def test_a_prompt_says_how_much_room_its_context_has_and_what_was_forgotten(tmp_path: Path) -> None:
+    model = gpt_in(tmp_path)
+    read = model.read_prompt(PromptRequest(prompt="the cat sat"))
+    assert (read.room, read.forgotten) == (4, 0)  # of eight one is the end before it
+    ((found,),) = model.generate(["the cat sat"], tokens=50, sample={"seed": 1})
+    assert len(found.tokens) <= 4
+    with pytest.raises(Fault, match="the prompt has 9 tokens, and a context of 8 has room for 6"):
+        model.read_prompt(PromptRequest(prompt="the cat " * 4 + "sat"))
+    read = model.read_prompt(PromptRequest(prompt="the cat " * 4 + "sat", when_full="forget"))
+    assert read.room is None
+    assert read.forgotten > 0
+    assert len(read.tokens) == 9
