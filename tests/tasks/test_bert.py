@@ -19,6 +19,7 @@ from regard.runs.open import Run, open_run
 from regard.runs.parents import resolve
 from regard.runs.train import train
 from regard.seeing.gazes import see_answer
+from regard.training.passes import Passes
 from regard.training.snapshot import named_weights
 from regard.viewing.sides import Words
 
@@ -76,6 +77,20 @@ def test_of_a_long_text_both_ends_are_kept() -> None:
     assert kept.lengths.tolist() == [4, 2]
     beside = texts._replace(aspects=torch.tensor([[5], [5]]), aspect_lengths=torch.tensor([1, 1]))
     assert [row[:length].tolist() for row, length in zip(*keep_ends(beside, 6)[:2], strict=True)] == [[1, 7], [8, 9]]
+
+
+def test_a_captured_pass_learns_what_a_plain_one_does(masked: Run) -> None:
+    task = masked.task.eval()
+    found = []
+    for way in ("plainly", "replay"):
+        passes = Passes(task, task, "float32")
+        task.zero_grad()
+        losses = [getattr(passes, way)(batch, None) for batch in task.batches("train", 3, 1, 0)]
+        sums = [[float(each) for each in loss.tallies["accuracy"].sums] for loss in losses]
+        counts = [loss.count for loss in losses]
+        found.append(([loss.total for loss in losses], counts, sums, [each.grad.clone() for each in task.parameters()]))
+    torch.testing.assert_close(found[0], found[1])
+    assert len({*found[0][1]}) > 1  # as many as fit, which differs from batch to batch
 
 
 def test_masks_are_filled_each_by_itself(masked: Run) -> None:

@@ -39,8 +39,8 @@ class Bert(OrderedReader):
         self.segments = nn.Parameter(torch.empty(options.segments, options.width))
         self.norm, self.dropout = nn.LayerNorm(options.width), nn.Dropout(options.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(options.of_blocks()) for _ in range(options.layers))
-        self.pooler = nn.Linear(options.width, options.width) if options.pooler else None
-        _begin(options, *self.modules())
+        self.pooler = nn.Linear(options.width, options.width) if options.pooler and pools else None
+        _initialise(options, *self.modules())
         for table in (self.tokens, self.places, self.segments):
             nn.init.normal_(table, std=_SPREAD)
 
@@ -124,7 +124,7 @@ class MaskedBert(nn.Module):
         self.transform, self.norm = nn.Linear(options.width, options.width), nn.LayerNorm(options.width)
         self.bias = nn.Parameter(torch.empty(len(reader.tokens)))
         nn.init.zeros_(self.bias)
-        _begin(options, self.transform, self.norm)
+        _initialise(options, self.transform, self.norm)
 
     def guesses(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place width"]:
         """What is compared with the vector of every token, from the states at masked places."""
@@ -139,7 +139,7 @@ class MaskedBert(nn.Module):
         return self.reader.multiplications(length) + self.transform.weight.numel() + self.reader.tokens.numel()
 
 
-def _begin(options: BertOptions, *parts: nn.Module) -> None:
+def _initialise(options: BertOptions, *parts: nn.Module) -> None:
     """Give the parts of a new network their first weights, and its norms their ε."""
     for part in parts:
         if isinstance(part, nn.LayerNorm):

@@ -40,6 +40,19 @@ def test_cut_text_is_joined_as_people_write_it(tmp_path: Path) -> None:
         check(WordsData, {"train": file | {"split_words": True}})
 
 
+def test_lines_labels_and_words_that_were_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "labelled.txt"
+    path.write_bytes("0 one\n1 a <unk> café\n0 three\n1 four\n".encode("latin-1"))
+    file = {"file": str(path), "label": True, "encoding": "latin-1", "unknown": "<unk>", "lines": [[2, 2], [4, 9]]}
+    data = check(WordsData, {"train": file})
+    assert [(line.number, line.text) for line in lines_of_split(data, "train")] == [(2, "a [UNK] café"), (4, "four")]
+    held = check(WordsData, {"train": file | {"lines": [[2, 4]]}, "hold_out": 0.34})
+    assert [line.number for split in ("train", "test", "valid") for line in lines_of_split(held, split)] == [2, 3, 4]
+    for lines in ([[2]], [[0, 1]], [[3, 2]]):
+        with pytest.raises(Fault, match="are not the first and the last of some lines, counted from 1"):
+            check(WordsData, {"train": file | {"lines": lines}})
+
+
 def test_a_column_that_is_not_there_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("one\tum\ntwo\n", encoding="utf-8")
