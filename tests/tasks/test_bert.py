@@ -15,6 +15,7 @@ from regard.base.progress import silent
 from regard.families import check_recipe
 from regard.models.bert.framing import Marks, frame, keep_ends
 from regard.models.text.texts import TextRows
+from regard.runs.about import read_about
 from regard.runs.open import Run, open_run
 from regard.runs.parents import resolve
 from regard.runs.train import train
@@ -101,6 +102,12 @@ def test_masks_are_filled_each_by_itself(masked: Run) -> None:
     first, second = (model.answer([text])[0] for text in ("[MASK] casa", "a [MASK] [MASK]"))
     assert (first.answer, second.answer) == (one.answer, two.answer)  # batch-mates change nothing
     assert first.probabilities == pytest.approx(one.probabilities)
+
+
+def test_examples_have_a_mask_to_be_filled(masked: Run) -> None:
+    texts = read_about(masked.folder.folder).examples
+    assert texts
+    assert all(text.count("[MASK]") == 1 for text in texts)
 
 
 def test_what_cannot_be_filled_is_refused(masked: Run) -> None:
