@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from regard.data.tokenisers.wordpiece import MASK
+
 _READ = 1000  # texts among which examples are looked for
 _WORDS = range(4, 13)  # of a text that is easy to take in
 _LETTERS = 80
@@ -32,6 +34,13 @@ def choose_examples(texts: Iterable[str], count: int) -> list[str]:
         handy = sorted(found, key=len)[:count]
     chosen = [handy[(2 * place + 1) * len(handy) // (2 * count)] for place in range(count)] if handy else []
     return list(dict.fromkeys(text for text in chosen if len(text) <= 2 * _LETTERS))
+
+
+def with_hidden_words(texts: Iterable[str]) -> Iterable[str]:
+    """Each text with its longest word hidden behind a mask."""
+    for words in filter(None, map(str.split, texts)):
+        hidden = max(range(len(words)), key=lambda place: len(words[place]))
+        yield " ".join([*words[:hidden], MASK, *words[hidden + 1 :]])
 
 
 def beginnings(texts: Iterable[str]) -> Iterable[str]:

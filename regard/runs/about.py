@@ -1,18 +1,20 @@
 """What a model folder says about its model to whoever tries it: what it learnt from, how large it is, what to try."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.base.faults import Fault
-from regard.data.examples import Amount, beginnings, choose_examples
+from regard.data.examples import Amount, beginnings, choose_examples, with_hidden_words
 from regard.runs.folder import ABOUT, read_folder, read_manifest
 
 if TYPE_CHECKING:
     from regard.protocols import HoldsTexts
 
+# Tasks whose inputs are not whole texts -> what examples of them are made of texts.
+_AS_READ: dict[str, Callable[[Iterable[str]], Iterable[str]]] = {"language": beginnings, "masked": with_hidden_words}
 _FILES = ("source", "target", "pairs", "file")  # what names the files of a corpus that is a table
 
 
@@ -29,10 +31,10 @@ class About(BaseModel):
         return self.model_dump_json(indent=1).encode()
 
 
-def about_data(prepared: "HoldsTexts", parameters: int | None, count: int, reads: str) -> About:
-    """What is known of data that was made ready, with so many examples; of a model of prompts they are beginnings."""
+def about_data(prepared: "HoldsTexts", parameters: int | None, count: int, task: str) -> About:
+    """What is known of data that was made ready, with so many examples as the task reads them."""
     texts: Iterable[str] = prepared.unlearnt_texts()
-    examples = choose_examples(beginnings(texts) if reads == "prompt" else texts, count) if count else []
+    examples = choose_examples(_AS_READ[task](texts) if task in _AS_READ else texts, count) if count else []
     return About(amount=prepared.amount, parameters=parameters, examples=examples)
 
 

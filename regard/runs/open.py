@@ -25,7 +25,6 @@ from regard.runs import checkpoint
 from regard.runs.about import about_data
 from regard.runs.checkpoint import RunFolder
 from regard.runs.validate import check_best_by
-from regard.tasks import TASKS
 from regard.training.pace import PLAN
 from regard.training.snapshot import Facts, load_weights, named_weights
 from regard.verbs.table import has
@@ -193,7 +192,7 @@ def _write_beginning(run_folder: RunFolder, recipe: Recipe, prepared: Prepared, 
         files[file] = content
     if isinstance(recipe, TextRecipe) and isinstance(prepared, HoldsTexts):
         parameters = parameters_of(task) if isinstance(task, nn.Module) else None
-        about = about_data(prepared, parameters, recipe.examples, TASKS[recipe.task].reads)
+        about = about_data(prepared, parameters, recipe.examples, recipe.task)
         files[checkpoint.ABOUT] = about.to_bytes()
     # The recipe comes last: where it lies, a run has all that it began with.
     header = f"Written by regard {__version__}: the whole recipe of this model, every default written out."

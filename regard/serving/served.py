@@ -131,6 +131,7 @@ class ServedModel(Served):
             family=recipe.family,
             preset=getattr(recipe.model, "preset", None),
             context=getattr(recipe.model, "context", None),
+            pairs=getattr(recipe.data, "has_pairs", False),
             can=list(self.can),
             scores=read_scores(self.folder),
         )

@@ -111,6 +111,17 @@ def test_a_text_is_answered_once_for_each_of_its_aspects(browser: Browser, serve
     assert server.questions("/v1/answer")[0]["unfold"] is True
 
 
+def test_a_pair_of_texts_has_two_fields(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [answering("text", ("answer",)) | {"pairs": True}], "#input=of+[12]%09and+[3]")
+    page.wait("return document.getElementById('answer').textContent.length > 0")
+    assert server.questions("/v1/answer")[0]["inputs"] == ["of [12]\tand [3]"]
+    assert page.run("return document.getElementById('second').value") == "and [3]"
+    page.find("#second").clear()
+    page.find("#second").send_keys("no\n")
+    settle(page)
+    assert server.questions("/v1/answer")[1]["inputs"] == ["of [12]\tno"]
+
+
 def test_words_stand_under_their_tags(browser: Browser, server: Pretending) -> None:
     page = show(browser, server, [answering("tokens", ("answer",))])
     page.find("#input").send_keys("the long day ends")

@@ -47,12 +47,17 @@ def test_where_no_text_is_handy_the_shortest_are_examples_but_none_that_fills_th
 
 def test_examples_for_prompts_are_beginnings() -> None:
     assert list(beginnings(["one two three four five six", "too short to go on"])) == ["one two three four five"]
-    about = about_data(Given(["one two three four five six"] * 2), None, 3, "prompt")
+    about = about_data(Given(["one two three four five six"] * 2), None, 3, "language")
     assert about.examples == ["one two three four five"]
 
 
+def test_examples_for_masks_hide_the_longest_word() -> None:
+    about = about_data(Given(["the elephants drink at noon"]), None, 3, "masked")
+    assert about.examples == ["the [MASK] drink at noon"]
+
+
 def test_examples_can_be_kept_out() -> None:
-    about = about_data(Given(["This text is private, keep it"]), 7, 0, "text")
+    about = about_data(Given(["This text is private, keep it"]), 7, 0, "classification")
     assert about == About(amount=PAIRS, parameters=7, examples=[])
     assert b"private" not in about.to_bytes()
 

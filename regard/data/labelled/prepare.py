@@ -101,13 +101,17 @@ class PreparedExamples:
         return Amount(len(self.splits["train"]), "texts")
 
     def unlearnt_texts(self) -> Iterator[str]:
-        """The validation texts as the tokeniser spells them; the aspect that one is asked about stands in brackets."""
+        """The validation texts as the tokeniser spells them; the aspect that one is asked about stands in brackets.
+
+        One that is the first of a pair is no example by itself.
+        """
         texts = self.splits["valid"]
         for row in range(len(texts)):
             if self.tokeniser.unknown in texts.text(row):
                 continue
             text, aspect = (self.tokeniser.decode(tokens.tolist()) for tokens in (texts.text(row), texts.aspect(row)))
-            yield text.replace(aspect, f"[{aspect}]", 1) if aspect else text
+            if aspect in text:
+                yield text.replace(aspect, f"[{aspect}]", 1) if aspect else text
 
     def files(self) -> dict[str, bytes]:
         """What a model folder needs of it."""

@@ -38,6 +38,7 @@ class ModelAnswer(DoorAnswer):
     family: str
     preset: str | None
     context: int | None = None
+    pairs: bool = False  # whether it reads two texts at a time, with a tab between them
     can: list[str]
     scores: list[dict[str, Any]]
 

@@ -32,8 +32,14 @@ export function followAnswering() {
   if (models.some(({ name }) => name === answerer)) byId("answerer").value = answerer;
   makeField();
   if (model().reads === "picture" || input === undefined) return;
-  byId("input").value = input;
+  fillField(input);
   answerAgain();
+}
+
+/** Put an input into its field; of a pair of texts, the second into the other. */
+function fillField(input) {
+  const [first, second] = model().pairs ? input.split("\t") : [input];
+  [byId("input").value, byId("second").value] = [first, second ?? ""];
 }
 
 /** The field for an input of the model that is chosen. */
@@ -41,8 +47,9 @@ function makeField() {
   const kind = kindOfField(model());
   byId("input-title").textContent = say(`answer.${kind}`);
   byId("raw-label").hidden = model().reads !== "tokens";
+  byId("second-label").hidden = !model().pairs;
   showKnowledge(byId("answer-knowing"), [model()], (text) => {
-    byId("input").value = text;
+    fillField(text);
     answerAgain();
   });
   if (byId("input").dataset.reads === model().reads) return;
@@ -62,6 +69,7 @@ function showPreview(file) {
 /** What is in the field, as the server takes it; nothing where it is empty. */
 async function given() {
   const field = byId("input");
+  if (model().pairs) return field.value && byId("second").value && `${field.value}\t${byId("second").value}`;
   if (field.type !== "file") return field.type === "number" && field.value ? Number(field.value) : field.value;
   const [file] = field.files;
   showPreview(file ?? null);
@@ -145,12 +153,14 @@ export function mountAnswering(served, granted) {
   choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
   choice.hidden = models.length < 2;
   const label = element("label", { for: "input", id: "input-title" });
+  const second = element("input", { id: "second", type: "text", autocomplete: "off", dir: "auto" });
+  const other = element("label", { id: "second-label", class: "second", hidden: "" }, say("answer.second"), second);
   const raw = element("input", { id: "raw", type: "checkbox" });
   const cutting = element("label", { id: "raw-label", hidden: "" }, raw, " ", say("answer.raw"));
   const ready = element("button", { class: "plain" }, say("desks.answer"));
   const preview = element("img", { id: "preview", class: "preview", alt: say("answer.preview"), hidden: "" });
   const typed = element("input", { id: "input" });
-  const form = element("form", { id: "asking", class: "asking" }, choice, label, typed, cutting, ready);
+  const form = element("form", { id: "asking", class: "asking" }, choice, label, typed, other, cutting, ready);
   const table = element("div", { id: "answers" });
   const best = element("p", { id: "answer", class: "answer", role: "status" });
   const part = section("answer", say("answer.title"), best, table, element("p", { id: "answer-facts", class: "foot" }));
