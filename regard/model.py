@@ -125,7 +125,7 @@ class Model:
         text: str,
         target: str | None = None,
         *,
-        side: str = "cross",
+        side: str | None = None,
         layer: int | None = None,
         head: int | None = None,
         heads: "Joining | None" = None,
@@ -136,8 +136,9 @@ class Model:
     ) -> "View":
         """What it looks at while it reads `text`, as `regard look` draws it: a picture, a page, numbers.
 
-        A translator writes `target`, or what it finds best, and has several sides: cross, encoder, decoder. One `layer`
-        and `head` is shown first, or all heads joined by their mean or max; the other options are those of the command.
+        A translator writes `target`, or what it finds best, and has several sides: cross, encoder, decoder; a model of
+        classes may have pooling and encoder. The first there is is shown unless `side` names another. One `layer` and
+        `head` is shown first, or all heads joined by their mean or max; the other options are those of the command.
         Of a language model without attention it is what may follow the text.
         """
         from regard.seeing.looking import look

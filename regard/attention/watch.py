@@ -21,6 +21,7 @@ LIMIT = 2 * 2**30  # bytes of weights that one block of watching may keep
 PORTION = 2**24  # weights that are worked out at once beside a fused kernel
 # What people call the attentions of a translator, by the side that looks and the side that is looked at.
 SIDES = {
+    "pooling": ("answer", "source"),
     "cross": ("target", "source"),
     "encoder": ("source", "source"),
     "decoder": ("target", "target"),

@@ -28,9 +28,10 @@ _Out = Annotated[
     Path | None, typer.Option("-o", "--out", help="A .png, .svg, .html or .json file; without it, the terminal.")
 ]
 _Side = Annotated[
-    Literal["cross", "encoder", "decoder", "copying"],
+    Literal["cross", "encoder", "decoder", "copying", "pooling"] | None,
     typer.Option(
-        help="Of a translator: from target to source, within the source, within the target, or what is copied."
+        help="Of several attentions: from target to source, within the source, within the target, what is copied, or "
+        "from an answer to the source; by default the first that the model has."
     ),
 ]
 _Layer = Annotated[int | None, typer.Option(min=1, help="The block, counted from 1; by default the last but one.")]
@@ -67,7 +68,7 @@ _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lin
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
 # The options of a model that translates, and what one input is to each kind of model.
-_OF_TRANSLATORS = ("text", "target", "side", "beam", "following")
+_OF_TRANSLATORS = ("text", "target", "beam", "following")
 _READS = {
     "text": "a sentence",
     "tokens": "a sentence",
@@ -84,7 +85,7 @@ def command(
     text: _Text = None,
     target: _Target = None,
     out: _Out = None,
-    side: _Side = "cross",
+    side: _Side = None,
     layer: _Layer = None,
     head: _Head = None,
     heads: _Heads = None,
@@ -149,7 +150,7 @@ def _shown(context: typer.Context, model: "Model", given: list[str], view: str, 
     from regard.seeing.looking import view_answer
 
     _refuse_options(context, model)
-    return view_answer(model, _one(model, given), wanted)
+    return view_answer(model, _one(model, given), context.params["side"], wanted)
 
 
 def _view_prompt(context: typer.Context, model: "LanguageModel", prompt: str) -> "View":

@@ -51,8 +51,9 @@ class Sight:
         name = name or self.looks[0]
         if name not in self.looks:
             looks_from, looks_at = SIDES[name]
-            others = " or ".join(f"--side {other}" for other in self.looks)
-            raise Fault(f"This model has no attention from the {looks_from} to the {looks_at}; it can show {others}.")
+            others = " or ".join(f"--side {other}" for other in self.looks if other in SIDES)
+            remedy = f"it can show {others}" if others else "it has one alone, so omit --side"
+            raise Fault(f"This model has no attention from the {looks_from} to the {looks_at}; {remedy}.")
         gazes = [gaze for gaze in self.gazes if name_look(gaze.looks_from, gaze.looks_at) == name]
         if gazes:
             return self._of_gazes(name, gazes)

@@ -47,10 +47,11 @@ class LookedAtPlace:
     at: int | None = None
 
 
-def look(model: Model, given: str, target: str | None, side: str, wanted: DrawingRequest) -> View:
+def look(model: Model, given: str, target: str | None, side: str | None, wanted: DrawingRequest) -> View:
     """What a model looks at while it reads `given`: a translator while it writes `target`, or what it finds best.
 
-    Of a language model without attention it is what may follow.
+    Of several attentions it is the one that `side` names, or the first. Of a language model without attention it is
+    what may follow.
     """
     if isinstance(model, TranslationModel):
         return view_translation(model, given, target, side, wanted)
@@ -59,16 +60,16 @@ def look(model: Model, given: str, target: str | None, side: str, wanted: Drawin
     if isinstance(model, LanguageModel) and "look" not in model.verbs:
         return view_prompt(model, given)
     needs(model.recipe, "look")
-    return view_answer(model, given, wanted)
+    return view_answer(model, given, side, wanted)
 
 
-def view_answer(model: Model, given: str, wanted: DrawingRequest) -> View:
+def view_answer(model: Model, given: str, side: str | None, wanted: DrawingRequest) -> View:
     """What a model looked at before it answered, or while it read a prompt; of one that has gates instead, those."""
     sight = see_prompt(model, given) if isinstance(model, LanguageModel) else see_answer(model.task, given)
-    if not sight.looks and isinstance(model.task, Follows):
+    if not sight.looks and isinstance(model.task, Follows) and side is None:
         gates = gates_of(model, given, wanted.layer, by_word=not wanted.tokens)
         return View(_heading(sight), DrawnGates(gates))
-    looks = sight.between()
+    looks = sight.between(side)
     return View(_heading(sight), drawing_of(looks, wanted), _about(looks))
 
 
@@ -76,16 +77,16 @@ def view_translation(
     model: TranslationModel,
     text: str,
     target: str | None,
-    side: str,
+    side: str | None,
     wanted: DrawingRequest,
     remark: Remark = ignore_remark,
 ) -> View:
     """What a translator looked at; its page also has what else could be written, and the beam."""
     sight = see(model, text, target)
     looks = sight.between(side)
-    sight.seen(side).one(wanted.layer, wanted.head)  # what is to be shown must be there
+    sight.seen(looks.name).one(wanted.layer, wanted.head)  # what is to be shown must be there
     mode: Literal["words", "tokens"] = "tokens" if wanted.tokens else "words"
-    start = Start(side, wanted.layer, wanted.head or wanted.heads or "mean", mode)
+    start = Start(looks.name, wanted.layer, wanted.head or wanted.heads or "mean", mode)
     drawing = _DrawnTranslation(drawing_of(looks, wanted), model, sight, start, remark)
     return View(_heading(sight), drawing, _about(looks))
 

@@ -180,7 +180,7 @@ def test_heads_are_reported_on_a_split(run: Path, capsys: pytest.CaptureFixture[
         (["look", "RUN", "99"], "There is no node 99"),
         (["look", "RUN", "--text", "0"], "--text is for translators; a gat reads a node."),
         (["look", "RUN", "0", "--target", "blue"], "--target is for translators; a gat reads a node."),
-        (["look", "RUN", "0", "--side", "cross"], "--side is for translators; a gat reads a node."),
+        (["look", "RUN", "0", "--side", "cross"], "from the target to the source; it has one alone, so omit --side."),
         (["look", "RUN", "0", "--next"], "--next is for translators; a gat reads a node."),
         (["look", "RUN", "0", "--sheet"], "--sheet goes with a matrix; what this model looks at is drawn as a graph."),
         (["look", "RUN", "0", "--layer", "3"], "This model has 2 blocks of 2, 1 heads on that side."),

@@ -104,7 +104,7 @@ def test_the_aspect_stands_in_brackets_and_several_are_looked_at_together(tmp_pa
 def test_the_look_of_the_answer_comes_before_those_between_words(tmp_path: Path) -> None:
     data = {"train": str(write_labelled(tmp_path / "texts.txt", 20))}
     model = {"inputs": {"width": 4}, "width": 8, "heads": 2, "layers": 1}
-    for pooling, names, words in (("attention", ["answer to source", "encoder"], 3), ("first", ["encoder"], 4)):
+    for pooling, names, words in (("attention", ["pooling", "encoder"], 3), ("first", ["encoder"], 4)):
         table = {"family": "encoder", "data": data, "model": model | {"pooling": pooling}}
         sight = see_answer(task_of(tmp_path, table), "a lovely film")
         assert sight.looks == names

@@ -1,0 +1,36 @@
+"""`regard look` of a model that has several attentions and is no translator."""
+
+import json
+from pathlib import Path
+
+import pytest
+from small import undrawn
+from toys import open_toy
+
+from regard.cli import main
+from regard.runs.train import train
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classifier whose words look at each other, and whose answer looks at the words."""
+    folder = tmp_path_factory.mktemp("encoder")
+    with undrawn():
+        assert train(open_toy("encoder", folder), []).finished
+    return folder / "run"
+
+
+@pytest.mark.parametrize(("options", "side"), [([], "pooling"), (["--side", "encoder"], "encoder")])
+def test_each_of_its_attentions_can_be_chosen(encoder: Path, tmp_path: Path, options: list[str], side: str) -> None:
+    out = tmp_path / "look.json"
+    assert main(["look", str(encoder), "a lovely film", *options, "-o", str(out)]) == 0
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert (found["text"], found["side"]) == ("a lovely film", side)
+
+
+def test_another_is_refused_with_those_there_are(encoder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["look", str(encoder), "a lovely film", "--side", "cross"]) == 2
+    sentence = (
+        "This model has no attention from the target to the source; it can show --side pooling or --side encoder."
+    )
+    assert sentence in capsys.readouterr().err
