@@ -88,7 +88,8 @@ class Cleaning(Options):
     )
     duplicates: bool = Field(True, description="Whether pairs that occurred before are dropped.")
     leakage: bool = Field(
-        True, description="Whether pairs that share a sentence with the validation or test data are dropped."
+        True,
+        description="Whether pairs are dropped that share a source or a target with the validation or test data.",
     )
 
 
