@@ -1,6 +1,7 @@
 """What tasks of text share: their training options, and tokens as people see them."""
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from pydantic import Field
 from torch import Tensor
@@ -25,6 +26,15 @@ class TextTraining(TrainingOptions):
         default=None, ge=8, description="Tokens of the longer side in a batch, padding counted; found when not given."
     )
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="Share of probability given to all tokens.")
+
+
+class AnswerTraining(TrainingOptions):
+    """How a model that answers for texts, with a class for each or a tag for each word, is trained."""
+
+    best_by: str = Field(default="accuracy", description="The validation measure that says which weights are best.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
+    )
 
 
 def cut_words(kind: str, text: str) -> list[str]:

@@ -7,7 +7,8 @@ from pydantic import Field, model_validator
 from regard.base.recipe import TextRecipe
 from regard.data.labelled.options import LabelledData
 from regard.models.text.inputs import InputOptions
-from regard.training.options import OptimizerOptions, TrainingOptions
+from regard.tasks.text import AnswerTraining
+from regard.training.options import OptimizerOptions
 
 
 class ClassificationOptimizer(OptimizerOptions):
@@ -20,16 +21,12 @@ class ClassificationOptimizer(OptimizerOptions):
     warmup: int = Field(default=0, ge=0, description="Steps in which the learning rate rises from zero.")
 
 
-class ClassificationTraining(TrainingOptions):
+class ClassificationTraining(AnswerTraining):
     """How the classes of texts are learnt."""
 
     steps: int = Field(default=2000, ge=1, description="Updates of the weights in the whole run.")
     batch: int = Field(default=50, ge=1, le=2**16, description="Texts in a batch.")
     validate_every: int = Field(default=100, ge=1, description="Steps between validations.")
-    best_by: str = Field(default="accuracy", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
-    )
     optimizer: ClassificationOptimizer = Field(default_factory=ClassificationOptimizer, description="The optimiser.")
 
 

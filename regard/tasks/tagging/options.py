@@ -8,7 +8,8 @@ from regard.base.recipe import TextRecipe
 from regard.data.tagging.options import TaggingData
 from regard.models.text.inputs import InputOptions
 from regard.tasks.tagging.measures import OF_SPANS
-from regard.training.options import OptimizerOptions, TrainingOptions
+from regard.tasks.text import AnswerTraining
+from regard.training.options import OptimizerOptions
 
 
 class TaggingOptimizer(OptimizerOptions):
@@ -21,7 +22,7 @@ class TaggingOptimizer(OptimizerOptions):
     warmup: int = Field(default=100, ge=0, description="Steps in which the learning rate rises from zero.")
 
 
-class TaggingTraining(TrainingOptions):
+class TaggingTraining(AnswerTraining):
     """What taggers are told of their training."""
 
     steps: int = Field(default=3000, ge=1, description="Updates of the weights in the whole run.")
@@ -34,10 +35,6 @@ class TaggingTraining(TrainingOptions):
         le=1,
         description="With model.previous_label, the share of words that are given the model's own tag before them "
         "while training, and not the true one (scheduled sampling).",
-    )
-    best_by: str = Field(default="accuracy", description="The validation measure that says which weights are best.")
-    precision: Literal["auto", "float32", "bf16"] = Field(
-        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
     )
     optimizer: TaggingOptimizer = Field(default_factory=TaggingOptimizer, description="The optimiser.")
 
