@@ -189,7 +189,9 @@ def recipe_of(name: str, settings: Settings, repeat: str, places: Places) -> dic
     """The recipe of one run, as a table; a setting `recipe=NAME` says which one it is, if not that of the set."""
     named = dict(setting.split("=", 1) for setting in settings).get("recipe", name)
     others = [setting for setting in settings if not setting.startswith("recipe=")]
-    table = apply_settings(read_table(RECIPES / f"{named}.toml"), [*others, repeat])
+    table = read_table(RECIPES / f"{named}.toml")
+    table["data"].pop("vectors", None)  # a row says itself which ones it begins with
+    table = apply_settings(table, [*others, repeat])
     table["training"]["device"] = "cpu" if table["family"] == "bag" else places.device
     if places.most_steps is not None:
         table["training"] |= {"steps": places.most_steps, "validate_every": places.most_steps}
