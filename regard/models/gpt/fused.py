@@ -56,7 +56,8 @@ def fused_states(network: GPT, tokens: Int[Tensor, "row time"]) -> Float[Tensor,
 
 def _look_back(projected: Float[Tensor, "row time 3 head depth"], dropout: float) -> Float[Tensor, "place width"]:
     """softmax(Q Kᵀ / √depth) V over the places up to one's own, heads side by side."""
-    query, key, value = projected.transpose(1, 3).unbind(2)
+    # Parted before they are turned, so that the gradients of the three come together in the order of `projected`.
+    query, key, value = (part.transpose(1, 2) for part in projected.unbind(2))
     with sdpa_kernel(BACKENDS, set_priority=True):
         context = F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True)
     return context.transpose(1, 2).flatten(2).flatten(0, 1)
