@@ -113,6 +113,14 @@ def test_what_is_told_is_the_first_of_what_is_written(model: LanguageModel, sear
     assert [each.score for each in heard] == pytest.approx(found[0].token_scores[: len(heard)])
 
 
+def test_a_long_prompt_is_told_from_its_end_and_in_time(model: LanguageModel) -> None:
+    words = ["the", "cat", "sat", "."] * 500
+    read = model.read_prompt(PromptRequest(prompt=" ".join(words)))
+    assert len(read.tokens) == 1000
+    assert "".join(each.text for each in read.tokens) == " the cat sat ." * 250
+    assert read.next[0].text
+
+
 def test_a_letter_of_several_bytes_comes_with_its_last(tmp_path: Path) -> None:
     task, heard = network_in(tmp_path), list[WrittenToken]()
     task.tokeniser = ByteTokeniser()

@@ -309,7 +309,7 @@ class NextTokenAnswer(DoorAnswer):
 
 
 class PromptAnswer(DoorAnswer):
-    """What a model makes of a prompt: its tokens, and those that may come next, the likeliest first.
+    """What a model makes of a prompt: its last thousand tokens, and those that may come next, the likeliest first.
 
     What is chosen of them is added to `stem`, the prompt as it is gone on with. `perplexity` says among how many
     tokens alike the next one would be as hard to guess. `room` is how many may be written before the context is full

@@ -13,8 +13,10 @@ from regard.decoding.options import DecodingOptions, DrawOptions, SamplingOption
 from regard.tasks.language.batches import Prompts
 from regard.tasks.language.language_task import ENDLESS
 from regard.verbs.generate.continuing import Continues, Forgets, read_prompts, stem_of
-from regard.verbs.generate.telling import Teller, WrittenToken
+from regard.verbs.generate.telling import BROKEN, Teller, WrittenToken, last_line
 from regard.verbs.requests.generate import PromptRequest
+
+_MOST_TOLD = 1000  # tokens of a prompt
 
 
 class ReadsPrompts(Continues, Protocol):
@@ -41,7 +43,7 @@ class NextToken:
 
 @dataclass(frozen=True)
 class ReadPrompt:
-    """The tokens of a prompt and those that may follow it, the likeliest first.
+    """The tokens of a prompt, of a long one the last thousand, and those that may follow it, the likeliest first.
 
     `stem` is the prompt as it is gone on with; `others` are the tokens that have no name here, and `others_share` is
     the probability of them all. `perplexity` is of the next token: among how many alike it would be as hard to guess.
@@ -71,17 +73,16 @@ def read_prompt(task: ReadsPrompts, request: PromptRequest) -> ReadPrompt:
     batch = read_prompts(task, [request.prompt], request.when_full)
     (read,) = batch.tokens
     room = int(task.limits(batch, DecodingOptions())) - 1  # without the end; refuses what is longer than the context
-    before = task.write(read)
     own, order = next_log_probabilities(task, batch).sort(descending=True, stable=True)
     shares, drawn = own.exp(), _drawn(own, request.sample)
     possible = int(own.isfinite().sum())
     numbers = order[: min(request.shown, possible)].tolist()
     entropy = -(shares[:possible] * own[:possible]).sum()
     return ReadPrompt(
-        stem_of(request.prompt, before),
+        stem_of(request.prompt, task.write(read)),
         _read_tokens(task, read),
         [
-            NextToken(name, _added(task, read, before, number), float(shares[rank]), drawn[rank], number == task.end)
+            NextToken(name, _added(task, read, number), float(shares[rank]), drawn[rank], number == task.end)
             for rank, (number, name) in enumerate(zip(numbers, task.tokeniser.pieces(numbers), strict=True))
         ],
         possible - len(numbers),
@@ -100,12 +101,14 @@ def _drawn(log_probabilities: Tensor, options: DrawOptions | None) -> list[float
 
 
 def _read_tokens(task: ReadsPrompts, read: Sequence[int]) -> list[WrittenToken]:
-    """The tokens of a prompt as if they had been written one by one."""
+    """The last tokens of a prompt as if they had been written one by one."""
     found: list[WrittenToken] = []
-    Teller(task, [], found.append).finish(read, task.prompt_scores(read).tolist())
+    first = max(0, len(read) - _MOST_TOLD)
+    Teller(task, read[:first], found.append).finish(read[first:], task.prompt_scores(read)[first:].tolist())
     return found
 
 
-def _added(task: Any, read: Sequence[int], before: str, number: int) -> str:
-    added = task.write([*read, number]).removeprefix(before)
-    return "" if "\N{REPLACEMENT CHARACTER}" in added else added
+def _added(task: Any, read: Sequence[int], number: int) -> str:
+    line = last_line(read, task.end)
+    added = task.write([*line, number]).removeprefix(task.write(line))
+    return "" if BROKEN in added else added

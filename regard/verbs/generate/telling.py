@@ -8,7 +8,8 @@ from torch import Tensor
 
 from regard.protocols import State, Stepwise
 
-_BROKEN = "\N{REPLACEMENT CHARACTER}"  # ends a text whose last letter lacks some of its bytes
+BROKEN = "\N{REPLACEMENT CHARACTER}"  # ends a text whose last letter lacks some of its bytes
+_LOOKED_BACK = 512  # tokens of a line by which it is decided how the next one is written
 
 
 @dataclass(frozen=True)
@@ -42,22 +43,36 @@ class Overheard:
         return self._last, state
 
 
+def last_line(tokens: Sequence[int], end: int) -> list[int]:
+    """What decides how the next token is written, in time that does not grow with the text: the end of the last line.
+
+    Of the spaces around a quotation mark alone more could matter: whether one was opened before.
+    """
+    recent = list(tokens[-_LOOKED_BACK:])
+    return recent[len(recent) - recent[::-1].index(end) :] if end in recent else recent
+
+
 class Teller:
     """Tells of the tokens that are written after a prompt, first as they are heard, in the end all that are left."""
 
     def __init__(self, task: Any, read: Sequence[int], tell: Callable[[WrittenToken], None]) -> None:
         self._task, self._tell = task, tell
-        self._tokens, self._text = list(read), task.write(read)
+        self._begin_at(last_line(read, task.end))
         self._told = 0
+
+    def _begin_at(self, line: list[int]) -> None:
+        self._line, self._text = line, self._task.write(line)
 
     def hear(self, token: int, score: float) -> None:
         """Tell of one more token."""
-        self._tokens.append(token)
         self._told += 1
-        text = self._task.write(self._tokens)
-        added = "" if text.endswith(_BROKEN) else text.removeprefix(self._text)
+        self._line.append(token)
+        text = self._task.write(self._line)
+        added = "" if text.endswith(BROKEN) else text.removeprefix(self._text)
         if added:
             self._text = text
+            if token == self._task.end or len(self._line) > 2 * _LOOKED_BACK:
+                self._begin_at(last_line(self._line, self._task.end))
         (name,) = self._task.tokeniser.pieces([token])
         self._tell(WrittenToken(name, added, score))
 
