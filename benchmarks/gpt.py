@@ -8,8 +8,8 @@ A token takes 6 N + 12 · layers · width · context floating-point operations, 
 (Chowdhery et al. 2022, PaLM, appendix B; that attention is causal is not counted in its favour). The chip's rate is
 that of the product of two square bf16 matrices, measured here.
 
-`--generate` times writing instead: texts of 256 tokens after prompts of 32, one at a time and 64, drawn and greedy, by
-our captured steps and by `generate`, both in bf16 with the same weights.
+`--generate` times writing instead: texts of 128 tokens after prompts of 32, one at a time and 64, drawn and greedy, by
+our captured steps and by `generate`, both in bf16 with weights drawn at random.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from regard.training.passes import Passes
 from regard.verbs.generate.lines import PastEnds
 
 VOCABULARY, SQUARE = 50_257, 8192
-PROMPT, WRITTEN = 32, 256  # tokens of a prompt, and of what is written after it
+PROMPT, WRITTEN = 32, 128  # tokens of a prompt, and of what is written after it
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 Update = Callable[[StreamBatch], None]
 

@@ -13,11 +13,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.attention.heads import Cache
-from regard.attention.positions import alibi_slopes
 from regard.models.gpt import memory as remembered
 from regard.models.gpt.network import GPT, Block
 from regard.models.language import Memory
-from regard.models.transformer.reserved import NOBODY, NOWHERE, Writers, own_past, room_like
+from regard.models.transformer.reserved import NOBODY, NOWHERE, Writers, own_past, room_like, slopes_on
 
 SHORT = 64  # prompts up to this length are padded to a multiple of 16, longer ones to one of 64
 
@@ -110,4 +109,4 @@ def _penalties(network: GPT, reserved: Reserved, copies: int, length: int) -> Fl
     written = torch.arange(length, device=device).repeat_interleave(copies)
     keys = torch.cat([torch.arange(-before, 0, device=device), written])
     distance = (reserved.place[:1] - keys).abs()
-    return (alibi_slopes(network.options.heads).to(device)[:, None, None] * distance)[None]
+    return (slopes_on(network.options.heads, device) * distance)[None]

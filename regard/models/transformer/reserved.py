@@ -69,7 +69,7 @@ def write(
     mine = own_past(writers.view(sentences, copies, length), states.dtype)
     if network.options.positions == "alibi":
         distance = place - torch.arange(length, device=place.device).repeat_interleave(copies)
-        mine = mine - _slopes(network.options.decoder_heads or network.options.heads, place.device) * distance.abs()
+        mine = mine - slopes_on(network.options.decoder_heads or network.options.heads, place.device) * distance.abs()
         mine = mine.to(states.dtype)
     for number, block in enumerate(network.decoder):
         assert isinstance(block, DecoderBlock)
@@ -129,7 +129,8 @@ def _table(length: int, width: int, dtype: torch.dtype, device: torch.device) ->
 
 @cache
 @torch.inference_mode(False)
-def _slopes(heads: int, device: torch.device) -> Float[Tensor, "head 1 1"]:
+def slopes_on(heads: int, device: torch.device) -> Float[Tensor, "head 1 1"]:
+    """ALiBi's slopes where a captured step, which can copy nothing from the host, finds them."""
     return alibi_slopes(heads).to(device)[:, None, None]
 
 
