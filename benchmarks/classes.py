@@ -116,12 +116,7 @@ def berts(name: str, places: Places) -> Iterable[Row]:
     """A BERT that was trained on masked words before, and the same network from scratch, by the recipe NAME-bert."""
     # That model has not read the test and the validation part of fold 0, and may have read those of others.
     repeats = SEEDS if name == "movie-reviews" else ()
-    pools = [()] if name == "conll2000" else [(f"model.pooling={pooling}",) for pooling in ("first", "mean")]
-    choices = tuple(
-        (f"recipe={name}-bert", f"training.optimizer.learning_rate={rate}", *pool)
-        for pool in pools
-        for rate in BERT_RATES
-    )
+    choices = tuple((f"recipe={name}-bert", f"training.optimizer.learning_rate={rate}") for rate in BERT_RATES)
     if places.bert is not None:
         yield Row("bert", tuple((*each, f"start_from={places.bert}") for each in choices), places.bert, repeats)
     yield Row("bert, from scratch", choices, repeats=repeats)

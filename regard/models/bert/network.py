@@ -1,7 +1,7 @@
 """BERT (Devlin et al. 2019, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding").
 
-Departures: whether one text follows another is not learnt (as in RoBERTa, Liu et al. 2019), and one vector of a text
-may be the mean or the maximum of its states instead of that of [CLS].
+Departures: whether one text follows another is not learnt (as in RoBERTa, Liu et al. 2019), one vector of a text may be
+the mean or the maximum of its states instead of that of [CLS], and the learned positions begin as sinusoids.
 """
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from regard.attention import Lengths
 from regard.attention.heads import MultiHead
+from regard.attention.positions import sinusoids
 from regard.models.bert.framing import Framed, Marks, frame, keep_ends, room_for_text
 from regard.models.bert.options import BertOptions
 from regard.models.parts import ACTIVATIONS
@@ -41,8 +42,11 @@ class Bert(OrderedReader):
         self.blocks = nn.ModuleList(EncoderBlock(options.of_blocks()) for _ in range(options.layers))
         self.pooler = nn.Linear(options.width, options.width) if options.pooler and pools else None
         _initialise(options, *self.modules())
-        for table in (self.tokens, self.places, self.segments):
+        for table in (self.tokens, self.segments):
             nn.init.normal_(table, std=_SPREAD)
+        with torch.no_grad():
+            # Neighbours are a turn apart from the start: from places drawn by chance, looking at them is learnt late.
+            self.places.copy_(sinusoids(torch.arange(options.longest), options.width) * _SPREAD * 2**0.5)
 
     @property
     def device(self) -> torch.device:
