@@ -36,16 +36,6 @@ SHOWN = 10  # ways to fill the masks of a text that are told
 _MEASURED_KEY = (0, 0)  # of masks that are only measured: the same for every run
 
 
-class PreparedMasks(PreparedText):
-    """Text whose lines, where they are shown to people as examples, have a mask in the place of their longest word."""
-
-    def unlearnt_texts(self) -> Iterator[str]:
-        for words in map(str.split, super().unlearnt_texts()):
-            if words:
-                words[words.index(max(words, key=len))] = MASK
-                yield " ".join(words)
-
-
 class MaskedTokens(nn.Module):
     """A network that fills masks, its tokeniser, and how it learns."""
 
@@ -86,7 +76,7 @@ class MaskedTokens(nn.Module):
         start: Mapping[str, bytes] | None,
     ) -> PreparedText:
         given = _tokeniser_of(recipe, start) if start else None
-        return PreparedMasks(**vars(prepare_text(recipe.data, folder, progress, remark, given)))
+        return prepare_text(recipe.data, folder, progress, remark, given)
 
     @classmethod
     def build(cls, recipe: MaskedRecipe, files: Mapping[str, bytes]) -> "MaskedTokens":
