@@ -93,6 +93,17 @@ def test_a_token_is_chosen_by_click_or_key_and_undone(page: Browser, server: Pre
     assert wished(page)["prompt"] == "one two"
 
 
+def test_what_is_typed_is_not_lost_by_a_choice_that_came_too_early(page: Browser) -> None:
+    page.run(
+        "const field = document.getElementById('prompt'); field.value += ' three';"
+        "field.dispatchEvent(new Event('input')); document.querySelector('.pick').click()"
+    )
+    assert prompt(page) == "one two three"
+    page.wait("return document.querySelector('.pick').textContent", wanted="·4")
+    page.find(".pick").click()
+    assert prompt(page) == "one two three 4"
+
+
 def test_typing_is_read_after_a_pause_and_lines_end_by_choice(page: Browser, server: Pretending) -> None:
     page.find("#prompt").send_keys(" three")
     page.wait("return document.querySelector('.pick').textContent", wanted="·4")

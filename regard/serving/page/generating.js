@@ -45,8 +45,9 @@ async function write(writer) {
   if (writer.prompt === wanted) await goOn(writer, wanted, { ...searchWanted(), ...fullnessWanted(writer.model) });
 }
 
-/** Have the prompt be another text, as a step that can be undone. */
-function choose(text, called) {
+/** Have the prompt be another text, as a step that can be undone; not where something was typed since it was read. */
+function choose(from, text, called) {
+  if (from !== prompt()) return;
   steps.push({ before: prompt(), after: text });
   byId("prompt").value = text;
   byId("prompt-told").textContent = say("prompt.added", { text: called });
@@ -88,7 +89,7 @@ function arrangeWriters(names) {
   const chosen = models.filter(({ name }) => names.includes(name));
   writers = chosen.map((model) => kept.get(model.name) ?? makeWriter(model, heard));
   byId("writers").replaceChildren(...writers.map(({ root }) => root));
-  showKnowledge(byId("generate-knowing"), chosen, (text) => choose(text, text));
+  showKnowledge(byId("generate-knowing"), chosen, (text) => choose(prompt(), text, text));
 }
 
 function modelChoice() {

@@ -1,6 +1,6 @@
 // One language model over the prompt: how probable it finds each token of it, what may come next, and how it goes on.
 
-import { button, element, percent, reachable } from "./common.js";
+import { button, element, percent, reachable, walkable } from "./common.js";
 import { savable } from "./saving.js";
 import { ask, listen, Refusal } from "./server.js";
 import { duration, say } from "./texts.js";
@@ -14,8 +14,8 @@ const GAP = "·"; // shows a space that a token begins with
 const shareOf = (score) => (score === null ? 0 : Math.exp(score));
 
 /**
- * A new panel. `heard` has `chosen` (the prompt with a token or a text more, and what that is called) and `changed`
- * (whether it writes).
+ * A new panel. `heard` has `chosen` (the prompt that was read, the same with a token or a text more, and what that is
+ * called), `wanted` (it is to go on) and `changed` (whether it writes).
  */
 export function makeWriter(model, heard) {
   const name = element("h2", {}, model.name, " ");
@@ -182,7 +182,7 @@ function showNext(writer) {
   if (room !== null) sentences.push(say("writer.room", { count: room }));
   if (forgotten) sentences.push(say("writer.prompt_forgotten", { count: forgotten }));
   writer.rest.textContent = sentences.join(" ");
-  const picks = [...writer.table.querySelectorAll(".pick")];
+  const picks = [...writer.table.querySelectorAll(".pick:enabled")];
   reachable(picks, picks[0]);
   if (wasThere) picks[0]?.focus();
 }
@@ -225,7 +225,7 @@ function listenToWriter(writer) {
   const { table, text, goes, takes, heard } = writer;
   table.addEventListener("click", ({ target }) => {
     const each = writer.read?.next[target.closest(".pick")?.dataset.place];
-    if (each?.text) heard.chosen(writer.read.stem + each.text, nameOf(each));
+    if (each?.text) heard.chosen(writer.prompt, writer.read.stem + each.text, nameOf(each));
   });
   table.addEventListener("keydown", (event) => {
     const picks = [...table.querySelectorAll(".pick:enabled")];
@@ -239,23 +239,17 @@ function listenToWriter(writer) {
   const takeUpTo = (place) => {
     const stem = writer.read?.stem ?? "";
     const taken = writer.written.slice(0, place + 1).map((token) => token.text).join("");
-    heard.chosen(stem + taken, say("writer.taken", { count: place + 1, model: writer.model.name }));
+    heard.chosen(writer.prompt, stem + taken, say("writer.taken", { count: place + 1, model: writer.model.name }));
   };
   takes.addEventListener("click", () => takeUpTo(writer.written.length - 1));
   text.addEventListener("click", ({ target }) => {
     if (target.dataset.place !== undefined) takeUpTo(Number(target.dataset.place));
   });
+  walkable(text, ".continued");
   text.addEventListener("keydown", (event) => {
-    if (event.target.dataset.place === undefined) return;
-    const spans = [...text.querySelectorAll(".continued")];
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const to = spans[spans.indexOf(event.target) + step];
-    if (event.key === "Enter" || event.key === " ") event.target.click();
-    else if (!to) return;
+    if (event.target.dataset.place === undefined || !["Enter", " "].includes(event.key)) return;
     event.preventDefault();
-    if (!to) return;
-    reachable(spans, to);
-    to.focus();
+    event.target.click();
   });
   goes.addEventListener("click", () => heard.wanted(writer));
 }
