@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from regard.attention.watch import count_gazes, is_watched, without_watching
 from regard.base.notebook import Results
 from regard.model import Model
 from regard.tasks.language.options import LanguageRecipe
@@ -10,6 +11,7 @@ from regard.verbs.generate.continuing import Generated, generate, generate_aloud
 from regard.verbs.generate.prompts import ReadPrompt, read_prompt
 from regard.verbs.generate.scoring import ScoredText, score_texts
 from regard.verbs.generate.telling import WrittenToken
+from regard.verbs.place_names import name_rows
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 
 
@@ -32,7 +34,7 @@ class LanguageModel(Model):
         """The texts that go on with each prompt, best first or in the order drawn.
 
         They are drawn at random, by options of sampling such as {"temperature": 0.7, "seed": 3}, unless something is
-        said of a beam.
+        said of a beam. Under `watching` one more pass over the first text of each prompt shows every attention.
         """
         given = {
             "prompt": list(prompts),
@@ -44,7 +46,18 @@ class LanguageModel(Model):
             "n_best": n_best,
         }
         table = {name: value for name, value in given.items() if value is not None}
-        return Results(self.generate_by(GenerateRequest.read(table)))
+        with without_watching():
+            found = Results(self.generate_by(GenerateRequest.read(table)))
+        if is_watched() and "look" in self.verbs:
+            self._read_named([texts[0].text for texts in found])
+        return found
+
+    def _read_named(self, texts: Sequence[str]) -> None:
+        """Read each text for whoever watches, and name its tokens."""
+        for text in texts:
+            since, batch = count_gazes(), self.task.read([text])
+            self.task.foresee(batch)
+            name_rows(since, [self.task.sides(batch, ())])
 
     def generate_by(self, request: GenerateRequest, number: int = 0) -> Iterator[list[Generated]]:
         """The same for a request, prompt after prompt; what is drawn depends on their numbers, from this one on."""
@@ -60,4 +73,4 @@ class LanguageModel(Model):
 
     def score(self, texts: Sequence[str]) -> list[ScoredText]:
         """How probable each text is, as a sentence from its beginning to its end."""
-        return score_texts(self.task, texts)
+        return Results(score_texts(self.task, texts))

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from regard.base.notebook import paragraph, tokens_by_probability
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.tasks.language.batches import Sentences, sentences_of
 from regard.tasks.language.measures import perplexity
@@ -29,6 +30,13 @@ class ScoredText:
     tokens: list[str]
     token_scores: list[float]
     unknown: int  # tokens of it that the model does not know
+
+    def __repr__(self) -> str:
+        return f"ScoredText({self.text!r}, score {self.score:.3f}, perplexity {self.perplexity:.1f})"
+
+    def _repr_html_(self) -> str:
+        told = f"score {self.score:.3f}, perplexity {self.perplexity:.1f}"
+        return tokens_by_probability(self.tokens, self.token_scores) + paragraph(told, light=True)
 
     @property
     def perplexity(self) -> float:
