@@ -138,8 +138,8 @@ def test_gazes_show_their_first_row_as_a_page(model: Any) -> None:
     assert "the first of 2 rows" in shown(gazes)
     assert list(modes_in(shown(gazes[-1]))["tokens"]) == ["cross"]
     assert "Nothing was looked at" in shown(Gazes())
-    unnamed = modes_in(shown(Gaze("look", "answer", "source", torch.ones(1, 1, 1, 2) / 2)))["tokens"]
-    assert unnamed["answer to source"]["columns"] == ["1", "2"]
+    unnamed = modes_in(shown(Gaze("look", "one", "other", torch.ones(1, 1, 1, 2) / 2)))["tokens"]
+    assert unnamed["one to other"]["columns"] == ["1", "2"]
 
 
 def test_look_gives_what_the_command_draws(model: Any, trained: Path, tmp_path: Path) -> None:
