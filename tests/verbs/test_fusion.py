@@ -30,6 +30,10 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "model": {"layers": 1, "embedding": 12, "width": 12},
         "training": {"steps": 4, "batch": 4, "span": 12, "validate_every": 4, "optimizer": {"warmup": 2}},
     },
+    "gpt": {
+        "model": {"layers": 1, "width": 8, "heads": 2, "context": 64},
+        "training": {"steps": 1, "batch": 2, "validate_every": 1, "optimizer": {"warmup": 1}},
+    },
 }
 
 
