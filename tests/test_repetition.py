@@ -1,0 +1,22 @@
+"""How much a text repeats itself, as benchmarks/continuations.py counts it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+from continuations import repeated_share, words_of
+
+
+def test_shares_on_paper() -> None:
+    """Of ab ba ab ba ab two are new; of aba bab aba bab two."""
+    assert repeated_share(list("ababab"), 2) == pytest.approx(3 / 5)
+    assert repeated_share(list("ababab"), 3) == pytest.approx(2 / 4)
+    assert repeated_share(list("abcdef"), 2) == 0
+    assert repeated_share(["a"], 2) == 0
+
+
+def test_who_writes_empty_lines_alone_repeats_himself() -> None:
+    assert words_of("I am,\nmy lord") == ["I", "am,", "\n", "my", "lord"]
+    assert repeated_share(words_of("\n" * 11), 2) == pytest.approx(0.9)
