@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("models", type=Path, nargs="+")
     parser.add_argument("--prompt", default="ROMEO:\nI am")
     parser.add_argument("--tokens", type=int, default=220)
-    parser.add_argument("--shown", type=int, default=220, help="characters of each text that are shown")
+    parser.add_argument("--shown", type=int, default=160, help="characters of each text that are shown")
     parser.add_argument("--prompts", type=int, default=32, help="prompts over which is measured")
     parser.add_argument("--orders", type=int, nargs="+", default=[2, 4])
     parser.add_argument("--json", type=Path, help="file for everything that was written")
@@ -97,10 +97,10 @@ def main() -> None:
     for name, model in models.items():
         assert isinstance(model, LanguageModel)
         found[name] = {kind: write_on(model, prompts, own, asked.tokens) for kind, own in SEARCHES.items()}
-    for name, by_search in found.items():
-        print(f"### {name}\n")
-        for kind, texts in by_search.items():
-            print(f"**{kind}**\n\n```text\n{asked.prompt}{texts[0].text[: asked.shown].rstrip()}\n```\n")
+    for kind in SEARCHES:
+        print(f"### {kind}\n")
+        for name, by_search in found.items():
+            print(f"{name}:\n\n```text\n{asked.prompt}{by_search[kind][0].text[: asked.shown].rstrip()}\n```\n")
     columns = [f"repeated {order}-grams" for order in asked.orders]
     print(f"| model | search | {' | '.join(columns)} | log p of a token |")
     print(f"| {' | '.join(['---'] * (len(columns) + 3))} |")

@@ -53,13 +53,13 @@ ChannelWeight = Annotated[float | None, typer.Option(help="How much the channel 
 Prior = Annotated[
     Path | None, typer.Option(help="With --channel: a language model of the outputs, which reranks too.", metavar="LM")
 ]
-PriorWeight = Annotated[float | None, typer.Option(help="How much that language model counts (0.3).", min=0, max=1e6)]
+PriorWeight = Annotated[float | None, typer.Option(help="How much that language model counts (0.2).", min=0, max=1e6)]
 Fuse = Annotated[
     Path | None,
     typer.Option(help="A language model of the same tokens, which has its say at each step.", metavar="LM"),
 ]
 FuseWeight = Annotated[
-    float | None, typer.Option(help="How much the language model counts (0.2); 0 is not at all.", min=0, max=1e6)
+    float | None, typer.Option(help="How much the language model counts (0.1); 0 is not at all.", min=0, max=1e6)
 ]
 
 SplitSentences = Annotated[bool, typer.Option("--split-sentences", help="Translate each sentence of a line alone.")]

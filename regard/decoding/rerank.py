@@ -53,7 +53,7 @@ class Channel:
     """How noisy-channel reranking weighs its three models (Yee et al. 2019)."""
 
     backward: float = 1.0  # weight of log p(source | output)
-    language_model: float = 0.3  # weight of log p(output)
+    language_model: float = 0.0  # weight of log p(output), where a language model is asked
 
 
 def noisy_channel(

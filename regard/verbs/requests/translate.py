@@ -14,8 +14,8 @@ from regard.verbs.requests.searches import OF_BEAMS, SearchTable
 LongTexts = Literal["split", "truncate", "refuse"]
 Weight = Annotated[float, Field(ge=0, le=1e6)]
 SAMPLES = 32  # what minimum Bayes risk chooses among
-FUSE_WEIGHT = 0.2  # how much a language model counts beside a translator
-PRIOR_WEIGHT = 0.3  # and beside a channel model
+FUSE_WEIGHT = 0.1  # how much a language model counts beside a translator
+PRIOR_WEIGHT = 0.2  # and beside a channel model
 
 
 def _check_metric(name: str) -> str:
