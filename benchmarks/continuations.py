@@ -3,15 +3,15 @@
     .venv/bin/python benchmarks/continuations.py runs/ngram-shakespeare runs/lstm-shakespeare runs/gpt-shakespeare
 
 First the texts for one prompt; then, over many prompts from the models' own validation text, the share of n-grams of
-words that stood in the same text before, the end of a line being a word, and how probable the model finds what it
-wrote. Both are Markdown.
+words that stood in the same text before, the end of a line being a word; the share of words that the training text
+does not have; and how probable the model finds what it wrote. Both are Markdown.
 """
 
 import argparse
 import json
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -41,14 +41,21 @@ class Continuation:
     text: str
     log_probability: float  # mean of a token
 
-    def repeated(self, order: int) -> float:
-        """The share of its n-grams of words that stood in it before."""
-        return repeated_share(words_of(self.text), order)
-
 
 def words_of(text: str) -> list[str]:
     """What spaces part, and the ends of lines: who writes nothing but empty lines repeats himself too."""
     return re.findall(r"\S+|\n", text)
+
+
+def invented_share(text: str, known: Collection[str]) -> float:
+    """The share of its words, whatever their case, that are not known; the last may be cut off and does not count."""
+    words = spelled(text)[:-1]
+    return sum(word not in known for word in words) / len(words) if words else 0.0
+
+
+def spelled(text: str) -> list[str]:
+    """Words of letters alone, in lower case."""
+    return re.findall(r"[^\W\d_]+", text.lower())
 
 
 def repeated_share(words: Sequence[str], order: int) -> float:
@@ -72,11 +79,14 @@ def prompts_of(model: LanguageModel, count: int) -> list[str]:
     return found[:: max(1, len(found) // count)][:count]
 
 
-def natural_repetition(model: LanguageModel, tokens: int, orders: Sequence[int]) -> list[float]:
-    """How much the validation text itself repeats, in pieces as long as what is written."""
-    text = "\n".join(line.text for line in lines_of_split(model.recipe.data, "valid"))
-    pieces = [words_of(text[start : start + tokens]) for start in range(0, len(text) - tokens, tokens)]
-    return [statistics.mean(repeated_share(piece, order) for piece in pieces) for order in orders]
+def measures_of(texts: Sequence[str], known: Collection[str], orders: Sequence[int]) -> list[str]:
+    """The shares of repeated n-grams, and of invented words, means over texts."""
+    repeated = [statistics.mean(repeated_share(words_of(text), order) for text in texts) for order in orders]
+    return [f"{share:.1%}" for share in [*repeated, statistics.mean(invented_share(text, known) for text in texts)]]
+
+
+def text_of(model: LanguageModel, split: str) -> str:
+    return "\n".join(line.text for line in lines_of_split(model.recipe.data, split))
 
 
 def main() -> None:
@@ -101,16 +111,18 @@ def main() -> None:
         print(f"### {kind}\n")
         for name, by_search in found.items():
             print(f"{name}:\n\n```text\n{asked.prompt}{by_search[kind][0].text[: asked.shown].rstrip()}\n```\n")
-    columns = [f"repeated {order}-grams" for order in asked.orders]
+    known = set(spelled(text_of(first, "train")))
+    columns = [*(f"repeated {order}-grams" for order in asked.orders), "invented words"]
     print(f"| model | search | {' | '.join(columns)} | log p of a token |")
     print(f"| {' | '.join(['---'] * (len(columns) + 3))} |")
     for name, by_search in found.items():
         for kind, texts in by_search.items():
-            shares = [statistics.mean(each.repeated(order) for each in texts[1:]) for order in asked.orders]
+            shares = measures_of([each.text for each in texts[1:]], known, asked.orders)
             likely = statistics.mean(each.log_probability for each in texts[1:])
-            print(f"| {name} | {kind} | {' | '.join(f'{share:.1%}' for share in shares)} | {likely:.2f} |")
-    natural = " | ".join(f"{share:.1%}" for share in natural_repetition(first, asked.tokens, asked.orders))
-    print(f"| the validation text itself | – | {natural} | – |")
+            print(f"| {name} | {kind} | {' | '.join(shares)} | {likely:.2f} |")
+    valid, size = text_of(first, "valid"), asked.tokens
+    pieces = [valid[start : start + size] for start in range(0, len(valid) - size, size)]
+    print(f"| the validation text itself | – | {' | '.join(measures_of(pieces, known, asked.orders))} | – |")
     if asked.json:
         written = {name: {kind: [each.text for each in own] for kind, own in by.items()} for name, by in found.items()}
         table = {"prompts": prompts, "texts": written}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-from continuations import repeated_share, words_of
+from continuations import invented_share, repeated_share, words_of
 
 
 def test_shares_on_paper() -> None:
@@ -20,3 +20,9 @@ def test_shares_on_paper() -> None:
 def test_who_writes_empty_lines_alone_repeats_himself() -> None:
     assert words_of("I am,\nmy lord") == ["I", "am,", "\n", "my", "lord"]
     assert repeated_share(words_of("\n" * 11), 2) == pytest.approx(0.9)
+
+
+def test_an_invented_word_is_one_that_is_not_known() -> None:
+    """Of I, am, mokz and the, the last one cut off."""
+    assert invented_share("I am; Mokz 'the", {"i", "am"}) == pytest.approx(1 / 3)
+    assert invented_share("", set()) == 0
