@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator
 from dataclasses import asdict
 from functools import partial
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,6 +29,9 @@ from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import Event, EventStream, json_response, note_failure
 from regard.serving.served import Served
 from regard.verbs.requests.generate import GenerateRequest
+
+if TYPE_CHECKING:
+    from regard.verbs.generate.telling import WrittenToken
 
 
 async def generate(service: Service, request: Request) -> Response:
@@ -84,11 +88,11 @@ async def _told(service: Service, model: Served, body: GenerateBody, began: floa
     """Each token when it is written, and in the end the texts; who goes away stops the search at its next step."""
     loop, tokens = asyncio.get_running_loop(), asyncio.Queue[WrittenTokenAnswer | None]()
 
-    def put(token: WrittenTokenAnswer | None) -> None:
-        loop.call_soon_threadsafe(tokens.put_nowait, token)
+    def tell(token: "WrittenToken") -> None:
+        loop.call_soon_threadsafe(tokens.put_nowait, WrittenTokenAnswer(**asdict(token)))
 
     def work() -> list[GeneratedText]:
-        found = model.generate_aloud(body, lambda token: put(WrittenTokenAnswer(**asdict(token))))
+        found = model.generate_aloud(body, tell)
         return [GeneratedText(**each.as_dict()) for each in found]
 
     async with asyncio.timeout(service.limits.seconds):

@@ -65,10 +65,8 @@ function undo() {
 }
 
 function showState() {
-  const isWriting = writers.some((writer) => writer.isWriting);
   byId("undo").disabled = !steps.length;
-  byId("stop-writing").disabled = !isWriting;
-  byId("writers").classList.toggle("several", writers.length > 1);
+  byId("stop-writing").disabled = !writers.some(({ isWriting }) => isWriting);
 }
 
 // Which models stand side by side

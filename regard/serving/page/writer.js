@@ -165,8 +165,8 @@ function finish(writer, { texts: [best], seconds }) {
 
 /** A token as people read it: a space that it begins with as a dot, what has no letters by its name. */
 function nameOf({ token, text, end }) {
-  if (end || text === "\n") return say("tokens.line_end");
-  if (text === " ") return say("tokens.space");
+  if (end || text === "\n") return say("writer.line_end");
+  if (text === " ") return say("writer.space");
   return text.trim() ? text.replace(/^ /, GAP) : token;
 }
 
@@ -191,7 +191,7 @@ function showNext(writer) {
 function nextLine(each, place, most) {
   const { probability, drawn } = each;
   const label = say("writer.choose", { token: nameOf(each), share: percent(probability) });
-  const able = each.text ? {} : { disabled: "", title: say("tokens.part") };
+  const able = each.text ? {} : { disabled: "", title: say("writer.part") };
   const pick = button({ class: "pick", "data-place": place, "aria-label": label, ...able }, nameOf(each));
   return element("tr", {}, element("th", { scope: "row" }, pick), shareCell(probability, drawn, most));
 }
