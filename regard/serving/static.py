@@ -11,7 +11,7 @@ from regard.viewing.texts import Texts, in_every_language, read_texts
 
 # Packages and folders whose files a browser may get; all names differ.
 FOLDERS = (("regard.serving", "page"), ("regard.viewing", "page"))
-INDEX = "index.html"
+INDEX, DOCS = "index.html", "docs.html"  # the pages, which hold all texts
 _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -39,7 +39,7 @@ def page_files() -> dict[str, PageFile]:
         place = resources.files(package) / folder
         for entry in place.iterdir() if place.is_dir() else ():
             if entry.is_file() and not entry.name.startswith((".", "__")):
-                content = _with_texts(entry.read_text("utf-8")) if entry.name == INDEX else entry.read_bytes()
+                content = _with_texts(entry.read_text("utf-8")) if entry.name in (INDEX, DOCS) else entry.read_bytes()
                 found[entry.name] = PageFile(
                     content, _kind(entry.name), f'"{hashlib.sha256(content).hexdigest()[:32]}"'
                 )

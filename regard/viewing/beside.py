@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.cells import cell_len
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_token
 from regard.viewing.matrix import Matrix
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def _draw(axes: "Axes", matrix: Matrix, size: float) -> None:
     edges: dict[str, Any] = {} if many else {"edgecolors": "#e4e8ee", "linewidth": 0.4}
     axes.pcolormesh(matrix.weights, cmap=_COLOURS, vmin=0, vmax=1, rasterized=many, **edges)
     axes.invert_yaxis()
-    axes.set_yticks(np.arange(rows) + 0.5, [show_word(word) for word in matrix.rows])
-    axes.set_xticks(np.arange(columns) + 0.5, [show_word(word) for word in matrix.columns], rotation=90)
+    axes.set_yticks(np.arange(rows) + 0.5, [show_token(word) for word in matrix.rows])
+    axes.set_xticks(np.arange(columns) + 0.5, [show_token(word) for word in matrix.columns], rotation=90)
     axes.tick_params(length=0)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set(fontsize=size, color=INK, parse_math=False)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg")
 INK = "#222222"
 FAINT = "#b8b8b8"
+SOFT = "#6a6a6a"
 PALETTE = ("#1f5fa8", "#d1622b", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770", "#c04a6b", "#2a9aa8")
 # Characters that turn about what stands behind them, up to the end of a line; words are shown one by one.
 _TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
@@ -66,6 +67,15 @@ def show_word(word: str) -> str:
     return "".join(_sign(character) for character in word)
 
 
+# Tokens that stand for no letters, as people call them.
+_SYMBOLS = {"</s>": "end of sentence", "<s>": "beginning", "<unk>": "unknown word", "▁": "space"}
+
+
+def show_token(token: str) -> str:
+    """A word or a token as pictures have it: ▁ is the sign of a space, and what stands for no letters has a name."""
+    return _SYMBOLS.get(token) or show_word(token).replace("▁", "␣")
+
+
 def _sign(character: str) -> str:
     hidden = unicodedata.category(character) in ("Cc", "Cs", "Cn", "Zl", "Zp")
     turning = unicodedata.bidirectional(character) in _TURNING
@@ -78,7 +88,7 @@ def word_widths(words: Iterable[str], size: float) -> list[float]:
     from matplotlib.textpath import TextToPath
 
     font, measure = FontProperties(size=size), TextToPath()
-    return [measure.get_text_width_height_descent(show_word(word), font, False)[0] / 72 for word in words]
+    return [measure.get_text_width_height_descent(show_token(word), font, False)[0] / 72 for word in words]
 
 
 def runs_leftwards(words: Iterable[str]) -> bool:
@@ -97,7 +107,7 @@ def _lacking(texts: Iterable[str]) -> set[str]:
     from matplotlib.font_manager import findfont
 
     own = _characters(findfont(_FONT))
-    drawn = {character for text in texts for character in show_word(text) if not _is_shapeless(character)}
+    drawn = {character for text in texts for character in show_token(text) if not _is_shapeless(character)}
     return {character for character in drawn if ord(character) not in own}
 
 

@@ -16,7 +16,7 @@ from regard.viewing.canvas import (
     missing_glyphs,
     runs_leftwards,
     save_figure,
-    show_word,
+    show_token,
     word_widths,
 )
 from regard.viewing.matrix import Matrix
@@ -144,5 +144,5 @@ _ANCHORS = {
 def _write(axes: "Axes", words: Sequence[str], places: Sequence[tuple[float, float]], where: str) -> None:
     offset, across, along = _ANCHORS[where]
     for word, place in zip(words, places, strict=True):
-        text = axes.annotate(show_word(word), place, xytext=offset, textcoords="offset points", annotation_clip=False)
+        text = axes.annotate(show_token(word), place, xytext=offset, textcoords="offset points", annotation_clip=False)
         text.set(ha=across, va=along, fontsize=_SIZE, color=INK, parse_math=False)

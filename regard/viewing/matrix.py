@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, save_figure, show_word, word_widths
+from regard.viewing.canvas import FAINT, INK, SOFT, canvas, check_suffix, save_figure, show_token, word_widths
 from regard.viewing.canvas import missing_glyphs as missing_glyphs
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Matrix:
     rows: list[str]
     columns: list[str]
     weights: np.ndarray
+    axes: tuple[str, str] = ("", "")  # what rows and columns are
 
     def __post_init__(self) -> None:
         rows, columns = len(self.rows), len(self.columns)
@@ -80,6 +81,9 @@ def draw_matrix(matrix: Matrix, path: Path) -> set[str]:
         if max(matrix.weights.shape) <= _FEW:
             _write_numbers(axes, matrix.weights, size)
         axes.set_title(matrix.title, fontsize=max(size + 1, 11), pad=10, color=INK, parse_math=False)
+        axes.set_ylabel(matrix.axes[0], fontsize=size, color=SOFT)
+        axes.set_xlabel(matrix.axes[1], fontsize=size, color=SOFT)
+        axes.xaxis.set_label_position("top")
         tall = min(1.0, 2.5 / height)
         bar = figure.colorbar(mesh, cax=figure.add_axes((1 + 0.2 / width, 1 - tall, 0.11 / width, tall)))
         _dress_scale(bar.ax, 8.5)
@@ -105,6 +109,8 @@ def draw_sheet(matrices: Sequence[Matrix], path: Path, across: int | Sequence[in
                 mesh = _draw_panel(axes, lines, line, place)
             else:
                 axes.set_visible(False)
+        figure.supylabel(matrices[0].axes[0], fontsize=8, color=SOFT)
+        figure.supxlabel(matrices[0].axes[1], fontsize=8, color=SOFT)
         tall = min(0.9, 2.5 / figure.get_figheight())
         bar = figure.colorbar(mesh, ax=grid, shrink=tall, aspect=22, pad=0.02, anchor=(0, 1), fraction=0.03)
         _dress_scale(bar.ax, 8)
@@ -143,7 +149,7 @@ def _draw_panel(axes: "Axes", lines: list[list[Matrix]], line: int, place: int) 
     told_under = any(other.columns == matrix.columns for other in under)
     _write_rows(axes, [] if told_left or crowded else matrix.rows, size)
     words = [] if told_under or crowded else matrix.columns
-    axes.set_xticks(np.arange(len(words)) + 0.5, [show_word(word) for word in words], rotation=90)
+    axes.set_xticks(np.arange(len(words)) + 0.5, [show_token(word) for word in words], rotation=90)
     _dress_labels(axes.get_xticklabels(), size)
     return mesh
 
@@ -168,7 +174,7 @@ def _draw_cells(axes: "Axes", matrix: Matrix) -> "ScalarMappable":
 
 
 def _write_rows(axes: "Axes", words: Sequence[str], size: float) -> None:
-    axes.set_yticks(np.arange(len(words)) + 0.5, [show_word(word) for word in words])
+    axes.set_yticks(np.arange(len(words)) + 0.5, [show_token(word) for word in words])
     _dress_labels(axes.get_yticklabels(), size)
 
 
@@ -178,7 +184,7 @@ def _write_columns(axes: "Axes", words: Sequence[str], size: float, cell: float)
     slant: dict[str, Any] = {} if level else {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    axes.set_xticks(np.arange(len(words)) + 0.5, [show_word(word) for word in words], **slant)
+    axes.set_xticks(np.arange(len(words)) + 0.5, [show_token(word) for word in words], **slant)
     _dress_labels(axes.get_xticklabels(), size)
 
 

@@ -33,6 +33,15 @@ class Block:
         return int(self.weights.shape[0])
 
 
+# What the rows and the columns of a side are; models that write nothing look within what they read.
+AXES = {
+    "cross": ("written", "read"),
+    "copying": ("written", "read"),
+    "encoder": ("read", "read"),
+    "decoder": ("written", "written"),
+}
+
+
 @dataclass(frozen=True)
 class Seen:
     """What every block and head of one side looked at; blocks may differ in how many heads they have."""
@@ -88,7 +97,7 @@ class Seen:
         return [f"block {number}"] * (len(self.blocks) > 1) + [which] * (max(self.heads) > 1)
 
     def _matrix(self, title: list[str], weights: np.ndarray) -> Matrix:
-        return Matrix(", ".join(title), self.rows, self.columns, weights)
+        return Matrix(", ".join(title), self.rows, self.columns, weights, AXES.get(self.side, ("read", "read")))
 
 
 def block_named(blocks: Sequence[Block], layer: int | None = None, head: int | None = None) -> int:

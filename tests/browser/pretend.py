@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 from pretend_writing import read_prompt, told
 
+from regard.serving.app import every_door
 from regard.serving.http.guard import HEADERS
+from regard.serving.openapi import document
 from regard.serving.static import page_files
 from regard.viewing.graph.page import graph_data
 from regard.viewing.graph.record import Neighbour, Neighbourhood
@@ -286,11 +288,13 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        name = {"/": "index.html"}.get(self.path, self.path.removeprefix("/page/"))
+        name = {"/": "index.html", "/docs": "docs.html"}.get(self.path, self.path.removeprefix("/page/"))
         if self.path == "/v1/models":
             needs_key = self.pretending.key is not None
             models = self.pretending.models
             self._send({"version": "0", "limits": LIMITS, "needs_key": needs_key, "models": models})
+        elif self.path == "/openapi.json":
+            self._send(document(every_door()))
         elif self.path == "/other":
             self._write(200, self.pretending.other_page, "text/html; charset=utf-8")
         elif file := self.files.get(name):

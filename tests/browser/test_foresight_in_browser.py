@@ -248,12 +248,12 @@ def test_what_is_read_from_the_right_grows_from_the_right(tree: Opened) -> None:
 def test_at_first_it_is_the_models_own(following: Opened) -> None:
     page = following()
     assert page.driver.title == "I see → Eu vejo …"
-    assert [piece.text for piece in page.all("#before .piece")] == ["▁Eu", "▁vejo"]
+    assert [piece.text for piece in page.all("#before .piece")] == ["␣Eu", "␣vejo"]
     assert shares(page) == pytest.approx([0.4, 0.3, 0.2, 0.1], abs=1e-5)
     said = page.text("#summary")
     assert said.startswith("5 of 5 tokens may be drawn. Entropy 1.35 nats; the model's own is 1.35 nats.")
-    assert said.endswith("What the model's best output has here is ▁o.")
-    assert page.find("tr.taken th").text == "▁o"
+    assert said.endswith("What the model's best output has here is ␣o.")
+    assert page.find("tr.taken th").text == "␣o"
     assert page.find("#examples [aria-pressed=true]").text == "as it is"
 
 

@@ -243,7 +243,7 @@ def test_the_fragment_says_what_is_shown(opened: Opened) -> None:
     choose(page, "mode", "tokens")
     assert fragment(page) == "#side=cross&layer=2&head=max&mode=tokens"
     page.driver.refresh()
-    assert page.find("#rows .word").text == "▁Eu"
+    assert page.find("#rows .word").text == "␣Eu"
     page.run("location.hash = '#side=encoder&mode=words&layer=1&head=1'")
     page.settle()
     assert page.text("#matrix-title") == "Matrix: encoder, block 1, head 1"
@@ -269,17 +269,17 @@ def test_a_single_attention_offers_no_choice(opened: Opened) -> None:
 def test_the_page_shows_what_else_could_be_written_and_the_beam(opened: Opened) -> None:
     places = [choices(), choices(tokens=["▁casa", "▁o", "▁um"], taken=0)]
     page = opened(replace(scene(), written=["▁o", "▁casa"], choices=places, tree=small_tree()), "#node=4&head=1")
-    assert page.text("#before .place") == "▁o"
+    assert page.text("#before .place") == "␣o"
     page.all("#before button")[1].click()
-    assert page.text("#before .place") == "▁casa"
-    assert page.text("#summary").endswith("What the output has here is ▁casa.")
+    assert page.text("#before .place") == "␣casa"
+    assert page.text("#summary").endswith("What the output has here is ␣casa.")
     assert page.text("#tree-readout .whole") == "ae"
     choose(page, "show", "outputs")
     choose(page, "head", "2")
     wanted = "#node=4&head=2&at=1&show=outputs&side=cross&layer=1&mode=words"
     assert fragment(page) == wanted
     page.driver.refresh()
-    assert page.text("#before .place") == "▁casa"
+    assert page.text("#before .place") == "␣casa"
     assert len(page.all(".node:not([hidden])")) == 5
     assert page.text("#matrix-title") == "Matrix: cross, block 1, head 2"
     assert page.said() == []

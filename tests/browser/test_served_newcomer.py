@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from desk import Opened, wait_for_outputs
+from chromium import Browser
+from desk import Opened, settle, type_text, wait_for_outputs, wished
 from pretend import MODELS, Pretending
 
 pytestmark = pytest.mark.browser
@@ -49,3 +50,70 @@ def test_what_a_model_is_unsure_of_is_marked_and_said(opened: Opened, server: Pr
     assert page.text(".doubt") in page.text(".translation .unseen")
     page = opened(anew=False, text="the cat sleeps.")
     assert not page.find(".doubt").is_displayed()
+
+
+# Why
+
+
+def test_why_follows_the_sentence_that_is_typed(opened: Opened) -> None:
+    page, subject = opened(), "return document.getElementById('subject').textContent"
+    type_text(page, "the cat sleeps.")
+    page.wait(subject, wanted="the cat sleeps. → a gata dorme.")
+    type_text(page, " I see")
+    page.wait(subject, wanted="I see → Eu vejo")
+    type_text(page, " the house.")
+    page.wait(subject, wanted="I see the house. → Eu vejo a casa.")
+    settle(page)
+    assert wished(page)["sentence"] == "2"
+    assert [each.text for each in page.all("#rows .word")] == ["Eu", "vejo", "a", "casa."]
+    page.find("#text").send_keys("")
+    page.press("HOME")
+    type_text(page, "see ")
+    page.wait(
+        "return document.getElementById('subject').textContent", wanted="see the cat sleeps. → vejo a gata dorme."
+    )
+    assert page.said() == []
+
+
+def test_tokens_are_told_in_words(opened: Opened) -> None:
+    page = opened(text="the cat sleeps.", view="next", at=3)
+    names = page.names("button", more_than=5)
+    assert {"Go on with talvez", "end of sentence", "gata"} <= set(names)
+    assert not [name for name in names if "▁" in name or "</s>" in name]
+
+
+def test_files_and_pictures_name_their_block_and_head(opened: Opened) -> None:
+    page = opened(text="the cat sleeps.", head=2, layer=1)
+    page.run(
+        "window.kept = []; HTMLAnchorElement.prototype.click = function () { window.kept.push(this.download); };"
+        "document.querySelectorAll('#attention-view .save:nth-child(4)').forEach((each) => each.click());"
+    )
+    assert page.run("return window.kept") == [
+        "regard-attention-lines-cross-block-1-head-2.json",
+        "regard-attention-matrix-cross-block-1-head-2.json",
+        "regard-attention-heads-cross.json",
+    ]
+    assert page.text("#links-title") == "Who looks at whom: cross, block 1, head 2"
+    assert [page.text(f"#{axis}-axis") for axis in ("row", "column")] == ["written ↓", "read →"]
+    inside = (
+        "const box = (id) => document.getElementById(id).getBoundingClientRect(), cells = box('cells');"
+        "return [box('row-axis').right <= cells.left, box('column-axis').bottom <= cells.top];"
+    )
+    assert page.run(inside) == [True, True]
+
+
+# For programs
+
+
+def test_the_description_of_the_interface_is_a_page(browser: Browser, server: Pretending) -> None:
+    browser.open(f"{server.address}docs")
+    browser.wait("return document.querySelectorAll('#post-v1-translate tbody, #post-v1-translate table').length > 0")
+    assert browser.text("#post-v1-translate-title") == "POST /v1/translate"
+    fields = {each.text.split()[0] for each in browser.all("#post-v1-translate th[scope=row]")}
+    assert {"text", "beam", "n_best", "model"} <= fields
+    assert "curl -s http://127.0.0.1" in browser.text("#post-v1-translate pre")
+    links = browser.run("return [...document.querySelectorAll('a[href^=\"#\"]')].map((each) => each.hash.slice(1))")
+    assert browser.run("return arguments[0].filter((id) => !document.getElementById(id))", links) == []
+    assert browser.said() == []
+    outside = [address for address in browser.requests() if not address.startswith(server.address)]
+    assert outside == []

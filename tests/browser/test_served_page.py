@@ -6,10 +6,11 @@ import threading
 
 import pytest
 from desk import TEXT, Opened, lit, outputs, settle, type_text, wait_for_outputs, wished, written
-from pretend import END, INSTEAD, Pretending
+from pretend import INSTEAD, Pretending
 
 pytestmark = pytest.mark.browser
 
+SHOWN = "␣talvez"  # as people see it
 OUTPUT = "Eu vejo a casa. a gata dorme."
 
 
@@ -90,11 +91,11 @@ def test_the_caret_and_the_arrow_keys_light_up_links_too(opened: Opened) -> None
     assert page.focused()["text"] == "a"
     assert page.run("return document.activeElement.getAttribute('aria-label')") == "a, from the"
     page.press("ARROW_RIGHT", "ENTER")
-    page.wait("return document.activeElement.textContent", wanted="▁casa.")  # a key goes on from there
+    page.wait("return document.activeElement.textContent", wanted="␣casa.")  # a key goes on from there
     assert page.focused()["holder"] == "before"
     page.run("document.querySelector('.pick').focus()")
     page.press("ENTER")
-    page.wait("return document.activeElement.textContent", wanted=INSTEAD)
+    page.wait("return document.activeElement.textContent", wanted=SHOWN)
 
 
 # Why
@@ -109,7 +110,7 @@ def test_choosing_heads_and_tokens(opened: Opened, server: Pretending) -> None:
     page.find("#matrix-part input[type=range], #sheet .thumb:first-child").click()
     assert page.text("#matrix-title") == "Matrix: cross, block 1, head 1"
     page.find("input[name=mode][value=tokens]").click()
-    page.wait("return document.querySelector('#rows .word').textContent", wanted="▁a")
+    page.wait("return document.querySelector('#rows .word').textContent", wanted="␣a")
     assert [question["mode"] for question in server.questions("/v1/attention")] == ["words", "tokens"]
     assert wished(page)["mode"] == "tokens"
 
@@ -126,15 +127,15 @@ def test_the_sentence_that_is_explained_can_be_chosen(opened: Opened) -> None:
 def test_picking_an_alternative_continues_from_there(opened: Opened, server: Pretending) -> None:
     page = opened(text=TEXT)
     written(page, "gata").click()
-    page.wait("return document.querySelector('#before .place')?.textContent", wanted="▁gata")
+    page.wait("return document.querySelector('#before .place')?.textContent", wanted="␣gata")
     names = page.run("return [...document.querySelectorAll('#tokens tbody th')].map((each) => each.textContent)")
-    assert names == ["▁gata", INSTEAD, END, "10 others"]
+    assert names == ["␣gata", SHOWN, "end of sentence", "10 others"]
     assert server.questions("/v1/next")[-1]["before"] == ["▁a"]
     page.find(".pick").click()
     wait_for_outputs(page, "Eu vejo a casa. a talvez dorme.")
     assert server.questions("/v1/translate")[-1]["before"] == ["▁a", INSTEAD]
     settle(page)
-    assert page.text("#before .place") == INSTEAD
+    assert page.text("#before .place") == SHOWN
     page.driver.refresh()  # the choice stands in the address
     wait_for_outputs(page, "Eu vejo a casa. a talvez dorme.")
     page.wait("return document.getElementById('picked').hidden", wanted=False)
@@ -183,7 +184,7 @@ def test_tabs_are_walked_by_arrow_keys(opened: Opened) -> None:
     page.run("document.getElementById('attention-tab').focus()")
     page.press("ARROW_RIGHT")
     assert page.find("#tabs [aria-selected=true]").text == "Next word"
-    page.wait("return document.querySelector('#before .place')?.textContent", wanted="▁a")
+    page.wait("return document.querySelector('#before .place')?.textContent", wanted="␣a")
     assert page.find("#next-panel").is_displayed()
     assert not page.find("#attention-panel").is_displayed()
 
@@ -193,7 +194,7 @@ def test_tabs_are_walked_by_arrow_keys(opened: Opened) -> None:
 
 def test_the_address_leads_to_the_same_view_and_no_text_to_the_server_s_log(opened: Opened) -> None:
     page = opened(text=TEXT, view="next", sentence=2, at=1, temperature=0.5)
-    assert page.text("#before .place") == "▁gata"
+    assert page.text("#before .place") == "␣gata"
     assert page.find(".slider.set output").text == "0.5"
     assert all("cat" not in address for address in page.requests())
     page.run("location.hash = '#models=plain&text=the+house&view=attention'")
@@ -225,7 +226,7 @@ def test_what_is_shown_can_be_saved(opened: Opened) -> None:
         return name, base64.b64decode(address.split(",", 1)[1])
 
     name, content = saved("#matrix-part", "JSON")
-    assert (name, json.loads(content)["columns"]) == ("regard-attention-matrix.json", ["the", "cat"])
+    assert (name, json.loads(content)["columns"]) == ("regard-attention-matrix-cross-block-1-head-mean.json", ["the", "cat"])
     name, content = saved("#links-part", "SVG")
     drawing = content.decode()
     assert name == "regard-attention-lines.svg"

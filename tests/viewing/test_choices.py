@@ -122,10 +122,10 @@ def test_colour_changes_no_letter() -> None:
 
 def test_an_svg_has_tokens_and_shares_as_text(tmp_path: Path) -> None:
     path = tmp_path / "next.svg"
-    missing = draw_choices(choices(tokens=["não", "$5$", "本"], before=["<s>"]), path)
+    missing = draw_choices(choices(tokens=["não", "$5$", "本"], before=["<b>"]), path)
     assert missing <= {"本"}
     found = texts_of(path)
-    assert {"não", "$5$", "本", "2 others", "I see", "written so far: &lt;s&gt;"} <= set(found)
+    assert {"não", "$5$", "本", "2 others", "I see", "written so far: &lt;b&gt;"} <= set(found)
     assert {"the model's own", "top-k 3", "then top-p 0.7", "40 %", "57 %", "cut"} <= set(found)
     assert found.count("cut") == 1
     assert "entropy 0.68 nats" in found

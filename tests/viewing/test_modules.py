@@ -105,11 +105,13 @@ def test_files_that_a_server_gives_out_side_by_side_have_different_names() -> No
     assert not views & served
 
 
-def test_the_served_page_names_files_that_are_there_and_nothing_outside() -> None:
-    text = (SERVED / "index.html").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["index.html", "docs.html"])
+def test_the_served_pages_name_files_that_are_there_and_nothing_outside(name: str) -> None:
+    text = (SERVED / name).read_text(encoding="utf-8")
     addresses = re.findall(r'(?:src|href)="([^"]*)"', text)
     there = {path.name for path in [*VIEWS.iterdir(), *SERVED.iterdir()]}
-    assert all(address.startswith("page/") and address.removeprefix("page/") in there for address in addresses)
+    assert {address.removeprefix("page/") for address in addresses if address.startswith("page/")} <= there
+    assert {address for address in addresses if not address.startswith("page/")} <= {"docs", "./"}
     assert not re.search(r"<style|style=|<script>|\son\w+=", text)
 
 

@@ -68,7 +68,7 @@ def test_the_two_tables_share_no_name() -> None:
 def test_every_text_is_used_and_every_name_that_is_used_is_there() -> None:
     source = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
     named = set(re.findall(r'"(\w+\.\w+)"', source)) | {"noscript.page", "noscript.desks"}
-    made = [re.escape(name) for name in re.findall(r"`(\w+\.[\w${}.? \"]*)`", source)]
+    made = [re.escape(name) for name in re.findall(r"`(\w+\.[\w${}.? \"[\]]*)`", source)]
     patterns = [re.compile(re.sub(r"\\\$\\\{.*?\\\}", r"\\w+", name)) for name in made]
     table = whole_table()
     unused = [name for name in table if name not in named and not any(each.fullmatch(name) for each in patterns)]

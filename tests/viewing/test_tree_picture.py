@@ -31,7 +31,7 @@ def test_an_svg_has_every_token_number_and_link(tmp_path: Path) -> None:
     tree = small_tree("aç$&<本", source="x <y>")
     assert draw_tree(tree, path) <= {"本"}
     found = texts_of(path)
-    assert {"a", "ç", "$", "&amp;", "&lt;", "本", "&lt;/s&gt;", "x &lt;y&gt;", "a&amp;"} <= set(found)
+    assert {"a", "ç", "$", "&amp;", "&lt;", "本", "end of sentence", "x &lt;y&gt;", "a&amp;"} <= set(found)
     assert {"−0.10", "−2.50", "−3.35", "−0.50", "−0.70", "−2.10"} <= set(found)  # sums, and the scores of ends
     links = re.findall(r'id="link-(\d+)"', path.read_text(encoding="utf-8"))
     assert sorted(map(int, links)) == list(range(len(tree.nodes)))

@@ -10,7 +10,7 @@ from regard.serving.doors.records import Health, Readiness
 from regard.serving.http.refusals import Refusal
 from regard.serving.http.replies import json_response
 from regard.serving.metrics import CONTENT_TYPE
-from regard.serving.static import INDEX, page_files
+from regard.serving.static import DOCS, INDEX, page_files
 
 
 async def health(service: Service, request: Request) -> Response:
@@ -62,12 +62,17 @@ def about_doors() -> list[Door]:
         request.path_params["name"] = "favicon.svg"
         return await page(service, request)
 
+    async def docs(service: Service, request: Request) -> Response:
+        request.path_params["name"] = DOCS
+        return await page(service, request)
+
     return [
         Door("GET", "/health", health, None, "Whether the server and all that works in it are alive.", Health),
         Door("GET", "/ready", ready, None, "Whether to send requests here.", Readiness),
         Door("GET", "/v1/models", models, None, "The models that are served, and the limits.", ModelsAnswer),
         Door("GET", "/metrics", metrics, None, "Counts for Prometheus.", other_kinds=(TEXT,), may_fail=(400,)),
         Door("GET", "/", page),
+        Door("GET", "/docs", docs),
         Door("GET", "/page/{name}", page),
         Door("GET", "/favicon.ico", favicon),
     ]

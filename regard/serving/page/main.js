@@ -3,10 +3,11 @@
 import { remember, wished } from "./address.js";
 import { answerAgain, followAnswering, mountAnswering } from "./answering.js";
 import { button, byId, element, reachable, walkable } from "./common.js";
+import { fillTexts } from "./filling.js";
 import { followGenerating, generateAgain, mountGenerating } from "./generating.js";
 import { followNeighbouring, mountNeighbouring, neighbourAgain } from "./neighbouring.js";
 import { get, keepKey, Refusal } from "./server.js";
-import { languageChoice, say } from "./texts.js";
+import { say } from "./texts.js";
 import { followTranslating, mountTranslating, translateAll } from "./translating.js";
 
 // What models can do -> the element that holds it, and what mounts it, follows the address and asks anew.
@@ -101,17 +102,6 @@ function openDesks({ models, limits, needs_key: needsKey }) {
     follow();
   });
   follow();
-}
-
-/** Fill the page itself: texts, names for screen readers, and hints in fields. */
-function fillTexts() {
-  const kinds = { say: "textContent", sayLabel: "ariaLabel", sayHint: "placeholder" };
-  for (const each of document.querySelectorAll("[data-say], [data-say-label], [data-say-hint]")) {
-    for (const [name, property] of Object.entries(kinds)) {
-      if (each.dataset[name]) each[property] = say(each.dataset[name]);
-    }
-  }
-  byId("language").append(languageChoice());
 }
 
 async function begin() {

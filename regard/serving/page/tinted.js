@@ -61,7 +61,7 @@ export function mountTinted(holder) {
   const table = element("table", { id: "tinted" }, element("tbody", { id: "tinted-rows" }));
   const part = section("tinted", say("overlay.title"), table);
   holder.append(form, element("p", { id: "tinted-caption", class: "caption" }), part);
-  savable(part, "attention", () => tinted);
+  savable(part, () => `attention-block-${wanted.layer}-head-${wanted.head}`, () => tinted);
   form.addEventListener("change", ({ target }) => {
     settleTinted({ ...wanted, [target.name.replace("tinted-", "")]: target.value });
     remember(wanted);

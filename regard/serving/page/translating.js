@@ -10,12 +10,13 @@ import { focusPlace } from "./next.js";
 import { changeSentence, makePanel, stop, tokenOfWord, translate } from "./panel.js";
 import { pickOf, readPicks, setPick } from "./picks.js";
 import { say } from "./texts.js";
-import { mountWriting, showSentences, writeText, writtenText } from "./writing.js";
+import { mountWriting, sentenceAtCaret, showSentences, writeText, writtenText } from "./writing.js";
 
 const PAUSE = 250; // milliseconds without a key, then it is translated
 
 let panels = [];
 let waiting; // for a pause in the typing
+let isTyping = false; // what is explained then is the sentence at the caret
 const subject = { model: "", sentence: 0 }; // whose translation, and which sentence, is explained
 
 const subjectPanel = () => panels.find(({ model }) => model.name === subject.model) ?? panels[0];
@@ -23,6 +24,8 @@ const subjectPanel = () => panels.find(({ model }) => model.name === subject.mod
 // Translating
 
 function typed() {
+  isTyping = true;
+  byId("views").setAttribute("aria-busy", true); // what it shows is of another text
   clearTimeout(waiting);
   waiting = setTimeout(translateAll, PAUSE);
 }
@@ -59,12 +62,19 @@ function newPanel(model) {
 }
 
 function began(panel) {
-  showSentences(panel.sentences.map(({ source }) => source));
+  const sources = panel.sentences.map(({ source }) => source);
+  showSentences(sources);
+  if (!isTyping || panel !== subjectPanel()) return;
+  subject.sentence = sentenceAtCaret(sources);
+  remember({ sentence: subject.sentence ? subject.sentence + 1 : null, at: null });
 }
 
 function settled(panel) {
   light(panels, null, null);
-  if (panel === subjectPanel()) showSubject();
+  if (panel !== subjectPanel()) return;
+  byId("views").removeAttribute("aria-busy");
+  showSubject(isTyping ? 0 : undefined);
+  isTyping = false;
 }
 
 // Explaining

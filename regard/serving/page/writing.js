@@ -73,6 +73,12 @@ function wordAtCaret() {
   return null;
 }
 
+/** Which of these sentences the caret stands in or behind; places are counted in code points. */
+export function sentenceAtCaret(sentences) {
+  const caret = [...writtenText().slice(0, byId("text").selectionStart)].length;
+  return Math.max(sentences.findLastIndex(({ start }) => start < caret), 0);
+}
+
 /**
  * Listen to the field: `typed` hears of another text, `pointed` of a word, or none, that the pointer or the caret has
  * come to, `entered` of the word at a caret that was set.

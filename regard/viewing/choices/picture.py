@@ -4,7 +4,17 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word, word_widths
+from regard.viewing.canvas import (
+    FAINT,
+    INK,
+    canvas,
+    check_suffix,
+    missing_glyphs,
+    save_figure,
+    show_token,
+    show_word,
+    word_widths,
+)
 from regard.viewing.choices.record import Choices, Panel
 from regard.viewing.written import percent, visible
 
@@ -24,7 +34,7 @@ def draw_choices(choices: Choices, path: Path) -> set[str]:
     A thin outline is what the panel's origin gave a token, so that one sees what was taken and what was added.
     """
     check_suffix(path)
-    names = [*map(visible, choices.tokens), f"{choices.unshown:,} others"]
+    names = [*map(_name, choices.tokens), f"{choices.unshown:,} others"]
     texts = [choices.source, *choices.before, *names, *(token for token, _ in choices.nearest)]
     with canvas(texts):
         from matplotlib.figure import Figure
@@ -87,7 +97,7 @@ def _write_names(axes: "Axes", choices: Choices, names: list[str]) -> None:
 def _write_head(figure: "Figure", choices: Choices, width: float, height: float) -> None:
     """What was read, and what is written so far."""
     letters = max(50, int(13 * width))
-    before = " ".join(map(visible, choices.before)) or "nothing"
+    before = " ".join(map(_name, choices.before)) or "nothing"
     lines = textwrap.wrap(show_word(choices.source), letters) if choices.source else []
     figure.text(0, 1 + 0.62 / height, "\n".join(lines), fontsize=11, color=INK, linespacing=1.4, parse_math=False)
     told = textwrap.shorten(before[::-1], letters, placeholder=" …")[::-1]
@@ -98,7 +108,11 @@ def _write_head(figure: "Figure", choices: Choices, width: float, height: float)
         notes.append(f"Outlined is {'the panel before' if stepwise else 'what the model itself gives'}.")
     below = [" ".join(notes)] if notes else []
     if choices.nearest:
-        nearest = ", ".join(f"{visible(token)} {cosine:.2f}" for token, cosine in choices.nearest)
+        nearest = ", ".join(f"{_name(token)} {cosine:.2f}" for token, cosine in choices.nearest)
         below += textwrap.wrap(f"Output vectors nearest to the state, by cosine: {nearest}", int(1.4 * letters))
     style: dict[str, Any] = {"fontsize": 8, "color": _SOFT, "va": "top", "linespacing": 1.5, "parse_math": False}
     figure.text(0, -0.56 / height, "\n".join(below), **style)
+
+
+def _name(token: str) -> str:
+    return show_token(visible(token))

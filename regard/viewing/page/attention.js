@@ -11,16 +11,19 @@ import { block, mountControls, shown, sight, state, take, title } from "./state.
 export function mountAttention(holder, lacking = () => {}) {
   mixColours();
   mountControls(holder, drawAttention, lacking);
-  savable(mountLines(holder), "attention-lines", oneMatrix);
+  savable(mountLines(holder), () => fileName("lines"), oneMatrix);
   const pictures = element("div", { id: "pictures" });
   holder.append(pictures);
-  savable(mountMatrix(pictures), "attention-matrix", oneMatrix);
-  savable(mountSheet(pictures), "attention-heads", () => sight);
+  savable(mountMatrix(pictures), () => fileName("matrix"), oneMatrix);
+  savable(mountSheet(pictures), () => `attention-heads-${state.side}`, () => sight);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     mixColours();
     if (sight) drawAttention();
   });
 }
+
+/** What a file of what is shown is called: its side, block and head are part of the name. */
+const fileName = (kind) => `attention-${kind}-${state.side}-block-${state.layer}-head-${state.head}`;
 
 /** Show what was seen: `modes` with their sides, and the texts of source and target. */
 export function showAttention(seen, wish) {

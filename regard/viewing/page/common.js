@@ -1,6 +1,6 @@
 // What all views use. Words become text nodes, never markup.
 
-import { decimal, isSaid, say } from "./texts.js";
+import { decimal, isSaid, language, say } from "./texts.js";
 
 export const byId = (id) => document.getElementById(id);
 
@@ -31,6 +31,25 @@ export function section(name, title, ...children) {
 
 /** Text in another language inside a sentence of ours, kept from turning that sentence about. */
 export const word = (text, language) => element("bdi", { lang: language }, text);
+
+// Tokens that stand for no letters -> what they are called.
+const SYMBOLS = { "</s>": "end", "<s>": "begin", "<unk>": "unknown", "▁": "space" };
+
+/** A token as one says it: without the sign of a space, which only shows where a word begins. */
+export function spokenToken(token) {
+  return Object.hasOwn(SYMBOLS, token) ? say(`tokens.${SYMBOLS[token]}`) : token.replaceAll("▁", " ").trim();
+}
+
+/** The parts of a token as one sees it: a space is a faint sign, and what stands for no letters has a name. */
+export function tokenParts(token) {
+  if (Object.hasOwn(SYMBOLS, token)) return [element("i", { class: "symbol", lang: language }, spokenToken(token))];
+  const pieces = token.split("▁");
+  const space = () => element("span", { class: "space", "aria-hidden": true }, "␣");
+  return pieces.flatMap((piece, place) => (place ? [space(), piece] : [piece])).filter((part) => part !== "");
+}
+
+/** A token inside a sentence of ours. */
+export const tokenWord = (token, spelled) => element("bdi", { lang: spelled }, ...tokenParts(token));
 
 export const signed = (value) => decimal(value, 2).replace("-", "−");
 

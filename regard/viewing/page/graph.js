@@ -220,7 +220,7 @@ export function mountGraph(holder) {
   numbers.addEventListener("toggle", showTable);
   part.append(numbers);
   holder.append(form, element("p", { id: "graph-caption", class: "caption" }), part);
-  savable(part, "neighbourhood", () => graph);
+  savable(part, () => `neighbourhood-block-${chosen.layer}-head-${chosen.head}`, () => graph);
   form.addEventListener("change", ({ target }) => changeGraph({ [target.name.replace("graph-", "")]: target.value }));
   form.addEventListener("submit", (event) => event.preventDefault());
   walkable(nodes, ".node-name");

@@ -1,8 +1,8 @@
 // Two lines of words with links between them: what is looked at above, who looks below. Pointing at a word shows what
 // it looks at and who looks at it; in self-attention a word is both at once.
 
-import { byId, drawing, element, reachable, section } from "./common.js";
-import { lookingSides, shown, sight, state, weightAt, wordOf } from "./state.js";
+import { byId, drawing, element, reachable, section, tokenParts } from "./common.js";
+import { lookingSides, shown, sight, state, title, weightAt, wordOf } from "./state.js";
 import { say, sayParts } from "./texts.js";
 
 const FAINTEST = 0.03; // a link that carries less is not drawn
@@ -19,6 +19,7 @@ const isBeside = () => byId("lines").classList.contains("beside");
 const same = (one, other) => one?.line === other?.line && one?.place === other?.place;
 
 export function showLines() {
+  byId("links-title").textContent = say("lines.titled", { what: title() });
   if (linesShown?.words !== shown() || linesShown.side !== state.side) {
     linesShown = { words: shown(), side: state.side };
     [active, pinned] = [null, false];
@@ -31,7 +32,9 @@ export function showLines() {
 
 function fillLine(line, side, what) {
   const common = { type: "button", class: "word", dir: "auto", lang: sight[side].language };
-  const words = shown()[line].map((text, place) => element("button", { ...common, tabindex: place ? -1 : 0 }, text));
+  const words = shown()[line].map((text, place) => {
+    return element("button", { ...common, tabindex: place ? -1 : 0 }, ...tokenParts(text));
+  });
   byId(line).replaceChildren(...words);
   byId(line).setAttribute("aria-label", say(`lines.${side}_${what}`));
   byId(line).dir = directionOf(sight[side].text);

@@ -1,6 +1,6 @@
 // The matrix: cells on a canvas, words around it as text that the browser shapes, and its numbers as a table.
 
-import { byId, element, section } from "./common.js";
+import { byId, element, section, spokenToken, tokenParts } from "./common.js";
 import { lookingSides, shown, sight, title, weightAt, wordOf } from "./state.js";
 import { decimal, say } from "./texts.js";
 
@@ -40,10 +40,14 @@ const widest = (words) => Math.max(...words.map((label) => label.offsetWidth));
 export function showMatrix() {
   const [looksFrom, looksAt] = lookingSides();
   const { rows, columns } = shown();
-  const label = (kind, side) => (text) =>
-    element("div", { class: `label ${kind}`, title: text, lang: sight[side].language, dir: "auto" }, text);
+  const label = (kind, side) => (text) => {
+    const about = { class: `label ${kind}`, title: spokenToken(text), lang: sight[side].language, dir: "auto" };
+    return element("div", about, ...tokenParts(text));
+  };
   byId("frame").querySelectorAll(".label").forEach((old) => old.remove());
   byId("frame").append(...rows.map(label("row", looksFrom)), ...columns.map(label("column", looksAt)));
+  byId("row-axis").textContent = say("axes.rows", { what: say(`axes.${looksFrom}`) });
+  byId("column-axis").textContent = say("axes.columns", { what: say(`axes.${looksAt}`) });
   byId("matrix-title").textContent = say("matrix.titled", { what: title() });
   const size = { rows: rows.length, columns: columns.length };
   byId("cells").setAttribute("aria-label", say("matrix.about", { what: title(), ...size }));
@@ -55,7 +59,8 @@ export function showMatrix() {
 export function layOutMatrix() {
   const [rows, columns] = [labels("row"), labels("column")];
   const write = (size) => [...rows, ...columns].forEach((label) => (label.style.fontSize = `${size}px`));
-  const fitting = (spare) => Math.floor((byId("matrix").clientWidth - widest(rows) - 12 - spare) / columns.length);
+  const fitting = (spare) => Math.floor((byId("matrix").clientWidth - beside() - 12 - spare) / columns.length);
+  const beside = () => Math.max(widest(rows), byId("row-axis").offsetWidth);
   byId("pictures").classList.toggle("stacked", columns.length > 26);
   write(14);
   let turn = 0;
@@ -69,9 +74,13 @@ export function layOutMatrix() {
     write(11);
     cell = Math.min(24, Math.max(14, fitting(0)));
   }
+  const titled = byId("column-axis").offsetHeight;
   const above = Math.ceil(turn ? widest(columns) * Math.sin(turn) + 12 : rows[0].offsetHeight + 4);
-  corner = [widest(rows) + 8, above];
+  corner = [beside() + 8, above + titled];
   placeLabels(rows, columns, turn);
+  byId("column-axis").style.left = `${corner[0]}px`;
+  byId("row-axis").style.right = `calc(100% - ${corner[0] - 6}px)`;
+  byId("row-axis").style.top = `${corner[1] - byId("row-axis").offsetHeight - 2}px`;
   const overhang = turn === SLANT ? Math.max(0, widest(columns) * Math.cos(SLANT) - cell / 2) : 0;
   byId("frame").style.width = `${corner[0] + columns.length * cell + overhang}px`;
   byId("frame").style.height = `${corner[1] + rows.length * cell}px`;
@@ -146,7 +155,8 @@ function cellAt(row, column) {
 export function mountMatrix(holder) {
   const role = { role: "application", "aria-roledescription": say("matrix.role") };
   const canvas = element("canvas", { id: "cells", ...role, tabindex: 0 });
-  const frame = element("div", { id: "frame" }, canvas, element("div", { id: "cursor", hidden: "" }));
+  const axes = ["row-axis", "column-axis"].map((id) => element("div", { id, class: "axis" }));
+  const frame = element("div", { id: "frame" }, canvas, ...axes, element("div", { id: "cursor", hidden: "" }));
   const scale = element("span", { class: "scale", "aria-hidden": true }, "0", element("canvas", { id: "scale" }), "1");
   const below = element("p", { class: "below" }, scale, element("output", { id: "value", for: "cells" }));
   const numbers = element("details", { id: "numbers" }, element("summary", {}, say("numbers.title")));

@@ -1,7 +1,7 @@
 // The page of `regard look --next`: what may be written at one place.
 
 import { wished } from "./address.js";
-import { byId, element, section, signed, word } from "./common.js";
+import { byId, element, section, signed, tokenWord } from "./common.js";
 import { mountNext, showNext } from "./next.js";
 import { enclosed, followAddress, openPage, openPlainPage } from "./opening.js";
 import { say } from "./texts.js";
@@ -14,7 +14,7 @@ else openPlainPage(say("next.page"), `${data.target.text} …`); // a language m
 mountNext(byId("views"));
 if (data.nearest.length) {
   const tokens = data.nearest.map(([token, cosine]) =>
-    element("li", {}, word(token, next.language), ` ${signed(cosine)}`));
+    element("li", {}, tokenWord(token, next.language), ` ${signed(cosine)}`));
   const list = element("ol", { id: "nearest" }, ...tokens);
   byId("views").append(section("nearest", say("nearest.title"), element("p", {}, say("nearest.about")), list));
 }

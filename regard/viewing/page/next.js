@@ -1,7 +1,10 @@
 // The next token: what the model gives, and what temperature, top-k and the others leave of it, as sliders move.
 
 import { remember } from "./address.js";
-import { byId, button, choiceName, element, percent, reachable, section, walkable, word } from "./common.js";
+import {
+  button, byId, choiceName, element, percent,
+  reachable, section, spokenToken, tokenWord, walkable,
+} from "./common.js";
 import { distribution, entropyOf, normalised, OFF } from "./filters.js";
 import { savable } from "./saving.js";
 import { decimal, inLanguage, say, sayParts } from "./texts.js";
@@ -112,7 +115,7 @@ function showSummary(values) {
   const sentences = [say("next.drawable", { count: left, all: own.length })];
   sentences.push(" ", say("next.entropy", { drawn: nats(values), own: nats(normalised(own)) }));
   if (coming.taken !== null) {
-    const token = word(coming.tokens[coming.taken], coming.language);
+    const token = tokenWord(coming.tokens[coming.taken], coming.language);
     sentences.push(" ", ...sayParts(`next.${coming.outputs ?? "best"}_has`, { token }));
   }
   byId("summary").replaceChildren(...sentences);
@@ -129,9 +132,10 @@ function showTokens(shares) {
 
 /** The name of a token; a button where picking it leads somewhere. */
 function tokenName(token, place) {
-  const name = word(token, coming.language);
+  const name = tokenWord(token, coming.language);
   if (!heard.pick || place === coming.taken) return name;
-  return button({ class: "pick", "data-place": place, "aria-label": say("next.pick", { token }) }, name);
+  const label = say("next.pick", { token: spokenToken(token) });
+  return button({ class: "pick", "data-place": place, "aria-label": label }, name);
 }
 
 /** One token, or all others: its name, what the model gives it, and what is drawn from. */
@@ -157,7 +161,7 @@ function showStrip() {
   const isFree = !after.length;
   const pieces = [...before, ...(isFree ? ["?"] : after)].map((piece, at) => {
     const kind = at === before.length ? "place" : at < before.length ? "piece" : "piece behind";
-    const name = isFree && at === before.length ? piece : word(piece, language);
+    const name = isFree && at === before.length ? piece : tokenWord(piece, language);
     if (!heard.go) return element("span", { class: kind }, name);
     const isHere = at === before.length ? { "aria-current": "true" } : {};
     return button({ class: kind, "data-at": at, ...isHere }, name);

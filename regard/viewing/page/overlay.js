@@ -107,8 +107,8 @@ export function mountOverlay(holder) {
   const all = section("overlay-words", say("overlay.all"), words);
   holder.append(form, element("p", { id: "overlay-caption", class: "caption" }));
   holder.append(element("div", { class: "beside-each-other" }, part, all));
-  savable(part, "overlay", () => overlay);
-  savable(all, "overlay-all", () => overlay);
+  savable(part, () => `overlay-block-${wanted.layer}-head-${wanted.head}`, () => overlay);
+  savable(all, () => `overlay-all-block-${wanted.layer}-head-${wanted.head}`, () => overlay);
   form.addEventListener("change", ({ target }) => {
     changeOverlay({ [target.name.replace("overlay-", "")]: target.value });
   });

@@ -2,7 +2,7 @@
 // shows the way to it and its text.
 
 import { remember } from "./address.js";
-import { byId, drawing, element, percent, reachable, section, signed, word } from "./common.js";
+import { byId, drawing, element, percent, reachable, section, signed, tokenWord, word } from "./common.js";
 import { savable } from "./saving.js";
 import { say, sayParts } from "./texts.js";
 import { beam, boxes, build, extent, isShown, laneOf, layOutTree, paths, pathTo } from "./tree.js";
@@ -69,7 +69,7 @@ function toldOf(place) {
     say("tree.sum", { sum: signed(total) }),
     ...(score === null ? [] : [say("tree.score", { score: signed(score) })]),
   ];
-  const shown = element("b", {}, word(token, beam.target.language));
+  const shown = element("b", {}, tokenWord(token, beam.target.language));
   const facts = sayParts("tree.facts", { step, token: shown, numbers: numbers.join(", ") });
   const became = [say(`tree.${fate}_became`), ...(rank ? [say("tree.rank", { rank, all: beam.outputs.length })] : [])];
   return [whole, element("p", { class: "facts" }, ...facts, ` ${became.join(" ")}`)];

@@ -8,15 +8,19 @@ const SHARPNESS = 2; // pixels of a picture for one on the screen
 const LARGEST = 16_000; // pixels of a side of a picture
 const KINDS = ["link", "png", "svg", "json"];
 
-/** Give a part of the page its buttons; `numbers` gives what is behind it, `link` the address that leads to it. */
+/**
+ * Give a part of the page its buttons; `name` is what files of it are called, or gives that, `numbers` what is behind
+ * it, `link` the address that leads to it.
+ */
 export function savable(part, name, numbers, link = () => location.href) {
+  const named = () => (typeof name === "function" ? name() : name);
   const makers = {
     link: () => copy(link()),
-    png: async () => download(await painted(snapshot(part)), `${name}.png`),
-    svg: () => download(svgFile(snapshot(part)), `${name}.svg`),
-    json: () => download(jsonFile(numbers()), `${name}.json`),
+    png: async () => download(await painted(snapshot(part)), `${named()}.png`),
+    svg: () => download(svgFile(snapshot(part)), `${named()}.svg`),
+    json: () => download(jsonFile(numbers()), `${named()}.json`),
   };
-  const title = part.querySelector("h2, h3")?.textContent ?? name;
+  const title = part.querySelector("h2, h3")?.textContent ?? named();
   const kinds = KINDS.filter((kind) => kind !== "link" || location.protocol !== "about:"); // frames have no address
   const made = kinds.map((kind) => {
     const label = say("saving.label", { title, does: say(`saving.${kind}_does`) });

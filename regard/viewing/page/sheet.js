@@ -2,7 +2,7 @@
 
 import { byId, button, element, reachable, section } from "./common.js";
 import { colours, paint } from "./matrix.js";
-import { changeAttention, shown, state, weightsOf } from "./state.js";
+import { changeAttention, shown, sideName, state, weightsOf } from "./state.js";
 import { decimal, say } from "./texts.js";
 
 let sheetShown = null; // the blocks on the sheet, and in which colours
@@ -10,6 +10,7 @@ let sheetShown = null; // the blocks on the sheet, and in which colours
 const thumbs = () => [...byId("sheet").querySelectorAll(".thumb")];
 
 export function showSheet() {
+  byId("sheet-title").textContent = say("sheet.titled", { side: sideName(state.side) });
   if (sheetShown?.blocks !== shown().blocks || sheetShown.colours !== colours) {
     sheetShown = { blocks: shown().blocks, colours };
     byId("sheet").replaceChildren(...shown().blocks.map(thumbLine));

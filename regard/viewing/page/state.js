@@ -1,7 +1,7 @@
 // Which attention is shown of one pair of texts: side, layer, head and mode, as the fragment of the address has them.
 
 import { remember } from "./address.js";
-import { byId, choiceName, element, offer, word } from "./common.js";
+import { byId, choiceName, element, offer, tokenWord } from "./common.js";
 import { decimal, isSaid, say, sayParts } from "./texts.js";
 
 const STEPS = 10_000; // weights come as whole ten-thousandths
@@ -31,10 +31,10 @@ export const lookingSides = () => SIDES[state.side] ?? WITHIN;
 const isJoining = (head) => JOININGS.includes(head);
 
 /** What a side is called. */
-const sideName = (side) => (isSaid(`sides.${side}`) ? say(`sides.${side}`) : side);
+export const sideName = (side) => (isSaid(`sides.${side}`) ? say(`sides.${side}`) : side);
 
 /** A word of one side inside a sentence of ours. */
-export const wordOf = (text, side) => word(text, sight[side].language);
+export const wordOf = (text, side) => tokenWord(text, sight[side].language);
 
 /** The nearest state that exists to what was asked for. */
 function settled({ mode, side, layer, head }) {

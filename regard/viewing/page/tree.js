@@ -1,7 +1,7 @@
 // The beam as a tree. In which lane a hypothesis stands comes with it, so that no two links cross; here columns become
 // as wide as their tokens, and links are drawn.
 
-import { byId, button, drawing, element, signed, word } from "./common.js";
+import { byId, button, drawing, element, signed, spokenToken, tokenWord } from "./common.js";
 import { outputLine } from "./outputs.js";
 import { say } from "./texts.js";
 
@@ -50,10 +50,10 @@ export function build(found) {
 function boxOf(node, place) {
   const finished = node.score !== null;
   const number = signed(finished ? node.score : node.total);
-  const token = element("span", { class: `token ${fateOf(place)}` }, word(node.token, beam.target.language));
+  const token = element("span", { class: `token ${fateOf(place)}` }, tokenWord(node.token, beam.target.language));
   const rank = node.rank ? [element("span", { class: "rank" }, String(node.rank))] : [];
   const { token: piece, step, text } = node;
-  const label = say("tree.node", { token: piece, step, text });
+  const label = say("tree.node", { token: spokenToken(piece), step, text });
   const kind = finished ? "node finished" : "node";
   const attributes = { class: kind, tabindex: -1, "data-place": place, "aria-label": label };
   return button(attributes, token, element("span", { class: "number" }, number), ...rank);

@@ -16,6 +16,7 @@ from regard.viewing.canvas import (
     missing_glyphs,
     runs_leftwards,
     save_figure,
+    show_token,
     show_word,
     word_widths,
 )
@@ -78,7 +79,7 @@ class TreeLayout:
 
 def lay_out(tree: Tree) -> TreeLayout:
     """A column for each step, as wide as its widest token, and a lane for each branch; from the right if so read."""
-    tokens = word_widths([visible(node.token) for node in tree.nodes], _SIZE)
+    tokens = word_widths([_name(node.token) for node in tree.nodes], _SIZE)
     numbers = word_widths([_number(node) for node in tree.nodes], _SMALL)
     widths = [0.0] * max(tree.steps)
     for step, token, number in zip(tree.steps, tokens, numbers, strict=True):
@@ -98,7 +99,7 @@ def _number(node: Node) -> str:
 def draw_tree(tree: Tree, path: Path) -> set[str]:
     """Draw the tree, and under it the outputs; gives the characters that no font here can draw."""
     check_suffix(path)
-    texts = [tree.source, *(visible(node.token) for node in tree.nodes), *(tree.nodes[n].text for n in tree.outputs)]
+    texts = [tree.source, *(_name(node.token) for node in tree.nodes), *(tree.nodes[n].text for n in tree.outputs)]
     with canvas(texts):
         from matplotlib.figure import Figure
 
@@ -164,7 +165,7 @@ class _TreeDrawing:
             (first, last), height = self.layout.columns[self.tree.steps[place] - 1], self.layout.heights[place]
             centre = (first + last) / 2
             self._draw_box(min(first, last), height, abs(last - first), look)
-            self.write(visible(node.token), (centre, height), _SIZE, ha="center", color=_BOXES[look].ink)
+            self.write(_name(node.token), (centre, height), _SIZE, ha="center", color=_BOXES[look].ink)
             style = {"color": _SOFT} if node.score is None else {"fontweight": "bold"}
             self.write(_number(node), (centre, height - _BOX / 2 - 0.015), _SMALL, ha="center", va="top", **style)
             if node.rank is not None:
@@ -206,3 +207,7 @@ class _TreeDrawing:
             self.write(str(node.rank), (0.02, below), 9, color=_BLUE, fontweight="bold")
             self.write(_number(node), (0.75, below), 9, ha="right")
             self.write(show_word(node.text), (0.88, below), 9)
+
+
+def _name(token: str) -> str:
+    return show_token(visible(token))
