@@ -5,6 +5,7 @@ something is drawn.
 """
 
 import io
+import re
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
@@ -67,12 +68,15 @@ def show_word(word: str) -> str:
     return "".join(_sign(character) for character in word)
 
 
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # a part of a letter that a vocabulary lacks
 # Tokens that stand for no letters, as people call them.
 _SYMBOLS = {"</s>": "end of sentence", "<s>": "beginning", "<unk>": "unknown word", "▁": "space"}
 
 
 def show_token(token: str) -> str:
     """A word or a token as pictures have it: ▁ is the sign of a space, and what stands for no letters has a name."""
+    if byte := _BYTE.fullmatch(token):
+        return f"byte {byte[1]}"
     return _SYMBOLS.get(token) or show_word(token).replace("▁", "␣")
 
 

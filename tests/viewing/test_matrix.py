@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.canvas import runs_leftwards, show_word
+from regard.viewing.canvas import runs_leftwards, show_token, show_word
 from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet, missing_glyphs, to_json
 
 ROWS = ["Eu", "vejo", "a", "casa", "vermelha", "."]
@@ -89,6 +89,12 @@ def test_an_svg_has_its_words_and_numbers_as_text(tmp_path):
 def test_large_matrices_have_no_numbers(tmp_path):
     draw_matrix(square(13), tmp_path / "picture.svg")
     assert not {"1.00", ".00"} & set(svg_texts(tmp_path / "picture.svg"))
+
+
+def test_tokens_that_stand_for_no_letters_are_told_in_words() -> None:
+    shown = {"</s>": "end of sentence", "<unk>": "unknown word", "▁": "space", "▁casa": "␣casa", "<0xC3>": "byte C3"}
+    assert {token: show_token(token) for token in shown} == shown
+    assert show_token("a<0xC3>") == "a<0xC3>"  # a word that somebody wrote
 
 
 def test_dollars_are_money_and_angles_are_letters(tmp_path):

@@ -3,6 +3,8 @@
 import { button, element } from "./common.js";
 import { decimal, say, sayParts } from "./texts.js";
 
+const METRICS = ["bleu", "accuracy", "f1", "chrf", "perplexity"]; // the first that there is is told
+
 /** Say what models know, and offer texts to try; `take` hears of one that is chosen. */
 export function showKnowledge(holder, models, take) {
   const examples = models.find(({ examples: own }) => own?.length)?.examples ?? [];
@@ -36,9 +38,11 @@ function learntFrom({ amount, data }) {
   return names ? say("knowing.names", { names }) : "";
 }
 
-/** The first score on a test, or else on validation data. */
+/** The score that tells people most, on a test or else on validation data. */
 function score({ scores = [] }) {
-  const best = scores.find(({ split }) => split === "test") ?? scores.find(({ split }) => split === "valid");
-  if (!Number.isFinite(best?.value)) return "";
-  return say(`knowing.score_${best.split}`, { metric: best.metric, value: decimal(best.value, 1) });
+  const order = METRICS.flatMap((metric) => scores.filter((each) => each.metric === metric && isFinite(each.value)));
+  const best = order.find(({ split }) => split === "test") ?? order.find(({ split }) => split === "valid");
+  if (!best) return "";
+  const value = decimal(best.value, best.value < 10 ? 2 : 1);
+  return say(`knowing.score_${best.split}`, { metric: best.metric, value });
 }

@@ -35,14 +35,22 @@ export const word = (text, language) => element("bdi", { lang: language }, text)
 // Tokens that stand for no letters -> what they are called.
 const SYMBOLS = { "</s>": "end", "<s>": "begin", "<unk>": "unknown", "▁": "space" };
 
-/** A token as one says it: without the sign of a space, which only shows where a word begins. */
-export function spokenToken(token) {
-  return Object.hasOwn(SYMBOLS, token) ? say(`tokens.${SYMBOLS[token]}`) : token.replaceAll("▁", " ").trim();
+const BYTE = /^<0x([0-9A-F]{2})>$/; // a part of a letter that the vocabulary lacks
+
+/** What a token that stands for no letters is called, and nothing of others. */
+function symbolName(token) {
+  if (Object.hasOwn(SYMBOLS, token)) return say(`tokens.${SYMBOLS[token]}`);
+  const byte = BYTE.exec(token)?.[1];
+  return byte === undefined ? "" : say("tokens.byte", { number: byte });
 }
+
+/** A token as one says it: without the sign of a space, which only shows where a word begins. */
+export const spokenToken = (token) => symbolName(token) || token.replaceAll("▁", " ").trim();
 
 /** The parts of a token as one sees it: a space is a faint sign, and what stands for no letters has a name. */
 export function tokenParts(token) {
-  if (Object.hasOwn(SYMBOLS, token)) return [element("i", { class: "symbol", lang: language }, spokenToken(token))];
+  const name = symbolName(token);
+  if (name) return [element("i", { class: "symbol", lang: language }, name)];
   const pieces = token.split("▁");
   const space = () => element("span", { class: "space", "aria-hidden": true }, "␣");
   return pieces.flatMap((piece, place) => (place ? [space(), piece] : [piece])).filter((part) => part !== "");
