@@ -78,7 +78,7 @@ def test_a_page_in_a_file_has_its_languages_too(browser: Browser, reads: Callabl
     reads("pt-BR")
     browser.open(tmp_path / "page.html")
     assert browser.text("h1") == "Para onde o modelo olha"
-    assert browser.text("#links-title") == "Quem olha para quem"
+    assert browser.text("#links-title") == "Quem olha para quem: cruzada, bloco 1, média de 2 cabeças"
     browser.find("select.language option[value=ru]").click()
     browser.wait("return document.querySelector('h1').textContent", wanted="На что смотрит модель")
     assert browser.said() == []

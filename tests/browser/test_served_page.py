@@ -230,12 +230,12 @@ def test_what_is_shown_can_be_saved(opened: Opened) -> None:
     assert json.loads(content)["columns"] == ["the", "cat"]
     name, content = saved("#links-part", "SVG")
     drawing = content.decode()
-    assert name == "regard-attention-lines.svg"
+    assert name == "regard-attention-lines-cross-block-1-head-mean.svg"
     assert drawing.startswith("<svg")
     assert ">gata</text>" in drawing
     assert drawing.count("<path") == 4
     name, content = saved("#sheet-part", "PNG")
-    assert name == "regard-attention-heads.png"
+    assert name == "regard-attention-heads-cross.png"
     assert content.startswith(b"\x89PNG")
     assert json.loads(saved(".translation", "JSON")[1])["text"] == "a gata"
     assert page.said() == []
