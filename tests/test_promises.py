@@ -5,7 +5,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from regard.runs.open import Run
 from regard.runs.train import train
 from regard.training.events import Counted, Event, Hurried, Stepped
 from regard.training.listeners import Lines
-from regard.training.snapshot import load_weights
+from regard.training.snapshot import Facts, load_weights
 
 pytestmark = pytest.mark.usefixtures("no_curves")
 
@@ -34,15 +34,30 @@ def family(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@dataclass(frozen=True)
+class Trained:
+    """A run that has come to its end, and what it said on the way."""
+
+    run: Run
+    facts: Facts
+    said: str
+
+
 @pytest.fixture(scope="module")
-def run(family: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The toy of a family, trained."""
+def trained_toy(family: str, tmp_path_factory: pytest.TempPathFactory) -> Trained:
     from small import undrawn
 
-    run = open_toy(family, tmp_path_factory.mktemp(family))
+    run, file = open_toy(family, tmp_path_factory.mktemp(family)), io.StringIO()
     with undrawn():
-        assert train(run, []).finished
-    return run
+        facts = train(run, [Lines(file)])
+    assert facts.finished
+    return Trained(run, facts, file.getvalue())
+
+
+@pytest.fixture(scope="module")
+def run(trained_toy: Trained) -> Run:
+    """The toy of a family, trained."""
+    return trained_toy.run
 
 
 def values(tree: Any) -> list[Any]:
@@ -201,13 +216,12 @@ def test_each_measure_says_which_direction_is_better_and_one_of_them_judges(run:
     assert getattr(run.recipe.training, "best_by", next(iter(measures))) in measures
 
 
-def test_what_is_tallied_is_shown_and_kept(family: str, tmp_path: Path) -> None:
-    run, file = open_toy(family, tmp_path), io.StringIO()
-    if not isinstance(run.task, Learns):
+def test_what_is_tallied_is_shown_and_kept(trained_toy: Trained) -> None:
+    task, facts = deepcopy(trained_toy.run.task), trained_toy.facts
+    if not isinstance(task, Learns):
         pytest.skip("it counts, and has no loss to tally beside")
-    names = run.task.loss(next(iter(run.task.batches("train", 3, 0, 0)))).tallies.keys()
-    facts = train(run, [Lines(file)])
-    assert all(f"  {name} " in file.getvalue() for name in names)
+    names = task.loss(next(iter(task.batches("train", 3, 0, 0)))).tallies.keys()
+    assert all(f"  {name} " in trained_toy.said for name in names)
     assert [step for step, _ in facts.losses] == list(range(1, facts.step + 1))
     assert all(kept.keys() == names for _, kept in facts.tallies)
     assert len(facts.tallies) == (len(facts.losses) if names else 0)
