@@ -16,6 +16,9 @@ setup: .venv/ready
 demo: setup
 	$(BIN)/regard demo --overwrite
 
+# Tests start many processes of Python, which need not each compile what they import.
+test test-browser test-long: export PYTHONDONTWRITEBYTECODE =
+
 test: check
 	$(BIN)/python -m pytest -m 'not long' $(SIDE_BY_SIDE)
 
