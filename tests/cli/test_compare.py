@@ -212,6 +212,7 @@ def test_minutes_stop_before_the_next_run(
     assert not (tmp_path / "out" / "comparison.json").exists()
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_a_comparison_that_goes_on_exactly(recipe: Path, compared: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ["compare", str(recipe), *NORMS, "--seeds", "1", "--out", str(out)]

@@ -19,7 +19,7 @@ from regard.serving.app import every_door
 from regard.serving.doors.door import Door
 
 POSTS = ("/translate", "/detect", "/v1/translate", "/v1/attention", "/v1/next", "/v1/beam")
-QUIET = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+QUIET = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def answered(client: httpx.Client, path: str, content: bytes, kind: str = "application/json") -> Any:
@@ -55,7 +55,7 @@ DESCRIBED = [door for door in every_door() if door.summary and door.can in TRANS
 
 
 @pytest.mark.parametrize("door", DESCRIBED, ids=lambda door: door.path)
-@settings(parent=QUIET, max_examples=15)
+@settings(parent=QUIET, max_examples=8)
 @given(data=st.data())
 def test_answers_are_as_described(described: Any, door: Door, data: st.DataObject) -> None:
     case = data.draw(described[door.path][door.method].as_strategy())

@@ -25,7 +25,7 @@ from regard.serving.http.bodies import parse_json
 from regard.serving.http.refusals import Refusal, read_request
 from regard.serving.openapi import document
 
-MANY = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 SCHEMAS = document(every_door())["components"]
 
 
