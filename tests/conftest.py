@@ -18,6 +18,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import jaxtyping
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more of what else the machine does than of the code.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 # The tests in these directories run models whose shapes other tests check, which takes a third of the time of a test.
 UNCHECKED = {"browser", "cli", "decoding", "engines", "runs", "seeing", "serving", "verbs", "viewing"}
