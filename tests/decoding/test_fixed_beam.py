@@ -50,12 +50,12 @@ def fixed_table(seed: int, sentences: int, vocabulary: int, ties: bool = False) 
 @pytest.mark.parametrize("stop", ["settled", "first", "exhaustive"])
 def test_agrees_with_the_definition(stop: str, ties: bool) -> None:
     generator = torch.Generator().manual_seed(0)
-    for seed in range(36):
+    for seed in range(12):
         size = int(torch.randint(1, 6, (), generator=generator))
         vocabulary = int(torch.randint(3, 9, (), generator=generator))
         limits = torch.randint(1, 8, (6,), generator=generator).tolist()
         kind = ("wu", "average", "none")[seed % 3]
-        table = {"beam": size, "n_best": size, "stop": stop, "length_penalty_kind": kind, "length_penalty": seed / 24}
+        table = {"beam": size, "n_best": size, "stop": stop, "length_penalty_kind": kind, "length_penalty": seed / 8}
         options = DecodingOptions.model_validate(table)
         task = fixed_table(seed, 6, vocabulary, ties)
         together = fixed_beam_search(task, torch.arange(6), torch.tensor(limits), options, CapturedSteps())
