@@ -13,7 +13,7 @@ from regard.base.progress import Progress, ignore_remark, silent
 from regard.cli.console import console_progress, remark
 from regard.metrics import Score
 from regard.model import Model, load
-from regard.runs.score import EvaluationRequest, score_model
+from regard.runs.evaluate_model import EvaluationRequest, score_model
 from regard.runs.start import Audience, TrainingRequest, start_training
 from regard.training.events import Listener
 from regard.training.listeners import progress_listener
@@ -34,6 +34,7 @@ def train(
     valid_pairs: File | None = None,
     languages: str | None = None,
     from_: File | None = None,
+    old_share: float | None = None,
     out: File | None = None,
     resume: bool = False,
     minutes: float | None = None,
@@ -46,7 +47,8 @@ def train(
     - `recipe`: the name of one that comes with regard, a TOML file, or a table such as {"family": "ngram", "data": …};
     - in its place text files: `source` and `target`, or `pairs`; others to validate with; `languages` such as "en-pt";
     - `settings` change it: {"training.steps": 200};
-    - `from_`: a model folder whose weights and tokenisers to start from;
+    - `from_`: a model folder whose weights and tokenisers to start from; with text files, `old_share` mixes in as
+      much of the text that it was trained on;
     - `out`: the folder of the run and its model (runs/NAME), which is refused where it holds a run already, unless
       `resume` goes on with that or `overwrite` replaces it;
     - `minutes`: plan the run to be done by then; with `resume`, stop by then;
@@ -65,6 +67,7 @@ def train(
         valid_pairs=_path(valid_pairs),
         languages=languages,
         start=_path(from_),
+        old_share=old_share,
         out=_path(out),
         resume=resume,
         minutes=minutes,

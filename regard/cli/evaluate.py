@@ -175,7 +175,7 @@ def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data,
     else:
         _say_scores(found.scores, "sentences")
     if found.learnt:
-        remark(_told_of_learnt(found.learnt, len(data.sources), found.of_others))
+        remark(found.learnt_in_words(len(data.sources)))
     if data.split is not None and not keep_scores(model, found.scores):
         remark(f"{model} cannot be written to, so the scores are not kept there.")
 
@@ -231,15 +231,3 @@ def _refuse_for_file(file: Path, options: dict[str, object]) -> None:
     """Refuse what is asked of models, where only vectors in a file are scored."""
     if given := [name for name, value in options.items() if value is not None]:
         raise Fault(f"{given[0]} is for model folders; {file} is a file of word vectors, scored by --analogies.")
-
-
-def _told_of_learnt(learnt: int, sentences: int, of_others: "Sequence[Score]") -> str:
-    new = sentences - learnt
-    if not of_others:
-        which = "all but one of these" if new else "all of these"
-        return f"The model was trained on {which} sentences, so the scores say nothing of how it translates new ones."
-    scores = ", ".join(f"{score.metric} {score.shown}" for score in of_others)
-    return (
-        f"The model was trained on {learnt:,} of these {sentences:,} sentences (but for case and spaces around them). "
-        f"On the {new:,} that are new to it: {scores}."
-    )

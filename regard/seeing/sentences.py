@@ -7,7 +7,6 @@ from regard.base.faults import Fault
 from regard.seeing.gazes import Sight
 from regard.tasks.translation.lengths import check_length
 from regard.verbs.translate.model import TranslationModel
-from regard.viewing.seen import Seen
 
 
 def see(model: TranslationModel, text: str, target: str | None = None) -> Sight:
@@ -29,10 +28,3 @@ def see_tokens(model: TranslationModel, text: str, written: Sequence[int]) -> Si
         model.force([text], [written])
     output, sides = task.target_for(text).decode(written), task.sides(task.read([text]), [written], text)
     return Sight(text, output, [written], sides, gazes)
-
-
-def look(
-    model: TranslationModel, text: str, target: str | None = None, side: str = "cross", by_word: bool = True
-) -> Seen:
-    """What the model looked at on one side while it read `text` and wrote `target`, or what it finds best."""
-    return see(model, text, target).seen(side, by_word)

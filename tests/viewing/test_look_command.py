@@ -33,10 +33,10 @@ def numbers(path: Path) -> Any:
 
 def test_the_numbers_are_what_was_seen(look: Any, trained: Path) -> None:
     import regard
-    from regard.seeing.sentences import look as look_in_python
+    from regard.seeing.sentences import see
 
     found = numbers(look("one.json", "--layer", "2", "--head", "1", "--tokens"))
-    seen = look_in_python(regard.load(trained), TEXT, TARGET, by_word=False)
+    seen = see(regard.load(trained), TEXT, TARGET).seen(by_word=False)
     (matrix,) = found["matrices"]
     assert (found["text"], found["output"], found["side"]) == (TEXT, TARGET, "cross")
     assert np.array_equal(matrix["weights"], seen.blocks[1].weights[0])

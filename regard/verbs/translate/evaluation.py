@@ -65,6 +65,20 @@ class Evaluation(NamedTuple):
             found["learnt"] = {"n": self.learnt, "scores_of_others": [each.as_dict() for each in self.of_others]}
         return found
 
+    def learnt_in_words(self, sentences: int) -> str:
+        """What it means that some of so many sentences stand in the training text."""
+        new = sentences - self.learnt
+        if not self.of_others:
+            which = "all but one of these" if new else "all of these"
+            return (
+                f"The model was trained on {which} sentences, so the scores say nothing of how it translates new ones."
+            )
+        scores = ", ".join(f"{score.metric} {score.shown}" for score in self.of_others)
+        return (
+            f"The model was trained on {self.learnt:,} of these {sentences:,} sentences (but for case and spaces "
+            f"around them). On the {new:,} that are new to it: {scores}."
+        )
+
 
 def from_files(source: Path, references: Sequence[Path], origin: str = "") -> TestData:
     """Read files, refusing references of another length than the source."""

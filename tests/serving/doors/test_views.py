@@ -9,7 +9,7 @@ import pytest
 
 import regard
 from regard.seeing.next_token import beam_tree, next_choices
-from regard.seeing.sentences import look
+from regard.seeing.sentences import see
 
 TEXT = "Ana sees the red house."
 
@@ -41,7 +41,7 @@ def test_attention_is_what_look_sees(client: httpx.Client, model: regard.model.M
     assert found["target"]["language"] == "pt"
     assert list(found["modes"]) == ["words"]
     for side in ("cross", "encoder", "decoder"):
-        seen, own = look(model, TEXT, side=side), found["modes"]["words"][side]
+        seen, own = see(model, TEXT).seen(side), found["modes"]["words"][side]
         assert (own["rows"], own["columns"], own["usual"]) == (seen.rows, seen.columns, seen.usual)
         assert [block["layer"] for block in own["blocks"]] == [1, 2]
         for block, expected in zip(own["blocks"], seen.blocks, strict=True):

@@ -14,7 +14,6 @@ from regard.runs.word_scores import WordQuestions, score_words
 from regard.verbs.generate.evaluation import evaluate_file
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate import evaluation
-from regard.verbs.translate.evaluation import TestData
 from regard.verbs.translate.model import TranslationModel
 
 USUAL = ("bleu", "chrf")  # of a translator, when nobody names a metric
@@ -60,15 +59,18 @@ def _score_translator(
     evaluation.check_metrics(metrics)
     if (asked.source is None) != (not asked.references):
         raise Fault("A source and its references belong together; give both, or a split.")
-    data: TestData
     if asked.source is not None:
         data = evaluation.from_files(asked.source, asked.references)
     else:
         data = evaluation.from_split(model, _needed(folder), asked.split)
-    scores = evaluation.evaluate(model, data, metrics, asked.beam, asked.length_penalty, progress, remark).scores
+    if folder is not None:
+        data = evaluation.mark_learnt(data, model, folder)
+    found = evaluation.evaluate(model, data, metrics, asked.beam, asked.length_penalty, progress, remark)
+    if found.learnt:
+        remark(found.learnt_in_words(len(data.sources)))
     if asked.source is None:
-        _keep(_needed(folder), scores, remark)
-    return list(scores)
+        _keep(_needed(folder), found.scores, remark)
+    return found.scores
 
 
 def _needed(folder: Path | None) -> Path:
