@@ -135,7 +135,7 @@ class _PortionStages:
 
         job = self.translator.job(portion)
         texts = [piece.text for piece in job.pieces]
-        yield
+        yield None
         with self.translator.faults_of(portion), faults_of_job(job):
             return _Read(portion, job, texts, (yield from self.stages.cut(texts)))
 
@@ -147,7 +147,7 @@ class _PortionStages:
 
         with self.translator.faults_of(read.portion), faults_of_job(read.job):
             worded = yield from self.stages.word(read.texts, found)
-        yield
+        yield None
         return read.portion, read.job.join(worded)
 
 

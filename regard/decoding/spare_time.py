@@ -1,17 +1,19 @@
 """The time that a search waits for a device, spent on the texts before and after it.
 
-A GPU searches by itself for most of the time, and what its texts need before and after is work for the host. Threads do
-not help: every operation that a search launches would have to wait its turn for the interpreter. So the work on texts
-is cut into small pieces, and some are done in each pause between two steps (`pauses.py`), while the device goes on.
+A GPU searches by itself for most of the time, and what its texts need before and after is work for the host. Threads
+help only with what needs no interpreter, for every operation that a search launches would have to wait its turn for it.
+So the rest of the work is cut into small pieces, and some are done in each pause between two steps (`pauses.py`), while
+the device goes on.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from time import perf_counter
 from typing import Any, Generic, Protocol, TypeVar
 
 from regard.decoding.pauses import Pause, pausing
 
-PAUSE = 0.003  # seconds that a pause is used for at most: the device has steps for longer before it
+PAUSE = 0.002  # seconds that a pause is used for at most: the device has steps for longer before it
 
 Item = TypeVar("Item")
 Read = TypeVar("Read")
@@ -19,7 +21,8 @@ Found = TypeVar("Found")
 Result = TypeVar("Result")
 Given = TypeVar("Given", contravariant=True)  # an item, and a result, as a protocol has to name them
 Gained = TypeVar("Gained", covariant=True)
-InPieces = Generator[None, None, Result]  # work that can be left between any two pieces, and what comes of it
+# Work that can be left between any two pieces, and what comes of it; it goes on when a future that it gives is done.
+InPieces = Generator[Future[Any] | None, None, Result]
 
 
 class Stages(Protocol[Given, Read, Found, Gained]):
@@ -40,7 +43,7 @@ def overlapped(stages: Stages[Item, Read, Found, Result], items: Iterable[Item])
     try:
         while read := reading.result():
             reading = _Begun(_read_next(stages, waiting))
-            with pausing(_spend_on([writing, reading] if writing else [reading])):
+            with pausing(_spend_on([reading, writing] if writing else [reading])):
                 found = stages.search(read[0])
             if writing is not None:
                 yield writing.result()
@@ -67,13 +70,14 @@ class _Begun(Generic[Result]):
         self._pieces = pieces
         self._found: list[Result] = []
         self._error: Exception | None = None
+        self._awaited: Future[Any] | None = None
 
     def go_on(self) -> bool:
-        """Do one more piece; whether there may be another."""
-        if self._found or self._error is not None:
+        """Do one more piece, if that can be done now; whether it was."""
+        if self._found or self._error is not None or (self._awaited is not None and not self._awaited.done()):
             return False
         try:
-            next(self._pieces)
+            self._awaited = next(self._pieces)
         except StopIteration as end:
             self._found.append(end.value)
         except Exception as error:
@@ -81,15 +85,17 @@ class _Begun(Generic[Result]):
         return True
 
     def result(self) -> Result:
-        while self.go_on():
-            pass
+        while not self._found and self._error is None:
+            if self._awaited is not None:
+                wait([self._awaited])
+            self.go_on()
         if self._error is not None:
             raise self._error
         return self._found[0]
 
 
 def _spend_on(works: "Sequence[_Begun[Any]]") -> Pause:
-    """What spends a pause on the first of these that is not done."""
+    """What spends a pause on the first of these that can go on."""
 
     def spend(is_free: bool) -> None:
         until = perf_counter() + PAUSE

@@ -1,6 +1,7 @@
 """Work on texts in the pauses of a search: in order, overlapping, and with errors in their places."""
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 
 import pytest
 
@@ -19,7 +20,7 @@ class Spelling:
             raise ValueError(word)
         for letter in word:
             self.notes.append(f"read {letter}")
-            yield
+            yield None
         return word
 
     def search(self, word: str) -> str:
@@ -33,7 +34,7 @@ class Spelling:
     def write(self, word: str, found: str) -> InPieces[str]:
         for letter in found:
             self.notes.append(f"write {letter}")
-            yield
+            yield None
         return found
 
 
@@ -46,7 +47,7 @@ def test_during_a_search_the_last_is_written_and_the_next_is_read() -> None:
     stages = Spelling()
     assert list(overlapped(stages, ["ab", "cd", "ef"])) == ["AB", "CD", "EF"]
     begins, ends = (stages.notes.index("step of cd") - 4, len(stages.notes) - stages.notes[::-1].index("step of cd"))
-    assert stages.notes[begins:ends] == ["write A", "write B", "read e", "read f", "step of cd", "step of cd"]
+    assert stages.notes[begins:ends] == ["read e", "read f", "write A", "write B", "step of cd", "step of cd"]
 
 
 def test_a_long_pause_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +55,31 @@ def test_a_long_pause_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = Spelling()
     assert list(overlapped(stages, ["ab", "cdef"])) == ["AB", "CDEF"]
     assert stages.notes[2:6] == ["read c", "step of ab", "read d", "step of ab"]
+
+
+def test_what_waits_for_a_thread_is_passed_over() -> None:
+    class Calling(Spelling):
+        """Has the second word read by somebody else, who is ready when the search for the first is over."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.called: Future[str] = Future()
+
+        def read(self, word: str) -> InPieces[str]:
+            if word == "cd":
+                yield self.called
+                self.notes.append("called back")
+            return word
+
+        def search(self, word: str) -> str:
+            found = super().search(word)
+            if word == "ab":
+                self.called.set_result(word)
+            return found
+
+    stages = Calling()
+    assert list(overlapped(stages, ["ab", "cd"])) == ["AB", "CD"]
+    assert stages.notes[:4] == ["step of ab", "step of ab", "called back", "write A"]
 
 
 @pytest.mark.parametrize("wrong", ["unreadable", "unfindable"])

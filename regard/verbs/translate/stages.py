@@ -1,6 +1,7 @@
 """Translating in stages, of which only the search needs the device, so that portions of text can overlap."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,16 +33,14 @@ class TranslationStages:
     model: TranslationModel
     options: DecodingOptions
     captures: CapturedSteps
+    helper: ThreadPoolExecutor
 
     def cut(self, texts: Sequence[str]) -> InPieces[Cut]:
-        """The tokens of texts; one that is too long is refused by its number."""
-        found: Cut = {}
-        for first in range(0, len(texts), AT_ONCE):
-            part = dict(enumerate(texts[first : first + AT_ONCE], start=first))
-            tokens = all_source_tokens(self.model.task, {number: text for number, text in part.items() if text.strip()})
-            found |= {number: row for number, row in tokens.items() if row}
-            yield
-        return found
+        """The tokens of texts, by another thread, as SentencePiece needs no interpreter; too long ones are refused."""
+        written = {number: text for number, text in enumerate(texts) if text.strip()}
+        cutting = self.helper.submit(all_source_tokens, self.model.task, written)
+        yield cutting
+        return {number: tokens for number, tokens in cutting.result().items() if tokens}
 
     def find(self, cut: Cut) -> Found:
         """Search for the outputs of all texts, those of like length together, as many as the memory allows."""
@@ -66,12 +65,12 @@ class TranslationStages:
         for numbers, records in found:
             for number, own in zip(numbers, self._outputs(numbers, records), strict=True):
                 hypotheses[number] = own
-            yield
+            yield None
         translations: list[Translated] = []
         for first in range(0, len(texts), AT_ONCE):
             part = slice(first, first + AT_ONCE)
             translations += self.model.translations(texts[part], hypotheses[part])
-            yield
+            yield None
         return translations
 
     def _outputs(self, numbers: Sequence[int], records: Records) -> list[list[Hypothesis]]:
@@ -84,4 +83,4 @@ class TranslationStages:
 def stages_of(model: TranslationModel, options: DecodingOptions) -> TranslationStages | None:
     """The stages of a search that is captured on a GPU; elsewhere there is no time to spare."""
     captures = captures_for(model.task) if is_plain(options) else None
-    return None if captures is None else TranslationStages(model, options, captures)
+    return None if captures is None else TranslationStages(model, options, captures, ThreadPoolExecutor(1))
