@@ -26,7 +26,7 @@ def test_the_page_says_what_a_model_knows_and_offers_texts_to_try(opened: Opened
     server.models = [MODELS[0] | KNOWN, *MODELS[1:]]
     page = opened()
     said = page.text("#knowing p")
-    assert said.startswith("plain knows: Cats and houses. What is unlike that it may get wrong without a sign.")
+    assert said.startswith("plain knows: Cats and houses. Of what is unlike that it knows little.")
     assert "Learnt from 30,000 pairs of demo:train. 981,632 parameters. bleu 96.7 on its test." in said
     assert [each.text for each in page.all(".example")] == KNOWN["examples"]
     page.all(".example")[0].click()

@@ -5,6 +5,7 @@ import { say } from "./texts.js";
 
 const REFERENCE = "#/components/schemas/";
 const DEEPEST = 4; // records in one another of a sample
+const LARGE = 2 ** 31; // no bound that anybody comes to
 
 const nameOf = (schema) => schema.$ref?.startsWith(REFERENCE) && schema.$ref.slice(REFERENCE.length);
 const resolved = (document, schema) => (nameOf(schema) ? document.components.schemas[nameOf(schema)] : schema);
@@ -32,8 +33,8 @@ function bounds({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: b
   const told = [
     minimum !== undefined && `≥ ${minimum}`,
     above !== undefined && `> ${above}`,
-    maximum !== undefined && `≤ ${maximum}`,
-    below !== undefined && `< ${below}`,
+    maximum < LARGE && `≤ ${maximum}`,
+    below < LARGE && `< ${below}`,
     maxLength !== undefined && `… ${maxLength}`,
     maxItems !== undefined && `… ${maxItems}`,
   ].filter(Boolean);
