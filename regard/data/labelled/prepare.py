@@ -249,12 +249,12 @@ def _read_splits(options: LabelledData, progress: Progress) -> dict[str, list[Ex
 
 def _hold_out(options: LabelledData, examples: Sequence[Example]) -> dict[str, list[Example]]:
     """The last examples set aside, and with them all others that ask of the same texts about other aspects."""
-    count = int(len(examples) * options.hold_out)
-    aside = {_letters(example.text) for example in examples[len(examples) - count :]}
-    is_aside = [options.asks_about_aspects and _letters(example.text) in aside for example in examples]
-    is_aside[len(examples) - count :] = [True] * count
-    found = {split: [each for each, own in zip(examples, is_aside, strict=True) if own == (split == "valid")]
-             for split in ("train", "valid")}  # fmt: skip
+    kept = len(examples) - int(len(examples) * options.hold_out)
+    aside = {_letters(example.text) for example in examples[kept:]} if options.asks_about_aspects else set()
+    found: dict[str, list[Example]] = {"train": [], "valid": []}
+    for number, example in enumerate(examples):
+        is_aside = number >= kept or (aside and _letters(example.text) in aside)
+        found["valid" if is_aside else "train"].append(example)
     if not all(found.values()):
         raise Fault(f"data.train has {len(examples)} texts, too few to set some aside; name data.valid.")
     return found
