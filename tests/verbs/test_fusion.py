@@ -210,9 +210,10 @@ def test_other_tokens_are_refused_with_the_difference_and_the_remedy(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--fuse-weight", "0.5"], "--fuse-weight would do nothing without --fuse."),
+        (["--fuse-weight", "0.5"], "The weight of a fusion would do nothing without a language model to fuse with."),
         (["--fuse", "LM", "--engine", "onnx"], "cannot do --fuse; omit it, or set --engine to torch."),
-        (["--prior", "LM"], "--prior reranks beside a channel model; give --channel too."),
+        (["--channel", "x", "--prior-weight", "1"], "The weight of a prior would do nothing without a prior."),
+        (["--prior", "LM"], "A prior reranks beside a channel model; name a channel model too."),
         (["--fuse", "TRANSLATOR"], "A transformer gives a text for each text; it can train"),
     ],
 )

@@ -60,9 +60,6 @@ class TranslateRequest(VerbRequest):
             is_described=False,
         ),
         Need("channel_weight", "channel", "{channel_weight} would do nothing without {channel}."),
-        Need("prior", "channel", "{prior} reranks beside a channel model; give {channel} too.", is_described=False),
-        Need("prior_weight", "prior", "{prior_weight} would do nothing without {prior}.", is_described=False),
-        Need("fuse_weight", "fuse", "{fuse_weight} would do nothing without {fuse}.", is_described=False),
         Clash(
             "forced",
             (*_SEARCHING, "search", "channel", "n_best", *_WRITTEN_OTHERWISE),

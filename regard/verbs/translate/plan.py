@@ -66,6 +66,7 @@ def plan_for(
 
     `fast` names the engine of its export, if it has one; it is called only where that engine might be taken.
     """
+    _check_language_models(request)
     options, count = _options(request, decoding), number_of_outputs(request, decoding)
     channel_weight = 1.0 if request.channel_weight is None else request.channel_weight
     fuse_weight = FUSE_WEIGHT if request.fuse_weight is None else request.fuse_weight
@@ -89,6 +90,16 @@ def plan_for(
         dictionary=tuple(request.dictionary.items()) if request.replace_unknown else None,
         count=count,
     )
+
+
+def _check_language_models(request: TranslateRequest) -> None:
+    """Refuse what would do nothing; as rules of a request these are too many for generators of requests."""
+    if request.prior is not None and request.channel is None:
+        raise Fault("A prior reranks beside a channel model; name a channel model too.")
+    if request.prior_weight is not None and request.prior is None:
+        raise Fault("The weight of a prior would do nothing without a prior.")
+    if request.fuse_weight is not None and request.fuse is None:
+        raise Fault("The weight of a fusion would do nothing without a language model to fuse with.")
 
 
 def _options(request: TranslateRequest, decoding: DecodingOptions) -> DecodingOptions:
