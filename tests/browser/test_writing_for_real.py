@@ -54,7 +54,7 @@ def test_each_model_shows_what_it_finds_likely_and_goes_on(page: Browser, models
     texts = "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)"
     for place, model in enumerate(models.values(), start=1):
         read = model.read_prompt(PromptRequest(prompt=PROMPT, shown=12))
-        names = ["end of line" if each.end else each.text.replace(" ", "·", 1) for each in read.next]
+        names = ["end of line" if each.end else each.token for each in read.next]
         assert page.run(texts, f".writer:nth-child({place}) .pick") == names
         assert "".join(page.run(texts, f".writer:nth-child({place}) .prompted")) == PROMPT
     page.find("#go-on").click()

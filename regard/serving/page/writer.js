@@ -1,6 +1,6 @@
 // One language model over the prompt: how probable it finds each token of it, what may come next, and how it goes on.
 
-import { button, element, percent, reachable, walkable } from "./common.js";
+import { button, element, percent, reachable, spokenToken, tokenParts, walkable } from "./common.js";
 import { savable } from "./saving.js";
 import { ask, listen, Refusal } from "./server.js";
 import { duration, say } from "./texts.js";
@@ -8,7 +8,6 @@ import { duration, say } from "./texts.js";
 const SHOWN = 12; // tokens that may come next
 const MOST_READ = 400; // tokens of the prompt that are shown, the last ones
 const NOTHING = 1e-9; // less than this is rounding
-const GAP = "·"; // shows a space that a token begins with
 
 /** The probability that a logarithm stands for; none of a token that cannot be. */
 const shareOf = (score) => (score === null ? 0 : Math.exp(score));
@@ -163,12 +162,13 @@ function finish(writer, { texts: [best], seconds }) {
 
 // What may come next
 
-/** A token as people read it: a space that it begins with as a dot, what has no letters by its name. */
-function nameOf({ token, text, end }) {
-  if (end || text === "\n") return say("writer.line_end");
-  if (text === " ") return say("writer.space");
-  return text.trim() ? text.replace(/^ /, GAP) : token;
-}
+const isLineEnd = ({ text, end }) => end || text === "\n";
+
+/** A token as one says it. */
+const nameOf = (each) => (isLineEnd(each) ? say("writer.line_end") : spokenToken(each.token));
+
+/** The parts of a token as one sees it. */
+const partsOf = (each) => (isLineEnd(each) ? [say("writer.line_end")] : tokenParts(each.token));
 
 function showNext(writer) {
   const { next, rest, perplexity, room, forgotten } = writer.read;
@@ -192,7 +192,7 @@ function nextLine(each, place, most) {
   const { probability, drawn } = each;
   const label = say("writer.choose", { token: nameOf(each), share: percent(probability) });
   const able = each.text ? {} : { disabled: "", title: say("writer.part") };
-  const pick = button({ class: "pick", "data-place": place, "aria-label": label, ...able }, nameOf(each));
+  const pick = button({ class: "pick", "data-place": place, "aria-label": label, ...able }, ...partsOf(each));
   return element("tr", {}, element("th", { scope: "row" }, pick), shareCell(probability, drawn, most));
 }
 
