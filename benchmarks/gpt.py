@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from train_gpu import Contender, profile, wait
 
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
@@ -181,27 +182,6 @@ def compare_writing(options: GPTOptions, rounds: int) -> None:
             print(f"{what:16} {ours_rate:10,.0f} {theirs_rate:12,.0f} {ratio:6.1f} {first:13.1f} s", flush=True)
 
 
-def wait() -> None:
-    if DEVICE.type == "cuda":
-        torch.cuda.synchronize()
-
-
-def profile(update: Update, batch: StreamBatch) -> None:
-    """Where the time of an update goes, by kernel; without capturing, for a graph tells nothing."""
-    from torch.profiler import ProfilerActivity
-
-    for _ in range(3):
-        update(batch)
-    with torch.profiler.profile(activities=[ProfilerActivity.CUDA], acc_events=True) as seen:
-        for _ in range(2):
-            update(batch)
-        wait()
-    events: Any = [event for event in seen.key_averages() if event.self_device_time_total > 0]
-    print(f"{sum(event.self_device_time_total for event in events) / 2000:.2f} ms of kernels an update")
-    for event in sorted(events, key=lambda event: -event.self_device_time_total)[:40]:
-        print(f"{event.self_device_time_total / 2000:8.3f} ms {event.count / 2:6.1f} times  {event.key[:110]}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--preset", choices=list(PRESETS), default="small")
@@ -220,7 +200,7 @@ def main() -> None:
     tokens, wanted = (torch.randint(VOCABULARY, (asked.rows, options.context), device=DEVICE) for _ in range(2))
     batch = StreamBatch(tokens, wanted)
     if asked.profile:
-        profile(ours(options, captured=False), batch)
+        profile(Contender(lambda batch, capacity: batch, ours(options, captured=False)), [batch] * 4)
         return
     chip = matrix_rate() if DEVICE.type == "cuda" else float("nan")
     print(

@@ -40,7 +40,10 @@ def weights(sizes: dict[str, Any], prefix: str = "") -> dict[str, Tensor]:
         for name in ("ln_1", "ln_2"):
             shapes |= {f"h.{number}.{name}.{kind}": (width,) for kind in ("weight", "bias")}
     shapes |= {"ln_f.weight": (width,), "ln_f.bias": (width,)}
-    return {prefix + name: torch.randn(shape) * 0.4 for name, shape in shapes.items()}
+    tensors = {prefix + name: torch.randn(shape) * 0.4 for name, shape in shapes.items()}
+    if not sizes.get("tie_word_embeddings", True):
+        tensors["lm_head.weight"] = torch.randn(shapes["wte.weight"]) * 0.4
+    return tensors
 
 
 def write_gpt2(folder: Path, prefix: str = "", **changes: Any) -> Path:
@@ -82,4 +85,4 @@ def plain_logits(tensors: dict[str, Tensor], sizes: dict[str, Any], tokens: Tens
         states = states + apply(f"{block}.attn.c_proj", looked.transpose(1, 2).flatten(2))
         inside = gelu(apply(f"{block}.mlp.c_fc", norm(f"{block}.ln_2", states)))
         states = states + apply(f"{block}.mlp.c_proj", inside)
-    return norm("ln_f", states) @ tensors["wte.weight"].T
+    return norm("ln_f", states) @ tensors.get("lm_head.weight", tensors["wte.weight"]).T

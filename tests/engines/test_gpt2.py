@@ -29,29 +29,28 @@ def logits(model: Any) -> torch.Tensor:
         return network.logits(network.read(TOKENS, network.begin(2)).states)
 
 
-@pytest.mark.parametrize("prefix", ["", "transformer."])
-def test_an_imported_model_gives_the_logits_of_the_formula(prefix: str, tmp_path: Path) -> None:
-    model = imported(tmp_path, write_gpt2(tmp_path / "theirs", prefix))
-    exact = {name: tensor.double() for name, tensor in weights(SIZES).items()}
-    torch.testing.assert_close(logits(model), plain_logits(exact, SIZES, TOKENS))
+@pytest.mark.parametrize(("prefix", "tied"), [("", True), ("transformer.", False)])
+def test_an_imported_model_gives_the_logits_of_the_formula(prefix: str, tied: bool, tmp_path: Path) -> None:
+    sizes = SIZES | {"tie_word_embeddings": tied}
+    model = imported(tmp_path, write_gpt2(tmp_path / "theirs", prefix, tie_word_embeddings=tied))
+    exact = {name: tensor.double() for name, tensor in weights(sizes).items()}
+    torch.testing.assert_close(logits(model), plain_logits(exact, sizes, TOKENS))
 
 
 def test_it_gives_the_logits_of_transformers_and_so_does_transformers_with_what_is_exported(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
-    for tied in (True, False):
-        sizes = SIZES | {"n_inner": 20, "tie_word_embeddings": tied}
-        torch.manual_seed(0)
-        theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config(initializer_range=0.4, **sizes)).eval()
-        source = write_gpt2(tmp_path / f"theirs-{tied}")
-        theirs.save_pretrained(source)
-        model = imported(tmp_path / f"ours-{tied}", source)
-        with torch.no_grad():
-            expected = theirs.double()(TOKENS).logits
+    torch.manual_seed(0)
+    sizes = SIZES | {"n_inner": 20, "initializer_range": 0.4}
+    theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes)).eval()
+    source = write_gpt2(tmp_path / "theirs")
+    theirs.save_pretrained(source)
+    model = imported(tmp_path, source)
+    export_gpt2(model, tmp_path / "back")
+    back = transformers.GPT2LMHeadModel.from_pretrained(tmp_path / "back").eval()
+    with torch.no_grad():
+        expected = theirs.double()(TOKENS).logits
         torch.testing.assert_close(logits(model), expected)
-        export_gpt2(regard.load(tmp_path / f"ours-{tied}" / "imported", device="cpu"), tmp_path / f"back-{tied}")
-        back = transformers.GPT2LMHeadModel.from_pretrained(tmp_path / f"back-{tied}").eval().double()
-        with torch.no_grad():
-            torch.testing.assert_close(back(TOKENS).logits, expected)
+        torch.testing.assert_close(back.double()(TOKENS).logits, expected)
 
 
 def test_what_is_exported_is_imported_again_to_the_same_bits(tmp_path: Path) -> None:

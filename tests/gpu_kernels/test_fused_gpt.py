@@ -11,10 +11,9 @@ from regard.models.gpt.network import GPT, GPTOptions
 SIZES = {"layers": 2, "width": 32, "heads": 2, "context": 6, "dropout": 0.0, "attention_dropout": 0.0}
 
 
-@pytest.mark.parametrize("positions", ["learned", "none"])
-def test_the_fused_pass_gives_the_states_and_gradients_of_the_plain_one(positions: str, device: torch.device) -> None:
+def test_the_fused_pass_gives_the_states_and_gradients_of_the_plain_one(device: torch.device) -> None:
     torch.manual_seed(0)
-    network = GPT(check(GPTOptions, SIZES | {"positions": positions}), 19, (0, 2)).to(device)
+    network = GPT(check(GPTOptions, SIZES), 19, (0, 2)).to(device)
     for parameter in network.parameters():  # norms and biases that are more than ones and zeros
         torch.nn.init.normal_(parameter, std=0.2)
     tokens, wanted = (torch.randint(3, 19, (2, 5), device=device) for _ in range(2))

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.presets import with_preset
 from regard.models.transformer.network import TransformerOptions
 
 # Those of Turc et al. 2019, Well-Read Students Learn Better, and the published base.
@@ -59,10 +60,7 @@ class BertOptions(Options):
     @model_validator(mode="before")
     @classmethod
     def _fill_from_preset(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        preset = str(given.get("preset", cls.model_fields["preset"].default))
-        return PRESETS.get(preset, {}) | given
+        return with_preset(cls, given, PRESETS)
 
     @model_validator(mode="after")
     def _check(self) -> "BertOptions":

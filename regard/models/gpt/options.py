@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.presets import with_preset
 
 PRESETS: dict[str, dict[str, int]] = {
     "tiny": {"layers": 4, "width": 128, "heads": 4, "context": 64},
@@ -70,10 +71,7 @@ class GPTOptions(Options):
     @model_validator(mode="before")
     @classmethod
     def _fill_from_preset(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        preset = given.get("preset", cls.model_fields["preset"].default)
-        return PRESETS.get(str(preset), PRESETS["small"]) | given
+        return with_preset(cls, given, PRESETS)
 
     @model_validator(mode="after")
     def _check_sizes(self) -> "GPTOptions":

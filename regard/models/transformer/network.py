@@ -20,6 +20,7 @@ from regard.base.faults import Fault
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.copying import Copying, CopyOptions, Pointed, Pointer
 from regard.models.parts import Embedding, FeedForward, Residual
+from regard.models.presets import with_preset
 
 PRESETS: dict[str, dict[str, int]] = {
     "tiny": {"encoder_layers": 4, "decoder_layers": 4, "width": 128, "feed_forward": 256, "heads": 4},
@@ -102,10 +103,7 @@ class TransformerOptions(CopyOptions):
     @model_validator(mode="before")
     @classmethod
     def _fill_from_preset(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        preset = given.get("preset", cls.model_fields["preset"].default)
-        return PRESETS.get(str(preset), PRESETS["base"]) | given
+        return with_preset(cls, given, PRESETS)
 
     @model_validator(mode="after")
     def _check_heads(self) -> "TransformerOptions":
