@@ -32,6 +32,10 @@ class LanguageNetwork(Protocol):
         """How many tokens back it can remember, the last one counted; None where nothing is forgotten by rule."""
 
     @property
+    def stops_when_full(self) -> bool:
+        """Whether texts end where the context is full and longer ones are refused; otherwise it forgets."""
+
+    @property
     def overlap(self) -> int:
         """How many tokens of a window stood in the one before it, where text is measured in windows."""
 

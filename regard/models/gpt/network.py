@@ -91,6 +91,10 @@ class GPT(nn.Module):
         return self.options.context
 
     @property
+    def stops_when_full(self) -> bool:
+        return self.options.when_full == "stop"
+
+    @property
     def overlap(self) -> int:
         return self.options.overlap
 

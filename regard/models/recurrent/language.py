@@ -83,7 +83,7 @@ class RecurrentLanguage(nn.Module):
     """Embeddings, recurrent layers and an output layer; tokens that are `never` written have no probability."""
 
     carries = True
-    context, overlap = None, 0
+    context, overlap, stops_when_full = None, 0, False
 
     def __init__(self, options: RecurrentLanguageOptions, tokens: int, never: Sequence[int] = ()) -> None:
         super().__init__()

@@ -194,6 +194,8 @@ class GradientLanguage(LanguageTask, nn.Module):
     def token_scores(self, batch: Sentences) -> Float64[np.ndarray, " token"]:
         """The natural logarithms of the probabilities of all tokens of sentences, each read by itself."""
         rows = [row[1:] for row in np.split(batch.tokens, np.flatnonzero(batch.starts)[1:])]
+        if self.model.stops_when_full:
+            check_fits(self.model, Prompts([row[:-1].tolist() for row in rows]))
         order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
         found: dict[int, np.ndarray] = {}
         for first in range(0, len(order), _ROWS):

@@ -144,8 +144,8 @@ def read_prompts(task: Continues, prompts: Sequence[str], when_full: WhenFull | 
             raise Fault("when_full is for models with a context, of which this one has none: it never fills.")
         return batch
     assert network is not None
-    when_full = when_full or network.options.when_full
-    return replace(batch, forgets=when_full == "forget")
+    stops = network.stops_when_full if when_full is None else when_full == "stop"
+    return replace(batch, forgets=not stops)
 
 
 def _limits(task: Continues, batch: Prompts, search: DecodingOptions, request: GenerateRequest) -> Tensor:

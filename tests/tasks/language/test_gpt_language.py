@@ -179,6 +179,12 @@ def test_a_prompt_longer_than_the_context_is_refused_and_an_empty_one_is_not(tmp
         model.embed(["the " * 8])
 
 
+def test_a_longer_text_is_scored_only_by_a_model_that_forgets(tmp_path: Path) -> None:
+    with pytest.raises(Fault, match="Text 2: it has 8 tokens, but the context has room for 7; shorten it"):
+        gpt_in(tmp_path).score(["the", "the " * 8])
+    assert len(gpt_in(tmp_path, when_full="forget").score(["the " * 30])[0].token_scores) == 31
+
+
 def test_what_is_written_scores_as_the_text_does(tmp_path: Path) -> None:
     task = gpt_in(tmp_path).task
     rows = [task.tokeniser.encode(text) for text in ("the cat sat", "a dog", "")]
