@@ -144,12 +144,12 @@ def make_batch(
         forms=padded(of_word, 0),
         letters=torch.from_numpy(table.letters[distinct if len(distinct) else [0], :longest]),
         lengths=lengths.clamp(min=1),
-        **cut_pieces(table, forms, inside),
+        **_cut_pieces(table, forms, inside),
     )
     return TagBatch(inputs, padded(tags, NO_TAG), tuple(sentences))
 
 
-def cut_pieces(
+def _cut_pieces(
     table: FormTable, forms: Int[np.ndarray, " word"], inside: Bool[Tensor, "batch time"]
 ) -> dict[str, Tensor]:
     """The parts of the words of each sentence, how many those are, and where each word begins among them."""
