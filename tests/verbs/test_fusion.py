@@ -158,6 +158,16 @@ def test_the_command_line_gives_what_python_gives(
     assert "language_scores" not in plain
 
 
+def test_that_an_export_is_passed_over_is_said(
+    trained: Path, folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(trained, tmp_path / "run")
+    (tmp_path / "run" / "onnx").mkdir()
+    (tmp_path / "run" / "onnx" / "export.json").write_text("{}")
+    assert main(["translate", str(tmp_path / "run"), "--text", TEXTS[0], "--fuse", str(folders["ngram"])]) == 0
+    assert "cannot fuse with a language model, so torch translates." in " ".join(capsys.readouterr().err.split())
+
+
 def test_scores_of_a_fusion_say_so(trained: Path, folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     files = ["--source", str(trained.parent / "few.en"), "--reference", str(trained.parent / "few.pt")]
     for name in ("en", "pt"):
