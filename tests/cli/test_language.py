@@ -65,7 +65,8 @@ def test_it_goes_on_with_a_prompt(run: Path, capsys: pytest.CaptureFixture[str])
     assert len(lines) == 4
     assert all(line.startswith("the cat") for line in lines)
     assert main(["generate", str(run), "--prompt", "the", "--sample", "--top-k", "1", "--seed", "3", "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == {"prompt", "text", "score", "tokens", "token_scores"}
+    told = json.loads(capsys.readouterr().out)
+    assert set(told) == {"prompt", "text", "score", "tokens", "token_scores", "ended", "forgotten"}
     assert main(["generate", str(run), "--beam", "2", "--set", "n_best=2", "--tokens", "4"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
 
