@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from rich.cells import cell_len
-
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """The plain table: columns aligned by the cells they fill on a screen, numbers to the right."""
+    from rich.cells import cell_len  # the help of the command line imports this module, and stays without it
+
     lines = [list(columns), *map(list, rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     right = [holds_numbers(rows, place) for place in range(len(columns))]
