@@ -393,7 +393,7 @@ def test_recipes_lists_them_and_refuses_an_unknown_one(tmp_path, monkeypatch, ca
     from regard.cli import recipes
 
     (tmp_path / "demo.toml").write_text("# The small translator\nfamily = 'transformer'\n", encoding="utf-8")
-    monkeypatch.setattr(recipes, "recipes_folder", lambda: tmp_path)
+    monkeypatch.setattr("regard.runs.recipes.FOLDER", tmp_path)
     recipes.command()
     assert capsys.readouterr().out.splitlines() == ["recipe  what it is", "demo    The small translator"]
     recipes.command("demo")
