@@ -21,7 +21,7 @@ SETTINGS = {
     "training.save_every": 4,
     "training.optimizer.learning_rate": 0.01,
     "training.optimizer.warmup": 4,
-    "decoding.longest_ratio": 0.25,  # after so few steps nothing ends of itself
+    "decoding.longest_ratio": 0.5,  # after so few steps nothing ends of itself
     "decoding.longest_extra": 8,
 }
 
@@ -58,7 +58,7 @@ def write_recurrent_recipe(folder: Path, **model: object) -> Path:
             "save_every": 4,
             "optimizer": {"warmup": 4},
         },
-        "decoding": {"longest_ratio": 0.25, "longest_extra": 8},
+        "decoding": {"longest_ratio": 0.5, "longest_extra": 8},
     }
     path = folder / "recurrent.toml"
     path.write_text(tomli_w.dumps(recipe), encoding="utf-8")

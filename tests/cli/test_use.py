@@ -222,7 +222,7 @@ def test_evaluate_is_sacrebleu_on_the_written_files(
     assert scores[0]["value"] == sacrebleu.corpus_bleu(hypotheses, [[t for _, t in corpus]]).score
     assert scores[0]["value"] > 0
     assert scores[1]["value"] == sacrebleu.corpus_chrf(hypotheses, [[t for _, t in corpus]]).score
-    searched = "|beam:1|lp:0.6|longest_ratio:0.25|longest_extra:8"
+    searched = "|beam:1|lp:0.6|longest_ratio:0.5|longest_extra:8"
     assert scores[0]["signature"].endswith(searched)
     assert scores[0]["split"] is None
     noted = json.loads((trained / "scores.json").read_text(encoding="utf-8"))["scores"]
