@@ -12,11 +12,11 @@ from small import SETTINGS, train_arguments, write_corpus
 from regard.base.recipe import Recipe
 from regard.cli import main
 from regard.families import check_recipe, with_settings
+from regard.runs import start
 from regard.runs.checkpoint import WEIGHTS, RunFolder, read_recipe
 from regard.runs.from_text import planning
 from regard.runs.from_text.planning import Allowance, Planner
 from regard.runs.from_text.timing import Stopwatch, Timing
-from regard.training import listeners
 from regard.training.events import Hurried, Started, Stepped
 
 TOKENS = 100_000  # of the targets of the text
@@ -206,7 +206,7 @@ def test_a_planned_run_is_its_recipe_and_goes_on_by_it(tmp_path: Path, monkeypat
         return lambda event: "over" if isinstance(event, Stepped) and event.step == 5 else None
 
     with monkeypatch.context() as patch:
-        patch.setattr(listeners, "deadline", at_step_5)
+        patch.setattr(start, "deadline", at_step_5)
         assert main([*arguments(corpus, pieces), "--minutes", "5"]) == 0
     assert RunFolder(pieces).facts().step == 5
     assert main([*arguments(corpus, pieces), "--minutes", "5", "--resume"]) == 0

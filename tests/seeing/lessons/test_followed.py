@@ -76,7 +76,9 @@ def test_look_shows_the_gates_where_there_is_no_attention(
     train(run, [])
     folder, out = str(run.folder.folder), tmp_path / "gates.json"
     assert main(["look", folder, "good or bad"]) == 0
-    assert capsys.readouterr().out.splitlines()[0].split()[:4] == ["word", "forget", "input", "output"]
+    title, heads = capsys.readouterr().out.splitlines()[:2]
+    assert title.startswith("The gates of an LSTM")
+    assert heads.split()[:4] == ["word", "forget", "input", "output"]
     assert main(["look", folder, "good or bad", "-o", str(out)]) == 0
     assert json.loads(out.read_text(encoding="utf-8"))["words"] == ["good", "or", "bad"]
     assert main(["look", folder, "good or bad", "-o", str(tmp_path / "gates.html")]) == 2
