@@ -74,7 +74,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compare")
     for path in write_corpus(folder, 200):
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        (folder / f"few{path.suffix}").write_text("".join(lines[:24]), encoding="utf-8")
+        (folder / f"few{path.suffix}").write_text("".join(lines[:60]), encoding="utf-8")
     path = folder / "norms.toml"
     path.write_text(RECIPE.format(folder=folder), encoding="utf-8")
     return path

@@ -48,7 +48,10 @@ def test_what_is_not_read_has_no_place() -> None:
     assert TokenFeatures(options, sizes).width == 0
     every = TokenFeatures(TaggerOptions(letters=LetterOptions(width=6)), sizes._replace(columns=(5, 7)))
     places = torch.zeros(1, 2, dtype=torch.long)
-    given = TokenInputs(places, places, torch.zeros(1, 2, 2).long(), places, torch.tensor([SHORT]), torch.tensor([2]))
+    columns, none = torch.zeros(1, 2, 2).long(), places[:, :0]
+    given = TokenInputs(
+        places, places, columns, places, torch.tensor([SHORT]), torch.tensor([2]), none, torch.tensor([0]), none
+    )
     assert every(given).shape == (1, 2, every.width) == (1, 2, 6 + 8 + 2 * 32)
 
 
