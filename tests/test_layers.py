@@ -5,6 +5,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -170,3 +171,9 @@ def test_a_module_that_knows_of_translation_is_found(tmp_path: Path) -> None:
     text = 'PLACE = "regard.tasks.translation.task:Translation"\n'
     assert naming_translation(made(tmp_path, "runs/open.py", text)) == ["runs/open.py"]
     assert naming_translation(made(tmp_path / "other", "verbs/translate/good.py", text)) == []
+
+
+def test_no_two_files_of_tests_share_a_name() -> None:
+    """Python would import one of them in place of the other."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py")
+    assert [name for name, count in names.items() if count > 1] == []
