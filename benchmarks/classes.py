@@ -33,7 +33,7 @@ from regard.runs.scores import read_scores
 RECIPES = Path(__file__).parents[1] / "regard" / "recipes"
 MEASURES = ("accuracy", "f1")
 SEEDS = tuple(f"seed={number}" for number in range(1, 6))
-BERT_RATES = (1e-4, 3e-4)
+BERT_RATES = (1e-4, 3e-4, 1e-3)
 VECTORS = ("word2vec", "glove", "fasttext")
 POOLINGS = ("attention", "max")
 ASPECT_NETS = {  # what is tried of each kind

@@ -4,16 +4,18 @@
 
 It trains a translator by the recipe tatoeba-en-pt, one of the other direction, and the language models of the recipes
 ngram-tatoeba-pt and lstm-tatoeba-pt over its tokens; chooses all weights on the validation pairs, which none of the
-four has learnt from; and scores the test once, each search beside the translator alone. Meant for a GPU; with --set
+four has learnt from; and scores the test once, each search beside the translator alone. The weights are kept in OUT's
+weights.json; another seed takes them with --weights and goes to the test at once. Meant for a GPU; with --set
 training.steps=… the translators are worse and the whole is quicker.
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice, product
 from pathlib import Path
 
@@ -160,8 +162,24 @@ class Candidates:
         return [self.model.task.write(max(each, key=lambda pair: pair[0])[1].tokens) for each in ranked]
 
 
-def choose_weights(searches: Searches, valid: Data) -> tuple[dict[str, float], dict[str, Channel]]:
-    """The weights that are best on the validation pairs, of each language model, and of the channel without one."""
+@dataclass(frozen=True)
+class Weights:
+    """Of each language model in the search, and of each noisy channel; that without a language model is "none"."""
+
+    fused: dict[str, float]
+    channels: dict[str, Channel]
+
+    def save(self, place: Path) -> None:
+        place.write_text(json.dumps(asdict(self), indent=2) + "\n", "utf-8")
+
+    @classmethod
+    def read(cls, place: Path) -> "Weights":
+        table = json.loads(place.read_text("utf-8"))
+        return cls(table["fused"], {name: Channel(**each) for name, each in table["channels"].items()})
+
+
+def choose_weights(searches: Searches, valid: Data) -> Weights:
+    """The weights that are best on the validation pairs."""
     alone = valid.bleu(searches.fused(valid.sources))
     print(f"validation, {len(valid.sources):,} pairs: alone {alone:.2f} BLEU", flush=True)
     weights, channels = dict[str, float](), dict[str, Channel]()
@@ -176,13 +194,12 @@ def choose_weights(searches: Searches, valid: Data) -> tuple[dict[str, float], d
             print(f"{name} channel {each.backward} prior {each.language_model}: {value:.2f}", flush=True)
         channels[name] = max(ranked, key=lambda each: ranked[each])
         channels["none"] = max((each for each in grid if not each.language_model), key=lambda each: ranked[each])
-    return weights, channels
+    return Weights(weights, channels)
 
 
-def print_table(
-    searches: Searches, test: Data, folder: Path, weights: dict[str, float], channels: dict[str, Channel]
-) -> None:
+def print_table(searches: Searches, test: Data, folder: Path, chosen: Weights) -> None:
     """Every search on the test, with the weights that were chosen."""
+    weights, channels = chosen.fused, chosen.channels
     table, began = Table(test, folder), time.monotonic()
     table.add("alone", "–", searches.fused(test.sources), time.monotonic() - began)
     for name in RECIPES:
@@ -206,6 +223,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/fusion"))
     parser.add_argument("--set", action="append", default=[], help="a setting of both translators")
     parser.add_argument("--lstm-set", action="append", default=[], help="a setting of the LSTM")
+    parser.add_argument("--weights", type=Path, help="a file of weights that were chosen before")
     parser.add_argument("--no-test", action="store_true", help="choose weights, and leave the test alone")
     asked = parser.parse_args()
     folder: Path = asked.out
@@ -213,10 +231,14 @@ def main() -> None:
     forth, back = (load_translation_model(folder / name) for name in ("en-pt", "pt-en"))
     loaded = {recipe: load(folder / recipe) for recipe in RECIPES}
     searches = Searches(forth, back, {name: each for name, each in loaded.items() if isinstance(each, LanguageModel)})
-    weights, channels = choose_weights(searches, Data.of(read_valid(folder / "en-pt" / "training" / "corpus")))
+    if asked.weights is None:
+        weights = choose_weights(searches, Data.of(read_valid(folder / "en-pt" / "training" / "corpus")))
+        weights.save(folder / "weights.json")
+    else:
+        weights = Weights.read(asked.weights)
     if not asked.no_test:
         test = Data.of([pair for corpus in forth.recipe.data.test for pair in read_pairs(corpus)])
-        print_table(searches, test, folder, weights, channels)
+        print_table(searches, test, folder, weights)
 
 
 if __name__ == "__main__":
