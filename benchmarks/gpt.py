@@ -9,16 +9,18 @@ A token takes 6 N + 12 · layers · width · context floating-point operations, 
 that of the product of two square bf16 matrices, measured here.
 
 `--generate` times writing instead: texts of 128 tokens after prompts of 32, one at a time and 64, drawn and greedy, by
-our captured steps and by `generate`, both in bf16 with weights drawn at random.
+our captured steps and by `generate`, both in bf16 with weights drawn at random. Without a GPU both write in float32,
+and `--generate --preset tiny --rows 4` takes seconds; its texts are as long as its context allows.
 """
 
 import argparse
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from jaxtyping import Int
 from torch import Tensor, nn
 from train_gpu import Contender, profile, wait
 
@@ -41,7 +43,8 @@ from regard.training.passes import Passes
 from regard.verbs.generate.lines import PastEnds
 
 VOCABULARY, SQUARE = 50_257, 8192
-PROMPT, WRITTEN = 32, 128  # tokens of a prompt, and of what is written after it
+PROMPT, WRITTEN = 32, 128  # tokens of a prompt, and at most of what is written after it
+WRITING_ROUNDS = 2  # after one that warms up
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 Update = Callable[[StreamBatch], None]
 
@@ -131,61 +134,68 @@ CONTENDERS: dict[str, Callable[[GPTOptions], Update]] = {
 }
 
 
-@torch.no_grad()
-def write_texts(task: GradientLanguage, rows: int, draws: bool) -> Callable[[], int]:
-    """Ours: a call writes so many texts and gives the number of tokens."""
-    generator = torch.Generator().manual_seed(1)
-    prompts = Prompts(torch.randint(VOCABULARY, (rows, PROMPT), generator=generator).tolist())
-    limits = torch.full((rows,), WRITTEN + 1, device=DEVICE)
+class Texts(NamedTuple):
+    """What is to be written: after each prompt so many tokens, drawn or the most probable ones."""
+
+    prompts: Int[Tensor, "row token"]
+    length: int
+    are_drawn: bool
+
+    @classmethod
+    def of(cls, rows: int, are_drawn: bool, context: int) -> "Texts":
+        prompts = torch.randint(VOCABULARY, (rows, PROMPT), generator=torch.Generator().manual_seed(1))
+        return cls(prompts, min(WRITTEN, context - PROMPT), are_drawn)
+
+    @property
+    def total(self) -> int:
+        """Tokens written in all."""
+        return len(self.prompts) * self.length
+
+    def __str__(self) -> str:
+        rows = len(self.prompts)
+        return f"{rows} row{'s' if rows > 1 else ''}, {'drawn' if self.are_drawn else 'greedy'}"
+
+
+def our_writing(task: GradientLanguage, texts: Texts) -> Callable[[], object]:
+    """By captured steps."""
+    rows = len(texts.prompts)
+    prompts, limits = Prompts(texts.prompts.tolist()), torch.full((rows,), texts.length + 1, device=DEVICE)
     options, captures = DecodingOptions(beam=1), captures_of(task)
     writer = PastEnds(ReservingLanguage(task), VOCABULARY, limits)
-
-    def work() -> int:
-        if draws:
-            fixed_sample(writer, prompts, limits, options, range(rows), captures)
-        else:
-            fixed_beam_search(writer, prompts, limits, options, captures)
-        return rows * WRITTEN
-
-    return work
+    if texts.are_drawn:
+        return lambda: fixed_sample(writer, prompts, limits, options, range(rows), captures)
+    return lambda: fixed_beam_search(writer, prompts, limits, options, captures)
 
 
-def their_texts(model: Any, rows: int, draws: bool) -> Callable[[], int]:
+def their_writing(model: Any, texts: Texts) -> Callable[[], object]:
     """Hugging Face's `generate`."""
-    generator = torch.Generator().manual_seed(1)
-    prompts = torch.randint(VOCABULARY, (rows, PROMPT), generator=generator).to(DEVICE)
-    lengths = {"max_new_tokens": WRITTEN, "min_new_tokens": WRITTEN, "pad_token_id": VOCABULARY - 1}
-
-    def work() -> int:
-        model.generate(prompts, attention_mask=torch.ones_like(prompts), do_sample=draws, top_k=0, **lengths)
-        return rows * WRITTEN
-
-    return work
+    prompts = texts.prompts.to(DEVICE)
+    lengths = {"max_new_tokens": texts.length, "min_new_tokens": texts.length, "pad_token_id": VOCABULARY - 1}
+    choice = {"do_sample": True, "top_k": 0} if texts.are_drawn else {"do_sample": False}
+    return lambda: model.generate(prompts, attention_mask=torch.ones_like(prompts), **choice, **lengths)
 
 
-def compare_writing(options: GPTOptions, rounds: int) -> None:
+def compare_writing(options: GPTOptions, most_rows: int) -> None:
     torch.manual_seed(0)
+    kind = torch.bfloat16 if DEVICE.type == "cuda" else torch.float32
     network = GPT(options, VOCABULARY)
-    task = GradientLanguage(network, ByteTokeniser(), GradientLanguageTraining()).to(DEVICE, torch.bfloat16).eval()
-    theirs = their_model(options).to(DEVICE, torch.bfloat16).eval()
-    print(f"{'tokens/s':16} {'regard':>10} {'HF generate':>12} {'ratio':>6} {'our first call':>15}")
-    for rows in (1, 64):
-        for draws in (True, False):
-            rates, first = [], 0.0
-            for work in (write_texts(task, rows, draws), their_texts(theirs, rows, draws)):
-                warm = seconds_of(work)
-                first = first or warm
-                rates.append(rows * WRITTEN / min(seconds_of(work) for _ in range(rounds)))
-            what = f"{rows} row{'s' if rows > 1 else ''}, {'drawn' if draws else 'greedy'}"
-            ours_rate, theirs_rate = rates
-            ratio = ours_rate / theirs_rate
-            print(f"{what:16} {ours_rate:10,.0f} {theirs_rate:12,.0f} {ratio:6.1f} {first:13.1f} s", flush=True)
+    task = GradientLanguage(network, ByteTokeniser(), GradientLanguageTraining()).to(DEVICE, kind).eval()
+    theirs = their_model(options).to(DEVICE, kind).eval()
+    print(f"{'':18} {'':12} {'tokens/s':>10} {'ratio':>6} {'first call':>12}", flush=True)
+    for rows in dict.fromkeys((1, most_rows)):
+        for are_drawn in (True, False):
+            texts, our_rate = Texts.of(rows, are_drawn, options.context), 0.0
+            for name, work in (("regard", our_writing(task, texts)), ("HF generate", their_writing(theirs, texts))):
+                first = seconds_of(work)
+                rate = texts.total / min(seconds_of(work) for _ in range(WRITING_ROUNDS))
+                our_rate = our_rate or rate
+                print(f"{texts!s:18} {name:12} {rate:10,.0f} {our_rate / rate:6.2f} {first:10.1f} s", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--preset", choices=list(PRESETS), default="small")
-    parser.add_argument("--rows", type=int, default=32, help="rows of a batch, each as long as the context")
+    parser.add_argument("--rows", type=int, help="rows of a batch: 32, each as long as the context, or 64 texts")
     parser.add_argument("--dropout", type=float, default=0.0)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--compiled", action="store_true", help="also what must be compiled first, which takes minutes")
@@ -195,18 +205,17 @@ def main() -> None:
     asked = parser.parse_args()
     options = options_of(asked.preset, asked.dropout)
     if asked.generate:
-        compare_writing(options, min(asked.rounds, 3))
+        compare_writing(options, asked.rows or 64)
         return
-    tokens, wanted = (torch.randint(VOCABULARY, (asked.rows, options.context), device=DEVICE) for _ in range(2))
+    rows = asked.rows or 32
+    tokens, wanted = (torch.randint(VOCABULARY, (rows, options.context), device=DEVICE) for _ in range(2))
     batch = StreamBatch(tokens, wanted)
     if asked.profile:
         profile(Contender(lambda batch, capacity: batch, ours(options, captured=False)), [batch] * 4)
         return
     chip = matrix_rate() if DEVICE.type == "cuda" else float("nan")
-    print(
-        f"{asked.preset}, {asked.rows} x {options.context} tokens; products of bf16 matrices {chip / 1e12:,.0f} TFLOP/s"
-    )
-    print(f"{'':22} {'tokens/s':>10} {'TFLOP/s':>8} {'of the chip':>11} {'ratio':>6} {'memory':>9}")
+    print(f"{asked.preset}, {rows} x {options.context} tokens; products of bf16 matrices {chip / 1e12:,.0f} TFLOP/s")
+    print(f"{'':22} {'tokens/s':>10} {'TFLOP/s':>8} {'of the chip':>11} {'ratio':>6} {'memory':>9}", flush=True)
     names = asked.only or [name for name in CONTENDERS if asked.compiled or "compiled" not in name]
     fastest = None
     for name in names:
