@@ -1,0 +1,61 @@
+"""From the magnitudes of a spectrogram back to a sound, whose phases nobody has kept (Griffin and Lim 1984)."""
+
+import math
+
+import torch
+from jaxtyping import Complex, Float
+from torch import Tensor
+
+Window = Float[Tensor, " window"]
+
+
+def spectrum(sound: Float[Tensor, " sample"], window: Window, hop: int) -> Complex[Tensor, "bin frame"]:
+    """The short-time spectrum of a sound, frame t around sample t·hop; silence stands before and behind it."""
+    return torch.stft(sound, len(window), hop, window=window, pad_mode="constant", return_complex=True)
+
+
+def sound_of(spectra: Complex[Tensor, "bin frame"], window: Window, hop: int) -> Float[Tensor, " sample"]:
+    """The sound whose spectrum is nearest to these in the least squares (equation 6): Σ w·frame / Σ w²."""
+    return torch.istft(spectra, len(window), hop, window=window)
+
+
+def griffin_lim(
+    magnitudes: Float[Tensor, "bin frame"], window: Window, hop: int, rounds: int
+) -> Float[Tensor, " sample"]:
+    """A sound with nearly these magnitudes, by putting them to the phases of what they give, again and again:
+
+        x ← sound_of(S · Z / |Z|),   Z = spectrum(x)                                             (equation 9)
+
+    ‖ S − |spectrum(x)| ‖² never grows, and magnitudes that a sound has with its own phases stay as they are. The first
+    phases are those of tones that stand still: a bin turns by 2π·bin·hop/window from a frame to the next. Nothing is
+    drawn, so that the same magnitudes always give the same sound.
+    """
+    bins, frames = magnitudes.shape
+    turns = torch.outer(torch.arange(bins), torch.arange(frames)).to(magnitudes) * (2 * math.pi * hop / len(window))
+    sound = sound_of(torch.polar(magnitudes, turns), window, hop)
+    for _ in range(rounds):
+        sound = sound_of(with_phases_of(magnitudes, spectrum(sound, window, hop)), window, hop)
+    return sound
+
+
+def with_phases_of(
+    magnitudes: Float[Tensor, "bin frame"], spectra: Complex[Tensor, "bin frame"]
+) -> Complex[Tensor, "bin frame"]:
+    """These magnitudes, turned as the spectra are."""
+    return torch.polar(magnitudes, spectra.angle())
+
+
+def unmix_bands(
+    bands: Float[Tensor, "band frame"], filters: Float[Tensor, "band bin"], rounds: int
+) -> Float[Tensor, "bin frame"]:
+    """What no bin may lack of: x ≥ 0 with filters · x nearest to `bands` in the least squares.
+
+        x ← x · (Fᵀ b) / (Fᵀ F x)                                                (Lee and Seung 2001, theorem 1)
+
+    Bands are fewer than bins, so that many x are as near; it begins with each band spread over its bins evenly.
+    """
+    spread = filters / filters.sum(dim=1, keepdim=True).clamp(min=torch.finfo(filters.dtype).tiny)
+    bins, wanted, mixing = spread.mT @ bands, filters.mT @ bands, filters.mT @ filters
+    for _ in range(rounds):
+        bins = bins * wanted / (mixing @ bins).clamp(min=torch.finfo(bins.dtype).tiny)
+    return bins

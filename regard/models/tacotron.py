@@ -1,0 +1,227 @@
+"""Tacotron: from symbols to the frames of a sound, some at a time, looking along the symbols while it speaks.
+
+Wang et al. 2017 (the idea), Shen et al. 2018 (Tacotron 2: the location-sensitive look, the stop, the post-net).
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.attention import Attention
+from regard.attention.core import PreparedKeys
+from regard.attention.masks import Lengths
+from regard.attention.scores import Location
+from regard.attention.watch import is_watched, note, without_watching
+from regard.base.recipe import Options
+from regard.models.parts import Embedding
+
+REACH = 2  # symbols to either side that a convolution over symbols or frames sees
+
+
+class TacotronOptions(Options):
+    """How a Tacotron is built."""
+
+    embedding: int = Field(64, ge=1, le=4096, description="Width of the vector of a symbol.")
+    speaker: int = Field(16, ge=1, le=1024, description="Width of the vector of a speaker.")
+    width: int = Field(
+        128, ge=1, le=4096, description="Width of what is known of a symbol, and of both recurrent cells."
+    )
+    encoder_layers: int = Field(2, ge=0, le=16, description="Convolutions over the symbols.")
+    prenet: int = Field(64, ge=1, le=4096, description="Width of the two layers that the frame before passes through.")
+    prenet_dropout: float = Field(0.5, ge=0, lt=1, description="Share of these layers that is left out in training.")
+    postnet: int = Field(64, ge=1, le=4096, description="Width of the convolutions that mend the frames.")
+    postnet_layers: int = Field(3, ge=0, le=16, description="Convolutions over the frames that mend what was spoken.")
+    dropout: float = Field(
+        0.1, ge=0, lt=1, description="Share of what is known of the symbols that is left out in training."
+    )
+    frames: int = Field(3, ge=1, le=32, description="Frames that are spoken in one step.")
+    hidden: int = Field(64, ge=1, le=4096, description="Width inside the score by which it looks.")
+    filters: int = Field(8, ge=1, le=256, description="Filters over where it has looked so far.")
+    reach: int = Field(7, ge=0, le=64, description="Symbols to either side that these filters see.")
+
+
+class SymbolMemory(NamedTuple):
+    """What was read of each text: its symbols as values and as keys, which of them are there, and who speaks."""
+
+    values: Float[Tensor, "batch 1 symbol width"]
+    keys: PreparedKeys
+    allowed: Bool[Tensor, "batch 1 1 symbol"]
+    speaker: Float[Tensor, "batch speaker"]
+
+
+class Voice(NamedTuple):
+    """Where the decoder of each text stands between two steps."""
+
+    looking: Float[Tensor, "batch width"]  # the state that looks
+    speaking: Float[Tensor, "batch width"]  # the state that speaks
+    context: Float[Tensor, "batch width"]  # what was seen last
+    seen: Float[Tensor, "batch symbol"]  # the sum of all looks so far
+
+
+class Speech(NamedTuple):
+    """What was spoken: the frames before and after the post-net, the logit that a step is the last, and the looks."""
+
+    before: Float[Tensor, "batch frame band"]
+    after: Float[Tensor, "batch frame band"]
+    stops: Float[Tensor, "batch step"]
+    looks: Float[Tensor, "batch step symbol"]
+
+
+class Prenet(nn.Module):
+    """Two narrow layers with dropout, so that a step cannot lean on the frame before it alone (Wang et al. 2017, 3.3).
+
+    Departure from Shen et al. 2018: nothing is left out when it speaks, so that the same text gives the same sound.
+    """
+
+    def __init__(self, depth: int, width: int, dropout: float) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(depth, width), nn.Linear(width, width)])
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, frame: Float[Tensor, "*place band"]) -> Float[Tensor, "*place prenet"]:
+        for layer in self.layers:
+            frame = self.dropout(layer(frame).relu())
+        return frame
+
+
+class Convolution(nn.Module):
+    """x + dropout(tanh(conv(x))) along time, with nothing written beyond the end of a row."""
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.inner = nn.Conv1d(width, width, 2 * REACH + 1, padding=REACH)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, states: Float[Tensor, "batch time width"], there: Bool[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch time width"]:
+        return (states + self.dropout(self.inner(states.mT).mT.tanh())) * there.unsqueeze(-1)
+
+
+class Tacotron(nn.Module):
+    """Symbols and a speaker in, frames and stops out; what a frame is and what is minimised is the task's affair.
+
+    h = encoder(symbols)                                    convolutions; departure: no LSTM above them
+    p_t = prenet(y_{t−1})                                   the last frame of the step before
+    q_t = GRU([p_t, c_{t−1}, speaker], q_{t−1})
+    a_t = softmax(wᵀ tanh(W q_t + V h_i + U f_i)), f = F * Σ_{s<t} a_s;   c_t = Σ_i a_ti h_i
+    s_t = GRU([q_t, c_t], s_{t−1})
+    y_t = W_y [s_t, c_t], several frames at once;   stop_t = σ(w_s [s_t, c_t])
+    ŷ = y + postnet(y)                                      convolutions over all frames
+    """
+
+    def __init__(self, options: TacotronOptions, symbols: int, speakers: int, bands: int, pad: int) -> None:
+        super().__init__()
+        self.options, self.bands = options, bands
+        width = options.width
+        self.symbols = Embedding(symbols, options.embedding, pad)
+        self.speakers = nn.Embedding(speakers, options.speaker)
+        self.inward = nn.Linear(options.embedding + options.speaker, width)
+        self.encoder = nn.ModuleList(Convolution(width, options.dropout) for _ in range(options.encoder_layers))
+        self.prenet = Prenet(bands, options.prenet, options.prenet_dropout)
+        score = Location(width, width, hidden=options.hidden, filters=options.filters, reach=options.reach)
+        self.look = Attention(score, looks_from="frames", looks_at="symbols")
+        self.looking = nn.GRUCell(options.prenet + width + options.speaker, width)
+        self.speaking = nn.GRUCell(2 * width, width)
+        self.out = nn.Linear(2 * width, options.frames * bands)
+        self.stop = nn.Linear(2 * width, 1)
+        self.widen, self.narrow = nn.Linear(bands, options.postnet), nn.Linear(options.postnet, bands)
+        self.postnet = nn.ModuleList(
+            Convolution(options.postnet, options.dropout) for _ in range(options.postnet_layers)
+        )
+
+    def read(
+        self,
+        symbols: Int[Tensor, "batch symbol"],
+        lengths: Int[Tensor, " batch"],
+        speakers: Int[Tensor, " batch"],
+    ) -> SymbolMemory:
+        """What the decoder may know of each text, and of who is to speak it."""
+        allowed = Lengths(lengths).as_tensor(1, symbols.shape[1], symbols.device)
+        speaker = self.speakers(speakers)
+        embedded = self.symbols(symbols)
+        spread = speaker.unsqueeze(1).expand(-1, symbols.shape[1], -1)
+        there = allowed[:, 0, 0]
+        states = self.inward(torch.cat([embedded, spread], dim=-1)) * there.unsqueeze(-1)
+        for layer in self.encoder:
+            states = layer(states, there)
+        values = states.unsqueeze(1)
+        return SymbolMemory(values, self.look.prepare(values), allowed, speaker)
+
+    def begin(self, memory: SymbolMemory) -> Voice:
+        """Where the decoder stands before its first step: nothing said and nothing seen."""
+        batch, _, symbols, width = memory.values.shape
+        nothing = memory.values.new_zeros(batch, width)
+        return Voice(nothing, nothing, nothing, memory.values.new_zeros(batch, symbols))
+
+    def forward(
+        self,
+        memory: SymbolMemory,
+        frames: Float[Tensor, "batch frame band"],
+        lengths: Int[Tensor, " batch"],
+    ) -> Speech:
+        """What is spoken when the frames before each step are the true ones; `lengths` are those of the sounds."""
+        steps = frames.shape[1] // self.options.frames
+        last_of_step = frames[:, self.options.frames - 1 :: self.options.frames]
+        before = torch.cat([torch.zeros_like(last_of_step[:, :1]), last_of_step[:, : steps - 1]], dim=1)
+        narrowed, voice = self.prenet(before), self.begin(memory)
+        states, looks = [], []
+        with without_watching():
+            for place in range(steps):
+                state, voice, weights = self._step(narrowed[:, place], memory, voice)
+                states.append(state)
+                looks.append(weights)
+        return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths)
+
+    def speak(self, memory: SymbolMemory, most: int) -> tuple[Speech, Int[Tensor, " batch"]]:
+        """What is spoken when each step hears the one before it, and in how many frames; at most `most` steps.
+
+        A sound ends with the first step that is its last with a probability of one half, or where it is cut.
+        """
+        voice = self.begin(memory)
+        frame = memory.values.new_zeros(memory.values.shape[0], self.bands)
+        going = torch.ones_like(frame[:, 0], dtype=torch.bool)
+        lengths = torch.zeros_like(going, dtype=torch.long)
+        states: list[Tensor] = []
+        looks: list[Tensor] = []
+        with without_watching():
+            while len(states) < most and bool(going.any()):
+                state, voice, weights = self._step(self.prenet(frame), memory, voice)
+                states.append(state)
+                looks.append(weights)
+                lengths = lengths + self.options.frames * going
+                frame = self.out(state)[:, -self.bands :]
+                going = going & (self.stop(state).squeeze(-1) < 0)
+        return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths), lengths
+
+    def _step(
+        self, narrowed: Float[Tensor, "batch prenet"], memory: SymbolMemory, voice: Voice
+    ) -> tuple[Float[Tensor, "batch both"], Voice, Float[Tensor, "batch symbol"]]:
+        """One step: what frames are made of, where the decoder then stands, and where it looked."""
+        looking = self.looking(torch.cat([narrowed, voice.context, memory.speaker], dim=-1), voice.looking)
+        found = self.look.full(
+            looking[:, None, None], memory.keys, memory.values, memory.allowed, voice.seen[:, None, None]
+        )
+        context, weights = found.context[:, 0, 0], found.weights[:, 0, 0]
+        speaking = self.speaking(torch.cat([looking, context], dim=-1), voice.speaking)
+        state = torch.cat([speaking, context], dim=-1)
+        return state, Voice(looking, speaking, context, voice.seen + weights), weights
+
+    def _speech(
+        self,
+        states: Float[Tensor, "batch step both"],
+        looks: Float[Tensor, "batch step symbol"],
+        lengths: Int[Tensor, " batch"],
+    ) -> Speech:
+        """What need not be known before the next step, for all steps at once."""
+        if is_watched():  # one gaze for all steps, as of every other attention
+            note(self.look, self.look.looks_from, self.look.looks_at, looks.unsqueeze(1))
+        before = self.out(states).unflatten(-1, (self.options.frames, self.bands)).flatten(1, 2)
+        there = torch.arange(before.shape[1], device=before.device) < lengths.unsqueeze(1)
+        mended = self.widen(before) * there.unsqueeze(-1)
+        for layer in self.postnet:
+            mended = layer(mended, there)
+        return Speech(before, before + self.narrow(mended), self.stop(states).squeeze(-1), looks)
