@@ -79,6 +79,8 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "luong copying unfed": ("seq2seq", SEQ2SEQ | {"copies": True, "input_feeding": False, "score": "bilinear"}),
     "bahdanau copying": ("seq2seq", SEQ2SEQ | {"copies": True, "decoder": "bahdanau", "cell": "gru"}),
     "transformer copying": ("transformer", HEADS | {"copies": True}),
+    "transformer and CTC": ("transformer", HEADS | {"ctc": 0.3}),
+    "bahdanau and CTC": ("seq2seq", SEQ2SEQ | {"decoder": "bahdanau", "ctc": 0.3, "ctc_frames": 3}),
 }
 PAIRS = [("one two", "um dois"), ("a", "três"), ("longer than both", "x"), ("ы", "Да, мир")]
 

@@ -24,6 +24,7 @@ class RecurrentMemory(NamedTuple):
     keys: PreparedKeys
     allowed: Bool[Tensor, "batch 1 1 source"]
     last: Float[Tensor, "batch width"]  # forwards the state behind the last token, backwards the one at the first
+    frames: tuple[Tensor, ...] = ()  # those of the CTC head, if there is one
 
     @property
     def states(self) -> Float[Tensor, "batch source width"]:

@@ -19,12 +19,13 @@ from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Covered, Positive, named_score
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
 from regard.models.copying import Copying, CopyOptions, Pointed
+from regard.models.ctc_head import CTCHead, CTCOptions
 from regard.models.parts import Embedding
 from regard.models.recurrent.decoders import Bahdanau, Bottleneck, Luong, Parts, RecurrentMemory, Writing, unseen
 from regard.models.recurrent.layers import Hidden, Stack
 
 
-class Seq2SeqOptions(CopyOptions):
+class Seq2SeqOptions(CopyOptions, CTCOptions):
     """What a recurrent translator is built like."""
 
     decoder: Literal["bottleneck", "bahdanau", "luong"] = Field(
@@ -84,6 +85,7 @@ class Seq2SeqOptions(CopyOptions):
         useless = {
             "a bottleneck has no attention": self.decoder == "bottleneck"
             and ["score", "normaliser", "window", "hard", "copies"],
+            "a bottleneck keeps no states of its source": self.decoder == "bottleneck" and ["ctc"],
             "only Luong's decoder is fed its states": self.decoder != "luong" and ["input_feeding"],
             "there is no window": self.window == "none" and ["reach"],
             "no choice is learnt by reinforce": self.hard != "reinforce" and ["entropy"],
@@ -150,7 +152,7 @@ class Seq2Seq(nn.Module):
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
         "embeddings": ("source_embedding", "target_embedding"),
         "encoder": ("encoder",),
-        "decoder": ("bridge", "decoder", "out", "copying"),
+        "decoder": ("bridge", "decoder", "out", "copying", "ctc_head"),
     }
 
     def __init__(self, options: Seq2SeqOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
@@ -167,6 +169,7 @@ class Seq2Seq(nn.Module):
         if options.tied:
             self.out.weight = self.target_embedding.weight
         self.copying = Copying(options.width) if options.copies else None
+        self.ctc_head = CTCHead(options.width, target_tokens, options.ctc_frames) if options.ctc else None
 
     @property
     def chooses(self) -> bool:
@@ -181,7 +184,8 @@ class Seq2Seq(nn.Module):
         states, last = self.encoder(embedded, lengths)
         values = self.dropout(states)[:, None]
         allowed = Lengths(lengths).as_tensor(1, source.shape[1], source.device)
-        return RecurrentMemory(values, look.prepare(values), allowed, last)
+        frames = () if self.ctc_head is None else (self.ctc_head(values[:, 0], lengths),)
+        return RecurrentMemory(values, look.prepare(values), allowed, last, frames)
 
     def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
         """What is known of each source token: its embedding, then the states of every layer (batch, source, width)."""

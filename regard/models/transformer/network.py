@@ -19,6 +19,7 @@ from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.base.faults import Fault
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.copying import Copying, CopyOptions, Pointed, Pointer
+from regard.models.ctc_head import CTCHead, CTCOptions
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.models.presets import with_preset
 
@@ -31,7 +32,7 @@ PRESETS: dict[str, dict[str, int]] = {
 }
 
 
-class TransformerOptions(CopyOptions):
+class TransformerOptions(CopyOptions, CTCOptions):
     """What a Transformer is built like; the preset gives every size that is not given."""
 
     preset: Literal["tiny", "small", "iwslt", "base", "big"] = Field(
@@ -131,6 +132,7 @@ class Memory(NamedTuple):
     blocks: list[Cache]
     lengths: Int[Tensor, " batch"]
     pointer: tuple[Tensor, ...] = ()  # the keys of the head that copies, if there is one
+    frames: tuple[Tensor, ...] = ()  # those of the CTC head, if there is one
 
 
 class EncoderBlock(nn.Module):
@@ -190,7 +192,7 @@ class Transformer(nn.Module):
     PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
         "embeddings": ("source_embedding", "target_embedding", "source_places", "target_places"),
         "encoder": ("encoder", "encoder_norm"),
-        "decoder": ("decoder", "decoder_norm", "out", "pointer", "copying"),
+        "decoder": ("decoder", "decoder_norm", "out", "pointer", "copying", "ctc_head"),
     }
     output_bias: Tensor | None
 
@@ -218,6 +220,7 @@ class Transformer(nn.Module):
             self.out.weight = self.target_embedding.weight
         self.pointer = Pointer(options.width) if options.copies else None
         self.copying = Copying(options.width) if options.copies else None
+        self.ctc_head = CTCHead(options.width, target_tokens, options.ctc_frames) if options.ctc else None
         # A buffer: imported models bring one, and it is no parameter to learn.
         self.register_buffer("output_bias", torch.zeros(target_tokens) if options.output_bias else None)
 
@@ -244,7 +247,9 @@ class Transformer(nn.Module):
         lengths = lengths.to(source.device, non_blocking=True)  # batches leave them on the host
         memory = self.encode(source, lengths)
         blocks = [block.cross.remember(memory) for block in self.decoder if isinstance(block, DecoderBlock)]
-        return Memory(blocks, lengths, () if self.pointer is None else (self.pointer.remember(memory),))
+        pointer = () if self.pointer is None else (self.pointer.remember(memory),)
+        frames = () if self.ctc_head is None else (self.ctc_head(memory, lengths),)
+        return Memory(blocks, lengths, pointer, frames)
 
     def begin(self, memory: Memory) -> list[Cache]:
         """Nothing has been written yet, so there is nothing to remember of it."""

@@ -1,7 +1,7 @@
 """Where a Transformer can be trained on packed sentences; the pass itself, which needs Triton, is in `packed`.
 
-It takes the published heads and a ReLU, a GPU, sentences that fit its kernels, and nobody watching; all else takes the
-plain path.
+It takes the published heads and a ReLU, no CTC beside the decoder, a GPU, sentences that fit its kernels, and nobody
+watching; all else takes the plain path.
 """
 
 from typing import NamedTuple
@@ -47,6 +47,7 @@ def _fits(options: TransformerOptions) -> bool:
         and not options.shared_key_value
         and options.join == "concatenated"
         and not options.copies
+        and not options.ctc
         and options.activation == "relu"
         and options.positions in ("sinusoidal", "learned", "none")
         and depths <= {16, 32, 64, 128}

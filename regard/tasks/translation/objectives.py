@@ -12,8 +12,9 @@ from regard.base.faults import Fault
 from regard.base.recipe import Options
 from regard.models.copying import can_copy
 from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
+from regard.models.ctc_head import CTCOptions, ctc_loss
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
-from regard.protocols import Loss
+from regard.protocols import Loss, Tally, mean
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying import CopyingCrossEntropy
 from regard.tasks.translation.packs import PackedBatch, PackedPairs
@@ -78,12 +79,33 @@ class Consistent:
     def __call__(
         self, network: TranslationNetwork, batch: PairBatch | PackedBatch, carry: dict[str, Tensor] | None
     ) -> Loss:
-        found = forced(network, batch.twice())
+        return Loss(self.of(network, forced(network, batch.twice())), batch.tokens)
+
+    def of(self, network: TranslationNetwork, found: Forced) -> Float[Tensor, ""]:
+        """The loss of what both passes wrote, one behind the other."""
         states, wanted = found.states.unflatten(0, (2, -1)), found.wanted.chunk(2)[0]
-        total = consistent_cross_entropy(
-            states, network.token_weights(), wanted, self.label_smoothing, self.consistency, network.token_biases()
-        )
-        return Loss(total, batch.tokens)
+        weight, bias = network.token_weights(), network.token_biases()
+        return consistent_cross_entropy(states, weight, wanted, self.label_smoothing, self.consistency, bias)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """λ · L_CTC + (1 − λ) · L_attention (Kim et al. 2017, equation 9); of two passes the mean of their CTC losses."""
+
+    options: CTCOptions
+    attention: CrossEntropy | Consistent
+
+    def __call__(self, network: TranslationNetwork, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+        passes = 2 if isinstance(self.attention, Consistent) else 1
+        pairs = batch.twice() if passes == 2 else batch
+        memory = network.read(pairs.source, pairs.source_lengths)
+        states, _ = network.write(pairs.inputs, memory, network.begin(memory))
+        # The target closes with an end token, which is no label: CTC ends with its frames.
+        lengths, labels = self.options.ctc_frames * pairs.source_lengths, pairs.target_lengths - 1
+        ctc = ctc_loss(memory.frames[0], lengths, pairs.target, labels) / passes
+        share = self.options.ctc
+        total = share * ctc + (1 - share) * self.attention.of(network, _real(states, pairs))
+        return Loss(total, batch.tokens, {"ctc": Tally((ctc.detach(), batch.tokens), mean)})
 
 
 @dataclass(frozen=True)
@@ -128,14 +150,22 @@ def _likelihoods(network: Seq2Seq, batch: PairBatch, found: Forced) -> tuple[Ten
 
 def objective_for(options: Options, label_smoothing: float, consistency: float = 0.0) -> Objective:
     """What a model with these options minimises."""
+    joint = isinstance(options, CTCOptions) and options.ctc > 0
+    explores = isinstance(options, Seq2SeqOptions) and (options.own_tokens > 0 or options.hard == "reinforce")
+    if joint and (can_copy(options) or explores):
+        raise Fault(
+            "model.ctc is learnt beside a decoder that writes the true tokens from its vocabulary, so it goes neither "
+            "with model.copies, nor with model.own_tokens, nor with model.hard = 'reinforce'; leave one of them out."
+        )
     if can_copy(options):
         return CopyingCrossEntropy(label_smoothing, consistency, getattr(options, "coverage", 0.0))
     plain = CrossEntropy(label_smoothing)
-    if isinstance(options, Seq2SeqOptions) and (options.own_tokens or options.hard == "reinforce"):
+    if isinstance(options, Seq2SeqOptions) and explores:
         if consistency:
             raise Fault(
                 "training.consistency compares two passes over the true tokens, so it goes neither with "
                 "model.own_tokens nor with model.hard = 'reinforce'; leave one of them out."
             )
         return Exploring(options, plain)
-    return Consistent(label_smoothing, consistency) if consistency else plain
+    attention = Consistent(label_smoothing, consistency) if consistency else plain
+    return Joint(options, attention) if isinstance(options, CTCOptions) and joint else attention

@@ -1,0 +1,77 @@
+"""A CTC head on an encoder: the labels as they lie along the source, beside the decoder that writes them in turn.
+
+Learnt together (Kim et al. 2017, "Joint CTC-Attention Based End-to-End Speech Recognition"; Watanabe et al. 2017):
+
+    L = λ · L_CTC + (1 − λ) · L_attention
+
+CTC knows alignments from left to right alone, and so teaches the encoder to keep the order of what it reads. Departure:
+a source of text may have fewer tokens than its target has labels, so each of its tokens becomes several frames.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.base.recipe import Options
+from regard.models.ctc_prefixes import only_real_frames
+
+
+class CTCOptions(Options):
+    """The options that translators with a CTC head share."""
+
+    ctc: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="Share of the loss that is of CTC, by a head on the encoder (published: 0.2 to 0.5); 0: no head.",
+    )
+    ctc_frames: int = Field(
+        default=2,
+        ge=1,
+        le=16,
+        description="Frames of each source token for CTC, which writes at most one token a frame.",
+    )
+
+    @model_validator(mode="after")
+    def _check_ctc(self) -> "CTCOptions":
+        if not self.ctc and self.ctc_frames != type(self).model_fields["ctc_frames"].default:
+            raise ValueError("ctc is 0 and there is no head, so ctc_frames would do nothing")
+        return self
+
+
+class CTCHead(nn.Module):
+    """log y^t: for each frame the log-probabilities of all tokens and, behind them, of the blank."""
+
+    def __init__(self, width: int, tokens: int, frames: int) -> None:
+        super().__init__()
+        self.frames = frames
+        self.out = nn.Linear(width, frames * (tokens + 1))
+
+    def forward(
+        self, states: Float[Tensor, "batch source width"], lengths: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch frame symbol"]:
+        """The frames of states of which so many are real in each row; behind them there are only blanks."""
+        logits = self.out(states).unflatten(-1, (self.frames, -1)).flatten(1, 2)
+        places = torch.arange(logits.shape[1], device=logits.device)
+        real = places < self.frames * lengths.to(logits.device)[:, None]
+        return only_real_frames(logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)), real)
+
+
+def ctc_loss(
+    frames: Float[Tensor, "batch frame symbol"],
+    lengths: Int[Tensor, " batch"],
+    labels: Int[Tensor, "batch label"],
+    label_lengths: Int[Tensor, " batch"],
+) -> Float[Tensor, ""]:
+    """Σ over rows of −log p(labels | frames); a row that is too long for its frames cannot be learnt and counts 0."""
+    return F.ctc_loss(
+        frames.transpose(0, 1),
+        labels,
+        lengths,
+        label_lengths,
+        blank=frames.shape[-1] - 1,
+        reduction="sum",
+        zero_infinity=True,
+    )

@@ -1,0 +1,88 @@
+"""CTC label by label: what all paths of a few frames add up to is what the prefixes say."""
+
+import itertools
+import math
+
+import torch
+from torch import Tensor
+
+from regard.models.ctc_head import ctc_loss
+from regard.models.ctc_prefixes import Prefixes, empty_prefixes, extend, next_labels, only_real_frames
+
+LABELS = 2  # the blank is the symbol behind them
+
+
+def frames_of(count: int, real: int) -> Tensor:
+    """Log-probabilities of one row, of which so many frames are real."""
+    torch.manual_seed(5)
+    frames = torch.randn(1, count, LABELS + 1, dtype=torch.float64).log_softmax(-1)
+    return only_real_frames(frames, torch.arange(count)[None] < real)
+
+
+def labelling(path: tuple[int, ...]) -> tuple[int, ...]:
+    """B: a label that goes on is one label, and blanks are none."""
+    return tuple(label for label, _ in itertools.groupby(path) if label != LABELS)
+
+
+def probabilities(frames: Tensor, real: int) -> dict[tuple[int, ...], float]:
+    """Of every labelling the sum over all of its paths."""
+    found: dict[tuple[int, ...], float] = {}
+    for path in itertools.product(range(LABELS + 1), repeat=real):
+        product = math.exp(sum(float(frames[0, time, symbol]) for time, symbol in enumerate(path)))
+        found[labelling(path)] = found.get(labelling(path), 0.0) + product
+    return found
+
+
+def after(frames: Tensor, labels: tuple[int, ...]) -> Prefixes:
+    prefixes = empty_prefixes(frames)
+    for label in labels:
+        prefixes = extend(frames, prefixes, torch.tensor([label]))
+    return prefixes
+
+
+def test_two_frames_by_hand() -> None:
+    """y¹ = (a 1/2, blank 1/2), y² = (a 1/4, blank 3/4): p() = 3/8, and p(a) = 1/8 + 3/8 + 1/8."""
+    frames = torch.tensor([[[0.5, 0.5], [0.25, 0.75]]], dtype=torch.float64).log()
+    labels, end = next_labels(frames, empty_prefixes(frames))
+    torch.testing.assert_close(labels.exp(), torch.tensor([[5 / 8]], dtype=torch.float64))
+    torch.testing.assert_close(end.exp(), torch.tensor([3 / 8], dtype=torch.float64))
+    labels, end = next_labels(frames, after(frames, (0,)))
+    assert float(labels.exp()) == 0.0  # a second a would need a blank before it, and there is no time for one
+    torch.testing.assert_close(end.exp(), torch.ones(1, dtype=torch.float64))
+
+
+def test_step_by_step_is_the_sum_over_all_paths() -> None:
+    for count, real in ((4, 4), (5, 3)):
+        frames = frames_of(count, real)
+        every = probabilities(frames, real)
+        for wanted, probability in every.items():
+            prefixes, score = empty_prefixes(frames), 0.0
+            for label in wanted:
+                score += float(next_labels(frames, prefixes)[0][0, label])
+                prefixes = extend(frames, prefixes, torch.tensor([label]))
+            whole = sum(each for other, each in every.items() if other[: len(wanted)] == wanted)
+            assert math.isclose(float(prefixes.whole), math.log(whole), rel_tol=1e-9, abs_tol=1e-9)
+            assert math.isclose(score + float(next_labels(frames, prefixes)[1]), math.log(probability), rel_tol=1e-9)
+
+
+def test_what_may_follow_sums_to_one() -> None:
+    frames = frames_of(6, 5)
+    for prefix in ((), (0,), (0, 0), (1, 0, 1)):
+        labels, end = next_labels(frames, after(frames, prefix))
+        torch.testing.assert_close(torch.cat([labels[0], end]).exp().sum(), torch.ones((), dtype=torch.float64))
+
+
+def test_the_loss_is_minus_the_logarithm_of_all_paths() -> None:
+    frames, labels = frames_of(4, 3), torch.tensor([[0, 1]])
+    expected = -math.log(probabilities(frames, 3)[0, 1])
+    found = ctc_loss(frames, torch.tensor([3]), labels, torch.tensor([2]))
+    assert math.isclose(float(found), expected, rel_tol=1e-9)
+
+
+def test_labels_that_do_not_fit_their_frames_count_nothing() -> None:
+    frames = frames_of(2, 2).requires_grad_()
+    loss = ctc_loss(frames, torch.tensor([2]), torch.tensor([[0, 0]]), torch.tensor([2]))  # needs a blank between
+    loss.backward()
+    assert float(loss.detach()) == 0.0
+    assert frames.grad is not None
+    assert not frames.grad.any()

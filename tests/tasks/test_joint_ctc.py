@@ -1,0 +1,59 @@
+"""CTC beside attention: the loss that is shared between them, and what cannot be had together."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.families import FAMILIES
+from regard.models.ctc_head import ctc_loss
+from regard.tasks.translation.objectives import objective_for
+from regard.tasks.translation.task import Translation
+
+TABLES: dict[str, dict[str, Any]] = {
+    "transformer": {"encoder_layers": 1, "decoder_layers": 1, "width": 8, "feed_forward": 8, "heads": 2},
+    "seq2seq": {"embedding": 8, "width": 8, "decoder": "bahdanau"},
+}
+PAIRS = [("ab", "xyz"), ("abcde", "y")]
+
+
+def build(family: str, consistency: float = 0.0, **model: Any) -> Translation:
+    network, options = FAMILIES[family].load()
+    torch.manual_seed(2)
+    chosen, bytewise = check(options, TABLES[family] | {"dropout": 0.0} | model), ByteTokeniser()
+    built = network(chosen, bytewise.size, bytewise.size, True, bytewise.pad)
+    return Translation(built, bytewise, bytewise, objective_for(chosen, 0.1, consistency)).double()
+
+
+@pytest.mark.parametrize("family", TABLES)
+def test_the_loss_is_shared_between_ctc_and_attention(family: str) -> None:
+    plain, joint = build(family), build(family, ctc=0.25, ctc_frames=3)
+    missing = joint.load_state_dict(plain.state_dict(), strict=False).missing_keys
+    assert {name.split(".")[1] for name in missing} == {"ctc_head"}
+    batch = joint.pair_up(PAIRS)
+    (frames,) = joint.model.read(batch.source, batch.source_lengths).frames
+    assert frames.shape == (2, 3 * 6, joint.target.size + 1)  # five letters and an end, three frames of each
+    labels = torch.tensor([[*map(ord, "xyz")], [ord("y"), 0, 0]]) + int(joint.target.encode("a")[0]) - ord("a")
+    ctc = ctc_loss(frames, torch.tensor([9, 18]), labels, torch.tensor([3, 1]))
+    found = joint.loss(batch)
+    assert_close(found.total, 0.25 * ctc + 0.75 * plain.loss(batch).total)
+    assert found.tallies["ctc"].value == pytest.approx(ctc.item() / batch.tokens)
+    # Without dropout two passes agree, and so their mean is either of them.
+    twice = build(family, consistency=2.0, ctc=0.25, ctc_frames=3)
+    twice.load_state_dict(joint.state_dict())
+    assert_close(twice.loss(batch).total, found.total)
+
+
+def test_what_makes_no_frames_or_another_loss_is_refused() -> None:
+    for family, model, words in (
+        ("seq2seq", {"decoder": "bottleneck", "ctc": 0.3}, "keeps no states of its source, so ctc would do nothing"),
+        ("transformer", {"ctc_frames": 3}, "so ctc_frames would do nothing"),
+        ("transformer", {"ctc": 0.3, "copies": True}, "neither with model.copies"),
+        ("seq2seq", {"ctc": 0.3, "own_tokens": 0.5}, "nor with model.own_tokens"),
+    ):
+        with pytest.raises(Fault, match=words):
+            build(family, **model)
