@@ -97,7 +97,8 @@ class _Frugal(BufferedIOBase):
 
 
 @contextmanager
-def _damage_told() -> Iterator[None]:
+def naming_damage() -> Iterator[None]:
+    """Make of what readers of archives raise in this block an `Unusable` that says what is wrong."""
     try:
         yield
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile) as error:
@@ -111,7 +112,7 @@ def _damage_told() -> Iterator[None]:
 def checksum(path: Path, limit: int) -> str:
     """The checksum of a file's content; a content of more than `limit` bytes is refused, not read to its end."""
     digest, size = hashlib.sha256(), 0
-    with _damage_told(), open_content(path) as stream:
+    with naming_damage(), open_content(path) as stream:
         while piece := stream.read(_CHUNK):
             size += len(piece)
             if size > limit:
@@ -123,7 +124,7 @@ def checksum(path: Path, limit: int) -> str:
 def folder_checksum(path: Path, limit: int) -> str:
     """The checksum of a folder's content, be it unpacked or an archive; `limit` as for `unpack`."""
     lines = []
-    with _damage_told():
+    with naming_damage():
         for name, stream in archive_members(path, limit):
             digest = hashlib.sha256()
             while piece := stream.read(_CHUNK):
@@ -141,7 +142,7 @@ def unpack(path: Path, target: Path, limit: int) -> None:
     leads out of its folder, or makes the whole larger than `limit`, spoils the archive.
     """
     target.mkdir(parents=True)
-    with _damage_told():
+    with naming_damage():
         for name, stream in archive_members(path, limit):
             place = target / name
             try:

@@ -1,0 +1,67 @@
+"""Sound files as people have them, wav and flac, read as one channel at the rate that is asked for."""
+
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from regard.base.faults import Fault
+from regard.data.sounds.rates import resample
+
+FORMATS = ("WAV", "WAVEX", "FLAC")
+LONGEST = 600  # seconds of a sound
+LOWEST_RATE, HIGHEST_RATE = 1000, 384_000  # samples in a second
+MOST_CHANNELS = 64
+FULL_SCALE = 2**15  # by which samples of 16 bits are divided
+_BLOCK = 2**16
+
+
+def read_sound(source: Path | bytes, rate: int, name: str | None = None) -> np.ndarray:
+    """The samples of a file, or of the content of one called `name`, from −1 to 1; channels become their mean."""
+    name = name or str(source)
+    if isinstance(source, Path) and not source.is_file():
+        raise Fault(f"{source} is a folder; name a sound file." if source.is_dir() else f"There is no file {source}.")
+    try:
+        with soundfile.SoundFile(BytesIO(source) if isinstance(source, bytes) else str(source)) as file:
+            _check_head(name, file)
+            # Block by block: what a head promises need not be there, and needs no memory before it is.
+            blocks = [block.mean(axis=1) for block in file.blocks(_BLOCK, dtype="float32", always_2d=True)]
+            own_rate = file.samplerate
+    except soundfile.LibsndfileError as error:
+        raise Fault(f"{name} is no sound that can be read, which are wav and flac: {error.error_string}") from None
+    samples = np.concatenate([np.zeros(0, np.float32), *blocks])
+    if not len(samples):
+        raise Fault(f"{name} is a sound of zero length.")
+    if not np.isfinite(samples).all():
+        raise Fault(f"{name} is a damaged sound: it holds samples that are no numbers.")
+    return resample(samples, own_rate, rate)
+
+
+def _check_head(name: str, file: soundfile.SoundFile) -> None:
+    if file.format not in FORMATS:
+        raise Fault(f"{name} is a sound in the format {file.format}; wav and flac can be read.")
+    if not LOWEST_RATE <= file.samplerate <= HIGHEST_RATE or file.channels > MOST_CHANNELS:
+        raise Fault(
+            f"{name} has {file.samplerate:,} samples a second and {file.channels} channels; between {LOWEST_RATE:,} and"
+            f" {HIGHEST_RATE:,} samples and at most {MOST_CHANNELS} channels can be read."
+        )
+    if file.frames > LONGEST * file.samplerate:
+        raise Fault(f"{name} lasts {file.frames / file.samplerate:,.0f} seconds; at most {LONGEST} can be read.")
+
+
+def sound_file(samples: np.ndarray, rate: int) -> bytes:
+    """The content of a wav file of 16 bits with these samples, which are clipped at −1 and 1."""
+    content = BytesIO()
+    soundfile.write(content, to_16_bits(samples), rate, format="WAV", subtype="PCM_16")
+    return content.getvalue()
+
+
+def to_16_bits(samples: np.ndarray) -> np.ndarray:
+    """Samples from −1 to 1 as whole numbers of 16 bits."""
+    return np.clip(np.rint(samples * FULL_SCALE), -FULL_SCALE, FULL_SCALE - 1).astype(np.int16)
+
+
+def from_16_bits(samples: np.ndarray) -> np.ndarray:
+    """Whole numbers of 16 bits as samples from −1 to 1."""
+    return samples.astype(np.float32) / FULL_SCALE

@@ -1,0 +1,100 @@
+"""What a recipe says about its sounds."""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from regard.base.recipe import Options
+from regard.data.sounds.files import HIGHEST_RATE, LOWEST_RATE
+
+MOST_JOINED = 100  # recordings in a string
+
+
+class SoundFiles(Options):
+    """Sounds and what they say: recordings that tell it by their names, or a list of sound files.
+
+    A name is a path, or `SET:path` for a file of the data catalogue.
+    """
+
+    recordings: str | None = Field(
+        None, description="Folder or archive of sound files called LABEL_SPEAKER_NUMBER.wav, as those of fsdd are."
+    )
+    listing: str | None = Field(
+        None,
+        description="File of lines instead: a sound's file, seen from this one, a tab, what it says, and perhaps "
+        "another tab and who says it.",
+    )
+    speakers: list[str] = Field([], description="Only what these speakers say; without a name, what all of them say.")
+    without: list[str] = Field([], description="Not what these speakers say.")
+    numbers: list[int] | None = Field(
+        None, min_length=2, max_length=2, description="The first and the last number of the recordings that are taken."
+    )
+    part: str = Field("", description="What they are called where several parts are scored apart.")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if (self.recordings is None) == (self.listing is None):
+            raise ValueError("sounds are either 'recordings' or a 'listing'")
+        if self.listing is not None and self.numbers is not None:
+            raise ValueError("'numbers' are those of recordings; the sounds of a listing have none")
+        return self
+
+    @property
+    def name(self) -> str:
+        """What they are called in reports and faults."""
+        return str(self.recordings or self.listing)
+
+
+class Strings(Options):
+    """Strings of recordings, each said by one speaker: with gaps before, between and behind them, and with noise."""
+
+    shortest: int = Field(1, ge=1, le=MOST_JOINED, description="Recordings in the shortest string.")
+    longest: int = Field(7, ge=1, le=MOST_JOINED, description="Recordings in the longest string.")
+    gap: list[float] = Field(
+        [0.0, 0.3], min_length=2, max_length=2, description="Shortest and longest gap, in seconds."
+    )
+    noise: list[float] = Field(
+        [10.0, 40.0],
+        min_length=2,
+        max_length=2,
+        description="How many decibels the noise may lie below the sound: at the least, and at the most.",
+    )
+    train: int = Field(2000, ge=1, description="Strings to learn from in an epoch, new ones in each.")
+    measured: int = Field(500, ge=1, description="Strings of each part that is measured, always the same.")
+    seed: int = Field(1, ge=0, lt=2**63, description="Seed of the strings that are measured.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        ranges: dict[str, list[Any]] = {"shortest": [self.shortest, self.longest], "gap": self.gap, "noise": self.noise}
+        for name, (least, most) in ranges.items():
+            if not least <= most:
+                raise ValueError(f"{name}: {least} is more than {most}")
+        if self.gap[0] < 0 or self.gap[1] > 60:
+            raise ValueError("gap: a gap lasts between 0 and 60 seconds")
+        if self.noise[0] < -60 or self.noise[1] > 120:
+            raise ValueError("noise: it lies between -60 and 120 decibels below the sound")
+        return self
+
+
+class SoundData(Options):
+    """The sounds to learn from; where one file is meant, a string is enough for a listing."""
+
+    train: list[SoundFiles] = Field(min_length=1, description="Sounds to learn from.")
+    valid: list[SoundFiles] = Field(min_length=1, description="Sounds to watch the training by.")
+    test: list[SoundFiles] = Field([], description="Sounds for the final scores.")
+    rate: int = Field(
+        8000,
+        ge=LOWEST_RATE,
+        le=HIGHEST_RATE,
+        description="Samples a second that all sounds are brought to.",
+    )
+    units: Literal["letters", "words"] = Field(
+        "letters", description="What is written one after another: the letters of what is said, or its words."
+    )
+    strings: Strings | None = Field(None, description="How strings are made of recordings; without it, they stay.")
+
+    @field_validator("train", "valid", "test", mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        several = value if isinstance(value, list) else [value]
+        return [{"listing": each} if isinstance(each, str) else each for each in several]

@@ -1,0 +1,191 @@
+"""Sounds made ready for training: arrays that open at once, mapped into memory, and a record that vouches for them.
+
+`finished.json` comes last; without it, or when it tells of other options, all is made again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError
+
+from regard.base.checksums import check_files, file_checksum, read_record, write_record
+from regard.base.faults import Fault
+from regard.base.files import whole_file
+from regard.base.progress import Progress
+from regard.data.corpora.text import file_of
+from regard.data.sounds.options import SoundData
+from regard.data.sounds.recordings import Recordings, read_recordings, rows_of
+
+FINISHED = "finished.json"
+ALPHABET_FILE = "alphabet.json"
+MOST_SYMBOLS = 10_000
+SPLITS = ("train", "valid", "test")
+
+
+class Alphabet(BaseModel):
+    """What travels with a model: the symbols that it writes, how they are joined to text, and the rate it hears."""
+
+    symbols: list[str] = Field(min_length=1, max_length=MOST_SYMBOLS)
+    words: bool = False  # whether symbols are words, which spaces stand between
+    rate: int = Field(ge=1)
+
+    def cut(self, text: str) -> list[str]:
+        """The symbols that a text is written with."""
+        return cut_text(text, self.words)
+
+    def join(self, symbols: Sequence[str]) -> str:
+        """Symbols as a text."""
+        return (" " if self.words else "").join(symbols)
+
+
+class _Part(BaseModel):
+    """Some recordings of a split: its name, and the rows that they have among all recordings."""
+
+    split: str
+    name: str
+    rows: list[int]
+
+
+class _Finished(BaseModel):
+    """What was prepared, and from what."""
+
+    options: SoundData
+    alphabet: Alphabet
+    texts: list[str]
+    speakers: list[str]
+    numbers: list[int]
+    parts: list[_Part]
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class PreparedSounds:
+    """All sounds of a recipe, and the rows of each part of each split."""
+
+    options: SoundData
+    alphabet: Alphabet
+    recordings: Recordings
+    parts: Mapping[str, Mapping[str, Sequence[int]]]  # by split and name
+    report: list[str]
+
+    def files(self) -> dict[str, bytes]:
+        """What a model folder needs of it."""
+        return {ALPHABET_FILE: self.alphabet.model_dump_json().encode()}
+
+
+def cut_text(text: str, words: bool) -> list[str]:
+    """The words of a text, or its letters; spaces around it are none."""
+    return text.split() if words else list(" ".join(text.split()))
+
+
+def open_alphabet(files: Mapping[str, bytes]) -> Alphabet:
+    """The alphabet in the files of a model folder, which need not be trusted."""
+    try:
+        return Alphabet.model_validate_json(files[ALPHABET_FILE])
+    except (KeyError, ValidationError):
+        raise Fault(f"{ALPHABET_FILE} of the model folder is missing or damaged.") from None
+
+
+def check_sounds_there(options: SoundData, folder: Path | None) -> None:
+    """Refuse sounds of which a file is missing, unless they lie prepared in `folder`."""
+    if folder is not None and (folder / FINISHED).is_file():
+        return
+    for sounds in (sounds for split in SPLITS for sounds in getattr(options, split)):
+        if not file_of(sounds.name).exists():
+            raise Fault(f"There is no file {sounds.name}.")
+
+
+def prepare_sounds(options: SoundData, folder: Path, progress: Progress) -> PreparedSounds:
+    """The sounds that `options` name, from `folder` if they were prepared there before."""
+    record = folder / FINISHED
+    if not record.is_file() or read_record(_Finished, record).options != options:
+        _prepare(options, folder, progress)
+    finished = read_record(_Finished, record)
+    check_files(folder, finished.files)
+    samples, starts = (
+        np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("samples", "starts")
+    )
+    recordings = Recordings(samples, starts, finished.texts, finished.speakers, finished.numbers)
+    parts: dict[str, dict[str, Sequence[int]]] = {}
+    for part in finished.parts:
+        parts.setdefault(part.split, {})[part.name] = part.rows
+    sizes = ", ".join(f"{sum(map(len, of_split.values())):,} {split}" for split, of_split in parts.items())
+    minutes, symbols = len(samples) / options.rate / 60, len(finished.alphabet.symbols)
+    report = [f"{sizes} sounds, {minutes:.1f} minutes, {symbols} symbols"]
+    return PreparedSounds(options, finished.alphabet, recordings, parts, report)
+
+
+def _prepare(options: SoundData, folder: Path, progress: Progress) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FINISHED).unlink(missing_ok=True)
+    given = {split: list(getattr(options, split)) for split in SPLITS}
+    # Several parts often take their sounds from one place, which is read once.
+    sources = {sounds.name: sounds for of_split in given.values() for sounds in of_split}
+    read: dict[str, Recordings] = {}
+    firsts: dict[str, int] = {}
+    for number, (name, sounds) in enumerate(sources.items()):
+        progress("reading sounds", number, len(sources))
+        firsts[name] = sum(map(len, read.values()))
+        read[name] = read_recordings(sounds, options.rate)
+    parts = [
+        _Part(
+            split=split,
+            name=sounds.part or sounds.name,
+            rows=[firsts[sounds.name] + row for row in rows_of(read[sounds.name], sounds)],
+        )
+        for split, of_split in given.items()
+        for sounds in of_split
+    ]
+    _refuse_twins(parts)
+    texts = [text for each in read.values() for text in each.texts]
+    alphabet = _alphabet_of(options, texts, parts)
+    lengths = np.concatenate([np.diff(each.starts) for each in read.values()])
+    arrays = {
+        "samples.npy": np.concatenate([each.samples for each in read.values()]),
+        "starts.npy": np.cumsum([0, *lengths]),
+    }
+    for name, array in arrays.items():
+        with whole_file(folder / name) as file:
+            np.save(file, array, allow_pickle=False)
+    finished = _Finished(
+        options=options,
+        alphabet=alphabet,
+        texts=texts,
+        speakers=[speaker for each in read.values() for speaker in each.speakers],
+        numbers=[number for each in read.values() for number in each.numbers],
+        parts=parts,
+        files={name: file_checksum(folder / name) for name in arrays},
+    )
+    write_record(folder / FINISHED, finished)
+
+
+def _refuse_twins(parts: list[_Part]) -> None:
+    """Refuse two parts of one name, and recordings that are learnt from and measured as well."""
+    learnt = {row for part in parts if part.split == "train" for row in part.rows}
+    names: set[tuple[str, str]] = set()
+    for part in parts:
+        if (part.split, part.name) in names:
+            raise Fault(f"Two parts of the {part.split} data are called '{part.name}'; give them names by 'part'.")
+        names.add((part.split, part.name))
+        if part.split != "train" and (shared := len(learnt.intersection(part.rows))):
+            raise Fault(f"{shared:,} sounds of the {part.split} data are among those to learn from.")
+
+
+def _alphabet_of(options: SoundData, texts: list[str], parts: list[_Part]) -> Alphabet:
+    """The symbols of what is said in the sounds to learn from; other data must not have others."""
+    words = options.units == "words"
+    symbols: list[str] = []
+    for part in parts:
+        found = {symbol for row in part.rows for symbol in cut_text(texts[row], words)}
+        if part.split == "train":
+            symbols = sorted(found.union(symbols))
+        elif unknown := sorted(found.difference(symbols)):
+            raise Fault(
+                f"The {part.split} data has the label '{unknown[0]}', which is not in the alphabet: no sound to learn"
+                " from has it."
+            )
+    if len(symbols) > MOST_SYMBOLS:
+        raise Fault(f"The sounds to learn from have {len(symbols):,} symbols; {MOST_SYMBOLS:,} are the most.")
+    return Alphabet(symbols=symbols, words=words, rate=options.rate)

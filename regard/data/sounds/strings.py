@@ -1,0 +1,75 @@
+"""Strings of recordings with gaps and noise, each a pure function of a key and of its number."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from regard.data.sounds.options import Strings
+from regard.data.sounds.recordings import Recordings
+
+QUIETEST, LOUDEST = 0.3, 1.0  # highest sample of a recording in a string
+_SILENCE = 1e-8  # mean square below which there is nothing that noise could be compared with
+
+
+@dataclass(frozen=True)
+class JoinedString:
+    """A string: its samples, the recordings it is made of, and where each of them begins and ends, in samples."""
+
+    samples: np.ndarray
+    rows: list[int]
+    spans: list[tuple[int, int]]
+
+
+def by_speaker(recordings: Recordings, rows: Sequence[int]) -> dict[str, list[int]]:
+    """The same rows, those of each speaker together."""
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        found.setdefault(recordings.speakers[row], []).append(row)
+    return found
+
+
+def join_recordings(
+    recordings: Recordings,
+    voices: Mapping[str, Sequence[int]],
+    rate: int,
+    strings: Strings,
+    key: tuple[int | str, ...],
+    number: int,
+) -> JoinedString:
+    """String `number` of those that `key` names, made of rows of one speaker, each speaker being as likely as another.
+
+    `voices` are the rows of each speaker, as `by_speaker` gives them; `rate` is that of the recordings.
+    """
+    chance = _generator(key, number)
+    own = voices[sorted(voices)[chance.integers(len(voices))]]
+    length = int(chance.integers(strings.shortest, strings.longest + 1))
+    chosen = [own[place] for place in chance.integers(len(own), size=length)]
+    shortest_gap, longest_gap = strings.gap
+    gaps = (chance.uniform(shortest_gap, longest_gap, size=length + 1) * rate).astype(int)
+    pieces, spans, place = [np.zeros(gaps[0], np.float32)], [], int(gaps[0])
+    for row, gap in zip(chosen, gaps[1:], strict=True):
+        sound = recordings.sound(row)
+        loudness = chance.uniform(QUIETEST, LOUDEST) / max(float(np.abs(sound).max()), 1e-4)
+        spans.append((place, place + len(sound)))
+        pieces += [sound * np.float32(loudness), np.zeros(gap, np.float32)]
+        place += len(sound) + int(gap)
+    samples = np.concatenate(pieces)
+    loudest_noise, softest_noise = strings.noise
+    decibels = chance.uniform(loudest_noise, softest_noise)
+    return JoinedString(_with_noise(samples, spans, decibels, chance), chosen, spans)
+
+
+def _generator(key: tuple[int | str, ...], number: int) -> np.random.Generator:
+    digest = blake2b(",".join(map(str, (*key, number))).encode(), digest_size=16).digest()
+    return np.random.default_rng(int.from_bytes(digest, "little"))
+
+
+def _with_noise(
+    samples: np.ndarray, spans: list[tuple[int, int]], decibels: float, chance: np.random.Generator
+) -> np.ndarray:
+    """White noise so many decibels below what is said: 10·log10(power of the speech / power of the noise)."""
+    spoken = float(np.mean(np.concatenate([np.square(samples[first:end]) for first, end in spans])))
+    deviation = np.float32(np.sqrt(max(spoken, _SILENCE) / 10 ** (decibels / 10)))
+    return samples + deviation * chance.standard_normal(len(samples), np.float32)

@@ -1,0 +1,79 @@
+"""Sounds are read whatever their rate, channels and format; what is none is refused in a sentence."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from sound_files import tone
+
+from regard.base.faults import Fault
+from regard.data.sounds.files import from_16_bits, read_sound, sound_file, to_16_bits
+from regard.data.sounds.rates import resample
+
+RATE = 8000
+
+
+@pytest.mark.parametrize(("rate", "new_rate"), [(44_100, 8000), (8000, 44_100), (16_000, 8000), (22_050, 16_000)])
+def test_a_tone_stays_the_same_tone_at_another_rate(rate, new_rate):
+    found, expected = resample(tone(440, 0.5, rate), rate, new_rate), tone(440, 0.5, new_rate)
+    assert len(found) == len(expected)
+    inner = slice(new_rate // 100, -new_rate // 100)  # at its ends the tone begins and stops, which no rate can hold
+    np.testing.assert_allclose(found[inner], expected[inner], atol=1e-3)
+
+
+def test_what_the_new_rate_cannot_hold_vanishes_and_does_not_come_back_as_another_tone():
+    found = resample(tone(6000, 0.5, 44_100), 44_100, RATE)
+    assert np.abs(found[100:-100]).max() < 1e-3
+
+
+def test_a_sound_that_stands_still_stays_where_it_is():
+    np.testing.assert_allclose(resample(np.full(1000, 0.25), 44_100, RATE)[20:-20], 0.25, atol=1e-12)
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 441, 442])
+def test_the_number_of_samples_is_rounded_up(length):
+    assert len(resample(np.ones(length), 44_100, RATE)) == -(-length * 80 // 441)
+
+
+@pytest.mark.parametrize(("format", "subtype"), [("WAV", "PCM_16"), ("WAV", "FLOAT"), ("FLAC", "PCM_24")])
+def test_stereo_at_44_kilohertz_becomes_one_channel_at_the_rate_that_is_asked_for(tmp_path, format, subtype):
+    left = tone(440, 0.5, 44_100)
+    path = tmp_path / "stereo"
+    soundfile.write(path, np.stack([left, 0.5 * left], axis=1), 44_100, format=format, subtype=subtype)
+    expected = 0.75 * tone(440, 0.5, RATE)
+    np.testing.assert_allclose(read_sound(path, RATE)[80:-80], expected[80:-80], atol=2e-3)
+
+
+def test_samples_of_16_bits_come_back_as_they_were():
+    samples = np.array([-(2**15), -1, 0, 1, 2**15 - 1], np.int16)
+    found = read_sound(sound_file(from_16_bits(samples), RATE), RATE, "five samples")
+    np.testing.assert_array_equal(to_16_bits(found), samples)
+
+
+def test_what_is_no_sound_is_refused(tmp_path: Path):
+    text, ogg, empty, broken = (tmp_path / name for name in ("a.txt", "a.ogg", "empty.wav", "broken.wav"))
+    text.write_text("no sound\n")
+    soundfile.write(ogg, tone(440, 0.1, RATE), RATE)
+    soundfile.write(empty, np.zeros(0), RATE, subtype="PCM_16")
+    soundfile.write(broken, np.array([0.0, np.nan]), RATE, subtype="FLOAT")
+    for path, sentence in (
+        (text, "is no sound that can be read, which are wav and flac"),
+        (ogg, "is a sound in the format OGG; wav and flac can be read"),
+        (empty, "is a sound of zero length"),
+        (broken, "holds samples that are no numbers"),
+        (tmp_path, "is a folder; name a sound file"),
+        (tmp_path / "none.wav", "There is no file"),
+    ):
+        with pytest.raises(Fault, match=sentence):
+            read_sound(path, RATE)
+
+
+def test_a_sound_without_end_and_rates_without_sense_are_refused_by_their_heads(tmp_path: Path):
+    long = bytearray(sound_file(tone(440, 0.1, 1000), 1000))
+    long[40:44] = (2**31 - 64).to_bytes(4, "little")  # bytes of samples that its head promises
+    assert len(read_sound(bytes(long), 1000, "promises")) <= 100  # what is there is read, or refused, and no more
+    slow = bytearray(sound_file(tone(440, 0.1, RATE), RATE))
+    slow[24:28] = (1).to_bytes(4, "little")
+    with pytest.raises(Fault, match="has 1 samples a second and 1 channels"):
+        read_sound(bytes(slow), RATE, "slow")
