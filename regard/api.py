@@ -18,6 +18,7 @@ from regard.runs.start import Audience, TrainingRequest, start_training
 from regard.training.events import Listener
 from regard.training.listeners import progress_listener
 from regard.verbs.table import needs
+from regard.verbs.translate.helpers import Helpers
 
 File = str | Path
 
@@ -89,19 +90,28 @@ def evaluate(
     metrics: Sequence[str] = (),
     beam: int | None = None,
     length_penalty: float | None = None,
+    fuse: Model | File | None = None,
+    fuse_weight: float | None = None,
+    channel: Model | File | None = None,
+    channel_weight: float | None = None,
+    prior: Model | File | None = None,
+    prior_weight: float | None = None,
     quiet: bool = False,
 ) -> list[Score]:
     """Score a model as `regard evaluate` does, on a split of its own data, or on the files `source` and `reference`.
 
     `model` is a model folder, or what was loaded from one. A language model is scored on a `source` alone. `metrics`
-    are those of `regard score` for translators, BLEU and chrF if none are named, and the task's own for others. Scores
-    of a split are kept in the folder.
+    are those of `regard score` for translators, BLEU and chrF if none are named, and the task's own for others. Other
+    models have a say in a translator's outputs: a language model to `fuse` with, a `channel` of the other direction and
+    its `prior`, as in `translate`. Scores of a split are kept in the folder.
     """
     own = model.folder if isinstance(model, Model) else Path(model)
     loaded = model if isinstance(model, Model) else load(model)
     needs(loaded.recipe, "evaluate")
     files = [reference] if isinstance(reference, str | Path) else list(reference)
-    asked = EvaluationRequest(split, _path(source), [Path(file) for file in files], metrics, beam, length_penalty)
+    helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
+    references = [Path(file) for file in files]
+    asked = EvaluationRequest(split, _path(source), references, metrics, beam, length_penalty, helpers)
     progress, say = (_silence, ignore_remark) if quiet else (console_progress, remark)
     with progress() as report:
         return Results(score_model(loaded, own, asked, report, say))

@@ -1,7 +1,9 @@
 """A translator that is trained in a second or two, for tests of everything around it."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,19 @@ def write_recurrent_recipe(folder: Path, **model: object) -> Path:
     path = folder / "recurrent.toml"
     path.write_text(tomli_w.dumps(recipe), encoding="utf-8")
     return path
+
+
+def turn_around(run: Path, back: Path) -> Path:
+    """A copy of a translator that says it is of the other direction; its outputs are strange, its arithmetic is not."""
+    shutil.copytree(run, back)
+    recipe = (back / "recipe.toml").read_bytes()
+    swapped = recipe.replace(b'source_language = "en"', b'source_language = "pt"')
+    swapped = swapped.replace(b'target_language = "pt"', b'target_language = "en"')
+    (back / "recipe.toml").write_bytes(swapped)
+    manifest = (back / "manifest.json").read_text(encoding="utf-8")
+    checksums = (sha256(content).hexdigest() for content in (recipe, swapped))
+    (back / "manifest.json").write_text(manifest.replace(*checksums), encoding="utf-8")
+    return back
 
 
 @contextmanager

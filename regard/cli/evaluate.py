@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from regard.metrics import Score
     from regard.model import Model
     from regard.verbs.generate.model import LanguageModel
+    from regard.verbs.translate.helpers import Helpers
     from regard.verbs.translate.model import TranslationModel
 
 
@@ -72,6 +73,10 @@ def command(
     length_penalty: _LengthPenalty = None,
     fuse: options.Fuse = None,
     fuse_weight: options.FuseWeight = None,
+    channel: options.Channel = None,
+    channel_weight: options.ChannelWeight = None,
+    prior: options.Prior = None,
+    prior_weight: options.PriorWeight = None,
     sentences: _Sentences = False,
     analogies: _Analogies = None,
     similarities: _Similarities = None,
@@ -81,12 +86,9 @@ def command(
     as_json: _AsJson = False,
 ) -> None:
     """Score a model; the scores of a split are kept in the model folder with their signatures."""
-    if source is not None and split is not None:
-        raise Fault("Give --split, or the files of --source and --reference, not both.")
-    if test_set is not None and (split or source):
-        raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
     from regard.runs.word_scores import WordQuestions
 
+    data = _Data(split, source, reference or [], test_set)
     asked = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
     if model.is_file():
         _refuse_for_file(model, {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set})
@@ -95,41 +97,46 @@ def command(
     from regard.model import load
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.table import needs
+    from regard.verbs.translate.helpers import Helpers
     from regard.verbs.translate.model import TranslationModel
 
+    helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     loaded = load(model)
     needs(loaded.recipe, "evaluate")
     if asked.given:
         needs(loaded.recipe, "neighbours")
     if sentences and (source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
-    if not isinstance(loaded, TranslationModel):
-        of_translators: dict[str, object] = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise}
-        of_searches = {"--beam": beam, "--length-penalty": length_penalty, "--fuse": fuse, "--fuse-weight": fuse_weight}
-        _refuse_options(loaded, of_translators | of_searches)
-        if source is not None and isinstance(loaded, LanguageModel):
-            _evaluate_text(loaded, source, metric or [], sentences, as_json)
-            return
-        _refuse_options(loaded, {"--source": source})
-        if "neighbours" in loaded.verbs:
-            evaluate_words_model(loaded, model, split or "test", metric or [], asked, as_json)
-        else:
-            _evaluate_split(loaded, model, split or "test", metric or [], as_json)
+    if isinstance(loaded, TranslationModel):
+        manner = _Scoring(metric or ["bleu", "chrf"], beam, length_penalty, helpers, tokenise, as_json)
+        _evaluate_translator(loaded, model, data, manner)
         return
-    if (source is None) != (not reference):
-        raise Fault("--source and --reference belong together; give both, or a --split.")
-    manner = _Scoring(metric or ["bleu", "chrf"], beam, length_penalty, fuse, fuse_weight, tokenise, as_json)
-    _evaluate_translator(loaded, model, _Data(split, source, reference or [], test_set), manner)
+    of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise}
+    of_searches = {"--beam": beam, "--length-penalty": length_penalty, **_options_of(helpers)}
+    of_text = {} if isinstance(loaded, LanguageModel) else {"--source": source}
+    _refuse_options(loaded, of_translators | of_searches | of_text)
+    if isinstance(loaded, LanguageModel) and source is not None:
+        _evaluate_text(loaded, source, metric or [], sentences, as_json)
+    elif "neighbours" in loaded.verbs:
+        evaluate_words_model(loaded, model, split or "test", metric or [], asked, as_json)
+    else:
+        _evaluate_split(loaded, model, split or "test", metric or [], as_json)
 
 
 @dataclass(frozen=True)
 class _Data:
-    """What a translator is to be scored on."""
+    """What a model is to be scored on."""
 
     split: Literal["test", "valid"] | None
     source: Path | None
     reference: list[Path]
     test_set: str | None
+
+    def __post_init__(self) -> None:
+        if self.source is not None and self.split is not None:
+            raise Fault("Give --split, or the files of --source and --reference, not both.")
+        if self.test_set is not None and (self.split or self.source):
+            raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
 
 
 @dataclass(frozen=True)
@@ -139,26 +146,20 @@ class _Scoring:
     metrics: list[str]
     beam: int | None
     length_penalty: float | None
-    fuse: Path | None
-    fuse_weight: float | None
+    helpers: "Helpers"
     tokenise: str | None
     as_json: bool
 
 
 def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data, manner: _Scoring) -> None:
+    if (chosen.source is None) != (not chosen.reference):
+        raise Fault("--source and --reference belong together; give both, or a --split.")
     from regard.metrics.bleu import check_tokeniser
-    from regard.model import load
     from regard.runs.scores import keep_scores
     from regard.verbs.translate import evaluation
-    from regard.verbs.translate.fusion import fusion_of
 
     evaluation.check_metrics(manner.metrics)
     check_tokeniser(manner.tokenise, manner.metrics)
-    fusion = None
-    if manner.fuse is not None:
-        fusion = fusion_of(loaded, load(manner.fuse), manner.fuse_weight, str(manner.fuse), str(model))
-    elif manner.fuse_weight is not None:
-        raise Fault("--fuse-weight would do nothing without --fuse.")
     if chosen.source is not None:
         data = evaluation.from_files(chosen.source, chosen.reference)
     elif chosen.test_set is not None:
@@ -168,7 +169,15 @@ def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data,
     data = evaluation.mark_learnt(data, loaded, model)
     with console_progress() as progress:
         found = evaluation.evaluate(
-            loaded, data, manner.metrics, manner.beam, manner.length_penalty, progress, remark, manner.tokenise, fusion
+            loaded,
+            data,
+            manner.metrics,
+            manner.beam,
+            manner.length_penalty,
+            progress,
+            remark,
+            manner.tokenise,
+            manner.helpers,
         )
     if manner.as_json:
         print_json(found.as_dict())
@@ -216,6 +225,11 @@ def _evaluate_text(loaded: "LanguageModel", source: Path, metrics: list[str], by
 def _say_scores(scores: "Sequence[Score]", items: str) -> None:
     rows = [[score.metric, score.shown, str(score.n), score.signature] for score in scores]
     say_table(["metric", "value", items, "signature"], rows)
+
+
+def _options_of(helpers: "Helpers") -> dict[str, object]:
+    """The models that have a say in translations, and their weights, by the options that name them."""
+    return {f"--{each.name.replace('_', '-')}": getattr(helpers, each.name) for each in fields(helpers)}
 
 
 def _refuse_options(model: "Model", texts: dict[str, object]) -> None:

@@ -14,6 +14,7 @@ from regard.runs.word_scores import WordQuestions, score_words
 from regard.verbs.generate.evaluation import evaluate_file
 from regard.verbs.generate.model import LanguageModel
 from regard.verbs.translate import evaluation
+from regard.verbs.translate.helpers import NO_HELPERS, Helpers
 from regard.verbs.translate.model import TranslationModel
 
 USUAL = ("bleu", "chrf")  # of a translator, when nobody names a metric
@@ -29,6 +30,7 @@ class EvaluationRequest:
     metrics: Sequence[str] = ()
     beam: int | None = None
     length_penalty: float | None = None
+    helpers: Helpers = NO_HELPERS
 
 
 def score_model(
@@ -39,6 +41,8 @@ def score_model(
         return _score_translator(model, folder, asked, progress, remark)
     if asked.references or asked.beam is not None or asked.length_penalty is not None:
         raise Fault("References, a beam and its length penalty are for translators, which this model is not.")
+    if asked.helpers != NO_HELPERS:
+        raise Fault("Models to fuse with or to rerank by are for translators, which this model is not.")
     if asked.source is not None:
         if not isinstance(model, LanguageModel):
             raise Fault("A source is for translators and language models; this one is scored on a split of its data.")
@@ -65,7 +69,9 @@ def _score_translator(
         data = evaluation.from_split(model, _needed(folder), asked.split)
     if folder is not None:
         data = evaluation.mark_learnt(data, model, folder)
-    found = evaluation.evaluate(model, data, metrics, asked.beam, asked.length_penalty, progress, remark)
+    found = evaluation.evaluate(
+        model, data, metrics, asked.beam, asked.length_penalty, progress, remark, helpers=asked.helpers
+    )
     if found.learnt:
         remark(found.learnt_in_words(len(data.sources)))
     if asked.source is None:

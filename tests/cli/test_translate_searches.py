@@ -1,8 +1,6 @@
 """The searches through `regard translate`."""
 
 import json
-import shutil
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -97,15 +95,9 @@ def test_several_models_and_least_risk(
 
 
 def test_a_channel_model_reranks(trained: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    back = tmp_path / "back"
-    shutil.copytree(trained, back)
-    recipe = (back / "recipe.toml").read_bytes()
-    swapped = recipe.replace(b'source_language = "en"', b'source_language = "pt"')
-    swapped = swapped.replace(b'target_language = "pt"', b'target_language = "en"')
-    (back / "recipe.toml").write_bytes(swapped)
-    manifest = (back / "manifest.json").read_text(encoding="utf-8")
-    checksums = (sha256(content).hexdigest() for content in (recipe, swapped))
-    (back / "manifest.json").write_text(manifest.replace(*checksums), encoding="utf-8")
+    from small import turn_around
+
+    back = turn_around(trained, tmp_path / "back")
     best = translated(capsys, str(trained), str(text), "--n-best", "4")
     ranked = translated(capsys, str(trained), str(text), "--n-best", "4", "--channel", str(back))
     assert sorted(ranked[:4]) == sorted(best[:4])

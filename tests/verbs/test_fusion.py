@@ -201,6 +201,38 @@ def test_a_channel_and_a_prior_rank_what_the_beam_found(translator: TranslationM
             assert each.score == pytest.approx(direct + 2.0 * behind + 0.5 * fluent, abs=1e-5)
 
 
+def test_python_and_evaluate_rerank_as_the_command_does(
+    trained: Path,
+    folders: dict[str, Path],
+    translator: TranslationModel,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from small import turn_around
+
+    back, prior = turn_around(trained, tmp_path / "back"), folders["ngram"]
+    options = ["--channel", str(back), "--channel-weight", "2", "--prior", str(prior)]
+    helpers = {"channel": regard.load(back), "channel_weight": 2.0, "prior": regard.load(prior)}
+    assert main(["translate", str(trained), "--text", TEXTS[0], "--json", *options]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (found,) = translator.translate(TEXTS[:1], **helpers)
+    assert (told["text"], len(found.n_best)) == (found.text, 1)
+    assert told["score"] == pytest.approx(found.score, abs=1e-5)
+
+    sources = [TEXTS[0], "", TEXTS[2]]
+    (source := tmp_path / "few.en").write_text("".join(f"{each}\n" for each in sources), "utf-8")
+    outputs = [f"{each.text}\n" for each in translator.translate(sources, **helpers)]
+    (reference := tmp_path / "few.pt").write_text("".join(outputs), "utf-8")
+    files = ["--source", str(source), "--reference", str(reference)]
+    assert main(["evaluate", str(trained), *files, "--metric", "chrf", "--json", *options]) == 0
+    (score,) = json.loads(capsys.readouterr().out)["scores"]
+    assert score["value"] == 100
+    assert score["signature"].endswith("|channel:back:2|prior:ngram:0.2")
+    folders_only = {"channel": back, "channel_weight": 2.0, "prior": prior}
+    (same,) = regard.evaluate(trained, source=source, reference=reference, metrics=["chrf"], quiet=True, **folders_only)
+    assert (same.value, same.signature) == (score["value"], score["signature"])
+
+
 # What is refused
 
 
@@ -243,8 +275,14 @@ def test_what_does_not_go_together_is_refused(
 def test_a_weight_below_nothing_is_refused(translator: TranslationModel, folders: dict[str, Path]) -> None:
     with pytest.raises(Fault, match=r"The weight of a fusion is -1; give a number that is not below 0\."):
         fusion_of(translator, regard.load(folders["ngram"]), -1)
-    with pytest.raises(Fault, match=r"fuse_weight would do nothing without fuse\."):
+    with pytest.raises(Fault, match=r"The weight of a fusion would do nothing without a language model"):
         translator.translate(TEXTS, fuse_weight=0.5)
+    with pytest.raises(Fault, match="The weight of a channel model would do nothing without a channel model"):
+        translator.translate(TEXTS, channel_weight=0.5)
+    with pytest.raises(Fault, match="A channel model reranks what the beam has found; do not sample"):
+        translator.translate(TEXTS, channel=translator, sample={})
+    with pytest.raises(Fault, match="The weight of a channel model is nan; give a number"):
+        translator.translate(TEXTS, channel=translator, channel_weight=float("nan"))
 
 
 # Tokens that are taken over

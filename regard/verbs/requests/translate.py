@@ -15,7 +15,8 @@ LongTexts = Literal["split", "truncate", "refuse"]
 Weight = Annotated[float, Field(ge=0, le=1e6)]
 SAMPLES = 32  # what minimum Bayes risk chooses among
 FUSE_WEIGHT = 0.1  # how much a language model counts beside a translator
-PRIOR_WEIGHT = 0.2  # and beside a channel model
+CHANNEL_WEIGHT = 1.0  # how much a model of the other direction counts where a beam is reranked
+PRIOR_WEIGHT = 0.2  # and a language model beside it
 
 
 def _check_metric(name: str) -> str:

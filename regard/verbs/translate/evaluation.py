@@ -20,7 +20,7 @@ from regard.metrics.tokenised import tokenised_remark
 from regard.protocols import Measure
 from regard.runs.validate import measure_in_pieces
 from regard.tasks.translation.lengths import check_length, check_target
-from regard.verbs.translate.fusion import Fusion
+from regard.verbs.translate.helpers import NO_HELPERS, Helpers
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.search import Search
 
@@ -156,22 +156,22 @@ def evaluate(
     progress: Progress = silent,
     notice: Callable[[str], None] = lambda remark: None,
     tokenise: str | None = None,
-    fusion: Fusion | None = None,
+    helpers: Helpers = NO_HELPERS,
 ) -> Evaluation:
     """Translate the sentences and score the outputs; each signature says how they were searched for.
 
     `notice` is told if the outputs look as if they should not be scored as they are. `tokenise` is BLEU's tokeniser.
-    With a `fusion` a language model has its say in the search.
+    The `helpers` have a say in what is written.
     """
     check_tokeniser(tokenise, metrics)
     if remark := language_remark(model.recipe.data.target_language, metrics, tokenise):
         notice(remark)
     outputs: list[str] = []
-    search = model.search(beam, length_penalty, n_best=1, fusion=fusion)
+    search, rank, ranking = helpers.help(model, model.search(beam, length_penalty, n_best=1))
     if any(metric != "perplexity" for metric in metrics):
         for first in range(0, len(data.sources), PORTION):
             portion = data.sources[first : first + PORTION]
-            outputs += [each.text for each in model.translate_by(portion, search)]
+            outputs += [each.text for each in model.translate_by(portion, search, rank=rank)]
             progress("translating", len(outputs), len(data.sources))
         if remark := tokenised_remark("The outputs", outputs, metrics, tokenise):
             notice(remark)
@@ -180,7 +180,7 @@ def evaluate(
         found = [
             perplexity(model, data)
             if metric == "perplexity"
-            else score_outputs(outputs, data.references, metric, data.split, search, tokenise)
+            else score_outputs(outputs, data.references, metric, data.split, search, tokenise, ranking)
             for metric in metrics
         ]
         return [replace(each, signature=f"{each.signature}|{data.origin}") for each in found] if data.origin else found
@@ -197,10 +197,12 @@ def score_outputs(
     split: str | None,
     search: Search,
     tokenise: str | None = None,
+    ranking: str = "",
 ) -> Score:
-    """One score, signed with the search that found the outputs too."""
+    """One score, signed with the search that found the outputs too, and with what ranked them anew."""
     found = score(outputs, references, metric, tokeniser_of(metric, tokenise))
-    return replace(found, split=split, signature=f"{found.signature}|{_search_signature(search)}")
+    signed = [found.signature, _search_signature(search), *([ranking] if ranking else [])]
+    return replace(found, split=split, signature="|".join(signed))
 
 
 def _search_signature(search: Search) -> str:

@@ -24,7 +24,7 @@ from regard.tasks.translation.task import Translation
 from regard.verbs.place_names import name_rows
 from regard.verbs.table import needs
 from regard.verbs.translate.certainty import Certainty, certainty_in
-from regard.verbs.translate.fusion import Fusion, fusion_of
+from regard.verbs.translate.fusion import Fusion
 from regard.verbs.translate.outputs import Alignment, Translated
 from regard.verbs.translate.search import SEARCH_TOKENS, Constraints, Search, batches_of, find
 
@@ -88,22 +88,29 @@ class TranslationModel(Model):
         dictionary: Mapping[str, str] | None = None,
         fuse: Model | None = None,
         fuse_weight: float | None = None,
+        channel: Model | None = None,
+        channel_weight: float | None = None,
+        prior: Model | None = None,
+        prior_weight: float | None = None,
     ) -> list[Translated]:
         """Translate each text; what is not given is as the model's recipe says.
 
         With `sample`, options of sampling such as {"temperature": 0.7, "seed": 3}, outputs are drawn at random, as many
         as `n_best`. With `replace_unknown` a model of words gives no unknown words, but those of the text that it
         looked at, or what the `dictionary` has for them. A language model of the same tokens to `fuse` with has its say
-        at each step, as much as `fuse_weight` says. Under `watching` one more pass over the best outputs shows
+        at each step, as much as `fuse_weight` says. A `channel`, which translates in the other direction, and with it a
+        language model `prior` rank what the beam has found. Under `watching` one more pass over the best outputs shows
         every attention, rows = texts.
         """
         if dictionary and not replace_unknown:
             raise Fault("dictionary would do nothing without replace_unknown.")
-        if fuse is None and fuse_weight is not None:
-            raise Fault("fuse_weight would do nothing without fuse.")
-        fusion = None if fuse is None else fusion_of(self, fuse, fuse_weight)
-        search = self.search(beam, length_penalty, n_best, sample=sample, constraints=constraints, fusion=fusion)
-        found = self.translate_by(texts, search, dictionary=(dictionary or {}) if replace_unknown else None)
+        from regard.verbs.translate.helpers import Helpers
+
+        helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
+        search = self.search(beam, length_penalty, n_best, sample=sample, constraints=constraints)
+        helped = helpers.help(self, search)
+        dictionary = (dictionary or {}) if replace_unknown else None
+        found = self.translate_by(texts, helped.search, rank=helped.rank, dictionary=dictionary)
         return found if self.certainty is None or sample is not None else Results(self.certainty.mark(found))
 
     def translate_by(
@@ -249,7 +256,11 @@ class TranslationModel(Model):
 
 def load_translation_model(folder: str | Path, device: str = "auto", precision: str = "float32") -> TranslationModel:
     """Load a model folder that must be able to translate."""
-    model = load(folder, device, precision)
+    return as_translator(load(folder, device, precision))
+
+
+def as_translator(model: Model) -> TranslationModel:
+    """The model, refused if it cannot translate."""
     if not isinstance(model, TranslationModel):
         needs(model.recipe, "translate")
         raise RuntimeError(f"{type(model).__name__} says that it translates, and is no translator")

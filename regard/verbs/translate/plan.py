@@ -9,7 +9,14 @@ from regard.data.corpora.sentences import Sentence
 from regard.decoding.options import DecodingOptions, change_options
 from regard.engines.fast import CALLED
 from regard.engines.plain_beam import first_unsupported
-from regard.verbs.requests.translate import BEYOND_A_PLAIN_BEAM, FUSE_WEIGHT, PRIOR_WEIGHT, SAMPLES, TranslateRequest
+from regard.verbs.requests.translate import (
+    BEYOND_A_PLAIN_BEAM,
+    CHANNEL_WEIGHT,
+    FUSE_WEIGHT,
+    PRIOR_WEIGHT,
+    SAMPLES,
+    TranslateRequest,
+)
 from regard.verbs.translate.outputs import Cutting, Translated, join_sentences, line_key
 
 Engine = Literal["ctranslate2", "onnx", "torch"]
@@ -66,9 +73,15 @@ def plan_for(
 
     `fast` names the engine of its export, if it has one; it is called only where that engine might be taken.
     """
-    _check_language_models(request)
+    refuse_idle(
+        fuse=request.fuse,
+        fuse_weight=request.fuse_weight,
+        channel=request.channel,
+        prior=request.prior,
+        prior_weight=request.prior_weight,
+    )
     options, count = _options(request, decoding), number_of_outputs(request, decoding)
-    channel_weight = 1.0 if request.channel_weight is None else request.channel_weight
+    channel_weight = CHANNEL_WEIGHT if request.channel_weight is None else request.channel_weight
     fuse_weight = FUSE_WEIGHT if request.fuse_weight is None else request.fuse_weight
     prior_weight = PRIOR_WEIGHT if request.prior_weight is None else request.prior_weight
     return Plan(
@@ -92,13 +105,15 @@ def plan_for(
     )
 
 
-def _check_language_models(request: TranslateRequest) -> None:
+def refuse_idle(
+    *, fuse: object, fuse_weight: float | None, channel: object, prior: object, prior_weight: float | None
+) -> None:
     """Refuse what would do nothing; as rules of a request these are too many for generators of requests."""
-    if request.prior is not None and request.channel is None:
+    if prior is not None and channel is None:
         raise Fault("A prior reranks beside a channel model; name a channel model too.")
-    if request.prior_weight is not None and request.prior is None:
+    if prior_weight is not None and prior is None:
         raise Fault("The weight of a prior would do nothing without a prior.")
-    if request.fuse_weight is not None and request.fuse is None:
+    if fuse_weight is not None and fuse is None:
         raise Fault("The weight of a fusion would do nothing without a language model to fuse with.")
 
 
