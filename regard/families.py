@@ -80,6 +80,23 @@ FAMILIES: dict[str, Family] = {
         options="ConvNetOptions",
         looks=False,
     ),
+    "recurrent": Family(
+        summary="vanilla, LSTM, GRU, clockwork or delayed layers over a long sequence of numbers or symbols",
+        paper="Hochreiter and Schmidhuber 1997; Koutník et al. 2014, A Clockwork RNN; Zhang et al. 2016",
+        tasks=("sequences",),
+        module="regard.models.sequences.recurrent",
+        model="RecurrentSequence",
+        options="RecurrentOptions",
+        looks=False,
+    ),
+    "decoder": Family(
+        summary="the decoder of a Transformer over the same sequences: each step looks back at all before it",
+        paper="Vaswani et al. 2017, Attention Is All You Need",
+        tasks=("sequences",),
+        module="regard.models.sequences.decoder",
+        model="DecoderSequence",
+        options="DecoderOptions",
+    ),
     "bag": Family(
         summary="words and n-grams counted, whatever their order, and logistic regression over them",
         paper="Wang and Manning 2012, Baselines and Bigrams",

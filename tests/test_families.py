@@ -20,6 +20,8 @@ VERBS = {
     "gat": "train evaluate answer look heads info compare average serve",
     "ram": "train evaluate answer look info compare average serve",
     "convnet": "train evaluate answer info compare average serve",
+    "recurrent": "train evaluate answer info compare average serve",
+    "decoder": "train evaluate answer look heads info compare average serve",
     "bag": "train evaluate answer info compare average serve",
     "averaging": "train evaluate answer embed info compare average serve",
     "rnn": "train evaluate answer embed look heads info compare average serve",

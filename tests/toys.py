@@ -63,6 +63,15 @@ def _pictures(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
+def _sequences(job: str, **model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        data: dict[str, Any] = {"job": job, "length": 6, "examples": 24, "valid": 8}
+        data |= {"symbols": 3, "remembered": 2} if job == "copy" else {}
+        return {"data": data, "model": model, "training": TRAINING | {"batch": 8}}
+
+    return table
+
+
 def _counted_text(folder: Path) -> dict[str, Any]:
     source, target = write_corpus(folder, 60)
     return {
@@ -157,6 +166,8 @@ TOYS: dict[str, Toy] = {
     "gat": Toy(lambda folder: small_recipe(folder / "graph", members=2, **TRAINING)),
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
     "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),
+    "recurrent": Toy(_sequences("copy", cell="clockwork", width=6, periods=[1, 2, 4])),
+    "decoder": Toy(_sequences("adding", width=8, layers=1, heads=2, feed_forward=8, dropout=0.2)),
     "bag": Toy(_labelled_texts(naive_bayes=True)),
     "averaging": Toy(_labelled_texts(inputs={"width": 6, "word_dropout": 0.2}, layers=1, width=5)),
     "rnn": Toy(_labelled_texts(inputs={"width": 6}, width=8, dropout=0.2)),

@@ -75,6 +75,7 @@ _READS = {
     "prompt": "a prompt",
     "nodes": "a node",
     "picture": "a picture's file",
+    "sequence": "a sequence of numbers",
 }
 
 

@@ -105,6 +105,7 @@ _EXAMPLES = {
     "nodes": "regard {verb} {place} 0",
     "picture": "regard {verb} {place} picture.png",
     "words": "regard {verb} {place} word",
+    "sequence": "regard evaluate {place}",
 }
 
 

@@ -26,7 +26,7 @@ class Kind:
     """
 
     summary: str
-    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words"]
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence"]
     gives: str  # goes on after "a gat gives"
     verb: str
     ways: dict[Learning, Way]
@@ -74,6 +74,19 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.glimpses.task:Glimpses",
                 recipe="regard.tasks.glimpses.options:GlimpsesRecipe",
                 trains="trains on labelled pictures",
+            )
+        },
+    ),
+    "sequences": Kind(
+        summary="a long sequence of numbers or symbols becomes a class, a number, or symbols of long ago",
+        reads="sequence",
+        gives="an answer for each sequence",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.sequences.task:LongSequences",
+                recipe="regard.tasks.sequences.options:SequencesRecipe",
+                trains="trains on sequences of one length",
             )
         },
     ),

@@ -32,6 +32,7 @@ _READS = {
     "text": ((str,), "texts"),
     "tokens": ((str,), "sentences"),
     "prompt": ((str,), "texts"),
+    "sequence": ((str,), "sequences of numbers, each as a text"),
 }
 
 

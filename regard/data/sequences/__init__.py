@@ -1,0 +1,1 @@
+"""Long sequences of numbers or symbols: drawn by seed, or the pixels of pictures one after another."""

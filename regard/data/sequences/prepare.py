@@ -1,0 +1,92 @@
+"""Sequences made ready for training: what is drawn needs nothing, pictures are read once."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress
+from regard.data.pictures.prepare import PictureLabels, PreparedPictures, open_labels, prepare_pictures
+from regard.data.sequences.drawing import Drawn, draw_examples
+from regard.data.sequences.options import SequenceData
+
+# Keys of what is drawn begin with the number of its split.
+SPLITS = {"train": 0, "valid": 1, "test": 2}
+
+
+@dataclass(frozen=True)
+class PreparedSequences:
+    """The examples of a recipe, split by split; `pictures` where their pixels are read."""
+
+    options: SequenceData
+    pictures: PreparedPictures | None
+
+    @property
+    def report(self) -> list[str]:
+        if self.pictures is not None:
+            return self.pictures.report
+        return [f"examples are drawn, {self.options.examples:,} an epoch"]
+
+    def files(self) -> dict[str, bytes]:
+        """What a model folder needs of it."""
+        return {} if self.pictures is None else self.pictures.files()
+
+    def count(self, split: str) -> int:
+        """How many examples a split has, or an epoch of it."""
+        if self.pictures is not None:
+            return len(self.pictures.splits[split].rows) if split in self.pictures.splits else 0
+        return {"train": self.options.examples, "valid": self.options.valid, "test": self.options.test}[split]
+
+    def batches(self, split: str, size: int, seed: int, epoch: int, start: int) -> Iterator[Drawn]:
+        """The examples of an epoch, `size` at once, from batch number `start` on: as they are read, and as wanted.
+
+        To learn from, they are others in every epoch or come in another order; else they are always the same.
+        """
+        key = (seed, epoch) if split == "train" else (self.options.seed,)
+        rows = self._rows(split, key)
+        for first in range(start * size, self.count(split), size):
+            last = min(first + size, self.count(split))
+            if self.pictures is None:
+                yield draw_examples(self.options, last - first, (SPLITS[split], *key, first))
+            else:
+                source, chosen = self.pictures.splits[split], rows[first:last]
+                yield pixel_steps(self.options, source.pictures[chosen]), source.labels[chosen]
+
+    def _rows(self, split: str, key: tuple[int, ...]) -> np.ndarray:
+        """The rows of pictures in their order; none where examples are drawn."""
+        if not self.count(split) or self.pictures is None:
+            return np.arange(0)
+        rows = self.pictures.splits[split].rows
+        return np.random.default_rng(key).permutation(rows) if split == "train" else rows
+
+
+def prepare_sequences(options: SequenceData, folder: Path, progress: Progress) -> PreparedSequences:
+    """What `options` name; pictures come from `folder` if they were prepared there before."""
+    if options.pictures is None:
+        return PreparedSequences(options, None)
+    pictures = prepare_pictures(options.pictures, folder, progress)
+    check_steps(options, pictures.labels)
+    return PreparedSequences(options, pictures)
+
+
+def labels_of(options: SequenceData, files: Mapping[str, bytes]) -> PictureLabels | None:
+    """What travels with a model that reads pictures."""
+    return None if options.pictures is None else open_labels(files)
+
+
+def check_steps(options: SequenceData, labels: PictureLabels) -> None:
+    """Refuse steps of which a picture has no whole number."""
+    if (pixels := labels.height * labels.width) % options.at_once:
+        raise Fault(
+            f"data.at_once is {options.at_once}, but a picture has {pixels} pixels, which is no multiple of it."
+        )
+
+
+def pixel_steps(options: SequenceData, pictures: np.ndarray) -> np.ndarray:
+    """The pixels of pictures (picture, height, width) as steps (picture, time, at_once)."""
+    pixels = pictures.reshape(len(pictures), -1)
+    if options.permuted:
+        pixels = pixels[:, np.random.default_rng(options.seed).permutation(pixels.shape[1])]
+    return np.ascontiguousarray(pixels.reshape(len(pictures), -1, options.at_once))

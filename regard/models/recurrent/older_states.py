@@ -1,0 +1,189 @@
+"""Recurrent layers that reach further back than one step: a clockwork of slow and fast units, and delays.
+
+Both are tanh layers whose step reads the states of d steps ago through a matrix U_d for each delay d, and renews only
+the units whose turn it is; the first n_t of them, because units are ordered from fast to slow:
+
+    h_t = tanh(W x_t + b + Σ_d U_d h_{t−d})    in the first n_t units
+    h_t = h_{t−1}                              in the others
+
+With the one delay 1 and all units renewed at every step, that is the vanilla cell. Before the first step states are
+zero.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from regard.models.recurrent.layers import orthogonal_
+
+States = Float[Tensor, "time batch width"]
+Matrix = Float[Tensor, "width width"]
+
+
+class Links(NamedTuple):
+    """How the steps of a layer hang together: how far back it reads, and how many units each step renews."""
+
+    delays: tuple[int, ...]
+    renewed: tuple[int, ...]  # of every step; the first renews all
+
+
+def unroll_links(driven: States, matrices: Sequence[Matrix], links: Links) -> States:
+    """The states of all steps; `driven` is what the inputs alone bring to each, W x_t + b.
+
+    torch would keep the tensors of every step to find a gradient. The states are enough, so it is written out.
+    """
+    return _Unrolled.apply(driven, links, *matrices)
+
+
+class _Unrolled(torch.autograd.Function):
+    @staticmethod
+    def forward(context: Any, driven: Tensor, links: Links, *matrices: Tensor) -> Tensor:
+        states, width = driven.clone(), driven.shape[2]
+        for time, count in enumerate(links.renewed):
+            now = states[time, :, :count]
+            for delay, matrix in zip(links.delays, matrices, strict=True):
+                if time >= delay:
+                    now.addmm_(states[time - delay], matrix[:count].mT)
+            now.tanh_()
+            if count < width:  # never at the first step
+                states[time, :, count:] = states[time - 1, :, count:]
+        context.links = links
+        context.save_for_backward(states, *matrices)
+        return states
+
+    @staticmethod
+    @once_differentiable
+    def backward(context: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        states, *matrices = context.saved_tensors
+        links: Links = context.links
+        deltas = backpropagate_links(states, upstream, matrices, links).of_driven
+        of_matrices = [
+            deltas[delay:].flatten(0, 1).mT @ states[: len(states) - delay].flatten(0, 1)
+            if delay < len(states)
+            else torch.zeros_like(matrix)
+            for delay, matrix in zip(links.delays, matrices, strict=True)
+        ]
+        return deltas, None, *of_matrices
+
+
+class LinkGradients(NamedTuple):
+    """What a loss says of every state, later steps included, and of what the inputs alone brought to it."""
+
+    of_states: States
+    of_driven: States
+
+
+@torch.no_grad()
+def backpropagate_links(states: States, upstream: States, matrices: Sequence[Matrix], links: Links) -> LinkGradients:
+    """Gradients from the last step to the first; `upstream` is what the loss says of each state directly.
+
+    δ_t = ∂L/∂h_t ⊙ (1 − h_t²) in the units that a step renews and 0 in the others, which hand ∂L/∂h_t on to t − 1;
+    through each delay ∂L/∂h_{t−d} gains U_dᵀ δ_t.
+    """
+    found, slopes, width = upstream.clone(), 1 - states.square(), states.shape[2]
+    deltas = torch.zeros_like(states)
+    for time in reversed(range(len(states))):
+        count = links.renewed[time]
+        delta = torch.mul(found[time, :, :count], slopes[time, :, :count], out=deltas[time, :, :count])
+        for delay, matrix in zip(links.delays, matrices, strict=True):
+            if time >= delay:
+                found[time - delay].addmm_(delta, matrix[:count])
+        if count < width:
+            found[time - 1, :, count:] += found[time, :, count:]
+    return LinkGradients(found, deltas)
+
+
+class LinkedLayer(nn.Module):
+    """A layer with W, b and a matrix for each delay; its kinds say which steps renew which units."""
+
+    delays: tuple[int, ...] = (1,)
+
+    def __init__(self, depth: int, width: int, matrices: int) -> None:
+        super().__init__()
+        self.width = width
+        self.of_input = nn.Parameter(torch.empty(width, depth))
+        self.bias = nn.Parameter(torch.empty(width))
+        self.of_states = nn.Parameter(torch.empty(matrices, width, width))
+        nn.init.xavier_uniform_(self.of_input)
+        nn.init.zeros_(self.bias)
+
+    def links(self, length: int) -> Links:
+        """How the steps of a sequence of this length hang together."""
+        return Links(self.delays, (self.width,) * length)
+
+    def matrices(self) -> list[Matrix]:
+        """U_d for each delay."""
+        return list(self.of_states)
+
+    def drive(self, inputs: Float[Tensor, "batch time depth"]) -> States:
+        """W x_t + b for all steps."""
+        return nn.functional.linear(inputs.transpose(0, 1), self.of_input, self.bias)
+
+    def forward(self, inputs: Float[Tensor, "batch time depth"]) -> Float[Tensor, "batch time width"]:
+        """The states of all steps, from nothing on."""
+        links = self.links(inputs.shape[1])
+        return unroll_links(self.drive(inputs).contiguous(), self.matrices(), links).transpose(0, 1)
+
+    def multiplications(self, length: int) -> int:
+        """How many a sequence of this length takes."""
+        return sum(self._step(time, count) for time, count in enumerate(self.links(length).renewed))
+
+    def _step(self, time: int, count: int) -> int:
+        back = sum(time >= delay for delay in self.delays)
+        return count * (self.of_input.shape[1] + back * self.width)
+
+
+class Clockwork(LinkedLayer):
+    """The clockwork RNN (Koutník et al. 2014): modules of equally many units, each with a period.
+
+    At step t = 0, 1, … the modules whose period divides t are renewed (equation 2 there); the others stay as they are.
+    A module reads those of its own period and of longer ones, so U is block-triangular: slow modules are not disturbed
+    by fast ones. What the slowest has read survives as many steps as its period without passing any tanh.
+
+    Departures: every period is a multiple of the one before it, as in the paper's own 1, 2, 4, …; and a module's block
+    of its own begins orthogonal, the blocks from slower modules drawn as in the paper, N(0, 0.1²).
+    """
+
+    def __init__(self, depth: int, width: int, periods: Sequence[int]) -> None:
+        super().__init__(depth, width, 1)
+        self.periods, self.module_width = tuple(periods), width // len(periods)
+        nn.init.normal_(self.of_states, std=0.1)
+        for first in range(0, width, self.module_width):
+            orthogonal_(self.of_states[0, first : first + self.module_width, first : first + self.module_width])
+
+    def links(self, length: int) -> Links:
+        renewed = (sum(time % period == 0 for period in self.periods) * self.module_width for time in range(length))
+        return Links(self.delays, tuple(renewed))
+
+    def matrices(self) -> list[Matrix]:
+        modules = torch.arange(self.width, device=self.of_states.device) // self.module_width
+        return [self.of_states[0] * (modules[:, None] <= modules)]
+
+    def _step(self, time: int, count: int) -> int:
+        """A module reads its own units and those of all slower ones."""
+        if not time:
+            return count * self.of_input.shape[1]
+        reads = sum(self.module_width * (self.width - first) for first in range(0, count, self.module_width))
+        return count * self.of_input.shape[1] + reads
+
+
+class Delays(LinkedLayer):
+    """Connections from older states, as NARX networks have them (Lin et al. 1996; Zhang et al. 2016, section 5).
+
+    h_t = tanh(W x_t + b + Σ_d U_d h_{t−d}). A gradient goes back from T to k in about (T − k) / d steps through the
+    longest delay d, instead of T − k, so it vanishes that much later.
+
+    Every U_d begins orthogonal and divided by the number of delays, so that together they stretch nothing.
+    """
+
+    def __init__(self, depth: int, width: int, delays: Sequence[int]) -> None:
+        super().__init__(depth, width, len(delays))
+        self.delays = tuple(delays)
+        for matrix in self.of_states:
+            orthogonal_(matrix)
+        with torch.no_grad():
+            self.of_states.mul_(1 / len(delays))

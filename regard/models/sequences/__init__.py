@@ -1,0 +1,1 @@
+"""Networks over long sequences of numbers or symbols."""

@@ -1,0 +1,109 @@
+"""Recurrent layers over a long sequence: vanilla, LSTM, GRU, clockwork, or with connections from older states.
+
+h_t = layers(x_t, h_{t−1}, …),   y_t = V h_t + c
+
+One family for all cells, so that a recipe compares them by `model.cell` alone.
+"""
+
+from itertools import pairwise
+from typing import Literal
+
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.base.recipe import Options
+from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
+from regard.models.recurrent.layers import GATES, Stack
+from regard.models.recurrent.older_states import Clockwork, Delays, LinkedLayer
+from regard.models.sequences.shape import Sequences, SequenceShape
+
+
+class RecurrentOptions(Options):
+    """What recurrent layers over long sequences are built like."""
+
+    cell: Literal["vanilla", "lstm", "gru", "clockwork", "delays"] = Field(
+        "lstm", description="The recurrent cell of all layers; delays is vanilla with connections from older states."
+    )
+    width: int = Field(128, ge=1, le=WIDEST, description="Width of the states.")
+    layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Layers, one above the other.")
+    periods: list[int] = Field(
+        [1, 2, 4, 8, 16, 32, 64, 128],
+        min_length=1,
+        max_length=64,
+        description="Of a clockwork: the periods of its modules, which share the width; each a multiple of the last.",
+    )
+    delays: list[int] = Field(
+        [1, 2, 4, 8, 16, 32],
+        min_length=1,
+        max_length=64,
+        description="Of delays: how many steps ago the states are that a step reads, in rising order from 1 on.",
+    )
+    orthogonal: bool = Field(
+        True,
+        description="Of vanilla, lstm and gru: orthogonal matrices from state to state and an open forget gate at "
+        "first; otherwise all weights as torch draws them.",
+    )
+
+    @model_validator(mode="after")
+    def _check_effect(self) -> "RecurrentOptions":
+        """An option that would do nothing is a mistake, and two variants that differ in it would be the same."""
+        owners = {"periods": ("clockwork",), "delays": ("delays",), "orthogonal": ("vanilla", "lstm", "gru")}
+        for name, cells in owners.items():
+            if self.cell not in cells and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} is for cell = '{', '.join(cells)}', and cell is '{self.cell}'")
+        return self
+
+    @model_validator(mode="after")
+    def _check_periods(self) -> "RecurrentOptions":
+        steps = [1, *self.periods]
+        if any(not 1 <= after <= LONGEST or after % before for before, after in pairwise(steps)):
+            raise ValueError(f"periods are {self.periods}, expected each to be a multiple of the one before it")
+        if self.cell == "clockwork" and self.width % len(self.periods):
+            raise ValueError(f"width {self.width} cannot be shared out among {len(self.periods)} modules")
+        return self
+
+    @model_validator(mode="after")
+    def _check_delays(self) -> "RecurrentOptions":
+        rising = all(before < after <= LONGEST for before, after in pairwise(self.delays))
+        if self.delays[0] != 1 or not rising:
+            raise ValueError(f"delays are {self.delays}, expected 1 and then larger ones in rising order")
+        return self
+
+
+class RecurrentSequence(nn.Module):
+    """Numbers in, numbers out: of every step, or of the state behind the last."""
+
+    def __init__(self, options: RecurrentOptions, shape: SequenceShape) -> None:
+        super().__init__()
+        self.options, self.shape = options, shape
+        self.stack = _stack(options, shape.depth)
+        self.out = nn.Linear(options.width, shape.outputs)
+
+    def states(self, inputs: Sequences) -> Float[Tensor, "batch time width"]:
+        """The states of the last layer at all steps."""
+        return self.stack(inputs)[0] if isinstance(self.stack, Stack) else self.stack(inputs)
+
+    def forward(self, inputs: Sequences) -> Float[Tensor, "batch *step output"]:
+        states = self.states(inputs)
+        return self.out(states if self.shape.at_each_step else states[:, -1])
+
+    def multiplications(self, length: int) -> int:
+        """How many a sequence of this length takes; modules of a clockwork rest most of the time."""
+        outputs = self.out.weight.numel() * (length if self.shape.at_each_step else 1)
+        if not isinstance(self.stack, Stack):
+            layers = (layer for layer in self.stack if isinstance(layer, LinkedLayer))
+            return outputs + sum(layer.multiplications(length) for layer in layers)
+        befores = [self.shape.depth, *[self.options.width] * (self.options.layers - 1)]
+        inside = sum(self.options.width * (before + self.options.width) for before in befores)
+        return outputs + length * GATES[self.options.cell] * inside
+
+
+def _stack(options: RecurrentOptions, depth: int) -> Stack | nn.Sequential:
+    befores = [depth, *[options.width] * (options.layers - 1)]
+    match options.cell:
+        case "clockwork":
+            return nn.Sequential(*(Clockwork(before, options.width, options.periods) for before in befores))
+        case "delays":
+            return nn.Sequential(*(Delays(before, options.width, options.delays) for before in befores))
+    return Stack(options.cell, depth, options.width, options.layers, orthogonal=options.orthogonal)

@@ -1,0 +1,189 @@
+"""What each job makes of a sequence: the numbers that a network is given, when its outputs are right, and for people.
+
+Losses and answers are of single sequences, so that they add up however a batch is cut.
+"""
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.data.pictures.prepare import PictureLabels
+from regard.data.sequences.drawing import frame_copies
+from regard.data.sequences.options import SequenceData
+from regard.data.sequences.prepare import pixel_steps
+from regard.models.sequences.shape import Sequences, SequenceShape
+from regard.protocols import Answer
+
+CLOSE = 0.04  # a sum that is off by less is right (Hochreiter and Schmidhuber 1997, experiment 4)
+MARK = "*"  # behind a number that is to be added
+
+
+@runtime_checkable
+class Job(Protocol):
+    """One job; `wrong` says what its error is the share of."""
+
+    shape: SequenceShape
+    wrong: str
+
+    def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
+        """What a network is given."""
+
+    def losses(self, outputs: Tensor, wanted: Tensor) -> Float[Tensor, " batch"]:
+        """What is minimised, of each sequence, summed over what is wanted of it."""
+
+    def right(self, outputs: Tensor, wanted: Tensor) -> Bool[Tensor, "batch answer"]:
+        """Which of its answers are right."""
+
+    def parse(self, text: str) -> np.ndarray:
+        """A sequence as people write it."""
+
+    def answer(self, outputs: Tensor) -> Answer:
+        """What the outputs for one sequence say."""
+
+    def steps(self, read: np.ndarray) -> list[str]:
+        """What is read at each step, in words."""
+
+
+class Adding:
+    """Add up the two numbers that are marked."""
+
+    wrong = f"percent of the sums, those off by {CLOSE} or more"
+
+    def __init__(self, options: SequenceData) -> None:
+        self.shape = SequenceShape(options.length, depth=2, outputs=1, at_each_step=False)
+
+    def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
+        return read.to(dtype)
+
+    def losses(self, outputs: Tensor, wanted: Tensor) -> Float[Tensor, " batch"]:
+        """(y − ŷ)²."""
+        return (outputs[:, 0] - wanted).square()
+
+    def right(self, outputs: Tensor, wanted: Tensor) -> Bool[Tensor, "batch answer"]:
+        return (outputs - wanted[:, None]).abs() < CLOSE
+
+    def parse(self, text: str) -> np.ndarray:
+        """Numbers, two of them with a star; shorter sequences stand behind unmarked zeros, which change no sum."""
+        words = text.split()
+        numbers = [_number(word.removesuffix(MARK), 0.0, 1.0) for word in words]
+        marks = [float(word.endswith(MARK)) for word in words]
+        if sum(marks) != 2:
+            raise Fault(
+                f"Two numbers are to be added, marked as in '0.3 0.5{MARK} 0.2{MARK}'; here are {sum(marks):.0f}."
+            )
+        if len(words) > self.shape.length:
+            raise Fault(f"These are {len(words)} numbers; the model was trained on {self.shape.length}.")
+        read = np.zeros((self.shape.length, 2), np.float32)
+        read[self.shape.length - len(words) :] = np.stack([numbers, marks], axis=1)
+        return read
+
+    def answer(self, outputs: Tensor) -> Answer:
+        """One number, beside which it considers no other."""
+        said = f"{float(outputs[0]):.3f}"
+        return Answer(said, 1.0, {said: 1.0})
+
+    def steps(self, read: np.ndarray) -> list[str]:
+        return [f"{number:.2f}{MARK if mark else ''}" for number, mark in read]
+
+
+class Copying:
+    """Write the symbols that were shown long ago."""
+
+    wrong = "percent of the symbols to be remembered"
+
+    def __init__(self, options: SequenceData) -> None:
+        self.options, length = options, options.length + 2 * options.remembered
+        self.shape = SequenceShape(length, depth=options.symbols + 2, outputs=options.symbols + 1, at_each_step=True)
+
+    def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
+        """A coordinate for each symbol, for nothing and for asking, of which one is 1."""
+        return F.embedding(read, torch.eye(self.shape.depth, dtype=dtype, device=read.device))
+
+    def losses(self, outputs: Tensor, wanted: Tensor) -> Float[Tensor, " batch"]:
+        """−log p of what is wanted at every step, of nothing too, as is published."""
+        return F.cross_entropy(outputs.mT, wanted, reduction="none").sum(1)
+
+    def right(self, outputs: Tensor, wanted: Tensor) -> Bool[Tensor, "batch answer"]:
+        last = self.options.remembered
+        return outputs[:, -last:].argmax(-1) == wanted[:, -last:]
+
+    def parse(self, text: str) -> np.ndarray:
+        """The symbols to remember, as numbers."""
+        count, words = self.options.remembered, text.split()
+        if len(words) != count:
+            raise Fault(f"The model remembers {count} symbols, and here are {len(words)}.")
+        shown = np.array([_number(word, 1, self.options.symbols) for word in words])
+        if (shown % 1).any():
+            raise Fault(f"Symbols are whole numbers from 1 to {self.options.symbols}.")
+        return frame_copies(self.options, shown[None].astype(np.int64))[0][0]
+
+    def answer(self, outputs: Tensor) -> Answer:
+        """The likeliest symbol at each of the last steps, and how probable all of them are together."""
+        best = outputs[-self.options.remembered :].log_softmax(-1).max(-1)
+        said = " ".join("–" if symbol == 0 else str(symbol) for symbol in best.indices.tolist())
+        probability = float(best.values.sum().exp())
+        return Answer(said, probability, {said: probability})
+
+    def steps(self, read: np.ndarray) -> list[str]:
+        names = ["–", *map(str, range(1, self.options.symbols + 1)), "?"]
+        return [names[symbol] for symbol in read]
+
+
+class Pixels:
+    """Name what is on a picture whose pixels are read one after another."""
+
+    wrong = "percent of the pictures"
+
+    def __init__(self, options: SequenceData, labels: PictureLabels) -> None:
+        self.options, self.labels = options, labels
+        length = labels.height * labels.width // options.at_once
+        self.shape = SequenceShape(length, options.at_once, len(labels.classes), at_each_step=False)
+
+    def numbers(self, read: Tensor, dtype: torch.dtype) -> Sequences:
+        """0 is black, 1 is white."""
+        return read.to(dtype) / 255
+
+    def losses(self, outputs: Tensor, wanted: Tensor) -> Float[Tensor, " batch"]:
+        """−log p of the class."""
+        return F.cross_entropy(outputs, wanted, reduction="none")
+
+    def right(self, outputs: Tensor, wanted: Tensor) -> Bool[Tensor, "batch answer"]:
+        return (outputs.argmax(-1) == wanted)[:, None]
+
+    def parse(self, text: str) -> np.ndarray:
+        """All pixels row by row, from 0 for black to 255 for white."""
+        height, width, words = self.labels.height, self.labels.width, text.split()
+        if len(words) != height * width:
+            raise Fault(f"A picture has {height} × {width} = {height * width} pixels, and here are {len(words)}.")
+        pixels = np.array([_number(word, 0, 255) for word in words])
+        return pixel_steps(self.options, pixels.astype(np.uint8).reshape(1, height, width))[0]
+
+    def answer(self, outputs: Tensor) -> Answer:
+        probabilities = dict(zip(self.labels.classes, outputs.softmax(-1).tolist(), strict=True))
+        best = max(probabilities, key=probabilities.__getitem__)
+        return Answer(best, probabilities[best], probabilities)
+
+    def steps(self, read: np.ndarray) -> list[str]:
+        return [" ".join(map(str, pixels)) for pixels in read]
+
+
+def job_of(options: SequenceData, labels: PictureLabels | None) -> Adding | Copying | Pixels:
+    """The job that a recipe names; `labels` are those of pictures, where it reads them."""
+    if labels is not None:
+        return Pixels(options, labels)
+    return Adding(options) if options.job == "adding" else Copying(options)
+
+
+def _number(word: str, least: int | float, most: int | float) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        raise Fault(f"'{word[:40]}' is no number.") from None
+    if not least <= number <= most:
+        raise Fault(f"{word[:40]} is not from {least:g} to {most:g}.")
+    return number

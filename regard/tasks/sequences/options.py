@@ -1,0 +1,37 @@
+"""What a recipe for long sequences says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from regard.base.recipe import Recipe
+from regard.data.sequences.options import SequenceData
+from regard.training.options import OptimizerOptions, ScheduleName, TrainingOptions
+
+
+class SequenceOptimizer(OptimizerOptions):
+    """The optimiser, by default as most have it for these jobs."""
+
+    learning_rate: float = Field(default=1e-3, gt=0, le=1000, description="The highest learning rate, after warm-up.")
+    schedule: ScheduleName = Field(default="constant", description="How the learning rate falls after warm-up.")
+    warmup: int = Field(default=0, ge=0, description="Steps in which the learning rate rises from zero.")
+
+
+class SequenceTraining(TrainingOptions):
+    """How networks over long sequences are trained."""
+
+    batch: int = Field(default=128, ge=1, le=2**16, description="Sequences in a batch.")
+    best_by: str = Field(default="loss", description="The validation measure that says which weights are best.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32",
+        description="Numbers of the forward pass; in bf16 little is left of a number after many steps.",
+    )
+    optimizer: SequenceOptimizer = Field(default_factory=SequenceOptimizer, description="The optimiser.")
+
+
+class SequencesRecipe(Recipe):
+    """All that decides a network over long sequences: family, data, model and training."""
+
+    data: SequenceData = Field(description="What is to be remembered, and for how long.")
+    model: Any = Field(description="What the model is built like.")
+    training: SequenceTraining = Field(default_factory=SequenceTraining, description="How it is trained.")

@@ -1,0 +1,74 @@
+"""Networks over sequences: what they refuse, what they give, and that no later step changes an earlier output."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.models.sequences.decoder import DecoderOptions, DecoderSequence
+from regard.models.sequences.recurrent import RecurrentOptions, RecurrentSequence
+from regard.models.sequences.shape import SequenceNetwork, SequenceShape
+
+EACH = SequenceShape(length=7, depth=3, outputs=2, at_each_step=True)
+LAST = EACH._replace(at_each_step=False)
+SMALL: dict[str, dict[str, Any]] = {
+    "vanilla": {},
+    "lstm": {"layers": 2},
+    "gru": {"orthogonal": False},
+    "clockwork": {"periods": [1, 2, 4], "layers": 2},
+    "delays": {"delays": [1, 3]},
+}
+
+
+def network(kind: str, shape: SequenceShape) -> nn.Module:
+    torch.manual_seed(1)
+    if kind == "decoder":
+        return DecoderSequence(DecoderOptions(width=8, layers=2, heads=2, feed_forward=6), shape)
+    return RecurrentSequence(RecurrentOptions(cell=kind, width=6, **SMALL[kind]), shape)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [*SMALL, "decoder"])
+def test_the_last_output_is_the_last_of_all_and_later_steps_change_no_earlier_one(kind: str) -> None:
+    each, last = network(kind, EACH).eval(), network(kind, LAST).eval()
+    assert isinstance(each, SequenceNetwork)
+    given = torch.randn(2, 7, 3)
+    outputs = each(given)
+    assert outputs.shape == (2, 7, 2)
+    torch.testing.assert_close(last(given), outputs[:, -1])
+    changed = given.clone()
+    changed[:, 4:] += 1
+    torch.testing.assert_close(each(changed)[:, :4], outputs[:, :4])
+    assert not torch.allclose(each(changed)[:, 4:], outputs[:, 4:])
+
+
+def test_what_a_sequence_costs() -> None:
+    """An LSTM of width 2 over 3 numbers: 4 gates of 2 · (3 + 2) a step, and 2 · 2 for every output."""
+    lstm = RecurrentSequence(RecurrentOptions(width=2), EACH)
+    assert lstm.multiplications(5) == 5 * (4 * 2 * 5 + 4)
+    decoder = DecoderSequence(DecoderOptions(width=2, layers=1, heads=1, feed_forward=3), LAST)
+    # W 6, attention 4 · 4, feed-forward 12 at each step; 2 · 2 for each pair of steps; one output
+    assert decoder.multiplications(5) == 5 * (6 + 16 + 12) + 25 * 4 + 4
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"periods": [1, 3]}, "periods is for cell = 'clockwork', and cell is 'lstm'"),
+        ({"cell": "clockwork", "orthogonal": False}, "orthogonal is for cell = 'vanilla, lstm, gru'"),
+        ({"cell": "clockwork", "periods": [2, 3], "width": 4}, "each to be a multiple of the one before it"),
+        ({"cell": "clockwork", "periods": [1, 2, 4], "width": 4}, "width 4 cannot be shared out among 3 modules"),
+        ({"cell": "delays", "delays": [2, 3]}, "expected 1 and then larger ones"),
+        ({"cell": "delays", "delays": [1, 5, 5]}, "expected 1 and then larger ones"),
+    ],
+)
+def test_what_fits_no_cell_is_refused(table: dict[str, Any], words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        check(RecurrentOptions, table, "model")
+
+
+def test_heads_that_do_not_share_a_width_are_refused() -> None:
+    with pytest.raises(Fault, match="cannot be shared out among 3 heads"):
+        check(DecoderOptions, {"width": 8, "heads": 3}, "model")
