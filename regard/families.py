@@ -55,6 +55,14 @@ FAMILIES: dict[str, Family] = {
         model="Seq2Seq",
         options="Seq2SeqOptions",
     ),
+    "ctc-text": Family(
+        summary="an encoder of text whose frames say the output without a decoder, aligned from left to right",
+        paper="Graves et al. 2006, Connectionist Temporal Classification",
+        tasks=("translation",),
+        module="regard.models.ctc_text",
+        model="CTCText",
+        options="CTCTextOptions",
+    ),
     "gat": Family(
         summary="graph attention: every node looks at its neighbours, and gets a class",
         paper="Veličković et al. 2018, Graph Attention Networks; Brody et al. 2022",

@@ -19,9 +19,12 @@ from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.families import FAMILIES
 from regard.models.copying import Copying, can_copy
+from regard.models.ctc_head import Alignment
+from regard.models.ctc_text import CTCTextOptions
 from regard.protocols import map_tree
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying_task import CopyingTranslation
+from regard.tasks.translation.ctc_task import CTCLoss, CTCTranslation
 from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.tasks.translation.objectives import objective_for
 from regard.tasks.translation.task import Translation
@@ -80,6 +83,7 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "bahdanau copying": ("seq2seq", SEQ2SEQ | {"copies": True, "decoder": "bahdanau", "cell": "gru"}),
     "transformer copying": ("transformer", HEADS | {"copies": True}),
     "transformer and CTC": ("transformer", HEADS | {"ctc": 0.3}),
+    "CTC alone": ("ctc-text", {"encoder": "transformer", "layers": 1, "width": 16, "feed_forward": 24, "dropout": 0.0}),
     "bahdanau and CTC": ("seq2seq", SEQ2SEQ | {"decoder": "bahdanau", "ctc": 0.3, "ctc_frames": 3}),
 }
 PAIRS = [("one two", "um dois"), ("a", "três"), ("longer than both", "x"), ("ы", "Да, мир")]
@@ -90,6 +94,8 @@ def build(family: str, table: dict[str, Any]) -> Translation:
     torch.manual_seed(3)
     chosen, bytewise = check(options, table), ByteTokeniser()
     model = network(chosen, bytewise.size, bytewise.size, True, bytewise.pad)
+    if isinstance(chosen, CTCTextOptions):
+        return CTCTranslation(model, bytewise, bytewise, CTCLoss(0.1)).double().eval()
     objective = objective_for(chosen, 0.1)
     if can_copy(chosen):
         return CopyingTranslation(model, bytewise, objective).double().eval()
@@ -143,7 +149,7 @@ def test_watched_is_unwatched(task: Translation) -> None:
     plain, _ = task.forced_log_probabilities(batch)
     with watching(task.model) as gazes:
         torch.testing.assert_close(task.forced_log_probabilities(batch)[0], plain)
-    modules = [name for name, part in task.model.named_modules() if isinstance(part, Attention | Copying)]
+    modules = [name for name, part in task.model.named_modules() if isinstance(part, Attention | Copying | Alignment)]
     assert [gaze.where for gaze in gazes] == modules  # one gaze for each, of all places together
     source, target = batch.source.shape[1], batch.target.shape[1]
     sizes, extents = {"source": source, "target": target, "origins": 1 + source}, task.extents(batch)

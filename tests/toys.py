@@ -163,6 +163,7 @@ TOYS: dict[str, Toy] = {
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
     ),
     "seq2seq": Toy(_translator(embedding=12, width=16, dropout=0.2)),
+    "ctc-text": Toy(_translator(layers=1, width=16, frames=3, dropout=0.2)),
     "gat": Toy(lambda folder: small_recipe(folder / "graph", members=2, **TRAINING)),
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
     "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),

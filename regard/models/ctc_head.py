@@ -8,12 +8,15 @@ CTC knows alignments from left to right alone, and so teaches the encoder to kee
 a source of text may have fewer tokens than its target has labels, so each of its tokens becomes several frames.
 """
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from regard.attention import note
 from regard.base.recipe import Options
 from regard.models.ctc_prefixes import only_real_frames
 
@@ -46,17 +49,33 @@ class CTCHead(nn.Module):
 
     def __init__(self, width: int, tokens: int, frames: int) -> None:
         super().__init__()
-        self.frames = frames
-        self.out = nn.Linear(width, frames * (tokens + 1))
+        self.frames, self.symbols = frames, tokens + 1
+        self.out = nn.Linear(width, frames * self.symbols)
 
     def forward(
         self, states: Float[Tensor, "batch source width"], lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch frame symbol"]:
         """The frames of states of which so many are real in each row; behind them there are only blanks."""
-        logits = self.out(states).unflatten(-1, (self.frames, -1)).flatten(1, 2)
+        logits = self.out(states).unflatten(-1, (self.frames, self.symbols)).flatten(1, 2)
         places = torch.arange(logits.shape[1], device=logits.device)
         real = places < self.frames * lengths.to(logits.device)[:, None]
         return only_real_frames(logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)), real)
+
+
+class Alignment(nn.Module):
+    """Where along the source each label begins, given the labels before it; it can be watched like an attention.
+
+    It knows no labels to come, as the attention of a decoder knows none. What is left for the end is at the end token.
+    """
+
+    looks_from, looks_at = "target", "source"
+
+    def forward(self, starts: Sequence[Float[Tensor, "row frame"]], lengths: Int[Tensor, " row"], frames: int) -> None:
+        """Note down what each step gave; so many `frames` are one token of the source."""
+        weights = torch.stack([each.unflatten(1, (-1, frames)).sum(2) for each in starts], dim=1)
+        last = (lengths.to(weights.device) - 1)[:, None, None].expand(-1, len(starts), 1)
+        weights = weights.scatter_add(2, last, 1 - weights.sum(2, keepdim=True))
+        note(self, self.looks_from, self.looks_at, weights[:, None])
 
 
 def ctc_loss(

@@ -57,16 +57,23 @@ def next_labels(
     frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes
 ) -> tuple[Float[Tensor, "row label"], Float[Tensor, " row"]]:
     """log p(k | l, x) of every label k, and log p(end | l, x)."""
-    either = torch.logaddexp(prefixes.by_label, prefixes.by_blank)
-    labels = frames[..., :-1].double()
-    # p(l·k… | x) = Σ_t p(l ends before t) · y^t_k, where k is then said for the first time
-    started = torch.logsumexp(either[:, :-1, None] + labels, dim=1)
+    labels = torch.logsumexp(_first_said(frames, prefixes), dim=1)
+    end = torch.logaddexp(prefixes.by_label[:, -1], prefixes.by_blank[:, -1])
+    return labels - prefixes.whole[:, None], end - prefixes.whole
+
+
+def next_starts(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes) -> Float[Tensor, "row frame"]:
+    """The probability that a label follows and is first said at each frame; the rest, to one, is that of the end."""
+    return (torch.logsumexp(_first_said(frames, prefixes), dim=2) - prefixes.whole[:, None]).exp()
+
+
+def _first_said(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes) -> Float[Tensor, "row frame label"]:
+    """log p(the prefix is spelled before t, and k is said for the first time at t), for every t and k."""
+    labels, by_blank = frames[..., :-1].double(), prefixes.by_blank[:, :-1, None]
+    either = torch.logaddexp(prefixes.by_label[:, :-1, None], by_blank)
     # A label that is said twice needs a blank between, so paths that end in it do not count.
-    again = prefixes.last.clamp(min=0)[:, None]
-    own = labels.gather(2, again[:, None].expand(-1, labels.shape[1], 1)).squeeze(2)
-    repeated = torch.logsumexp(prefixes.by_blank[:, :-1] + own, dim=1, keepdim=True)
-    started = torch.where(prefixes.last[:, None] < 0, started, started.scatter(1, again, repeated))
-    return started - prefixes.whole[:, None], either[:, -1] - prefixes.whole
+    again = prefixes.last[:, None, None] == torch.arange(labels.shape[2], device=labels.device)
+    return torch.where(again, by_blank, either) + labels
 
 
 def extend(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes, labels: Int[Tensor, " row"]) -> Prefixes:

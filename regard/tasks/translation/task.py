@@ -23,6 +23,7 @@ from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.hardware.precision import check_cell
 from regard.models.copying import can_copy
+from regard.models.ctc_text import CTCTextOptions
 from regard.models.freezing import check_parts, freeze
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transformer.network import Transformer
@@ -298,6 +299,10 @@ def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Toke
     torch.manual_seed(recipe.seed)
     shared, training = recipe.data.tokeniser.shared, recipe.training
     network = network_class(recipe)(recipe.model, source.size, target.size, shared, target.pad)
+    if isinstance(recipe.model, CTCTextOptions):
+        from regard.tasks.translation.ctc_task import CTCLoss, CTCTranslation
+
+        return CTCTranslation(network, source, target, CTCLoss(training.label_smoothing, training.consistency))
     objective = objective_for(recipe.model, training.label_smoothing, training.consistency)
     if not can_copy(recipe.model):
         return Translation(network, source, target, objective)

@@ -1,0 +1,95 @@
+"""Translation by CTC alone: no decoder, and yet written token by token, so that searches need not know it.
+
+What follows a prefix comes from the sum over all paths (`regard/models/ctc_prefixes.py`), so a beam of n keeps the n
+most probable prefixes, the score of an output is log p(l | x), and perplexities compare with those of all translators.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.data.corpora.prepared import PreparedPairs
+from regard.data.tokenisers.tokeniser import Tokeniser
+from regard.models.ctc_head import ctc_loss
+from regard.models.ctc_text import CTCText
+from regard.protocols import Loss, State
+from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.options import TranslationRecipe
+from regard.tasks.translation.task import Translation
+
+
+@dataclass(frozen=True)
+class CTCLoss:
+    """−log p(l | x), and how far the frames are from even ones and two passes from each other.
+
+        (1−ε) · −log p(l | x)  −  ε · Σ_t mean over symbols of log y^t        ε: label smoothing
+        + α/2 · Σ_t (KL(y‖z) + KL(z‖y))                                       α: consistency, y and z of two passes
+
+    The last is R-Drop on frames (Yao et al. 2024, consistency regularisation of CTC); of two passes all is halved.
+    """
+
+    label_smoothing: float = 0.0
+    consistency: float = 0.0
+
+    def __call__(self, network: CTCText, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+        passes = 2 if self.consistency else 1
+        pairs = batch.twice() if self.consistency else batch
+        frames = network.read(pairs.source, pairs.source_lengths).frames
+        lengths = network.options.frames * pairs.source_lengths
+        # The target closes with an end token, which is no label: CTC ends with its frames.
+        total = (1 - self.label_smoothing) * ctc_loss(frames, lengths, pairs.target, pairs.target_lengths - 1)
+        real = torch.arange(frames.shape[1], device=frames.device) < lengths.to(frames.device)[:, None]
+        if self.label_smoothing:
+            total = total - self.label_smoothing * torch.where(real, frames.mean(-1), 0.0).sum()
+        if self.consistency:
+            one, two = frames.chunk(2)
+            apart = ((one.exp() - two.exp()) * (one - two)).sum(-1)  # KL(y‖z) + KL(z‖y)
+            total = total + self.consistency / 2 * torch.where(real.chunk(2)[0], apart, 0.0).sum()
+        return Loss(total / passes, batch.tokens)
+
+
+class CTCTranslation(Translation):
+    """A translator without a decoder."""
+
+    model: CTCText
+
+    def __init__(self, model: CTCText, source: Tokeniser, target: Tokeniser, objective: CTCLoss | None = None) -> None:
+        super().__init__(model, source, target, objective or CTCLoss())
+
+    def learn_from(self, prepared: PreparedPairs, recipe: TranslationRecipe) -> None:
+        pairs, frames = prepared.train, self.model.options.frames
+        # Each source has an end token too, which makes frames as letters do.
+        self._too_long = int((pairs.target_lengths > frames * (pairs.source_lengths + 1)).sum())
+        if self._too_long == len(pairs.target_lengths):
+            raise Fault(
+                f"Every target has more tokens than its source has frames, {frames} for each token, so CTC can learn "
+                "none of them; raise model.frames."
+            )
+        super().learn_from(prepared, recipe)
+
+    def outline(self, recipe: TranslationRecipe) -> list[str]:
+        told = "pair has a target" if self._too_long == 1 else "pairs have targets"
+        more = [f"{self._too_long:,} {told} longer than the frames, from which CTC learns nothing"]
+        return super().outline(recipe) + (more if self._too_long else [])
+
+    def forced_log_probabilities(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        state = self.start(batch)
+        found, _ = self._write(batch.inputs, state)
+        return found.flatten(0, 1)[batch.places], batch.target.flatten()[batch.places]
+
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Tensor, State]:
+        found, after = self._write(tokens[:, None], state)
+        return found[:, 0].float(), after
+
+    def _write(self, tokens: Int[Tensor, "row time"], state: State) -> tuple[Float[Tensor, "row time token"], State]:
+        """The log-probabilities of what follows each token, and the state behind the last."""
+        labels = tokens.masked_fill(tokens == self.begin, self.model.blank)
+        following, past = self.model.write(labels, state.sentence, state.row)
+        found = following[..., :-1]
+        # No frame should say the token of the end; one that does ends the output like the end of all frames.
+        end = torch.logaddexp(found[..., self.end], following[..., -1])
+        found = found.index_copy(2, torch.tensor([self.end], device=found.device), end[..., None])
+        return found, State(state.sentence, past)
