@@ -119,6 +119,10 @@ class RunFolder:
                 raise Fault(f"{self.folder} is not a run of regard, so it is not overwritten; choose another --out.")
             shutil.rmtree(self.folder.resolve())
 
+    def clear(self) -> None:
+        """Leave an empty folder where a run was to begin."""
+        shutil.rmtree(self.training)
+
     def steps(self) -> list[int]:
         """The steps of the checkpoints, oldest first."""
         if not self.checkpoints.is_dir():

@@ -75,8 +75,8 @@ def open_run(
         task = task.to(device)
     if isinstance(task, Settles):
         recipe = task.settle(recipe, prepared, remark)
+    task.learn_from(prepared, recipe)  # which may refuse the data, so that nothing may be begun before
     _write_beginning(run_folder, recipe, prepared, task)
-    task.learn_from(prepared, recipe)
     return Run(run_folder, recipe, prepared, task)
 
 
@@ -144,14 +144,25 @@ def check_possible(recipe: Recipe, folder: Path | None = None) -> torch.device:
 
 @contextmanager
 def locked_run(folder: RunFolder) -> Iterator[None]:
-    """Inside this block the folder is a run of ours, and no other process trains in it."""
+    """Inside this block the folder is a run of ours, and no other process trains in it.
+
+    A run that is refused before it has begun leaves nothing behind.
+    """
+    is_new, made = not folder.is_ours(), [each for each in (folder.folder, *folder.folder.parents) if not each.exists()]
     folder.begin()
     with (folder.training / ".lock").open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Fault(f"Another process is training in {folder.folder}; wait, or choose another --out.") from None
-        yield
+        try:
+            yield
+        except Fault:
+            if is_new and not folder.exists():
+                folder.clear()
+                for each in made:
+                    each.rmdir()
+            raise
 
 
 def _same_recipe(recipe: Recipe, run_folder: RunFolder) -> Recipe:

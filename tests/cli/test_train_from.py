@@ -183,6 +183,19 @@ def test_old_text_is_mixed_in_by_its_share_and_validates_nothing(capsys: pytest.
     assert "is finished" in _said(capsys)
 
 
+def test_a_run_that_is_refused_for_its_texts_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    _write("long", [("casa " * 100, "casa " * 100)])
+    valid = ["--valid-source", "long.en", "--valid-target", "long.pt"]
+    lengths = ["--set", "model.longest=60", "--set", "data.cleaning.longest=50"]
+    arguments = [*NEW_FILES[:-1], "runs/deep/child", *QUICKLY, *valid, *lengths]
+    assert main(arguments) == 2
+    assert "The longest validation sentence has" in _said(capsys)
+    assert not Path("runs").exists()
+    Path("runs/deep/child").mkdir(parents=True)
+    assert main(arguments) == 2
+    assert list(Path("runs/deep/child").iterdir()) == []  # that folder was there
+
+
 def test_old_text_that_is_gone_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     source, target = write_corpus(Path.cwd(), 60)
     arguments = ["--source", str(source), "--target", str(target), "--from", "parent"]
