@@ -1,0 +1,101 @@
+"""Searching for the most probable labelling of CTC, frame by frame, perhaps with a language model beside it.
+
+A path search would follow single alignments; here hypotheses are prefixes of labellings, and each holds the sum over
+all its alignments so far (Graves et al. 2006, section 3.2, as a beam: Hannun et al. 2014, algorithm 1):
+
+    p_blank(l, t)  of alignments that end in a blank,    p_label(l, t)  of those that end in the last label of l
+
+With a language model the prefixes are ranked by log p(l | x) + weight · log p_LM(l).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+Prefix = tuple[int, ...]
+NEVER = -math.inf
+
+
+class NextLabels(Protocol):
+    """A language model over labels: log p of each label after a prefix, the end being the last of them."""
+
+    def after(self, prefix: Prefix) -> Sequence[float]: ...
+
+
+class Found(NamedTuple):
+    """A labelling, log p of it as far as the search has summed it, and that of the language model, unweighted."""
+
+    labels: Prefix
+    score: float
+    language_score: float
+
+
+@dataclass
+class _Sums:
+    """log p of the alignments of a prefix that end in a blank, and of those that end in its last label."""
+
+    blank: float = NEVER
+    label: float = NEVER
+
+    @property
+    def both(self) -> float:
+        return _log_add(self.blank, self.label)
+
+
+@dataclass
+class _LanguageScores:
+    """What a language model says of whole prefixes, each asked for once."""
+
+    model: NextLabels | None
+    weight: float
+    known: dict[Prefix, float] = field(default_factory=lambda: {(): 0.0})
+
+    def of(self, prefix: Prefix) -> float:
+        if self.model is None:
+            return 0.0
+        if prefix not in self.known:
+            self.known[prefix] = self.of(prefix[:-1]) + self.model.after(prefix[:-1])[prefix[-1]]
+        return self.known[prefix]
+
+    def with_end(self, prefix: Prefix) -> float:
+        return 0.0 if self.model is None else self.of(prefix) + self.model.after(prefix)[-1]
+
+
+def prefix_beam(
+    frames: Sequence[Sequence[float]], beam: int, language_model: NextLabels | None = None, weight: float = 0.0
+) -> list[Found]:
+    """The best labellings of one row of log-probabilities (frame, symbol), the blank last; the best comes first."""
+    language, blank = _LanguageScores(language_model, weight), len(frames[0]) - 1
+    alive: dict[Prefix, _Sums] = {(): _Sums(blank=0.0)}
+    for row in frames:
+        after: dict[Prefix, _Sums] = {}
+        for prefix, sums in alive.items():
+            own = after.setdefault(prefix, _Sums())
+            both = sums.both
+            own.blank = _log_add(own.blank, both + row[blank])
+            if prefix:  # the last label goes on
+                own.label = _log_add(own.label, sums.label + row[prefix[-1]])
+            for label in range(blank):
+                # A label that is said twice needs a blank between.
+                before = sums.blank if prefix and label == prefix[-1] else both
+                if before > NEVER and row[label] > NEVER:
+                    longer = after.setdefault((*prefix, label), _Sums())
+                    longer.label = _log_add(longer.label, before + row[label])
+        alive = _best(after, beam, language)
+    found = [Found(prefix, sums.both, language.with_end(prefix)) for prefix, sums in alive.items()]
+    return sorted(found, key=lambda each: -(each.score + weight * each.language_score))
+
+
+def _best(prefixes: Mapping[Prefix, _Sums], beam: int, language: _LanguageScores) -> dict[Prefix, _Sums]:
+    """The prefixes that rank highest."""
+    plain = {prefix: sums.both for prefix, sums in prefixes.items()}
+    ranked = sorted(plain, key=lambda prefix: -(plain[prefix] + language.weight * language.of(prefix)))
+    return {prefix: prefixes[prefix] for prefix in ranked[:beam] if plain[prefix] > NEVER}
+
+
+def _log_add(one: float, other: float) -> float:
+    """log(e^one + e^other)."""
+    if one < other:
+        one, other = other, one
+    return one if other == NEVER else one + math.log1p(math.exp(other - one))

@@ -1,0 +1,190 @@
+"""Sums over the paths of CTC, written out in logarithms: the forward–backward algorithm of Graves et al. 2006.
+
+A network gives each frame t a distribution y^t over labels and a blank, the last symbol. B makes of a path, a symbol a
+frame, a labelling: repeated symbols become one, then the blanks go. Of a labelling l,
+
+    p(l | x) = Σ over π with B(π) = l of Π_t y^t_{π_t}                                       (equation 3)
+
+All its paths walk along l′, which is l with a blank before, between and behind its labels. From a state s of l′ they
+may stay, go on to s+1, or skip the blank between two different labels. That is a lattice of (frame, state), in which
+
+    α_t(s) = y^t_{l′_s} · Σ over r that lead to s of α_{t−1}(r)                              (equations 6 and 7)
+    β_t(s) =              Σ over r that s leads to of β_{t+1}(r) · y^{t+1}_{l′_r}
+    p(l | x) = Σ_s α_t(s) · β_t(s)   at every t                                              (equation 14)
+
+Departure: here β_t does not hold y^t, which is then in every product once, so that nothing is divided by it.
+Rows with fewer frames or labels than others are padded; a row whose labels do not fit its frames has log p = −∞.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+Frames = Float[Tensor, "batch frame symbol"]  # log y, the blank last
+Counts = Int[Tensor, " batch"]
+Labels = Int[Tensor, "batch label"]
+Lattice = Float[Tensor, "batch frame state"]
+
+NEVER = float("-inf")
+
+
+class _States(NamedTuple):
+    """The states of l′ of each row: their symbols, which of them are its own, and which can be skipped to."""
+
+    symbols: Int[Tensor, "batch state"]
+    real: Bool[Tensor, "batch state"]
+    from_two_before: Bool[Tensor, "batch state"]
+    last: Int[Tensor, "batch 2"]  # the blank behind the last label, and the last label, or that blank twice
+
+
+def frames_needed(labels: Labels, label_counts: Counts) -> Counts:
+    """How many frames a labelling takes at least: one a label, and a blank between two that are the same."""
+    places = torch.arange(1, labels.shape[1], device=labels.device)
+    repeated = (labels[:, 1:] == labels[:, :-1]) & (places < label_counts[:, None])
+    return label_counts + repeated.sum(1)
+
+
+def log_likelihood(frames: Frames, counts: Counts, labels: Labels, label_counts: Counts) -> Float[Tensor, " batch"]:
+    """log p(l | x) of each row."""
+    states = _states(labels, label_counts, blank=frames.shape[-1] - 1)
+    forward = _forward(_emitted(frames, states), states)
+    return _log_sum(_at_the_end(forward, counts, states))
+
+
+def occupancy(frames: Frames, counts: Counts, labels: Labels, label_counts: Counts) -> Lattice:
+    """γ_t(s) = α_t(s) · β_t(s) / p(l | x): how probable it is that a path of l is in state s at frame t.
+
+    Over the states it sums to one at every frame of a row, and is zero behind them and where the labels do not fit.
+    """
+    states = _states(labels, label_counts, blank=frames.shape[-1] - 1)
+    emitted = _emitted(frames, states)
+    forward = _forward(emitted, states)
+    whole = _log_sum(_at_the_end(forward, counts, states))
+    shares = (forward + _backward(emitted, counts, states) - whole[:, None, None]).exp()
+    places = torch.arange(frames.shape[1], device=frames.device)
+    possible = (places < counts[:, None]) & whole.isfinite()[:, None]
+    return torch.where(possible[..., None], shares, torch.zeros_like(shares))
+
+
+def best_alignment(
+    frames: Frames, counts: Counts, labels: Labels, label_counts: Counts
+) -> tuple[Int[Tensor, "batch frame"], Float[Tensor, " batch"]]:
+    """The state of l′ at each frame along the most probable path of l, and the logarithm of that path (Viterbi).
+
+    The same recursion with the largest in place of the sum. Label n is state 2n + 1; behind its frames a row has −1.
+    """
+    states = _states(labels, label_counts, blank=frames.shape[-1] - 1)
+    emitted = _emitted(frames, states)
+    best, before = _start(emitted), []
+    columns = [best]
+    for time in range(1, frames.shape[1]):
+        best, come_from = _arriving(best, states).max(dim=-1)
+        before.append(come_from)  # 0: stayed, 1: from one before, 2: from two before
+        best = best + emitted[:, time]
+        columns.append(best)
+    ends = _at_the_end(torch.stack(columns, dim=1), counts, states)
+    score, which = ends.max(dim=-1)
+    state = states.last.gather(1, which[:, None]).squeeze(1)
+    found = torch.full_like(counts, -1)[:, None].repeat(1, frames.shape[1])
+    for time in reversed(range(frames.shape[1])):
+        inside = time < counts
+        found[:, time] = torch.where(inside, state, found[:, time])
+        if time:
+            step = before[time - 1].gather(1, state[:, None]).squeeze(1)
+            state = torch.where(inside, state - step, state)
+    return found.where(score.isfinite()[:, None], torch.full_like(found, -1)), score
+
+
+def best_path(frames: Frames, counts: Counts) -> list[list[int]]:
+    """B of the most probable symbol of each frame (section 3.2): quick, and often but not always the best labelling."""
+    symbols, blank = frames.argmax(dim=-1), frames.shape[-1] - 1
+    new = torch.ones_like(symbols, dtype=torch.bool)
+    new[:, 1:] = symbols[:, 1:] != symbols[:, :-1]
+    places = torch.arange(frames.shape[1], device=frames.device)
+    kept = new & (symbols != blank) & (places < counts[:, None])
+    return [row[own].tolist() for row, own in zip(symbols.cpu(), kept.cpu(), strict=True)]
+
+
+def _states(labels: Labels, label_counts: Counts, blank: int) -> _States:
+    batch, longest = labels.shape
+    symbols = labels.new_full((batch, 2 * longest + 1), blank)
+    symbols[:, 1::2] = labels
+    places = torch.arange(symbols.shape[1], device=labels.device)
+    real = places < (2 * label_counts + 1)[:, None]
+    from_two_before = torch.zeros_like(real)
+    from_two_before[:, 3::2] = labels[:, 1:] != labels[:, :-1]
+    behind = 2 * label_counts
+    return _States(
+        symbols.where(real, torch.full_like(symbols, blank)),
+        real,
+        from_two_before,
+        torch.stack([behind, (behind - 1).clamp(min=0)], dim=1),
+    )
+
+
+def _emitted(frames: Frames, states: _States) -> Lattice:
+    """log y^t_{l′_s}, and −∞ where a row has no such state."""
+    own = frames.gather(2, states.symbols[:, None].expand(-1, frames.shape[1], -1))
+    return own.masked_fill(~states.real[:, None], NEVER)
+
+
+def _start(emitted: Lattice) -> Float[Tensor, "batch state"]:
+    """Paths begin with a blank or with the first label."""
+    begins = torch.arange(emitted.shape[2], device=emitted.device) < 2
+    return emitted[:, 0].masked_fill(~begins, NEVER)
+
+
+def _arriving(before: Float[Tensor, "batch state"], states: _States) -> Float[Tensor, "batch state 3"]:
+    """What comes to each state: from itself, from one before it, and from two before where a blank may be skipped."""
+    never = before.new_full((before.shape[0], 2), NEVER)
+    padded = torch.cat([never, before], dim=1)
+    skipping = padded[:, :-2].masked_fill(~states.from_two_before, NEVER)
+    return torch.stack([before, padded[:, 1:-1], skipping], dim=-1)
+
+
+def _forward(emitted: Lattice, states: _States) -> Lattice:
+    """log α."""
+    columns = [_start(emitted)]
+    for time in range(1, emitted.shape[1]):
+        columns.append(emitted[:, time] + _log_sum(_arriving(columns[-1], states)))
+    return torch.stack(columns, dim=1)
+
+
+def _backward(emitted: Lattice, counts: Counts, states: _States) -> Lattice:
+    """log β; at the last frame of a row it is 0 in the two states in which paths may end."""
+    places = torch.arange(emitted.shape[2], device=emitted.device)
+    ends = (places == states.last[:, :1]) | (places == states.last[:, 1:])
+    at_end = torch.zeros_like(emitted[:, 0]).masked_fill(~ends, NEVER)
+    after = torch.full_like(at_end, NEVER)
+    columns = []
+    skips = states.from_two_before[:, 2:]
+    for time in reversed(range(emitted.shape[1])):
+        is_last = (counts == time + 1)[:, None]
+        after = torch.where(is_last, at_end, after)
+        columns.append(after)
+        onward = after + emitted[:, time]
+        never = onward.new_full((len(onward), 2), NEVER)
+        padded = torch.cat([onward, never], dim=1)
+        skipping = padded[:, 2:].clone()
+        skipping[:, :-2] = skipping[:, :-2].masked_fill(~skips, NEVER)
+        after = _log_sum(torch.stack([onward, padded[:, 1:-1], skipping], dim=-1))
+    return torch.stack(columns[::-1], dim=1)
+
+
+def _log_sum(terms: Float[Tensor, "*places term"]) -> Float[Tensor, "*places"]:
+    """log Σ exp over the last axis, whose gradient is zero and no NaN where all terms are −∞."""
+    largest = terms.detach().amax(dim=-1)
+    finite = largest.where(largest.isfinite(), torch.zeros_like(largest))
+    total = (terms - finite[..., None]).exp().sum(dim=-1)
+    never = total == 0
+    return (total.masked_fill(never, 1.0).log() + finite).masked_fill(never, NEVER)
+
+
+def _at_the_end(forward: Lattice, counts: Counts, states: _States) -> Float[Tensor, "batch 2"]:
+    """What has come to the two states in which paths may end, at the last frame of each row."""
+    column = forward[torch.arange(len(forward), device=forward.device), (counts - 1).clamp(min=0)]
+    ends = column.gather(1, states.last)
+    only_blank = states.last[:, 0] == states.last[:, 1]  # without labels both are the same state
+    return torch.cat([ends[:, :1], ends[:, 1:].masked_fill(only_blank[:, None], NEVER)], dim=1)
