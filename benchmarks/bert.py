@@ -111,7 +111,7 @@ def _wait() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("presets", nargs="*", choices=[*PRESETS, []], default=["small", "base"])
+    parser.add_argument("--presets", nargs="+", choices=list(PRESETS), default=["small", "base"])
     parser.add_argument("--rows", type=int, default=64)
     parser.add_argument("--span", type=int, default=512)
     parser.add_argument("--vocabulary", type=int, default=12_000)

@@ -7,6 +7,8 @@ device, and give lists of tokens; the last two lines are ours from text to text,
 """
 
 import argparse
+import cProfile
+import pstats
 import random
 import statistics
 import tempfile
@@ -48,7 +50,8 @@ VOCABULARY, OUTPUT, ROUNDS = 32_000, 26, 3
 DTYPES = {"bf16": torch.bfloat16, "float32": torch.float32}
 BEAMS = {"greedy": 1, "beam 4": 4}
 
-Contender = Callable[[], list[list[int]]]  # translates everything and gives the tokens of each output
+Found = list[list[int]] | list[Translated]  # the tokens of each output, or the output itself
+Contender = Callable[[], Found]  # translates everything
 
 
 def random_words(count: int) -> list[str]:
@@ -148,17 +151,14 @@ class Work:
         return lambda: _tokens(each for batch in batches for each in search(batch))
 
     def text_to_text(self) -> Contender:
-        def translate() -> list[list[int]]:
-            found = [each for texts in self.texts for each in self.model.translate_by(texts, Search(self.options))]
-            return self._numbers(found)
+        search = Search(self.options)
+        return lambda: [each for texts in self.texts for each in self.model.translate_by(texts, search)]
 
-        return translate
-
-    def _numbers(self, found: Sequence[Translated]) -> list[list[int]]:
-        """The tokens of translations, which have them by their names."""
+    def tokens(self, found: Found) -> list[list[int]]:
+        """The tokens of outputs, which translations have by their names."""
         target = self.model.task.target
         numbers = {piece: token for token, piece in enumerate(target.pieces(range(target.size)))}
-        return [[numbers[piece] for piece in each.tokens] for each in found]
+        return [[numbers[piece] for piece in each.tokens] if isinstance(each, Translated) else each for each in found]
 
     def file_to_file(self, folder: Path) -> Contender:
         """What the command does once its model is loaded."""
@@ -173,10 +173,10 @@ class Work:
         translator.__dict__["_model"] = self.model  # on its device and in its precision already
         lines = Noting(translator, request)
 
-        def translate() -> list[list[int]]:
+        def translate() -> list[Translated]:
             with out.open("w", encoding="utf-8") as file:
                 translate_lines(lines, TextInput(file=source), ConstraintsByLine(None, None, None), Stream(file), None)
-            return self._numbers([each for _, portion in sorted(lines.noted.items()) for each in portion])
+            return [each for _, portion in sorted(lines.noted.items()) for each in portion]
 
         return translate
 
@@ -242,21 +242,21 @@ def _wait(device: torch.device) -> None:
         torch.cuda.synchronize()
 
 
-def compare(contenders: dict[str, tuple[Contender, int]], device: torch.device, title: str, batches: int) -> None:
+def compare(contenders: dict[str, tuple[Contender, int]], device: torch.device, title: str, work: Work) -> None:
     """One line for each contender, which take turns; the ratio is to Hugging Face's."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
     found: dict[str, list[list[int]]] = {}
     for number in range(ROUNDS + 1):
         for name, (contender, rounds) in contenders.items():
             if number == 0:
-                found[name] = contender()  # the first round warms up
+                found[name] = work.tokens(contender())  # the first round warms up
             elif number <= rounds:
                 times[name].append(timed(contender, device))
     rates = {name: sum(map(len, found[name])) / statistics.median(times[name]) for name in contenders}
     base = rates.get("HF generate", float("nan"))
     first = next(iter(found.values()))
     for name, rate in rates.items():
-        outputs, took = found[name], 1000 * statistics.median(times[name]) / batches
+        outputs, took = found[name], 1000 * statistics.median(times[name]) / len(work.texts)
         length = sum(map(len, outputs)) / len(outputs)
         same = sum(one == other for one, other in zip(first, outputs, strict=True)) / len(outputs)
         print(
@@ -335,6 +335,13 @@ def profile(work: Work, device: torch.device, title: str) -> None:
         seen.key_averages().table(sort_by=order, row_limit=20, max_name_column_width=60),
         sep="\n",
     )
+    with tempfile.TemporaryDirectory() as place:
+        translate = work.file_to_file(Path(place))
+        translate()
+        host = cProfile.Profile()
+        host.runcall(translate)
+    print("from file to file, on the host:")
+    pstats.Stats(host).sort_stats("tottime").print_stats(30)
 
 
 def arguments() -> argparse.Namespace:
@@ -395,7 +402,7 @@ def _run(
             contenders["ours, text to text"] = work.text_to_text(), ROUNDS
             with tempfile.TemporaryDirectory() as place:
                 contenders["ours, file to file"] = work.file_to_file(Path(place)), ROUNDS
-                compare(contenders, device, title, len(texts))
+                compare(contenders, device, title, work)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """`regard translate`: text in, text out, line by line."""
 
+import gc
 import json
 import sys
 from collections.abc import Iterator
@@ -118,6 +119,7 @@ def translate_lines(
     total: int | None,
 ) -> None:
     """Let all lines through, portion by portion; those whose translations the output has already are only read."""
+    gc.freeze()  # nobody needs to look again and again whether the model and its libraries are still in use
     portions = _without_kept(_portions(given, constraints), output)
     with console_progress() as progress:
         # Who sends line by line may wait for the answer to one before the next.

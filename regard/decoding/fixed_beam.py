@@ -106,7 +106,9 @@ def fixed_beam_search(
     """The best outputs for each sentence, best first, as `beam_search` gives them; `limits` lie where the model is."""
     with captures.taken():
         records = run_fixed_beam(task, batch, limits, options, captures)
-    return outputs_of(records, options)
+    outputs = records.best(options.n_best).hypotheses()
+    check_numbers(outputs)
+    return outputs
 
 
 @torch.no_grad()
@@ -132,13 +134,6 @@ def run_fixed_beam(
             tree = _with_room(search, tree, room)
 
 
-def outputs_of(records: Records, options: DecodingOptions) -> list[list[Hypothesis]]:
-    """The best outputs of a search that is over, for each sentence."""
-    outputs = records.outputs(options.n_best)
-    check_numbers(outputs)
-    return outputs
-
-
 def round_up(count: int, least: int) -> int:
     """The least of `least` · 1, 2, 3, 4, 6, 8, 12, 16, … that is not below the count."""
     size = least
@@ -146,6 +141,14 @@ def round_up(count: int, least: int) -> int:
         size *= 2
     between = size // 4 * 3
     return between if size >= 4 * least and between >= count else size
+
+
+def round_down(count: int, least: int) -> int:
+    """The greatest of them that is not above the count; `least` or the count itself where there is none."""
+    size = least
+    while round_up(size + 1, least) <= count:
+        size = round_up(size + 1, least)
+    return min(size, count)
 
 
 def _begin(search: _Search, batch: Any, limits: list[int], device: torch.device) -> _Tree:

@@ -5,6 +5,8 @@ log-probability of it; of each candidate that may have ended the row it came fro
 its score, which is -inf where nothing ended. Rows and tokens are whole numbers, which float64 holds exactly.
 """
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -32,7 +34,7 @@ class Records:
         """The records of some steps, whose first places are the sentences of these numbers; they are brought here."""
         self._stretches.append((torch.stack(records).cpu(), numbers))
 
-    def outputs(self, count: int) -> list[list[Hypothesis]]:
+    def best(self, count: int) -> "Best":
         """The best that ended for each sentence, best first, of equals the earlier found first."""
         story = self._story()
         (sentences, beam), times = self._shape, len(story)
@@ -48,15 +50,7 @@ class Records:
             before = (first + here[:, ORIGIN].long().view_as(first)).flatten()
             rows = torch.where((earlier < time).flatten(), before, rows)
         written = torch.stack(steps[::-1], dim=1).unflatten(0, found.shape)
-        tables = (written[..., TOKEN].long(), written[..., OWN], ends[..., ENDED_OWN], scores, time)
-        return [
-            [
-                Hypothesis(tokens[:length], [*own[:length], last], score)
-                for tokens, own, last, score, length in zip(*outputs, strict=True)
-                if score != NOTHING
-            ]
-            for outputs in zip(*(table.tolist() for table in tables), strict=True)
-        ]
+        return Best(written[..., TOKEN].long(), written[..., OWN], ends[..., ENDED_OWN], scores, time)
 
     def _story(self) -> Tensor:
         """All records, (time, row, 6), in places for all sentences of the batch."""
@@ -68,3 +62,24 @@ class Records:
             whole[:, numbers] = records[:, : len(numbers)]
             parts.append(whole)
         return torch.cat(parts).flatten(1, 2)
+
+
+class Best(NamedTuple):
+    """The best outputs of each sentence, as tables of all of them."""
+
+    tokens: Tensor  # (sentence, rank, time), of which the first `lengths` are written
+    token_scores: Tensor  # (sentence, rank, time)
+    end_scores: Tensor  # (sentence, rank)
+    scores: Tensor  # (sentence, rank), -inf where no more have ended
+    lengths: Tensor  # (sentence, rank)
+
+    def hypotheses(self, part: slice = slice(None)) -> list[list[Hypothesis]]:
+        """Those of some sentences, one by one."""
+        return [
+            [
+                Hypothesis(tokens[:length], [*own[:length], last], score)
+                for tokens, own, last, score, length in zip(*outputs, strict=True)
+                if score != NOTHING
+            ]
+            for outputs in zip(*(table[part].tolist() for table in self), strict=True)
+        ]

@@ -14,7 +14,7 @@ from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.decoding import fixed_beam
 from regard.decoding.beam import beam_search
 from regard.decoding.choosing import largest_first, ranked_in_parts
-from regard.decoding.fixed_beam import FEWEST, FIRST_ROOM, fits, fixed_beam_search, round_up
+from regard.decoding.fixed_beam import FEWEST, FIRST_ROOM, fits, fixed_beam_search, round_down, round_up
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis
 from regard.decoding.step_graphs import CapturedSteps
@@ -180,6 +180,8 @@ def test_few_counts() -> None:
     assert [round_up(count, 4) for count in (1, 4, 5, 9, 13, 17, 25, 33, 64)] == [4, 4, 8, 12, 16, 24, 32, 48, 64]
     assert [round_up(count, 16) for count in (1, 17, 33, 49, 65, 200)] == [16, 32, 48, 64, 96, 256]
     assert all(count <= round_up(count, FEWEST) <= max(FEWEST, 2 * count) for count in range(1, 300))
+    assert [round_down(count, 4) for count in (1, 4, 7, 8, 13, 799, 1024)] == [1, 4, 4, 8, 12, 768, 1024]
+    assert all(round_up(round_down(count, FEWEST), FEWEST) <= max(count, FEWEST) for count in range(1, 300))
 
 
 def test_ranked_in_parts_is_ranked() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import regard
 from regard.base.faults import Fault
 from regard.decoding.output import Hypothesis
 from regard.decoding.rerank import Channel
+from regard.decoding.spare_time import InPieces
 from regard.decoding.step_graphs import CapturedSteps
 from regard.metrics.sentences import utility
 from regard.tasks.translation.batches import PairBatch
@@ -19,7 +21,8 @@ from regard.tasks.translation.covering import Covering, crossing
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.phrasing import span_of
 from regard.verbs.translate.reranking import by_channel, by_risk
-from regard.verbs.translate.search import MOST_SPELLINGS, Constraints, Search, captures_for, find
+from regard.verbs.translate.search import MOST_SPELLINGS, Constraints, Search, captures_for, filling_batches, find
+from regard.verbs.translate.stages import TranslationStages
 
 TEXTS = ["I love books.", "Ana sees the red house.", "We read."]
 
@@ -288,3 +291,37 @@ def test_a_forbidden_phrase_is_barred_plainly(model: TranslationModel, captures:
 
 def test_nothing_is_captured_off_a_gpu(model: TranslationModel) -> None:
     assert captures_for(model.task) is None
+
+
+def test_translating_in_stages_gives_what_translating_gives(model: TranslationModel) -> None:
+    texts = [*TEXTS, " ", "Ana.", "", "We love the red house and the books."]
+    plain = Search(model.recipe.decoding.model_copy(update={"beam": 2, "n_best": 2}))
+    with ThreadPoolExecutor(1) as helper:
+        stages = TranslationStages(model, plain.options, CapturedSteps(graphs=False), helper)
+        cut = result_of(stages.cut(texts))
+        given = result_of(stages.word(texts, stages.find(cut)))
+    wanted = model.translate_by(texts, plain)
+    assert [each.n_best[0][0] for each in given] == [each.text for each in wanted]
+    assert [each.tokens for each in given] == [each.tokens for each in wanted]
+    assert [each.score for each in given] == pytest.approx([each.score for each in wanted])
+    assert [len(each.n_best) for each in given] == [2, 2, 2, 1, 2, 1, 2]
+
+
+def result_of(pieces: InPieces[Any]) -> Any:
+    """What comes of work that is done piece by piece."""
+    while True:
+        try:
+            awaited = next(pieces)
+        except StopIteration as end:
+            return end.value
+        if awaited is not None:
+            awaited.result()
+
+
+def test_batches_fill_the_sizes_that_steps_are_captured_for() -> None:
+    lengths = dict.fromkeys(range(1000), 40) | {1000: 500}
+    sizes = [len(each) for each in filling_batches(lengths, 20_000)]
+    assert sizes == [32, 384, 384, 201]  # 20,000 tokens are 40 of the longest or 500 of the others
+    assert sorted(number for each in filling_batches(lengths, 20_000) for number in each) == list(range(1001))
+    assert list(filling_batches({7: 100}, 50)) == [[7]]
+    assert list(filling_batches({}, 50)) == []

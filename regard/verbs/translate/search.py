@@ -14,7 +14,7 @@ from regard.data.tokenisers.labels import is_unspaced
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.decoding.beam import beam_search
 from regard.decoding.combined import Ensemble
-from regard.decoding.fixed_beam import fits, fixed_beam_search
+from regard.decoding.fixed_beam import FEWEST, fits, fixed_beam_search, round_down
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands, Hypothesis, Wanted
 from regard.decoding.phrases import refuse_unpromising
@@ -284,3 +284,13 @@ def batches_of(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:
         group.append(number)
     if group:
         yield group
+
+
+def filling_batches(lengths: dict[int, int], budget: int) -> Iterator[list[int]]:
+    """The same in groups of the sizes that captured steps are made for, so that none of their places stays empty."""
+    numbers = sorted(lengths, key=lambda number: (-lengths[number], number))
+    while numbers:
+        most = max(1, budget // lengths[numbers[0]])
+        size = most if len(numbers) <= most else round_down(most, FEWEST)
+        yield numbers[:size]
+        numbers = numbers[size:]

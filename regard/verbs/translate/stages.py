@@ -7,9 +7,9 @@ from functools import partial
 
 from regard.attention.watch import without_watching
 from regard.base.faults import TextFault
-from regard.decoding.fixed_beam import outputs_of, run_fixed_beam
+from regard.decoding.fixed_beam import run_fixed_beam
 from regard.decoding.options import DecodingOptions
-from regard.decoding.output import Hypothesis
+from regard.decoding.output import Hypothesis, check_numbers
 from regard.decoding.records import Records
 from regard.decoding.spare_time import InPieces
 from regard.decoding.step_graphs import CapturedSteps
@@ -18,9 +18,10 @@ from regard.tasks.translation.lengths import all_source_tokens
 from regard.tasks.translation.reserving import Reserving
 from regard.verbs.translate.model import TranslationModel
 from regard.verbs.translate.outputs import Translated
-from regard.verbs.translate.search import FIXED_BEAM_TOKENS, batches_of, captures_for, is_plain
+from regard.verbs.translate.search import FIXED_BEAM_TOKENS, captures_for, filling_batches, is_plain
 
-AT_ONCE = 16  # texts of one piece of work: a third of a millisecond or so
+AT_ONCE = 16  # texts of one piece of work: half a millisecond or so
+NOTHING = Hypothesis([], [0.0], 0.0)  # the output for a text without a token
 
 Cut = dict[int, list[int]]  # the tokens of texts by their numbers, those without any left out
 Found = list[tuple[list[int], Records]]  # of each batch the numbers of its texts, and what a search did for them
@@ -48,7 +49,7 @@ class TranslationStages:
         with without_watching():
             return [
                 found
-                for numbers in batches_of(lengths, FIXED_BEAM_TOKENS // self.options.beam)
+                for numbers in filling_batches(lengths, FIXED_BEAM_TOKENS // self.options.beam)
                 for found in in_pieces(partial(self._find_together, cut), numbers, list_halves)
             ]
 
@@ -60,24 +61,28 @@ class TranslationStages:
             return numbers, run_fixed_beam(Reserving(task), batch, limits, self.options, self.captures)
 
     def word(self, texts: Sequence[str], found: Found) -> InPieces[list[Translated]]:
-        """What was found, as people read it."""
-        hypotheses = [[Hypothesis([], [0.0], 0.0)] for _ in texts]
+        """What was found, as people read it; the tables of a whole search are made by another thread."""
+        worded = dict[int, Translated]()
         for numbers, records in found:
-            for number, own in zip(numbers, self._outputs(numbers, records), strict=True):
-                hypotheses[number] = own
-            yield None
-        translations: list[Translated] = []
-        for first in range(0, len(texts), AT_ONCE):
-            part = slice(first, first + AT_ONCE)
-            translations += self.model.translations(texts[part], hypotheses[part])
-            yield None
-        return translations
+            tables = self.helper.submit(records.best, self.options.n_best)
+            yield tables
+            for first in range(0, len(numbers), AT_ONCE):
+                part = numbers[first : first + AT_ONCE]
+                hypotheses = self._checked(part, tables.result().hypotheses(slice(first, first + AT_ONCE)))
+                own = self.model.translations([texts[number] for number in part], hypotheses)
+                worded |= zip(part, own, strict=True)
+                yield None
+        empty = [number for number in range(len(texts)) if number not in worded]
+        nothing = self.model.translations([texts[number] for number in empty], [[NOTHING] for _ in empty])
+        worded |= zip(empty, nothing, strict=True)
+        return [worded[number] for number in range(len(texts))]
 
-    def _outputs(self, numbers: Sequence[int], records: Records) -> list[list[Hypothesis]]:
+    def _checked(self, numbers: Sequence[int], outputs: list[list[Hypothesis]]) -> list[list[Hypothesis]]:
         try:
-            return outputs_of(records, self.options)
+            check_numbers(outputs)
         except TextFault as fault:
             raise TextFault(numbers[fault.number], fault.sentence) from None
+        return outputs
 
 
 def stages_of(model: TranslationModel, options: DecodingOptions) -> TranslationStages | None:
