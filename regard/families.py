@@ -105,6 +105,39 @@ FAMILIES: dict[str, Family] = {
         model="DecoderSequence",
         options="DecoderOptions",
     ),
+    "ntm": Family(
+        summary="a neural Turing machine: heads find slots of a memory by content, and go on from slot to slot",
+        paper="Graves et al. 2014, Neural Turing Machines; Collier and Beel 2018",
+        tasks=("algorithms",),
+        module="regard.models.machines.ntm",
+        model="NTM",
+        options="NTMOptions",
+    ),
+    "dnc": Family(
+        summary="a differentiable neural computer: it writes to free slots, and reads in the order of writing",
+        paper="Graves et al. 2016, Hybrid Computing Using a Neural Network with Dynamic External Memory",
+        tasks=("algorithms",),
+        module="regard.models.machines.dnc",
+        model="DNC",
+        options="DNCOptions",
+    ),
+    "sam": Family(
+        summary="sparse access memory: a step touches a few slots, the nearest and the least used, of however many",
+        paper="Rae et al. 2016, Scaling Memory-Augmented Neural Networks with Sparse Reads and Writes",
+        tasks=("algorithms",),
+        module="regard.models.machines.sam",
+        model="SAM",
+        options="SAMOptions",
+    ),
+    "lstm": Family(
+        summary="layers of LSTM with no memory but their state: what machines with a memory are measured against",
+        paper="Hochreiter and Schmidhuber 1997, Long Short-Term Memory",
+        tasks=("algorithms",),
+        module="regard.models.machines.lstm",
+        model="Lstm",
+        options="LstmOptions",
+        looks=False,
+    ),
     "bag": Family(
         summary="words and n-grams counted, whatever their order, and logistic regression over them",
         paper="Wang and Manning 2012, Baselines and Bigrams",
@@ -266,7 +299,7 @@ def task_class(recipe: Recipe) -> type[Any]:
 
 def with_article(family: str) -> str:
     """A model of a family in the middle of a sentence: a gat, an ngram, an rnn."""
-    return f"{'an' if family[0] in 'aeio' or family.startswith(('ngram', 'rnn')) else 'a'} {family}"
+    return f"{'an' if family[0] in 'aeio' or family.startswith(('lstm', 'ngram', 'ntm', 'rnn')) else 'a'} {family}"
 
 
 def network_class(recipe: Recipe) -> type[Any]:

@@ -158,6 +158,18 @@ def _tagged_sentences(more: Mapping[str, Any] = MappingProxyType({}), **model: A
     return table
 
 
+SLOTS: Mapping[str, int] = MappingProxyType({"slots": 4, "depth": 3, "width": 4})
+
+
+def _algorithm(members: int = 1, sizes: Mapping[str, int] = SLOTS, **data: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        few = {"bits": 2, "fewest": 2, "most": 2, "valid": {"items": [2], "examples": 2}}
+        training = TRAINING | {"batch": 2, "members": members}
+        return {"data": few | data, "model": dict(sizes), "training": training}
+
+    return table
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -169,6 +181,10 @@ TOYS: dict[str, Toy] = {
     "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),
     "recurrent": Toy(_sequences("copy", cell="clockwork", width=6, periods=[1, 2, 4])),
     "decoder": Toy(_sequences("adding", width=8, layers=1, heads=2, feed_forward=8, dropout=0.2)),
+    "ntm": Toy(_algorithm(members=2, algorithm="copy")),
+    "dnc": Toy(_algorithm(algorithm="repeat-copy", most_repeats=2)),
+    "sam": Toy(_algorithm(algorithm="recall", item_length=1)),
+    "lstm": Toy(_algorithm(sizes={"layers": 2, "width": 4}, algorithm="sort")),
     "bag": Toy(_labelled_texts(naive_bayes=True)),
     "averaging": Toy(_labelled_texts(inputs={"width": 6, "word_dropout": 0.2}, layers=1, width=5)),
     "rnn": Toy(_labelled_texts(inputs={"width": 6}, width=8, dropout=0.2)),

@@ -76,6 +76,7 @@ _READS = {
     "nodes": "a node",
     "picture": "a picture's file",
     "sequence": "a sequence of numbers",
+    "items": "an example",
 }
 
 

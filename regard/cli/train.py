@@ -106,6 +106,7 @@ _EXAMPLES = {
     "picture": "regard {verb} {place} picture.png",
     "words": "regard {verb} {place} word",
     "sequence": "regard evaluate {place}",
+    "items": "regard {verb} {place} '01010101 11110000'",
 }
 
 

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
 _ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "look")  # the verbs that the server has doors for
-Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence"]  # what an input of a model is
+Reads = Literal[
+    "text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items"
+]  # what an input of a model is
 
 
 class Served(ABC):

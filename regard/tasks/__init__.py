@@ -26,7 +26,7 @@ class Kind:
     """
 
     summary: str
-    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence"]
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items"]
     gives: str  # goes on after "a gat gives"
     verb: str
     ways: dict[Learning, Way]
@@ -87,6 +87,19 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.sequences.task:LongSequences",
                 recipe="regard.tasks.sequences.options:SequencesRecipe",
                 trains="trains on sequences of one length",
+            )
+        },
+    ),
+    "algorithms": Kind(
+        summary="items of bits become others by an algorithm: copied, recalled, or sorted by priority",
+        reads="items",
+        gives="items of bits for items of bits",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.algorithms.task:Algorithms",
+                recipe="regard.tasks.algorithms.options:AlgorithmRecipe",
+                trains="trains on examples that are generated",
             )
         },
     ),

@@ -1,4 +1,5 @@
-"""What stands on the two axes of an attention: words, the cells of a picture, the nodes of a graph, steps.
+"""What stands on the two axes of an attention: words, the cells of a picture, the nodes of a graph, steps,
+the slots of a memory.
 
 A gaze names its two sides, a task says what they are (`task.sides`), and the kinds of the two choose how it is drawn
 (`drawers.py`). A new kind is one more class here and its pairs there.
@@ -60,9 +61,28 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Steps:
-    """What a model does one after another, such as glimpses; each by its name."""
+    """What a model does one after another, such as glimpses; each by its name.
+
+    `given` and `answered` are what it is given and what it answers at each, as numbers (step, channel), where there are
+    such.
+    """
 
     names: Sequence[str]
+    given: np.ndarray | None = None
+    answered: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for numbers in (self.given, self.answered):
+            if numbers is not None and len(numbers) != len(self.names):
+                raise ValueError(f"{len(numbers)} rows of numbers do not fit {len(self.names)} steps")
 
 
-Side = Words | Cells | Nodes | Steps
+@dataclass(frozen=True)
+class Slots:
+    """The slots of a memory, and the names of the heads that look at them, such as "read" and "write"."""
+
+    count: int
+    heads: Sequence[str]
+
+
+Side = Words | Cells | Nodes | Steps | Slots

@@ -33,6 +33,7 @@ _READS = {
     "tokens": ((str,), "sentences"),
     "prompt": ((str,), "texts"),
     "sequence": ((str,), "sequences of numbers, each as a text"),
+    "items": ((str,), "examples, each a line of bits"),
 }
 
 

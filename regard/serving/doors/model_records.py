@@ -34,7 +34,7 @@ class ModelAnswer(DoorAnswer):
     parameters: int | None = None
     examples: list[str] | None = None
     task: str
-    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence"]
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items"]
     family: str
     preset: str | None
     context: int | None = None

@@ -1,0 +1,1 @@
+"""Examples of small algorithms: copying, copying several times, recalling what followed, sorting by priority."""

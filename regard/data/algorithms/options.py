@@ -1,0 +1,64 @@
+"""What a recipe says about the algorithm that is to be learnt."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Options
+
+AlgorithmName = Literal["copy", "repeat-copy", "recall", "sort"]
+Items = Annotated[int, Field(ge=1, le=10_000)]
+OF_ONE_ALGORITHM = {"most_repeats": "repeat-copy", "item_length": "recall", "kept": "sort"}
+
+
+class HeldOut(Options):
+    """Examples that are not learnt from, the same for every seed."""
+
+    items: list[Items] = Field(min_length=1, description="How many items they have, each so many examples.")
+    examples: int = Field(100, ge=1, le=100_000, description="Examples of each number of items.")
+    repeats: int | None = Field(
+        None, ge=1, le=1000, description="Repeats (repeat-copy); by default the most that are learnt from."
+    )
+
+
+class AlgorithmData(Options):
+    """An algorithm whose examples are generated: items of random bits are given, then the machine answers."""
+
+    algorithm: AlgorithmName = Field(
+        description="What is to be learnt: 'copy', 'repeat-copy', 'recall' (what item followed the one that is asked "
+        "for), or 'sort' (by priority)."
+    )
+    bits: int = Field(8, ge=1, le=256, description="Bits of an item, or of each of its parts (recall).")
+    fewest: int = Field(1, ge=1, le=10_000, description="The fewest items of an example that is learnt from.")
+    most: int = Field(20, ge=1, le=10_000, description="The most items of an example that is learnt from.")
+    most_repeats: int = Field(10, ge=1, le=1000, description="The most repeats that are learnt from (repeat-copy).")
+    item_length: int = Field(3, ge=1, le=100, description="Parts of an item, each of so many bits (recall).")
+    kept: float = Field(
+        0.8, gt=0, le=1, description="Share of the items that are asked for, those of the highest priorities (sort)."
+    )
+    valid: HeldOut | None = Field(
+        None, description="Examples to watch the training by; by default 100 of the most items that are learnt from."
+    )
+    test: HeldOut | None = Field(None, description="Examples for the final scores.")
+
+    @model_validator(mode="after")
+    def _check_items(self) -> Self:
+        if self.fewest > self.most:
+            raise ValueError(f"fewest is {self.fewest}, which is more than most, {self.most}")
+        held_out = [number for part in (self.valid, self.test) if part for number in part.items]
+        if self.algorithm == "recall" and min(self.fewest, *held_out, self.fewest) < 2:
+            raise ValueError("recall needs two items at least: one to ask for, and one that follows it")
+        return self
+
+    @model_validator(mode="after")
+    def _check_belonging(self) -> Self:
+        for name, owner in OF_ONE_ALGORITHM.items():
+            if self.algorithm != owner and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} is for '{owner}', not for '{self.algorithm}'")
+        if self.algorithm != "repeat-copy" and any(part and part.repeats for part in (self.valid, self.test)):
+            raise ValueError(f"repeats are for 'repeat-copy', not for '{self.algorithm}'")
+        return self
+
+    def held_out(self, split: str) -> HeldOut | None:
+        """What is measured on, of this split."""
+        return self.test if split == "test" else self.valid or HeldOut(items=[self.most])

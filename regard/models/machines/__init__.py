@@ -1,0 +1,1 @@
+"""Machines with a memory: controllers that read and write slots, the same for all kinds of memory."""

@@ -1,0 +1,94 @@
+"""What thinks in a machine: an LSTM or a feed-forward layer that is given an input and what was read before it."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.models.machines.stacked import StackedLinear
+
+ControllerKind = Literal["lstm", "feed-forward"]
+Given = Float[Tensor, "member row step input"]
+Prepared = Float[Tensor, "member row step sum"]
+Remembered = list[Float[Tensor, "member row width"]]
+
+
+class LstmController(nn.Module):
+    """Layers of LSTM (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000):
+
+        i, f, o, u = W [x, r, h] + b,  c ← σ(f) c + σ(i) tanh(u),  h ← σ(o) tanh(c)
+
+    The first layer is given the input x and what was read r, each further one the h of the layer below.
+    """
+
+    def __init__(self, members: int, inputs: int, reads: int, width: int, layers: int = 1) -> None:
+        super().__init__()
+        self.width, self.layers = width, layers
+        below = [reads, *[width] * (layers - 1)]
+        self.given = StackedLinear(members, inputs, 4 * width)
+        self.recurrent = nn.ModuleList(
+            StackedLinear(members, depth + width, 4 * width, bias=layer > 0) for layer, depth in enumerate(below)
+        )
+
+    def prepare(self, inputs: Given) -> Prepared:
+        """What the inputs of all steps add to the first layer, in one multiplication."""
+        return self.given(inputs.flatten(1, 2)).unflatten(1, inputs.shape[1:3])
+
+    def start(self, inputs: Given) -> Remembered:
+        """Nothing remembered: h and c of each layer."""
+        return [inputs.new_zeros(*inputs.shape[:2], self.width) for _ in range(2 * self.layers)]
+
+    def forward(
+        self,
+        prepared: Float[Tensor, "member row sum"],
+        reads: Float[Tensor, "member row read"] | None,
+        state: Remembered,
+    ) -> tuple[Float[Tensor, "member row width"], Remembered]:
+        """The output of one step, and what is remembered after it."""
+        below, states = reads, list[Tensor]()
+        for layer, recurrent in enumerate(self.recurrent):
+            assert isinstance(recurrent, StackedLinear)
+            hidden, cell = state[2 * layer : 2 * layer + 2]
+            inputs = hidden if below is None else torch.cat([below, hidden], dim=-1)
+            sums = recurrent(inputs) if layer else recurrent.added_to(prepared, inputs)
+            gates, update = sums[..., : 3 * self.width].sigmoid(), sums[..., 3 * self.width :].tanh()
+            enter, keep, leave = gates.chunk(3, dim=-1)
+            cell = torch.addcmul(keep * cell, enter, update)
+            below = leave * cell.tanh()
+            states += [below, cell]
+        return states[-2], states
+
+
+class FeedForwardController(nn.Module):
+    """h = tanh(W [x, r] + b): it remembers nothing, so that all that lasts is in the memory."""
+
+    def __init__(self, members: int, inputs: int, reads: int, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.given = StackedLinear(members, inputs, width)
+        self.recurrent = StackedLinear(members, reads, width, bias=False)
+
+    def prepare(self, inputs: Given) -> Prepared:
+        return self.given(inputs.flatten(1, 2)).unflatten(1, inputs.shape[1:3])
+
+    def start(self, inputs: Given) -> Remembered:
+        return []
+
+    def forward(
+        self,
+        prepared: Float[Tensor, "member row width"],
+        reads: Float[Tensor, "member row read"],
+        state: Remembered,
+    ) -> tuple[Float[Tensor, "member row width"], Remembered]:
+        return self.recurrent.added_to(prepared, reads).tanh(), state
+
+
+Controller = LstmController | FeedForwardController
+
+
+def build_controller(kind: ControllerKind, members: int, inputs: int, reads: int, width: int) -> Controller:
+    """The controller of a machine that reads `reads` numbers of its memory at each step."""
+    if kind == "lstm":
+        return LstmController(members, inputs, reads, width)
+    return FeedForwardController(members, inputs, reads, width)

@@ -1,0 +1,48 @@
+"""An LSTM alone, which machines with a memory are measured against: what it remembers is its state."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.base.recipe import Options
+from regard.models.machines.controllers import Given, LstmController
+from regard.models.machines.machine import count_weights, draw_members
+from regard.models.machines.stacked import StackedLinear
+
+
+class LstmOptions(Options):
+    """How an LSTM is built; the sizes are those of Graves et al. 2014, table 3."""
+
+    layers: int = Field(3, ge=1, le=64, description="How many layers.")
+    width: int = Field(256, ge=1, le=2**14, description="Width of every layer.")
+
+
+class Lstm(nn.Module):
+    """Layers of LSTM, and a linear map of the last; several members may be trained side by side."""
+
+    def __init__(self, options: LstmOptions, inputs: int, outputs: int, seeds: Sequence[int] = (0,)) -> None:
+        super().__init__()
+        self.options = options
+        self.layers = LstmController(len(seeds), inputs, 0, options.width, options.layers)
+        self.output = StackedLinear(len(seeds), options.width, outputs)
+        draw_members(self, seeds)
+
+    def multiplications(self) -> int:
+        """How many multiplications one step of one row takes."""
+        return count_weights(self) + 3 * self.options.layers * self.options.width
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.output.weight.dtype
+
+    def forward(self, inputs: Given) -> Float[Tensor, "member row step output"]:
+        """The logits of every step."""
+        prepared = self.layers.prepare(inputs)
+        state, thoughts = self.layers.start(inputs), []
+        for step in prepared.unbind(2):
+            hidden, state = self.layers(step, None, state)
+            thoughts.append(hidden)
+        return self.output(torch.stack(thoughts, dim=2).flatten(1, 2)).unflatten(1, inputs.shape[1:3])

@@ -1,0 +1,127 @@
+"""What all machines with a memory are: a controller, heads that address the memory, and a loop over the steps."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.attention.watch import is_watched, note
+from regard.base.recipe import Options
+from regard.models.machines.addressing import Addresses
+from regard.models.machines.controllers import ControllerKind, Given, build_controller
+from regard.models.machines.stacked import StackedLinear
+
+State = TypeVar("State")
+
+
+class MachineOptions(Options):
+    """What machines with a memory have in common."""
+
+    slots: int = Field(128, ge=2, le=2**20, description="Slots of the memory.")
+    depth: int = Field(20, ge=1, le=4096, description="Numbers in a slot.")
+    read_heads: int = Field(1, ge=1, le=64, description="Heads that read.")
+    width: int = Field(100, ge=1, le=2**14, description="Width of the controller.")
+
+
+class Heads(StackedLinear):
+    """From the controller to what the heads are told: keys, gates, what to write."""
+
+    looks_from, looks_at = "steps", "slots"
+
+
+class Machine(nn.Module, ABC, Generic[State]):
+    """A controller that is given x_t and what its heads read before, tells the heads what to do, and answers:
+
+        h_t = controller(x_t, r_{t−1}),  r_t = what the heads read, told W_h h_t + b_h,  y_t = W_y [h_t, r_t] + b_y
+
+    Several members, each with weights and a memory of its own, may be trained side by side. What belongs to the memory
+    has the members' rows one after another. Nothing that is learnt depends on the number of slots.
+    """
+
+    def __init__(
+        self,
+        options: MachineOptions,
+        kind: ControllerKind,
+        sizes: tuple[int, int],  # of an input and of an output
+        told: int,
+        seeds: Sequence[int],
+    ) -> None:
+        super().__init__()
+        members, (inputs, outputs) = len(seeds), sizes
+        reads = options.read_heads * options.depth
+        self.controller = build_controller(kind, members, inputs, reads, options.width)
+        self.heads = Heads(members, options.width, told)
+        self.output = StackedLinear(members, options.width + reads, outputs)
+        draw_members(self, seeds)
+        self.slots = options.slots
+
+    @abstractmethod
+    def start(self, rows: int, like: Tensor) -> State:
+        """The memory before the first step, in the precision and place of `like`."""
+
+    @abstractmethod
+    def access(self, told: Float[Tensor, "row told"], state: State) -> tuple[Float[Tensor, "row head depth"], State]:
+        """What the heads read at one step, and the memory after it."""
+
+    @abstractmethod
+    def addresses(self, state: State) -> Addresses:
+        """Where the heads that read stood at the last step, then those that write."""
+
+    @property
+    @abstractmethod
+    def head_names(self) -> list[str]:
+        """What each of these heads is called."""
+
+    @abstractmethod
+    def memory_multiplications(self) -> int:
+        """How many numbers of the memory, or beside them, are multiplied in one step of one row."""
+
+    def multiplications(self) -> int:
+        """How many multiplications one step of one row takes."""
+        return count_weights(self) + self.memory_multiplications()
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.output.weight.dtype
+
+    def forward(self, inputs: Given) -> Float[Tensor, "member row step output"]:
+        """The logits of every step."""
+        members, rows = inputs.shape[:2]
+        prepared = self.controller.prepare(inputs)
+        remembered = self.controller.start(inputs)
+        state = self.start(members * rows, inputs)
+        reads = inputs.new_zeros(members, rows, self.output.weight.shape[1] - self.controller.width)
+        thoughts, looks, watched = [], [], is_watched(self.heads)
+        for step in prepared.unbind(2):
+            hidden, remembered = self.controller(step, reads, remembered)
+            found, state = self.access(self.heads(hidden).flatten(0, 1), state)
+            reads = found.flatten(1).unflatten(0, (members, rows))
+            thoughts.append(torch.cat([hidden, reads], dim=-1))
+            if watched:
+                looks.append(self.addresses(state)[:rows].detach())  # the first member stands for all
+        if watched:
+            note(self.heads, self.heads.looks_from, self.heads.looks_at, torch.stack(looks, dim=2))
+        return self.output(torch.stack(thoughts, dim=2).flatten(1, 2)).unflatten(1, inputs.shape[1:3])
+
+
+def draw_members(network: nn.Module, seeds: Sequence[int]) -> None:
+    """Draw the first weights of every member: the same whether it is alone or in a stack."""
+    for member, seed in enumerate(seeds):
+        generator = torch.Generator().manual_seed(seed)
+        for part in network.modules():
+            if isinstance(part, StackedLinear):
+                part.draw(member, generator)
+
+
+def name_heads(**counts: int) -> list[str]:
+    """The names of heads: by what they do, and numbered where several do the same."""
+    return [f"{name} {number + 1}" if count > 1 else name for name, count in counts.items() for number in range(count)]
+
+
+def count_weights(network: nn.Module) -> int:
+    """How many weights one member multiplies by at each step."""
+    return sum(part.weight[0].numel() for part in network.modules() if isinstance(part, StackedLinear))

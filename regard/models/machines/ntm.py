@@ -1,0 +1,94 @@
+"""The neural Turing machine (Graves et al. 2014): heads that find slots by content, and go on from slot to slot."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from torch import Tensor
+
+from regard.models.machines.addressing import (
+    Addresses,
+    Memory,
+    by_content,
+    erase_and_add,
+    interpolate,
+    one_plus,
+    sharpen,
+    shift,
+)
+from regard.models.machines.controllers import ControllerKind
+from regard.models.machines.machine import Machine, MachineOptions, name_heads
+
+EMPTY = 1e-6  # what every number of the memory is at first (Collier and Beel 2018, section 3.1)
+
+
+class NTMOptions(MachineOptions):
+    """How a neural Turing machine is built; the sizes are those of Graves et al. 2014 for copying."""
+
+    write_heads: int = Field(1, ge=1, le=64, description="Heads that write.")
+    controller: ControllerKind = Field("lstm", description="What thinks: 'lstm', or 'feed-forward'.")
+    reach: int = Field(1, ge=1, le=64, description="How many slots a head may go on, either way, in one step.")
+
+    @model_validator(mode="after")
+    def _check_reach(self) -> "NTMOptions":
+        if 2 * self.reach >= self.slots:
+            raise ValueError(f"reach = {self.reach} goes around a memory of {self.slots} slots")
+        return self
+
+
+class NTMState(NamedTuple):
+    """The memory, and where each head stood: those that read, then those that write."""
+
+    memory: Memory
+    addresses: Addresses
+
+
+class NTM(Machine[NTMState]):
+    """All heads address the memory as it was before the step, and read it so; then the writing heads change it.
+
+    The memory begins constant and small, which Collier and Beel 2018 found to learn fastest and most surely. Departing
+    from them, every head begins at the first slot, and nothing of the beginning is learnt.
+    """
+
+    def __init__(self, options: NTMOptions, inputs: int, outputs: int, seeds: Sequence[int] = (0,)) -> None:
+        heads, depth, writers = options.read_heads + options.write_heads, options.depth, options.write_heads
+        parts = [heads * depth, heads, heads, heads * (2 * options.reach + 1), heads, *[writers * depth] * 2]
+        super().__init__(options, options.controller, (inputs, outputs), sum(parts), seeds)
+        self.options, self._parts = options, parts
+
+    def start(self, rows: int, like: Tensor) -> NTMState:
+        options = self.options
+        memory = like.new_full((rows, options.slots, options.depth), EMPTY)
+        addresses = like.new_zeros(rows, options.read_heads + options.write_heads, options.slots)
+        addresses[..., 0] = 1.0
+        return NTMState(memory, addresses)
+
+    def access(
+        self, told: Float[Tensor, "row told"], state: NTMState
+    ) -> tuple[Float[Tensor, "row head depth"], NTMState]:
+        depth, readers, steps = self.options.depth, self.options.read_heads, 2 * self.options.reach + 1
+        keys, strengths, gates, shifts, powers, erase, add = told.split(self._parts, dim=-1)
+        found = by_content(keys.tanh().unflatten(1, (-1, depth)), F.softplus(strengths), state.memory)
+        moved = shift(
+            interpolate(gates.sigmoid(), found, state.addresses), shifts.unflatten(1, (-1, steps)).softmax(dim=-1)
+        )
+        addresses = sharpen(moved, one_plus(powers))
+        read = addresses[:, :readers] @ state.memory
+        erased, added = erase.sigmoid().unflatten(1, (-1, depth)), add.tanh().unflatten(1, (-1, depth))
+        return read, NTMState(erase_and_add(state.memory, addresses[:, readers:], erased, added), addresses)
+
+    def addresses(self, state: NTMState) -> Addresses:
+        return state.addresses
+
+    @property
+    def head_names(self) -> list[str]:
+        return name_heads(read=self.options.read_heads, write=self.options.write_heads)
+
+    def memory_multiplications(self) -> int:
+        """Cosines of every head, one sum for each reading head, two products for each writing one; and addresses."""
+        options = self.options
+        heads = options.read_heads + options.write_heads
+        whole = heads + 1 + options.read_heads + 3 * options.write_heads
+        return options.slots * (whole * options.depth + heads * (2 * options.reach + 5))

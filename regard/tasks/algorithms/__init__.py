@@ -1,0 +1,1 @@
+"""Small algorithms that machines with a memory learn: copying, recalling, sorting."""

@@ -1,0 +1,127 @@
+"""Batches of examples, each a pure function of seed, epoch and number."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.data.algorithms.examples import Examples, draw_examples
+from regard.data.algorithms.options import AlgorithmData, HeldOut
+
+STRIDE = 4  # lengths are padded to a multiple of it: few shapes are captured, and few steps are in vain
+MEASURED_ROWS = 50  # of a batch that is only measured
+SPLIT_KEYS = {"valid": 1, "test": 2}
+
+
+@dataclass(frozen=True)
+class AlgorithmBatch:
+    """Examples for each member, their answers, which steps are asked for, and how many items each row has."""
+
+    inputs: Float[Tensor, "member row step channel"]
+    answers: Float[Tensor, "member row step bit"]
+    asked: Bool[Tensor, "row step"]
+    items: Int[Tensor, " row"]
+    count: int  # bits that are asked for, of one member
+
+    @classmethod
+    def of(cls, examples: Sequence[Examples]) -> "AlgorithmBatch":
+        """The batch of the examples of each member, which have the same shape; one holds for all members."""
+        inputs, answers = (
+            torch.from_numpy(np.stack([getattr(each, name) for each in examples])) for name in ("inputs", "answers")
+        )
+        first = examples[0]
+        return cls(
+            inputs,
+            answers,
+            torch.from_numpy(first.asked),
+            torch.from_numpy(first.items),
+            int(first.asked.sum()) * answers.shape[-1],
+        )
+
+    @property
+    def rows(self) -> int:
+        return self.inputs.shape[1]
+
+    def to(self, device: torch.device) -> "AlgorithmBatch":
+        """The same on another device; how many items there are stays on the host, where people are told of it."""
+        if device.type == "cpu":
+            return self
+        return self.holding(tuple(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
+
+    def repeat(self, members: int) -> "AlgorithmBatch":
+        """The same examples for each of so many members."""
+        inputs, answers = (each.expand(members, -1, -1, -1) for each in (self.inputs, self.answers))
+        return AlgorithmBatch(inputs, answers, self.asked, self.items, self.count)
+
+    def split(self, parts: int) -> list["AlgorithmBatch"]:
+        """The same rows in `parts` smaller batches."""
+        chunks = zip(
+            self.inputs.chunk(parts, dim=1),
+            self.answers.chunk(parts, dim=1),
+            self.asked.chunk(parts),
+            self.items.chunk(parts),
+            strict=True,
+        )
+        return [
+            AlgorithmBatch(inputs, answers, asked, items, int(asked.sum()) * answers.shape[-1])
+            for inputs, answers, asked, items in chunks
+        ]
+
+    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
+
+    room: ClassVar[int] = 0
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return self.inputs, self.answers, self.asked
+
+    def holding(self, tensors: tuple[Tensor, ...]) -> "AlgorithmBatch":
+        inputs, answers, asked = tensors
+        return AlgorithmBatch(inputs, answers, asked, self.items, self.count)
+
+
+@dataclass(frozen=True)
+class LearntExamples:
+    """The examples that are learnt from: batches of one size each, which is the same whatever the seed.
+
+    So the members of a stack, each with examples of its own, have the same shapes.
+    """
+
+    data: AlgorithmData
+    rows: int
+    epoch_length: int  # batches
+    curriculum: int  # batches over which the most items grow
+
+    def batches(self, seeds: Sequence[int], epoch: int, start: int) -> Iterator[AlgorithmBatch]:
+        """The batches of an epoch from number `start` on, with the examples of each seed."""
+        for number in range(start, self.epoch_length):
+            items, repeats = self._size(epoch, number)
+            drawn = [
+                draw_examples(self.data, self.rows, items, repeats, np.random.default_rng([seed, epoch, number]))
+                for seed in seeds
+            ]
+            steps = -(-drawn[0].steps // STRIDE) * STRIDE
+            yield AlgorithmBatch.of([each.pad(steps) for each in drawn])
+
+    def _size(self, epoch: int, number: int) -> tuple[int, int]:
+        """How many items the examples of a batch have, and how often they are repeated."""
+        data, chance = self.data, np.random.default_rng([epoch, number])
+        share = min(1.0, (epoch * self.epoch_length + number) / self.curriculum) if self.curriculum else 1.0
+        most = data.fewest + round(share * (data.most - data.fewest))
+        return int(chance.integers(data.fewest, most + 1)), int(chance.integers(1, data.most_repeats + 1))
+
+
+def held_out_batches(data: AlgorithmData, held_out: HeldOut, split: str, start: int) -> Iterator[AlgorithmBatch]:
+    """Examples that are not learnt from, the same for every seed; a batch has one number of items."""
+    repeats, number = held_out.repeats or data.most_repeats, 0
+    for items in held_out.items:
+        for first in range(0, held_out.examples, MEASURED_ROWS):
+            rows = min(MEASURED_ROWS, held_out.examples - first)
+            if number >= start:
+                chance = np.random.default_rng([SPLIT_KEYS[split], items, first])
+                yield AlgorithmBatch.of([draw_examples(data, rows, items, repeats, chance)])
+            number += 1

@@ -1,0 +1,46 @@
+"""What a recipe for learning an algorithm says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from regard.base.recipe import Recipe
+from regard.data.algorithms.options import AlgorithmData
+from regard.training.options import OptimizerOptions, ScheduleName, TrainingOptions
+
+
+class AlgorithmOptimizer(OptimizerOptions):
+    """The optimiser of machines with a memory."""
+
+    learning_rate: float = Field(default=1e-3, gt=0, le=1000, description="The highest learning rate, after warm-up.")
+    schedule: ScheduleName = Field(default="constant", description="How the learning rate falls after warm-up.")
+    warmup: int = Field(default=0, ge=0, description="Steps in which the learning rate rises from zero.")
+    clip: float = Field(default=10.0, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
+
+
+class AlgorithmTraining(TrainingOptions):
+    """How an algorithm is learnt. An epoch is what is learnt from between two validations; no example comes twice."""
+
+    batch: int = Field(default=16, ge=1, le=2**16, description="Examples in a batch, all of as many items.")
+    best_by: str = Field(default="loss", description="The validation measure that says which weights are best.")
+    curriculum: int = Field(
+        default=0, ge=0, description="Batches over which the most items grow from data.fewest to data.most; 0: none."
+    )
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; in bf16 addresses are too coarse to count slots."
+    )
+    optimizer: AlgorithmOptimizer = Field(default_factory=AlgorithmOptimizer, description="The optimiser.")
+    members: int = Field(
+        default=1,
+        ge=1,
+        le=1000,
+        description="Models trained side by side, the first with the recipe's seed, each further one with the next.",
+    )
+
+
+class AlgorithmRecipe(Recipe):
+    """All that decides what learns an algorithm: family, algorithm, model and training."""
+
+    data: AlgorithmData = Field(description="The algorithm and its examples.")
+    model: Any = Field(description="What the model is built like.")
+    training: AlgorithmTraining = Field(default_factory=AlgorithmTraining, description="How it is trained.")

@@ -1,0 +1,204 @@
+"""Learning an algorithm: examples for batches, items of bits for answers, slots for what was looked at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.attention.watch import without_watching
+from regard.base.progress import Progress, Remark
+from regard.data.algorithms.examples import channels, draw_examples
+from regard.data.algorithms.options import AlgorithmData
+from regard.data.algorithms.spelling import read_examples, write_bits, write_items
+from regard.families import network_class
+from regard.models.machines.machine import Machine
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.protocols import Answer, Loss, Measure, Tally, mean
+from regard.tasks.algorithms.batches import AlgorithmBatch, LearntExamples, held_out_batches
+from regard.tasks.algorithms.options import AlgorithmRecipe
+from regard.viewing.sides import Side, Slots, Steps
+
+
+@dataclass(frozen=True)
+class PreparedAlgorithm:
+    """Nothing lies ready: examples are drawn when they are asked for, and a recipe says all that a model needs."""
+
+    data: AlgorithmData
+
+    @property
+    def report(self) -> list[str]:
+        data = self.data
+        return [f"{data.algorithm} of {data.fewest} to {data.most} items, {data.bits} bits each"]
+
+    def files(self) -> dict[str, bytes]:
+        return {}
+
+
+class Algorithms(nn.Module):
+    """A network that learns an algorithm. Several members may be trained side by side; they answer by their mean."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = ("loss", "bit_error", "exact")
+    unit = "bits"
+
+    def __init__(self, model: Any, data: AlgorithmData, members: int = 1) -> None:
+        super().__init__()
+        self.model, self.data, self.members = model, data, members
+        self._learnt: LearntExamples | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: AlgorithmRecipe, device: torch.device, folder: Path | None) -> None:
+        with ShapesOnly():
+            refuse_too_large(_network(recipe))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: AlgorithmRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedAlgorithm:
+        return PreparedAlgorithm(recipe.data)
+
+    @classmethod
+    def build(cls, recipe: AlgorithmRecipe, files: Mapping[str, bytes]) -> "Algorithms":
+        return cls(_network(recipe), recipe.data, recipe.training.members)
+
+    def learn_from(self, prepared: PreparedAlgorithm, recipe: AlgorithmRecipe) -> None:
+        training = recipe.training
+        epoch = training.validate_every * training.accumulate
+        self._learnt = LearntExamples(self.data, training.batch, epoch, training.curriculum)
+
+    def outline(self, recipe: AlgorithmRecipe) -> list[str]:
+        stacked = f"{self.members} members side by side, seeds {recipe.seed} to {recipe.seed + self.members - 1}"
+        return [*PreparedAlgorithm(self.data).report, *([stacked] if self.members > 1 else [])]
+
+    # What the trainer and the evaluator ask for
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[AlgorithmBatch]:
+        if split == "train":
+            if self._learnt is None:
+                raise RuntimeError("a task of algorithms has batches only once it learns")
+            for batch in self._learnt.batches(range(seed, seed + self.members), epoch, start):
+                yield batch.to(self.device)
+        elif held_out := self.data.held_out(split):
+            for batch in held_out_batches(self.data, held_out, split, start):
+                yield batch.to(self.device).repeat(self.members)
+
+    def loss(self, batch: AlgorithmBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """Cross-entropy of the bits that are asked for, summed over them and over the members."""
+        return Loss(self._nats(self._logits(batch), batch).sum(), batch.count)
+
+    @torch.no_grad()
+    def measure(self, batch: AlgorithmBatch) -> dict[str, Measure]:
+        sums = self._sums(batch)
+        return {name: self._of_rows(name, part, slice(None)) for name, part in sums.items()}
+
+    @torch.no_grad()
+    def measure_parts(self, batch: AlgorithmBatch) -> dict[str, dict[str, Measure]]:
+        """The same for each number of items by itself."""
+        sums, counts = self._sums(batch), sorted(set(batch.items.tolist()))
+        rows = {count: (batch.items == count).nonzero().squeeze(1) for count in counts}
+        return {
+            count_items(count): {name: self._of_rows(name, part, rows[count]) for name, part in sums.items()}
+            for count in counts
+        }
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: AlgorithmBatch) -> dict[str, Tensor]:
+        return {name: part.sum(dim=0) for name, part in self._sums(batch).items()}
+
+    def _sums(self, batch: AlgorithmBatch) -> dict[str, Float[Tensor, "member row 2"]]:
+        """What each row adds to each measure, and of how many bits or sequences; on the host."""
+        logits = self._logits(batch).double()
+        asked = batch.asked.unsqueeze(-1).expand(batch.answers.shape)
+        wrong = ((logits > 0) != (batch.answers > 0.5)) & asked
+        wrong_bits, bits = wrong.sum((2, 3)).double(), asked.sum((2, 3)).double()
+        nats = self._nats(logits, batch).sum((2, 3))
+        parts = {
+            "loss": (nats, bits),
+            "bit_error": (100 * wrong_bits, bits),
+            "exact": (100 * (wrong_bits == 0).double(), torch.ones_like(bits)),
+        }
+        return {name: torch.stack(part, dim=-1).cpu() for name, part in parts.items()}
+
+    def _of_rows(self, name: str, sums: Float[Tensor, "member row 2"], rows: Any) -> Measure:
+        of = f"mean of {self.members} members|" if self.members > 1 else ""
+        told = {"loss": "nats per bit", "bit_error": "percent of the bits", "exact": "percent of the sequences"}[name]
+        tallies = [Tally(tuple(each.tolist()), mean) for each in sums[:, rows].sum(dim=1)]
+        return Measure.of_members(tallies, "higher" if name == "exact" else "lower", of + told)
+
+    def _logits(self, batch: AlgorithmBatch) -> Float[Tensor, "member row step bit"]:
+        return self.model(batch.inputs.to(self.model.dtype))
+
+    def _nats(self, logits: Tensor, batch: AlgorithmBatch) -> Float[Tensor, "member row step bit"]:
+        nats = F.binary_cross_entropy_with_logits(logits, batch.answers.to(logits.dtype), reduction="none")
+        return nats * batch.asked.unsqueeze(-1)
+
+    # What people see
+
+    def read(self, inputs: Sequence[str]) -> AlgorithmBatch:
+        """Examples as people write them, the same for every member."""
+        return AlgorithmBatch.of([read_examples(inputs, self.data)]).to(self.device).repeat(self.members)
+
+    @torch.no_grad()
+    def answers(self, batch: AlgorithmBatch) -> list[Answer]:
+        """What is answered to each example, and how probable all of its bits together are."""
+        found = self._probabilities(batch)
+        return [_answer(own[asked], self.data) for own, asked in zip(found, batch.asked.cpu(), strict=True)]
+
+    def _probabilities(self, batch: AlgorithmBatch) -> Float[Tensor, "row step bit"]:
+        return self._logits(batch).double().sigmoid().mean(dim=0).cpu()
+
+    def sides(self, batch: AlgorithmBatch, outputs: Sequence[Any]) -> dict[str, Side]:
+        if not isinstance(self.model, Machine):
+            return {}
+        given, asked = batch.inputs[0, 0].cpu().numpy(), batch.asked[0].cpu().numpy()
+        with without_watching():
+            answered = self._probabilities(batch)[0].numpy() * asked[:, None]
+        names = [
+            f"→ {write_bits(answer[: self.data.bits])}" if is_asked else write_bits(item[: self.data.bits])
+            for item, answer, is_asked in zip(given, answered, asked, strict=True)
+        ]
+        return {"steps": Steps(names, given, answered), "slots": Slots(self.model.slots, self.model.head_names)}
+
+    def quote(self, batch: AlgorithmBatch) -> str:
+        return f"{self.data.algorithm} of {count_items(int(batch.items[0]))}"
+
+    def facts(self) -> dict[str, Any]:
+        own = {"members": self.members} if self.members > 1 else {}
+        return {"algorithm": self.data.algorithm, "bits": self.data.bits, "items": self.data.most, **own}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What an example of `size` items takes."""
+        items = max(size, 2 if self.data.algorithm == "recall" else 1)
+        example = draw_examples(self.data, 1, items, self.data.most_repeats, np.random.default_rng(0))
+        return {"steps": example.steps, "multiplications": example.steps * self.model.multiplications()}
+
+
+def count_items(count: int) -> str:
+    return f"{count} item" if count == 1 else f"{count} items"
+
+
+def _network(recipe: AlgorithmRecipe) -> Any:
+    seeds = range(recipe.seed, recipe.seed + recipe.training.members)
+    return network_class(recipe)(recipe.model, *channels(recipe.data), seeds)
+
+
+def _answer(probabilities: Float[Tensor, "step bit"], data: AlgorithmData) -> Answer:
+    answer = write_items(probabilities.numpy() > 0.5, data)
+    probability = float(torch.where(probabilities > 0.5, probabilities, 1 - probabilities).prod())
+    return Answer(answer, probability, {answer: probability})

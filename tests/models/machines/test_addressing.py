@@ -1,0 +1,120 @@
+"""Addresses of heads on paper: by content, from slot to slot, what is written, what is free, what came after what."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.models.machines.addressing import (
+    allocate,
+    by_content,
+    erase_and_add,
+    interpolate,
+    link,
+    sharpen,
+    shift,
+    use,
+)
+
+pytestmark = pytest.mark.usefixtures("float64")
+
+
+@pytest.fixture
+def float64() -> Iterator[None]:
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+def at(*slots: int, of: int = 5) -> Tensor:
+    """One memory, and heads that stand each at one of so many slots."""
+    return torch.eye(of)[list(slots)].unsqueeze(0)
+
+
+def test_a_strong_key_picks_the_slot_that_it_is_like_and_a_weak_one_none() -> None:
+    memory = torch.tensor([[[1.0, 0.0], [3.0, 3.0], [0.0, 2.0]]])
+    keys = torch.tensor([[[0.0, 9.0], [1.0, 1.0]]])
+    picked = by_content(keys, torch.full((1, 2), 500.0), memory)
+    torch.testing.assert_close(picked, at(2, 1, of=3), atol=1e-9, rtol=0)
+    torch.testing.assert_close(by_content(keys, torch.zeros(1, 2), memory), torch.full((1, 2, 3), 1 / 3))
+
+
+def test_content_is_compared_by_angle_and_weighed_by_softmax() -> None:
+    """Of the slots (3, 0) and (0, 1) a key (1, 0) has the cosines 1 and 0."""
+    found = by_content(torch.tensor([[[1.0, 0.0]]]), torch.ones(1, 1), torch.tensor([[[3.0, 0.0], [0.0, 1.0]]]))
+    torch.testing.assert_close(found[0, 0], torch.tensor([1.0, 0.0]).softmax(0), atol=1e-6, rtol=0)
+
+
+def test_a_gate_chooses_between_what_was_found_and_where_a_head_was() -> None:
+    gates = torch.tensor([[0.0, 1.0, 0.25]])
+    mixed = interpolate(gates, at(1, 1, 1), at(3, 3, 3))
+    torch.testing.assert_close(mixed, torch.stack([at(3)[0], at(1)[0], 0.25 * at(1)[0] + 0.75 * at(3)[0]], dim=1))
+
+
+def test_a_shift_by_one_is_exact_and_slots_are_a_circle() -> None:
+    onward, back, stay = torch.eye(3)[[2]], torch.eye(3)[[0]], torch.eye(3)[[1]]
+    assert torch.equal(shift(at(4), onward[None]), at(0))
+    assert torch.equal(shift(at(0), back[None]), at(4))
+    assert torch.equal(shift(at(2), stay[None]), at(2))
+    spread = shift(at(2), torch.tensor([[[0.1, 0.7, 0.2]]]))
+    torch.testing.assert_close(spread, torch.tensor([[[0.0, 0.1, 0.7, 0.2, 0.0]]]))
+
+
+def test_sharpening_raises_to_a_power_and_never_divides_by_zero() -> None:
+    blurred = torch.tensor([[[0.1, 0.7, 0.2]]])
+    torch.testing.assert_close(sharpen(blurred, torch.ones(1, 1)), blurred)
+    squares = blurred.square()
+    torch.testing.assert_close(sharpen(blurred, torch.full((1, 1), 2.0)), squares / squares.sum())
+    flat = torch.full((1, 1, 4), 0.25, dtype=torch.float32)
+    assert torch.equal(sharpen(flat, torch.full((1, 1), 1000.0, dtype=torch.float32)), flat)
+
+
+def test_heads_step_through_a_memory_and_stay_exact_over_a_hundred_steps() -> None:
+    """With a gate of 0, a shift of one and powers of 1 a head counts slots."""
+    addresses, onward = at(0), torch.tensor([[[0.0, 0.0, 1.0]]])
+    for step in range(1, 101):
+        before = interpolate(torch.zeros(1, 1), torch.full((1, 1, 5), 0.2), addresses)
+        addresses = sharpen(shift(before, onward), torch.ones(1, 1))
+        torch.testing.assert_close(addresses, at(step % 5), atol=1e-12, rtol=0)
+
+
+def test_erasing_and_adding_by_hand_with_two_heads() -> None:
+    memory = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])
+    addresses = torch.tensor([[[1.0, 0.0], [0.5, 0.5]]])
+    erase = torch.tensor([[[1.0, 0.0], [0.5, 1.0]]])
+    add = torch.tensor([[[10.0, 0.0], [0.0, 2.0]]])
+    # Slot 1 keeps (0, 1) of itself after the first head and (0.75, 0.5) of that; slot 2 keeps (0.75, 0.5).
+    wanted = torch.tensor([[[0.0 + 10.0, 1.0 + 1.0], [2.25 + 0.0, 2.0 + 1.0]]])
+    torch.testing.assert_close(erase_and_add(memory, addresses, erase, add), wanted)
+
+
+def test_what_is_unused_is_allocated_first() -> None:
+    found = allocate(torch.tensor([[1.0, 0.0, 1.0]]))
+    torch.testing.assert_close(found, torch.tensor([[0.0, 1.0, 0.0]]), atol=1e-5, rtol=0)
+    # From the least used on: 1 − 0.2, then 0.2 (1 − 0.5), then 0.2 · 0.5 (1 − 0.9).
+    found = allocate(torch.tensor([[0.5, 0.9, 0.2]]))
+    torch.testing.assert_close(found, torch.tensor([[0.1, 0.01, 0.8]]), atol=1e-5, rtol=0)
+    assert allocate(torch.ones(1, 3)).abs().max() < 1e-9
+
+
+def test_writing_uses_a_slot_and_a_free_gate_sets_what_was_read_free() -> None:
+    usage, wrote = torch.tensor([[0.5, 0.0, 1.0]]), torch.tensor([[0.5, 1.0, 0.0]])
+    read = torch.tensor([[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]])
+    kept = use(usage, wrote, read, torch.tensor([[0.0, 0.0]]))
+    torch.testing.assert_close(kept, torch.tensor([[0.75, 1.0, 1.0]]))
+    freed = use(usage, wrote, read, torch.tensor([[1.0, 0.5]]))
+    torch.testing.assert_close(freed, torch.tensor([[0.375, 1.0, 0.0]]))
+
+
+def test_links_lead_along_the_order_of_writing_and_back() -> None:
+    links, precedence = torch.zeros(1, 4, 4), torch.zeros(1, 4)
+    for slot in (2, 0, 3):
+        links, precedence = link(links, precedence, torch.eye(4)[[slot]])
+    assert links[0].nonzero().tolist() == [[0, 2], [3, 0]]
+    assert torch.equal(at(2, of=4) @ links.transpose(1, 2), at(0, of=4))
+    assert torch.equal(at(3, of=4) @ links, at(0, of=4))
+    links, precedence = link(links, precedence, torch.eye(4)[[0]])  # written again, it follows another
+    assert links[0].nonzero().tolist() == [[0, 3]]
+    half, _ = link(torch.zeros(1, 2, 2), torch.tensor([[1.0, 0.0]]), torch.tensor([[0.5, 0.5]]))
+    assert half[0].tolist() == [[0.0, 0.0], [0.5, 0.0]]

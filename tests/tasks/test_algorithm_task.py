@@ -1,0 +1,92 @@
+"""Learning algorithms: batches, measures by length, answers, and a machine that learns to copy in seconds."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from toys import open_toy
+
+from regard.data.algorithms.options import AlgorithmData
+from regard.protocols import FixedShape
+from regard.tasks.algorithms.batches import STRIDE, LearntExamples
+from regard.tasks.algorithms.task import Algorithms
+
+COPY = AlgorithmData(algorithm="copy", bits=2, fewest=1, most=9)
+
+
+class Oracle(nn.Module):
+    """Answers what it is told, whatever it reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logits = nn.Parameter(torch.zeros(0))
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return torch.float64
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        return self.logits
+
+
+def learnt(**more: int) -> LearntExamples:
+    return LearntExamples(COPY, **{"rows": 3, "epoch_length": 200, "curriculum": 0} | more)
+
+
+def test_members_have_examples_of_their_own_and_the_same_as_if_they_were_alone() -> None:
+    (pair, alone) = (next(learnt().batches(seeds, 2, 5)) for seeds in ([7, 8], [8]))
+    assert not torch.equal(*pair.inputs)
+    assert torch.equal(pair.inputs[1], alone.inputs[0])
+    assert isinstance(alone, FixedShape)
+
+
+def test_batches_have_one_length_each_from_the_fewest_items_to_the_most_and_few_shapes() -> None:
+    batches = list(learnt().batches([1], 0, 0))
+    assert {int(items) for batch in batches for items in batch.items} == set(range(1, 10))
+    assert {batch.inputs.shape[2] for batch in batches} == {4, 8, 12, 16, 20}
+    assert all(batch.inputs.shape[2] % STRIDE == 0 and len(batch.items.unique()) == 1 for batch in batches)
+    assert all(batch.count == batch.rows * int(batch.items[0]) * 2 for batch in batches)
+
+
+def test_a_curriculum_begins_with_the_fewest_items() -> None:
+    batches = list(learnt(curriculum=200).batches([1], 0, 0))
+    most = [max(int(batch.items[0]) for batch in batches[first : first + 50]) for first in (0, 50, 100, 150)]
+    assert most[0] <= 3
+    assert most[1] <= 5
+    assert most[3] >= 8
+    assert max(int(batch.items[0]) for batch in learnt(curriculum=200).batches([1], 1, 0)) == 9
+
+
+def test_bits_and_sequences_are_counted_where_an_answer_is_asked_for_and_by_their_length() -> None:
+    """Of two examples, of one item and of two, the second has one of its four bits wrong."""
+    task = Algorithms(Oracle(), COPY)
+    batch = task.read(["10", "11 01"])
+    logits = 200 * batch.answers.double() - 100
+    logits[0, 1, 4, 0] *= -1
+    logits[0, 0, 4] = 100.0  # a step that is not asked for
+    task.model.logits = nn.Parameter(logits)
+    measures = task.measure(batch)
+    assert measures["bit_error"].value == pytest.approx(100 / 6)
+    assert measures["exact"].value == 50
+    assert measures["loss"].value == pytest.approx(100 / 6)
+    parts = task.measure_parts(batch)
+    assert {name: part["exact"].value for name, part in parts.items()} == {"1 item": 100, "2 items": 0}
+    assert [answer.answer for answer in task.answers(batch)] == ["10", "11 11"]
+    assert task.answers(batch)[0].probability == pytest.approx(1)
+    assert task.quote(batch) == "copy of 1 item"
+
+
+def test_a_step_without_an_answer_has_no_gradient() -> None:
+    task = Algorithms(Oracle(), COPY)
+    batch = task.read(["10 01"])
+    task.model.logits = nn.Parameter(torch.zeros(batch.answers.shape, dtype=torch.float64))
+    task.loss(batch).total.backward()
+    assert task.model.logits.grad[0, 0].abs().sum(dim=1).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_facts_and_cost_are_told(tmp_path: Path) -> None:
+    task: Any = open_toy("ntm", tmp_path).task
+    assert task.facts() == {"algorithm": "copy", "bits": 2, "items": 2, "members": 2}
+    assert task.cost(4) == {"steps": 9, "multiplications": 9 * task.model.multiplications()}
