@@ -63,6 +63,14 @@ FAMILIES: dict[str, Family] = {
         model="CTCText",
         options="CTCTextOptions",
     ),
+    "hred": Family(
+        summary="a hierarchical encoder of dialogues, words to turns and turns to a dialogue, and a decoder of replies",
+        paper="Sordoni et al. 2015, A Hierarchical Recurrent Encoder-Decoder; Serban et al. 2016",
+        tasks=("translation",),
+        module="regard.models.recurrent.hred",
+        model="Hred",
+        options="HredOptions",
+    ),
     "gat": Family(
         summary="graph attention: every node looks at its neighbours, and gets a class",
         paper="Veličković et al. 2018, Graph Attention Networks; Brody et al. 2022",
@@ -297,9 +305,12 @@ def task_class(recipe: Recipe) -> type[Any]:
     return find_place(FAMILIES[recipe.family].way(recipe.task).task)
 
 
+AN = ("hred", "lstm", "ngram", "ntm", "rnn")  # names of which the first letter is spoken with a vowel before it
+
+
 def with_article(family: str) -> str:
     """A model of a family in the middle of a sentence: a gat, an ngram, an rnn."""
-    return f"{'an' if family[0] in 'aeio' or family.startswith(('lstm', 'ngram', 'ntm', 'rnn')) else 'a'} {family}"
+    return f"{'an' if family[0] in 'aeio' or family.startswith(AN) else 'a'} {family}"
 
 
 def network_class(recipe: Recipe) -> type[Any]:

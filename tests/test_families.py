@@ -18,6 +18,7 @@ VERBS = {
     "transformer": "train evaluate translate embed look heads info compare average serve",
     "seq2seq": "train evaluate translate embed look heads info compare average serve",
     "ctc-text": "train evaluate translate embed look heads info compare average serve",
+    "hred": "train evaluate translate embed look heads info compare average serve",
     "gat": "train evaluate answer look heads info compare average serve",
     "ram": "train evaluate answer look info compare average serve",
     "convnet": "train evaluate answer info compare average serve",

@@ -54,6 +54,21 @@ def _translator(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
+def _dialogues(folder: Path) -> dict[str, Any]:
+    """Turns with a dash before each, and replies."""
+    said = ["— hi — hello — who", "— a — b", "hm — c", "— ab — ba — abba — bab", "— so"]
+    lines = "".join(f"{said[place % 5]} {place}\tyou {place}\n" for place in range(40))
+    for name, part in {"train": lines, "valid": "— x — y\tz\n— who\tyou\n"}.items():
+        (folder / f"{name}.tsv").write_text(part, encoding="utf-8")
+    named = {name: str(folder / f"{name}.tsv") for name in ("train", "valid")}
+    training = TRAINING | {"batch_tokens": 400, "validation_beam": 0, "optimizer": {"warmup": 2}}
+    return {
+        "data": named | {"tokeniser": {"kind": "bytes"}},
+        "model": {"embedding": 8, "width": 8, "cell": "gru", "dropout": 0.2},
+        "training": training,
+    }
+
+
 def _pictures(**model: Any) -> Callable[[Path], dict[str, Any]]:
     def table(folder: Path) -> dict[str, Any]:
         training = TRAINING | {"batch": 16, "optimizer": {"warmup": 2}}
@@ -176,6 +191,7 @@ TOYS: dict[str, Toy] = {
     ),
     "seq2seq": Toy(_translator(embedding=12, width=16, dropout=0.2)),
     "ctc-text": Toy(_translator(layers=1, width=16, frames=3, dropout=0.2)),
+    "hred": Toy(_dialogues),
     "gat": Toy(lambda folder: small_recipe(folder / "graph", members=2, **TRAINING)),
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
     "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),

@@ -1,0 +1,144 @@
+"""A hierarchical encoder of dialogues: words become turns, turns become a dialogue, and a decoder writes the reply.
+
+    u_n = last state of words(w_n1 … w_nm)    what turn n says, read by itself
+    d_n = turns(d_{n−1}, u_n)                 what is known of the dialogue after it
+    s_0 = tanh(W d_N)                         where the decoder begins
+
+HRED (Sordoni et al. 2015, section 3; for dialogues Serban et al. 2016). From the reply back to what was said n turns
+ago a gradient goes n steps of the upper layer, and not over all the words between.
+
+Departures: the decoder may also look at the turns, with Bahdanau's or Luong's attention, where each turn is d_n + u_n,
+so that its own words reach the decoder past the others; the layer of words may read both ways.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor
+
+from regard.attention import Lengths
+from regard.models.bounds import MOST_LAYERS
+from regard.models.recurrent.decoders import RecurrentMemory, unseen
+from regard.models.recurrent.layers import Stack
+from regard.models.recurrent.seq2seq import Encoder, Seq2Seq, Seq2SeqOptions
+
+TURNS = "turns"  # the side that the decoder looks at
+_OF_WORDS = ("copies", "ctc", "window")
+
+
+class HredOptions(Seq2SeqOptions):
+    """What a hierarchical encoder and its decoder are built like; the encoder's layers are those over words."""
+
+    turn_layers: int = Field(default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers over the turns.")
+
+    @model_validator(mode="after")
+    def _check_turns(self) -> "HredOptions":
+        for name in _OF_WORDS:
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} goes by the places of words, and this decoder looks at turns")
+        return self
+
+
+class Turns(NamedTuple):
+    """Where the words of dialogues stand when every turn is a row of its own."""
+
+    words: Int[Tensor, "turn word"]  # places in the flattened dialogues; behind the end of a turn 0
+    lengths: Int[Tensor, " turn"]  # words of each turn, on the host
+    turns: Int[Tensor, "batch turn_of_it"]  # rows of `words`; behind the end of a dialogue 0
+    counts: Int[Tensor, " batch"]  # turns of each dialogue, on the host
+
+
+def split_turns(source: Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"], marks: Sequence[int]) -> Turns:
+    """The turns of dialogues, each of which begins with the tokens `marks`; what stands before the first is one too."""
+    tokens, (rows, time) = source.cpu(), source.shape
+    begins = torch.zeros(rows, time, dtype=torch.bool)
+    begins[:, 0] = True
+    if marks and time >= len(marks):
+        begins[:, : time - len(marks) + 1] |= (tokens.unfold(1, len(marks), 1) == torch.tensor(marks)).all(-1)
+    real = torch.arange(time) < lengths.cpu()[:, None]
+    counts = (begins & real).sum(1)
+    turn_of = (begins.cumsum(1) - 1 + (counts.cumsum(0) - counts)[:, None])[real]
+    of_turns = turn_of.bincount(minlength=int(counts.sum()))
+    words = _table(real.flatten().nonzero()[:, 0], of_turns)
+    turns = _table(torch.arange(len(of_turns)), counts)
+    return Turns(words.to(source.device), of_turns, turns.to(source.device), counts)
+
+
+def _table(values: Int[Tensor, " value"], counts: Int[Tensor, " row"]) -> Int[Tensor, "row column"]:
+    """Values in rows of so many each, filled up with 0."""
+    table = torch.zeros(len(counts), int(counts.max()), dtype=torch.long)
+    table[torch.arange(table.shape[1]) < counts[:, None]] = values
+    return table
+
+
+class TurnEncoder(Encoder):
+    """Words to turns, by the layers that it has from an encoder of one text, and turns to a dialogue."""
+
+    def __init__(self, options: HredOptions) -> None:
+        super().__init__(options)
+        self.turns = Stack(
+            options.cell,
+            options.width,
+            options.width,
+            options.turn_layers,
+            dropout=options.dropout,
+            residual=options.residual,
+        )
+
+    def read_turns(
+        self, embedded: Float[Tensor, "batch time depth"], turns: Turns
+    ) -> tuple[Float[Tensor, "batch turn width"], Float[Tensor, "batch width"]]:
+        """What each turn says and what was known after it, and where the dialogue ended."""
+        said = self.stack.last(embedded.flatten(0, 1)[turns.words], turns.lengths)[turns.turns]
+        known, last = self.turns.read(said, turns.counts)
+        return said + known, last
+
+    def read_words(
+        self, embedded: Float[Tensor, "batch time depth"], turns: Turns
+    ) -> list[Float[Tensor, "batch time width"]]:
+        """The states of every layer at the words, where they stood in the dialogues."""
+        real = torch.arange(turns.words.shape[1]) < turns.lengths[:, None]
+        found = []
+        for states in self.stack.read_layers(embedded.flatten(0, 1)[turns.words], turns.lengths):
+            flat = states.new_zeros(embedded.shape[0] * embedded.shape[1], states.shape[2])
+            found.append(flat.index_copy(0, turns.words[real], states[real]).unflatten(0, embedded.shape[:2]))
+        return found
+
+
+class Hred(Seq2Seq):
+    """A recurrent translator whose encoder reads turn by turn.
+
+    `marks` are the tokens that a turn begins with, which whoever knows the tokeniser sets.
+    """
+
+    options: HredOptions
+    encoder: TurnEncoder
+
+    def __init__(self, options: HredOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
+        super().__init__(options, source_tokens, target_tokens, shared, pad)
+        self.encoder = TurnEncoder(options)
+        self.marks: tuple[int, ...] = ()
+        if self.decoder.look is not None:
+            self.decoder.look.looks_at = TURNS
+
+    def turns_of(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Turns:
+        """The turns of dialogues."""
+        return split_turns(source, lengths, self.marks)
+
+    def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> RecurrentMemory:
+        """What the decoder may know of each dialogue: where it ended, and its turns."""
+        turns, look = self.turns_of(source, lengths), self.decoder.look
+        states, last = self.encoder.read_turns(self.dropout(self.source_embedding(source)), turns)
+        if look is None:
+            return unseen(last)
+        values = self.dropout(states)[:, None]
+        allowed = Lengths(turns.counts).as_tensor(1, states.shape[1], source.device)
+        return RecurrentMemory(values, look.prepare(values), allowed, last)
+
+    def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
+        """What is known of each source token within its turn: its embedding, then the states of every layer."""
+        embedded = self.source_embedding(source)
+        return [embedded, *self.encoder.read_words(self.dropout(embedded), self.turns_of(source, lengths))]
