@@ -26,6 +26,16 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class StoryAnswer(Answer):
+    """An answer about a story; so many of its first facts are forgotten, where it has more than a model remembers."""
+
+    forgotten: int = 0
+
+    def __repr__(self) -> str:
+        return super().__repr__()
+
+
+@dataclass(frozen=True)
 class Tags:
     """One answer for each word of an input, how probable each is, and how probable all of them together.
 

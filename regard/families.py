@@ -146,6 +146,22 @@ FAMILIES: dict[str, Family] = {
         options="LstmOptions",
         looks=False,
     ),
+    "memory": Family(
+        summary="hops through the facts of a story, several times softly, then the answer to a question about it",
+        paper="Sukhbaatar et al. 2015, End-To-End Memory Networks; Weston et al. 2015, Memory Networks",
+        tasks=("answering",),
+        module="regard.models.stories.end_to_end",
+        model="MemoryNetwork",
+        options="MemoryOptions",
+    ),
+    "dmn": Family(
+        summary="episodes over the facts of a story, each by a GRU whose gates attention opens, then the answer",
+        paper="Kumar et al. 2016, Ask Me Anything: Dynamic Memory Networks; Xiong et al. 2016",
+        tasks=("answering",),
+        module="regard.models.stories.dynamic",
+        model="DynamicMemory",
+        options="DynamicMemoryOptions",
+    ),
     "bag": Family(
         summary="words and n-grams counted, whatever their order, and logistic regression over them",
         paper="Wang and Manning 2012, Baselines and Bigrams",

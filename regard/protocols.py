@@ -14,6 +14,7 @@ from torch import Tensor
 
 from regard.answers import Answer as Answer
 from regard.answers import Followed as Followed
+from regard.answers import StoryAnswer as StoryAnswer
 from regard.answers import Tags as Tags
 from regard.answers import TextVectors as TextVectors
 from regard.base.progress import Progress, Remark
@@ -149,6 +150,13 @@ class Stacked(Protocol):
     """
 
     members: int
+
+
+@runtime_checkable
+class Adapts(Protocol):
+    """Changes how it goes on by what a validation found; whatever it decides lies in its buffers, as weights do."""
+
+    def adapt(self, step: int, measures: Mapping[str, Measure]) -> None: ...
 
 
 @runtime_checkable

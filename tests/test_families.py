@@ -28,6 +28,8 @@ VERBS = {
     "dnc": "train evaluate answer look info compare average serve",
     "sam": "train evaluate answer look info compare average serve",
     "lstm": "train evaluate answer info compare average serve",
+    "memory": "train evaluate answer look info compare average serve",
+    "dmn": "train evaluate answer look info compare average serve",
     "bag": "train evaluate answer info compare average serve",
     "averaging": "train evaluate answer embed info compare average serve",
     "rnn": "train evaluate answer embed look heads info compare average serve",

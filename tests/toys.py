@@ -13,6 +13,7 @@ from labelled_files import write_labelled
 from picture_files import flags, write_set
 from small import write_corpus
 from small_graph import small_recipe
+from story_files import write_stories
 from tagged_files import CHUNKS, write_tagged
 
 from regard.base.progress import silent
@@ -185,6 +186,14 @@ def _algorithm(members: int = 1, sizes: Mapping[str, int] = SLOTS, **data: Any) 
     return table
 
 
+def _stories(training: Mapping[str, Any], **model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        data = {"train": str(write_stories(folder / "stories.txt", 16)), "hold_out": 0.25}
+        return {"data": data, "model": model, "training": TRAINING | {"batch": 8, "members": 2, **training}}
+
+    return table
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -201,6 +210,8 @@ TOYS: dict[str, Toy] = {
     "dnc": Toy(_algorithm(algorithm="repeat-copy", most_repeats=2)),
     "sam": Toy(_algorithm(algorithm="recall", item_length=1)),
     "lstm": Toy(_algorithm(sizes={"layers": 2, "width": 4}, algorithm="sort")),
+    "memory": Toy(_stories({"linear_start": 4, "empty_memories": 0.5, "supervise_hops": 0.1}, hops=2, width=4)),
+    "dmn": Toy(_stories({"optimizer": {"kind": "adam"}}, episodes=2, width=4)),
     "bag": Toy(_labelled_texts(naive_bayes=True)),
     "averaging": Toy(_labelled_texts(inputs={"width": 6, "word_dropout": 0.2}, layers=1, width=5)),
     "rnn": Toy(_labelled_texts(inputs={"width": 6}, width=8, dropout=0.2)),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.base.faults import Fault, printable
-from regard.cli.console import print_json, refuse_existing, refuse_folder, remark_written, wants_colour
+from regard.cli.console import print_json, refuse_existing, refuse_folder, remark, remark_written, wants_colour
 from regard.cli.lines import TextInput
+from regard.tasks import TASKS
 
 if TYPE_CHECKING:
     from regard.model import Model
@@ -24,7 +25,7 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="INPUT…",
-            help="Texts, sentences to tag, numbers of nodes, or files of pictures; by default standard input.",
+            help="Texts, sentences to tag, numbers of nodes, files of pictures or stories; otherwise standard input.",
         ),
     ] = None,
     beam: Annotated[
@@ -45,7 +46,8 @@ def command(
 ) -> None:
     """Answer each INPUT, or each line of standard input, in a line of its own.
 
-    A node, a picture or a text gets its class, a sentence as many tags as it has words.
+    A node, a picture or a text gets its class, a sentence as many tags as it has words. Of a story, told fact by fact,
+    each line that ends with a question mark gets an answer; an empty line begins another story.
     """
     from regard.model import load
     from regard.verbs.answer import AT_ONCE, answer_each
@@ -62,7 +64,8 @@ def command(
     needs(loaded.recipe, "answer")
     _check_tags(loaded, model, spans, out)
     at_once = 1 if not inputs and lines.is_typed and out is None else AT_ONCE
-    answers = answer_each(loaded.task, inputs or lines.lines(), at_once, TagSearch(beam, raw))
+    asked = _stories(inputs, lines) if TASKS[loaded.recipe.task].reads == "story" else inputs or lines.lines()
+    answers = answer_each(loaded.task, asked, at_once, TagSearch(beam, raw))
     if out is not None:
         _write_page(model, answers, out)
         return
@@ -71,6 +74,17 @@ def command(
             print_json(asdict(answer), indent=None)
         else:
             print(_line(answer, spans), flush=at_once == 1)
+        if forgotten := getattr(answer, "forgotten", 0):
+            remark(f"The story is longer than the model remembers: its first {forgotten} facts are dropped.")
+
+
+def _stories(files: list[str] | None, typed: TextInput) -> Iterator[str]:
+    """Each question in files of stories, or in those that are typed, with the facts told before it."""
+    from regard.data.stories.telling import stories_in
+
+    for name in files or ["-"]:
+        given = typed if name == "-" else TextInput(file=Path(name))
+        yield from stories_in(given.lines(), "standard input" if name == "-" else name)
 
 
 def _check_tags(loaded: "Model", folder: Path, spans: bool, out: Path | None) -> None:

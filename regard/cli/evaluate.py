@@ -1,7 +1,7 @@
 """`regard evaluate`: score a model on a split of its data, or on files."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -195,12 +195,13 @@ def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str
 
     with console_progress() as progress:
         scores = evaluate_split(loaded, folder, split, metrics, progress, remark)
-        parts = evaluate_parts(loaded, folder, split, metrics, progress, remark) if as_json else {}
+        parts = evaluate_parts(loaded, folder, split, metrics, progress, remark)
     if as_json:
         of_parts = {name: [score.as_dict() for score in own] for name, own in parts.items()}
         print_json({"scores": [score.as_dict() for score in scores]} | ({"parts": of_parts} if of_parts else {}))
     else:
         _say_scores(scores, "items")
+        _say_parts(parts)
     if not keep_scores(folder, scores):
         remark(f"{folder} cannot be written to, so the scores are not kept there.")
 
@@ -230,6 +231,19 @@ def _say_scores(scores: "Sequence[Score]", items: str) -> None:
 def _options_of(helpers: "Helpers") -> dict[str, object]:
     """The models that have a say in translations, and their weights, by the options that name them."""
     return {f"--{each.name.replace('_', '-')}": getattr(helpers, each.name) for each in fields(helpers)}
+
+
+def _say_parts(parts: "Mapping[str, Sequence[Score]]") -> None:
+    """The scores of parts of the data, such as kinds of questions or of spans, a line for each."""
+    names = list(dict.fromkeys(score.metric for scores in parts.values() for score in scores))
+    if len(parts) < 2:
+        return
+    rows = []
+    for part, scores in parts.items():
+        shown = {score.metric: score.shown for score in scores}
+        rows.append([part, *(shown.get(name, "") for name in names)])
+    print()
+    say_table(["part", *names], rows)
 
 
 def _refuse_options(model: "Model", texts: dict[str, object]) -> None:

@@ -77,6 +77,7 @@ _READS = {
     "picture": "a picture's file",
     "sequence": "a sequence of numbers",
     "items": "an example",
+    "story": "a story's file",
 }
 
 
@@ -152,7 +153,20 @@ def _shown(context: typer.Context, model: "Model", given: list[str], view: str, 
     from regard.seeing.looking import view_answer
 
     _refuse_options(context, model)
-    return view_answer(model, _one(model, given), context.params["side"], wanted)
+    looked_at = _one(model, given)
+    if TASKS[model.recipe.task].reads == "story":
+        looked_at = _last_question(looked_at)
+    return view_answer(model, looked_at, context.params["side"], wanted)
+
+
+def _last_question(file: str) -> str:
+    """The last question in the file of a story, with the facts told before it."""
+    from regard.cli.lines import TextInput
+    from regard.data.stories.telling import stories_in
+
+    given = TextInput() if file == "-" else TextInput(file=Path(file))
+    *_, last = stories_in(given.lines(), file)
+    return last
 
 
 def _view_prompt(context: typer.Context, model: "LanguageModel", prompt: str) -> "View":

@@ -107,6 +107,7 @@ _EXAMPLES = {
     "words": "regard {verb} {place} word",
     "sequence": "regard evaluate {place}",
     "items": "regard {verb} {place} '01010101 11110000'",
+    "story": "regard {verb} {place} story.txt",
 }
 
 

@@ -22,18 +22,23 @@ class Amount:
     """How much there is to learn from."""
 
     count: int
-    unit: Literal["pairs", "texts", "sentences", "tokens"]
+    unit: Literal["pairs", "texts", "sentences", "tokens", "questions"]
 
 
 def choose_examples(texts: Iterable[str], count: int) -> list[str]:
     """Texts of a handy length, spread over the first thousand; the shortest of them where none is handy."""
-    found = list(dict.fromkeys(" ".join(text.split()) for text in islice(texts, _READ)))
-    found = [text for text in found if text.isprintable() and text]
+    found = list(dict.fromkeys(_tidy(text) for text in islice(texts, _READ)))
+    found = [text for text in found if text.replace("\n", "").isprintable() and text]
     handy = [text for text in found if len(text.split()) in _WORDS and len(text) <= _LETTERS]
     if len(handy) < count:
         handy = sorted(found, key=len)[:count]
     chosen = [handy[(2 * place + 1) * len(handy) // (2 * count)] for place in range(count)] if handy else []
     return list(dict.fromkeys(text for text in chosen if len(text) <= 2 * _LETTERS))
+
+
+def _tidy(text: str) -> str:
+    """A text with single spaces; a story keeps its lines."""
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
 def with_hidden_words(texts: Iterable[str]) -> Iterable[str]:

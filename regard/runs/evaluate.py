@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from regard.base.faults import Fault
+from regard.base.names import natural_order
 from regard.base.progress import Progress, Remark
 from regard.metrics import Score
 from regard.metrics.significance import Sums
@@ -40,8 +41,12 @@ def evaluate_parts(
         for batch in task.batches(split, seed=0, epoch=0, start=0):
             for part, measures in task.measure_parts(batch).items():
                 found.setdefault(part, []).append(measures)
-    scores = {part: scores_of(add_measures(measures), split) for part, measures in sorted(found.items())}
+    scores = {part: scores_of(add_measures(measures), split) for part, measures in sorted(found.items(), key=_order)}
     return {part: [each for each in own if not metrics or each.metric in metrics] for part, own in scores.items()}
+
+
+def _order(part: tuple[str, Any]) -> list[tuple[int, str]]:
+    return natural_order(part[0])
 
 
 def measure_on(

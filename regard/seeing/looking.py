@@ -172,7 +172,8 @@ def _languages(model: TranslationModel) -> tuple[str, str]:
 
 
 def _heading(sight: Sight) -> str:
-    return f"{show_word(sight.text)} → {show_word(sight.output)}"
+    """What was read, of a story its last line, and what came of it."""
+    return f"{show_word(sight.text.strip().rpartition(chr(10))[2])} → {show_word(sight.output)}"
 
 
 def _about(looks: LooksBetween) -> dict[str, Any]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "look")  # the verbs that the server has doors for
 Reads = Literal[
-    "text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items"
+    "text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items", "story"
 ]  # what an input of a model is
 
 

@@ -26,7 +26,7 @@ class Kind:
     """
 
     summary: str
-    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items"]
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items", "story"]
     gives: str  # goes on after "a gat gives"
     verb: str
     ways: dict[Learning, Way]
@@ -100,6 +100,19 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.algorithms.task:Algorithms",
                 recipe="regard.tasks.algorithms.options:AlgorithmRecipe",
                 trains="trains on examples that are generated",
+            )
+        },
+    ),
+    "answering": Kind(
+        summary="a question about a story, told fact by fact, becomes its answer",
+        reads="story",
+        gives="an answer to each question",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.answering.task:Answering",
+                recipe="regard.tasks.answering.options:AnsweringRecipe",
+                trains="trains on stories with questions and answers",
             )
         },
     ),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from regard.protocols import Measure
+from regard.protocols import Adapts, Measure
 from regard.training.events import Validated
 from regard.training.guards import OtherWeights, StandIn
 from regard.training.options import TrainingOptions
@@ -33,6 +33,8 @@ class Judge:
         with self.standing_in():
             validation = self.validation()
             best = self._decide(facts, validation)
+        if isinstance(self.module, Adapts):
+            self.module.adapt(facts.step, validation.measures)
         return _validation_event(facts, validation, best)
 
     def _decide(self, facts: Facts, validation: Validation) -> bool:

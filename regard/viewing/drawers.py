@@ -8,6 +8,10 @@ from typing import Any, Literal
 from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
 from regard.viewing.drawing import Drawing
+from regard.viewing.facts import record as facts
+from regard.viewing.facts.page import facts_data, facts_page
+from regard.viewing.facts.picture import draw_hops
+from regard.viewing.facts.terminal import facts_lines
 from regard.viewing.graph import record as graph
 from regard.viewing.graph.page import graph_data, graph_page
 from regard.viewing.graph.picture import draw_neighbourhood
@@ -23,7 +27,7 @@ from regard.viewing.overlay.terminal import overlay_lines
 from regard.viewing.page import MOST_WEIGHTS, PageScene, Start, scene_page
 from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.seen import Block, Joining, Seen
-from regard.viewing.sides import Cells, Nodes, Side, Steps, Words
+from regard.viewing.sides import Cells, Facts, Nodes, Side, Steps, Words
 from regard.viewing.terminal import matrix_lines
 from regard.viewing.windows import record as windows
 from regard.viewing.windows.page import glimpse_data, glimpse_page
@@ -162,6 +166,23 @@ class _Windows:
         return glimpse_page(self.record)
 
 
+@dataclass(frozen=True)
+class _Hops:
+    record: facts.Hops
+
+    def draw(self, path: Path) -> set[str]:
+        return draw_hops(self.record, path)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return facts_lines(self.record, width, colour)
+
+    def numbers(self) -> dict[str, Any]:
+        return facts.to_json(self.record)
+
+    def page(self) -> SealedPage:
+        return facts_page(self.record)
+
+
 def _graph(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_at, Nodes)
     assert looks.edges is not None
@@ -188,10 +209,20 @@ def _windows(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     )
 
 
+def _hops(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
+    assert isinstance(looks.looks_from, Steps)
+    assert isinstance(looks.looks_at, Facts)
+    story, (block,) = looks.looks_at, looks.blocks
+    weights = block.weights[0][:, : len(story.lines)]  # behind the facts there may be empty slots
+    names = list(looks.looks_from.names)
+    return _Hops(facts.Hops(list(story.lines), story.question, looks.output, names, weights, list(story.forgotten)))
+
+
 _MATRIX = Drawer("a matrix", ("layer", "head", "heads", "sheet", "lines", "tokens"), _Matrices)
 _GRAPH = Drawer("a graph", ("layer", "head", "rings"), _graph)
 _OVERLAY = Drawer("weights over a picture", ("layer", "head", "heads", "tokens"), _overlay)
 _WINDOWS = Drawer("windows on a picture", (), _windows)
+_HOPS = Drawer("hops through a story", (), _hops)
 
 DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Words, Words): _MATRIX,
@@ -200,6 +231,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Steps, Cells): _OVERLAY,
     ("edges", Nodes, Nodes): _GRAPH,
     ("windows", Steps, Cells): _WINDOWS,
+    ("weights", Steps, Facts): _HOPS,
 }
 
 
@@ -212,6 +244,8 @@ def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
             return "overlay", overlay_data(record)
         case _Windows(record):
             return "windows", glimpse_data(record)
+        case _Hops(record):
+            return "facts", facts_data(record)
         case _Matrices(seen=seen):
             return "tinted", _tinted_data(seen, looks.title)
     raise Fault("What this model looks at has no view on this page yet; `regard look` draws it.")

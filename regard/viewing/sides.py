@@ -1,5 +1,5 @@
 """What stands on the two axes of an attention: words, the cells of a picture, the nodes of a graph, steps,
-the slots of a memory.
+the slots of a memory, the facts of a story.
 
 A gaze names its two sides, a task says what they are (`task.sides`), and the kinds of the two choose how it is drawn
 (`drawers.py`). A new kind is one more class here and its pairs there.
@@ -85,4 +85,13 @@ class Slots:
     heads: Sequence[str]
 
 
-Side = Words | Cells | Nodes | Steps | Slots
+@dataclass(frozen=True)
+class Facts:
+    """The facts of a story in the order told, and the question about them; those before them that were forgotten."""
+
+    lines: Sequence[str]
+    question: str
+    forgotten: Sequence[str] = ()
+
+
+Side = Words | Cells | Nodes | Steps | Slots | Facts

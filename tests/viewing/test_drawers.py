@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.viewing.drawers import DRAWERS, DrawingRequest, drawing_of
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
-from regard.viewing.sides import Cells, Nodes, Steps, Words
+from regard.viewing.sides import Cells, Facts, Nodes, Steps, Words
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import EDGES, PAPERS, edge_blocks
@@ -22,6 +22,9 @@ TEXT = Words(["a", "b", "c"], ["ab", "c"], [0, 0, 1])
 GRID = Cells(np.zeros((4, 6)), (2, 2))
 PICTURE = Cells(np.zeros((4, 6)))
 GLIMPSES = Steps(["glimpse 1", "glimpse 2"])
+
+
+STORY = Facts(["Ana is in the garden.", "Rui left."], "Where is Ana?", ["It was night."])
 
 
 def weights(queries: int, keys: int) -> list[Block]:
@@ -36,6 +39,7 @@ CASES: dict[str, LooksBetween] = {
     "overlay": LooksBetween("words to picture", "six.png", "ab c", TEXT, GRID, weights(3, 4)),
     "steps over a picture": LooksBetween("steps to picture", "six.png", "", GLIMPSES, GRID, weights(2, 4)),
     "windows": LooksBetween("glimpses to picture", "six.png", "7", GLIMPSES, PICTURE, windows=WINDOWS),
+    "hops": LooksBetween("hops to facts", "story", "garden", GLIMPSES, STORY, weights(2, 4)),
 }
 
 
@@ -93,7 +97,7 @@ def test_sides_that_nobody_draws_are_refused() -> None:
         drawing_of(LooksBetween("?", "", "", TEXT, PAPERS, weights(3, 6)), DrawingRequest())
 
 
-@pytest.mark.parametrize("case", ["graph", "windows", "overlay"])
+@pytest.mark.parametrize("case", ["graph", "windows", "overlay", "hops"])
 def test_what_was_typed_stays_text(case: str, tmp_path: Path) -> None:
     """Names of nodes, of pictures and words that look like markup add no element to a page."""
     looks = CASES[case]
@@ -101,6 +105,7 @@ def test_what_was_typed_stays_text(case: str, tmp_path: Path) -> None:
         "graph": LooksBetween("", "", "", *[Nodes([HOSTILE] * 6, [0], [HOSTILE] * 6)] * 2, edge_blocks(), EDGES),
         "windows": LooksBetween("", HOSTILE, HOSTILE, Steps([HOSTILE] * 2), PICTURE, windows=WINDOWS),
         "overlay": LooksBetween("", HOSTILE, "", Steps([HOSTILE] * 2), GRID, weights(2, 4)),
+        "hops": LooksBetween("", "", HOSTILE, GLIMPSES, Facts([HOSTILE] * 2, HOSTILE, [HOSTILE]), weights(2, 2)),
     }[case]
     tags = []
     for number, each in enumerate((looks, hostile)):

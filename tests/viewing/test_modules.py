@@ -11,6 +11,7 @@ from regard.viewing import modules, page, sealed
 from regard.viewing import tags as tags_page
 from regard.viewing.choices import page as choices_page
 from regard.viewing.contexts import page as contexts_page
+from regard.viewing.facts import page as facts_page
 from regard.viewing.graph import page as graph_page
 from regard.viewing.modules import join_modules, module_order
 from regard.viewing.overlay import page as overlay_page
@@ -18,7 +19,18 @@ from regard.viewing.tree import page as tree_page
 from regard.viewing.windows import page as windows_page
 from regard.viewing.words import page as words_page
 
-PAGES = (page, tree_page, choices_page, contexts_page, graph_page, overlay_page, windows_page, words_page, tags_page)
+PAGES = (
+    page,
+    tree_page,
+    choices_page,
+    contexts_page,
+    facts_page,
+    graph_page,
+    overlay_page,
+    windows_page,
+    words_page,
+    tags_page,
+)
 ENTRIES = [each.SCRIPT for each in PAGES]
 VIEWS = Path(str(resources.files("regard.viewing") / "page"))
 SERVED = Path(str(resources.files("regard.serving") / "page"))

@@ -3,7 +3,6 @@
 `finished.json` comes last; without it, or when it tells of other options, all is made again.
 """
 
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from regard.base.checksums import check_files, read_record, write_record
 from regard.base.faults import Fault
 from regard.base.files import checksum, write_file
 from regard.base.progress import Progress, Remark
+from regard.data.arrays import arrays_in, arrays_to_bytes
 from regard.data.corpora.prepared import make_folder
 from regard.data.corpora.text import file_of
 from regard.data.examples import Amount
@@ -174,8 +174,8 @@ def prepare_labelled(
     finished = read_record(_Finished, record)
     check_files(folder, finished.files)
     files = {name: (folder / name).read_bytes() for name in finished.files}
-    found = {name: LabelledTexts(**_arrays_in(files[f"{name}.npz"])) for name in SPLITS if f"{name}.npz" in files}
-    vectors = ReadyVectors(**_arrays_in(files[_VECTORS])) if _VECTORS in files else None
+    found = {name: LabelledTexts(**arrays_in(files[f"{name}.npz"])) for name in SPLITS if f"{name}.npz" in files}
+    vectors = ReadyVectors(**arrays_in(files[_VECTORS])) if _VECTORS in files else None
     return PreparedExamples(open_tokeniser(files, options), open_text_labels(files), found, finished.report, vectors)
 
 
@@ -206,13 +206,13 @@ def _prepare(
             tokeniser = extend_vocabulary(tokeniser, more, options.lower_case)
         if options.vectors is not None:
             rows = ready_vectors(tokeniser, ready)
-            files[_VECTORS] = _as_bytes(rows._asdict())
+            files[_VECTORS] = arrays_to_bytes(rows._asdict())
             report.append(_coverage(rows, tokeniser, examples["train"], options.lower_case))
         tokeniser = CaselessTokeniser(tokeniser) if options.lower_case else tokeniser
     files |= {**tokeniser.files(_TOKENISER), LABELS_FILE: labels.model_dump_json().encode()}
     for split, own in examples.items():
         cut = _cut(options, own, labels, tokeniser)
-        files[f"{split}.npz"] = _as_bytes(vars(cut))
+        files[f"{split}.npz"] = arrays_to_bytes(vars(cut))
         unknown = np.count_nonzero(cut.tokens == tokeniser.unknown) / max(len(cut.tokens), 1)
         report.append(f"{split}: {len(own):,} texts, {len(cut.tokens):,} tokens, {unknown:.1%} of them unknown")
     report.append(f"{len(labels.classes)} classes: {', '.join(labels.classes[:_LISTED])}")
@@ -324,14 +324,3 @@ def _laid_out(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
     """Rows one after another, and where each begins and the last ends."""
     starts = np.cumsum([0, *map(len, rows)])
     return np.fromiter((token for row in rows for token in row), np.int32, count=int(starts[-1])), starts
-
-
-def _as_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
-    return buffer.getvalue()
-
-
-def _arrays_in(content: bytes) -> dict[str, np.ndarray]:
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return dict(arrays)

@@ -17,7 +17,7 @@ from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import AnswerBody, LookBody
 from regard.serving.doors.door import Door, Service
 from regard.serving.doors.limits import check_amount, check_numbers
-from regard.serving.doors.records import AnswersAnswer, LookAnswer, OneAnswer, TagsAnswer
+from regard.serving.doors.records import AnswersAnswer, LookAnswer, OneAnswer, StoryAnswer, TagsAnswer
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
@@ -34,7 +34,9 @@ _READS = {
     "prompt": ((str,), "texts"),
     "sequence": ((str,), "sequences of numbers, each as a text"),
     "items": ((str,), "examples, each a line of bits"),
+    "story": ((str,), "stories, a fact a line and a question last"),
 }
+_ANSWERS = {"tokens": TagsAnswer, "story": StoryAnswer}  # of those that are more than a class
 
 
 async def answer(service: Service, request: Request) -> Response:
@@ -83,9 +85,10 @@ async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) ->
     def work(batch: list[Input]) -> list[Any]:
         return with_files(batch, partial(model.answer, beam=body.beam, raw=body.raw))
 
+    made = _ANSWERS.get(model.reads, OneAnswer)
     found: dict[int, OneAnswer | TagsAnswer] = {}
     async for place, each in catalogue.workers[model.name].each(("answer", body.beam, body.raw), work, body.inputs):
-        found[place] = (TagsAnswer if model.reads == "tokens" else OneAnswer)(**asdict(each))
+        found[place] = made(**asdict(each))
     return [found[place] for place in range(len(body.inputs))]
 
 

@@ -8,7 +8,7 @@ from regard.verbs.requests.look import Side
 
 class LearntAmount(DoorAnswer):
     count: int
-    unit: Literal["pairs", "texts", "sentences", "tokens"]
+    unit: Literal["pairs", "texts", "sentences", "tokens", "questions"]
 
 
 class CertaintyAnswer(DoorAnswer):
@@ -34,7 +34,7 @@ class ModelAnswer(DoorAnswer):
     parameters: int | None = None
     examples: list[str] | None = None
     task: str
-    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items"]
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items", "story"]
     family: str
     preset: str | None
     context: int | None = None

@@ -208,6 +208,12 @@ class OneAnswer(DoorAnswer):
     probabilities: dict[str, float]
 
 
+class StoryAnswer(OneAnswer):
+    """An answer about a story, and how many of its first facts were more than the model remembers."""
+
+    forgotten: int
+
+
 class TagsAnswer(DoorAnswer):
     """A tag for each word, how probable each is and all together; spans, where tags spell any, from word to word."""
 
@@ -223,7 +229,7 @@ class AnswersAnswer(DoorAnswer):
 
     model: str
     seconds: float
-    answers: list[OneAnswer] | list[TagsAnswer]
+    answers: list[OneAnswer] | list[StoryAnswer] | list[TagsAnswer]
     inputs: list[str] | None = None
 
 
@@ -363,5 +369,5 @@ class LookAnswer(DoorAnswer):
 
     model: str
     seconds: float
-    view: Literal["graph", "overlay", "tinted", "windows"]
+    view: Literal["facts", "graph", "overlay", "tinted", "windows"]
     looks: dict[str, Any]

@@ -16,6 +16,7 @@ const FIELDS = {
   picture: { type: "file", accept: "image/*" },
   text: { type: "text", autocomplete: "off", dir: "auto" },
   tokens: { type: "text", autocomplete: "off", dir: "auto" },
+  story: { rows: 7, dir: "auto" },
 };
 
 let models = [];
@@ -53,7 +54,9 @@ function makeField() {
     answerAgain();
   });
   if (byId("input").dataset.reads === model().reads) return;
-  const made = element("input", { id: "input", required: "", "data-reads": model().reads, ...FIELDS[kind] });
+  const field = { id: "input", required: "", "data-reads": model().reads, ...FIELDS[kind] };
+  const made = element(kind === "story" ? "textarea" : "input", field);
+  if (kind === "story") made.placeholder = say("answer.story_hint");
   byId("input").replaceWith(made);
   made.addEventListener("change", () => made.type === "file" && answerAgain());
   showPreview(null);

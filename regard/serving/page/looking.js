@@ -1,7 +1,9 @@
-// What a model looked at while it answered: as a graph, as windows on a picture, as weights over one, or over words.
+// What a model looked at while it answered: as a graph, as windows on a picture, as weights over one, or over words
+// or facts.
 
 import { wished } from "./address.js";
 import { byId, element } from "./common.js";
+import { mountFacts, showFacts } from "./facts.js";
 import { layOutGraph, mountGraph, showGraph } from "./graph.js";
 import { followWidth } from "./opening.js";
 import { mountOverlay, showOverlay } from "./overlay.js";
@@ -15,6 +17,7 @@ const VIEWS = {
   graph: { mount: mountGraph, show: showGraph, layOut: layOutGraph },
   windows: { mount: mountWindows, show: showWindows, layOut: layOutWindows },
   overlay: { mount: mountOverlay, show: showOverlay, layOut: () => {} },
+  facts: { mount: mountFacts, show: showFacts, layOut: () => {} },
   tinted: { mount: mountTinted, show: showTinted, layOut: () => {} },
 };
 

@@ -1,0 +1,133 @@
+"""Dynamic memory networks (Kumar et al. 2016): episodes over the facts of a story, each by a GRU that attention opens.
+
+    c_i = GRU(f_i, c_{i−1})                         facts in their order (section 2.1)
+    z(c, m, q) = [c∘q, c∘m, |c − q|, |c − m|]       how a fact is like the question and the memory (equation 5)
+    g_i = softmax_i(w · tanh(W z(c_i, m, q) + b))   how far it opens the gate (equation 6)
+    h_i = g_i GRU(c_i, h_{i−1}) + (1 − g_i) h_{i−1}   the episode, whose last state is e (equation 7)
+    m ← GRU(e, m)                                   the memory, which is q at first
+
+and the answer is softmax(V [m, q]). Three departures: the f_i are position encodings and not the states of a GRU over
+all words, z leaves out the three bare vectors and the two products by a matrix, and the gates share a softmax, all as
+Xiong et al. 2016 have it in DMN+.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.attention.normalisers import softmax
+from regard.base.recipe import Options
+from regard.models.stories.rows import (
+    Encoding,
+    Reading,
+    StoryNetwork,
+    StoryRows,
+    StoryWords,
+    Watched,
+    draw_members,
+    spread_positions,
+    weigh_words,
+)
+
+States = Float[Tensor, "member batch width"]
+Facts = Float[Tensor, "member batch slot width"]
+
+
+class DynamicMemoryOptions(Options):
+    """How a dynamic memory network is built."""
+
+    episodes: int = Field(3, ge=1, le=20, description="How often it goes through the facts before it answers.")
+    width: int = Field(80, ge=1, le=4096, description="Width of the vectors of words, facts and memories.")
+    encoding: Encoding = Field("position", description="How words make a sentence: weighed by position, or a bag.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of the vectors of facts and of what answers.")
+
+
+class DynamicMemory(StoryNetwork):
+    """Episodes over facts, each led by the memory that the one before left."""
+
+    def __init__(self, options: DynamicMemoryOptions, words: StoryWords, seeds: Sequence[int] = (0,)) -> None:
+        """One member for each of the `seeds`, with the same weights whether it is alone or in a stack."""
+        super().__init__(len(seeds), options.episodes)
+        self.options, self.words = options, words
+        members, width = len(seeds), options.width
+        self.table = nn.Parameter(torch.empty(members, words.known, width))
+        self.score_hidden = nn.Parameter(torch.empty(members, 4 * width, width))
+        self.score_bias = nn.Parameter(torch.empty(members, 1, width))
+        self.score_output = nn.Parameter(torch.empty(members, width, 1))
+        self.output = nn.Parameter(torch.empty(members, 2 * width, words.answers))
+        self.reader, self.episode, self.memory = (StackedGRU(members, width) for _ in range(3))
+        self.watched = Watched()
+        draw_members(list(self.parameters()), seeds)
+
+    def forward(self, rows: StoryRows) -> Reading:
+        is_fact, question = rows.is_fact, self._encode(rows.questions)
+        facts = self._read(self._drop(self._encode(rows.facts)), is_fact)
+        told = self.episode.project(facts)
+        memory, looks = question, []
+        for _ in range(self.options.episodes):
+            gates = self._look(facts, memory, question, is_fact)
+            state = torch.zeros_like(question)
+            for slot in range(facts.shape[2]):
+                gate = gates[:, :, slot, None]
+                state = torch.lerp(state, self.episode(told[:, :, slot], state), gate)
+            memory = self.memory(self.memory.project(state), memory)
+            looks.append(gates)
+        found_looks = torch.stack(looks, dim=2)
+        self.watched(found_looks, self)
+        return Reading(self._drop(torch.cat([memory, question], -1)) @ self.output, found_looks)
+
+    def _encode(self, sentences: Tensor) -> Tensor:
+        """The vectors of sentences (member, *place, width)."""
+        spread = spread_positions(self.table, self.options.encoding)
+        bags = weigh_words(sentences, self.words.known, self.options.encoding, spread.dtype)
+        return (bags.flatten(0, -2) @ spread).unflatten(1, bags.shape[:-1])
+
+    def _read(self, sentences: Facts, is_fact: Bool[Tensor, "batch slot"]) -> Facts:
+        """Facts in the light of those before them."""
+        told = self.reader.project(sentences)
+        state, states = torch.zeros_like(sentences[:, :, 0]), []
+        for slot in range(sentences.shape[2]):
+            state = torch.where(is_fact[:, slot, None], self.reader(told[:, :, slot], state), state)
+            states.append(state)
+        return torch.stack(states, dim=2)
+
+    def _look(
+        self, facts: Facts, memory: States, question: States, is_fact: Bool[Tensor, "batch slot"]
+    ) -> Float[Tensor, "member batch slot"]:
+        asked, known = question.unsqueeze(2), memory.unsqueeze(2)
+        likeness = torch.cat([facts * asked, facts * known, (facts - asked).abs(), (facts - known).abs()], -1)
+        hidden = (likeness.flatten(1, 2) @ self.score_hidden + self.score_bias).tanh()
+        return softmax((hidden @ self.score_output).view(facts.shape[:3]), is_fact)
+
+    def _drop(self, states: Tensor) -> Tensor:
+        return F.dropout(states, self.options.dropout, self.training)
+
+    def multiplications(self, facts: int, words: int) -> int:
+        width, episodes = self.options.width, self.options.episodes
+        gru, score = 6 * width * width, 4 * width * width + width
+        reading = facts * (words * width + gru)
+        return reading + episodes * (facts * (gru + score) + gru) + 2 * width * self.words.answers
+
+
+class StackedGRU(nn.Module):
+    """A gated recurrent unit (Cho et al. 2014) for each member, whose inputs are projected for all times at once."""
+
+    def __init__(self, members: int, width: int) -> None:
+        super().__init__()
+        self.inner = nn.Parameter(torch.empty(members, width, 3 * width))
+        self.outer = nn.Parameter(torch.empty(members, width, 3 * width))
+        self.bias = nn.Parameter(torch.empty(members, 1, 3 * width))
+
+    def project(self, inputs: Tensor) -> Tensor:
+        """What inputs (member, *place, width) add to the gates and to the candidate."""
+        return (inputs.flatten(1, -2) @ self.inner + self.bias).unflatten(1, inputs.shape[1:-1])
+
+    def forward(self, projected: Float[Tensor, "member batch gates"], state: States) -> States:
+        update, reset, candidate = projected.chunk(3, -1)
+        from_update, from_reset, from_candidate = (state @ self.outer).chunk(3, -1)
+        fresh = (candidate + (reset + from_reset).sigmoid() * from_candidate).tanh()
+        return torch.lerp(fresh, state, (update + from_update).sigmoid())

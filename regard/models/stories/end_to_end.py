@@ -1,0 +1,112 @@
+"""End-to-end memory networks (Sukhbaatar et al. 2015): hops through the facts of a story, then the answer.
+
+A hop looks at the memories m_i with the state u, and adds what it finds to it (equations 1 and 2):
+
+    p_i = softmax(u · m_i)      o = Σ_i p_i c_i      u ← u + o
+
+where m_i = Σ_j l_j ∘ A x_ij + T_A(i) and c_i is the same by C and T_C. The first u is Σ_j l_j ∘ B q_j, and the answer
+softmax(W (u + o)).
+
+- adjacent: A^(k+1) = C^k, B = A^1, Wᵀ = C^K, and the tables of times are shared in the same way
+- layer-wise: A and C are the same in all hops, and u ← H u + o
+
+The tables are multiplied by bags of words, all at once: that is one product of matrices for all hops and members.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.attention.normalisers import softmax
+from regard.base.recipe import Options
+from regard.models.stories.rows import (
+    Encoding,
+    Reading,
+    StoryNetwork,
+    StoryRows,
+    StoryWords,
+    Watched,
+    draw_members,
+    spread_positions,
+    weigh_words,
+)
+
+States = Float[Tensor, "member batch width"]
+Memories = Float[Tensor, "member batch slot width"]
+
+
+class MemoryOptions(Options):
+    """How an end-to-end memory network is built; the defaults are those of the paper for all tasks at once."""
+
+    hops: int = Field(3, ge=1, le=20, description="How often it looks through the facts before it answers.")
+    width: int = Field(50, ge=1, le=4096, description="Width of the vectors of words and facts.")
+    tying: Literal["adjacent", "layer-wise"] = Field(
+        "adjacent", description="Which embeddings hops share: the output of one is the input of the next, or all do."
+    )
+    encoding: Encoding = Field("position", description="How words make a sentence: weighed by position, or a bag.")
+    times: bool = Field(True, description="Whether facts have a learnt vector that says how long ago they were told.")
+
+
+class MemoryNetwork(StoryNetwork):
+    """Hops through memories of facts. While a member of it is `linear`, its hops have no softmax (linear start)."""
+
+    linear: Tensor
+
+    def __init__(self, options: MemoryOptions, words: StoryWords, seeds: Sequence[int] = (0,)) -> None:
+        """One member for each of the `seeds`, with the same weights whether it is alone or in a stack."""
+        super().__init__(len(seeds), options.hops)
+        self.options, self.words = options, words
+        adjacent, members, width = options.tying == "adjacent", len(seeds), options.width
+        # Adjacent tables are A^1, C^1, …, C^K; layer-wise ones are A, C, B, and a W of the answers alone.
+        tables = options.hops + 1 if adjacent else 3
+        self.tables = nn.Parameter(torch.empty(members, tables, words.known, width))
+        self.times = nn.Parameter(torch.empty(members, options.hops + 1 if adjacent else 2, words.slots, width))
+        self.carried = None if adjacent else nn.Parameter(torch.empty(members, width, width))
+        self.output = None if adjacent else nn.Parameter(torch.empty(members, words.answers, width))
+        self.watched = Watched()
+        self.register_buffer("linear", torch.zeros(members))
+        draw_members(list(self.parameters()), seeds)
+
+    def forward(self, rows: StoryRows) -> Reading:
+        memories, state = self._read(rows)
+        is_fact, looks = rows.is_fact, []
+        for hop in range(self.options.hops):
+            at = hop if self.carried is None else 0
+            weights = self._look(state, memories[:, at], is_fact)
+            found = (weights.unsqueeze(2) @ memories[:, at + 1]).squeeze(2)
+            state = found + (state if self.carried is None else state @ self.carried.transpose(1, 2))
+            looks.append(weights)
+        output = self.tables[:, -1, : self.words.answers] if self.output is None else self.output
+        found_looks = torch.stack(looks, dim=2)
+        self.watched(found_looks, self)
+        return Reading(state @ output.transpose(1, 2), found_looks)
+
+    def _read(self, rows: StoryRows) -> tuple[Float[Tensor, "member table batch slot width"], States]:
+        """The facts by every table that memories have, and the question."""
+        options = self.options
+        spread = spread_positions(self.tables, options.encoding)
+        facts, asked = (
+            weigh_words(each, self.words.known, options.encoding, spread.dtype) for each in (rows.facts, rows.questions)
+        )
+        of_memories = spread[:, : self.times.shape[1]]
+        if options.times:
+            told = (rows.times[..., None] == torch.arange(self.words.slots, device=rows.times.device)).to(facts.dtype)
+            facts, of_memories = torch.cat([facts, told], -1), torch.cat([of_memories, self.times], 2)
+        found = facts.flatten(0, 1) @ of_memories.flatten(0, 1)
+        memories = found.unflatten(0, of_memories.shape[:2]).unflatten(2, facts.shape[:2])
+        return memories, asked @ spread[:, 0 if options.tying == "adjacent" else 2]
+
+    def _look(
+        self, state: States, keys: Memories, is_fact: Bool[Tensor, "batch slot"]
+    ) -> Float[Tensor, "member batch slot"]:
+        scores = (keys @ state.unsqueeze(3)).squeeze(3)
+        plain = scores * is_fact
+        return torch.where(self.linear[:, None, None] > 0, plain, softmax(scores, is_fact))
+
+    def multiplications(self, facts: int, words: int) -> int:
+        width, hops = self.options.width, self.options.hops
+        return width * (facts * words * (hops + 1) + 2 * facts * hops + self.words.answers)

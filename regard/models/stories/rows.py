@@ -1,0 +1,131 @@
+"""Stories as networks read them, sentences as weighted bags of words, and what all these networks share.
+
+Several members, each with weights of its own, are trained side by side: every parameter has a leading axis `member`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard.attention.watch import is_watched, note
+
+Encoding = Literal["position", "bag"]
+DEVIATION = 0.1  # of all first weights, as Sukhbaatar et al. 2015 have it
+
+
+class StoryRows(NamedTuple):
+    """Some stories and questions by the numbers of their words, 0 for none; of each story the first `counts` are facts.
+
+    `times` says how long ago a fact was told: 0 is the last before the question.
+    """
+
+    facts: Int[Tensor, "batch slot word"]
+    times: Int[Tensor, "batch slot"]
+    counts: Int[Tensor, " batch"]
+    questions: Int[Tensor, "batch asked"]
+
+    @property
+    def is_fact(self) -> Bool[Tensor, "batch slot"]:
+        """Where there is a fact to look at."""
+        return torch.arange(self.facts.shape[1], device=self.counts.device) < self.counts[:, None]
+
+
+class StoryWords(NamedTuple):
+    """What a network is told of words: how many there are, that the first of them are answers, and how many facts."""
+
+    known: int
+    answers: int
+    slots: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What came of reading: logits of the answers, and what each hop looked at."""
+
+    logits: Float[Tensor, "member batch class"]
+    looks: Float[Tensor, "member batch hop slot"]
+
+
+class StoryNetwork(nn.Module):
+    """A stack of restarts. `train_errors` are how much each got wrong of its training data; the best answers."""
+
+    train_errors: Tensor
+
+    def __init__(self, members: int, hops: int) -> None:
+        super().__init__()
+        self.members, self.hops = members, hops
+        self.register_buffer("train_errors", torch.full((members,), 100.0))
+
+    @abstractmethod
+    def forward(self, rows: StoryRows) -> Reading:
+        """What comes of reading stories, for each member."""
+
+    @abstractmethod
+    def multiplications(self, facts: int, words: int) -> int:
+        """What an answer of one member takes, for a story of so many facts of so many words each."""
+
+    @property
+    def chosen(self) -> int:
+        """The restart with the lowest training error."""
+        return int(self.train_errors.argmin())
+
+
+class Watched(nn.Module):
+    """Where whoever is watching sees the hops of the chosen restart."""
+
+    looks_from, looks_at = "hops", "facts"
+
+    def forward(self, looks: Float[Tensor, "member batch hop slot"], network: StoryNetwork) -> None:
+        if is_watched(self):
+            note(self, self.looks_from, self.looks_at, looks[network.chosen].unsqueeze(1))
+
+
+def weigh_words(
+    sentences: Int[Tensor, "*place word"], words: int, encoding: Encoding, dtype: torch.dtype
+) -> Float[Tensor, "*place channel_word"]:
+    """How much each of `words` counts in a sentence: as often as it stands there, or by its positions too.
+
+    Position encoding (Sukhbaatar et al. 2015, section 4.1) multiplies the word j of J, in dimension k of d, by
+
+        l_kj = (1 − j/J) − (k/d) (1 − 2j/J)
+
+    which is a weight that has nothing to do with k, and k/d times another: two bags of words, side by side. The vector
+    of a sentence is then their product with the embedding and with `spread_positions` of it.
+    """
+    is_word = sentences > 0
+    if encoding == "bag":
+        return _bag(sentences, is_word.to(dtype), words)
+    count = is_word.sum(-1, keepdim=True).clamp_min(1)
+    done = is_word.cumsum(-1).to(dtype) / count
+    weights = (1 - done) * is_word, (2 * done - 1) * is_word
+    return torch.cat([_bag(sentences, each, words) for each in weights], -1)
+
+
+def spread_positions(
+    table: Float[Tensor, "*stack word width"], encoding: Encoding
+) -> Float[Tensor, "*stack channel_word width"]:
+    """An embedding for the bags of `weigh_words`: once as it is and once times k/d, which is nothing for plain bags."""
+    if encoding == "bag":
+        return table
+    width = table.shape[-1]
+    shares = torch.arange(1, width + 1, device=table.device, dtype=table.dtype) / width
+    return torch.cat([table, table * shares], dim=-2)
+
+
+def _bag(sentences: Tensor, weights: Tensor, words: int) -> Tensor:
+    bags = weights.new_zeros(*sentences.shape[:-1], words + 1).scatter_add(-1, sentences.long(), weights)
+    return bags[..., 1:]  # the empty word counts for nothing
+
+
+def draw_members(parameters: Sequence[nn.Parameter], seeds: Sequence[int]) -> None:
+    """Fill parameters with small random numbers, of each member as if it were alone."""
+    with torch.no_grad():
+        for member, seed in enumerate(seeds):
+            generator = torch.Generator().manual_seed(seed)
+            for parameter in parameters:
+                parameter[member].normal_(0.0, DEVIATION, generator=generator)

@@ -1,0 +1,74 @@
+"""What a recipe for answers to questions about stories says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import TextRecipe
+from regard.data.stories.options import StoryData
+from regard.training.options import OptimizerOptions, ScheduleName, TrainingOptions
+
+
+class AnsweringOptimizer(OptimizerOptions):
+    """The optimiser, by default as Sukhbaatar et al. 2015 have it.
+
+    They sum a loss over the 32 questions of a batch and we take its mean: their rate of 0.01 is ours of 0.32, and their
+    largest norm of 40 is ours of 1.25.
+    """
+
+    kind: Literal["adam", "adamw", "sgd", "adagrad", "rmsprop", "asgd"] = Field(
+        default="sgd", description="The optimiser: gradient descent without momentum, or another of torch's."
+    )
+    learning_rate: float = Field(default=0.32, gt=0, le=1000, description="The highest learning rate, after warm-up.")
+    schedule: ScheduleName = Field(default="stairs", description="How the learning rate falls after warm-up.")
+    warmup: int = Field(default=0, ge=0, description="Steps in which the learning rate rises from zero.")
+    clip: float = Field(default=1.25, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
+
+
+class AnsweringTraining(TrainingOptions):
+    """How answers to questions are learnt."""
+
+    batch: int = Field(default=32, ge=1, le=2**16, description="Questions in a batch.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
+    )
+    optimizer: AnsweringOptimizer = Field(default_factory=AnsweringOptimizer, description="The optimiser.")
+    members: int = Field(
+        default=1,
+        ge=1,
+        le=1000,
+        description="Restarts side by side, the first with the recipe's seed, each further one with the next; "
+        "the one with the lowest training error answers.",
+    )
+    empty_memories: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="While it learns, up to so many empty memories for each fact are put at drawn places of a story.",
+    )
+    linear_start: int = Field(
+        default=0,
+        ge=0,
+        description="Hops have no softmax at first: each restart until its validation loss stops falling, and for so "
+        "many steps at most; at half the learning rate.",
+    )
+    supervise_hops: float = Field(
+        default=0.0,
+        ge=0,
+        le=100,
+        description="Weight of a loss by which each hop learns to look at the supporting fact of its number.",
+    )
+
+
+class AnsweringRecipe(TextRecipe):
+    """All that decides a model that answers questions about stories: family, data, model and training."""
+
+    data: StoryData = Field(description="The stories.")
+    model: Any = Field(description="What the model is built like.")
+    training: AnsweringTraining = Field(default_factory=AnsweringTraining, description="How it is trained.")
+
+    @model_validator(mode="after")
+    def _check_start(self) -> "AnsweringRecipe":
+        if self.training.linear_start and not hasattr(self.model, "hops"):
+            raise ValueError(f"training.linear_start is for hops without gates, and a {self.family} has gates")
+        return self

@@ -1,0 +1,200 @@
+"""Answering questions: stories for batches, a class for an answer, and hops through facts for what was looked at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from regard.base.faults import TextFault
+from regard.base.progress import Progress, Remark
+from regard.data.stories.prepare import (
+    PreparedStories,
+    StoryVocabulary,
+    check_stories_there,
+    cut_questions,
+    open_vocabulary,
+    prepare_stories,
+)
+from regard.data.stories.reading import Question, words_in
+from regard.data.stories.telling import Told, read_told
+from regard.families import network_class
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.models.stories.end_to_end import MemoryNetwork
+from regard.models.stories.rows import StoryNetwork, StoryWords
+from regard.protocols import Loss, Measure, StoryAnswer, Tally, mean
+from regard.tasks.answering.batches import PlacedStories, StoryBatch, unanswered
+from regard.tasks.answering.measures import MEASURES, measures_of, nats_of, nats_of_hops
+from regard.tasks.answering.options import AnsweringRecipe, AnsweringTraining
+from regard.viewing.sides import Facts, Side, Steps
+
+HIGHEST = 1e30  # stands for the lowest loss before there is one; a model folder holds finite numbers alone
+
+
+class Answering(nn.Module):
+    """A network that reads stories, its words and answers, and how it learns them, restarts of it side by side."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = MEASURES
+    unit = "questions"
+    lowest: Tensor
+
+    def __init__(self, model: StoryNetwork, vocabulary: StoryVocabulary, training: AnsweringTraining) -> None:
+        super().__init__()
+        self.model, self.vocabulary, self.training_options = model, vocabulary, training
+        self.members = training.members
+        self.register_buffer("lowest", torch.full((self.members,), HIGHEST))  # validation loss in the linear start
+        if isinstance(model, MemoryNetwork) and training.linear_start:
+            model.linear.fill_(1.0)
+        self._prepared: PreparedStories | None = None
+        self._placed: dict[str, PlacedStories] = {}
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: AnsweringRecipe, device: torch.device, folder: Path | None) -> None:
+        check_stories_there(recipe.data, folder)
+        with ShapesOnly():  # before the stories are read, for as few words as there may be
+            seeds = range(recipe.training.members)
+            refuse_too_large(network_class(recipe)(recipe.model, StoryWords(2, 2, recipe.data.facts), seeds))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: AnsweringRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedStories:
+        return prepare_stories(recipe.data, folder, progress, start)
+
+    @classmethod
+    def build(cls, recipe: AnsweringRecipe, files: Mapping[str, bytes]) -> "Answering":
+        vocabulary, training = open_vocabulary(files), recipe.training
+        words = StoryWords(len(vocabulary.names), len(vocabulary.classes), vocabulary.slots)
+        seeds = range(recipe.seed, recipe.seed + training.members)
+        return cls(network_class(recipe)(recipe.model, words, seeds), vocabulary, training)
+
+    def learn_from(self, prepared: PreparedStories, recipe: AnsweringRecipe) -> None:
+        self._prepared, self._placed = prepared, {}
+
+    def outline(self, recipe: AnsweringRecipe) -> list[str]:
+        last = recipe.seed + self.members - 1
+        return [f"{self.members} restarts side by side, seeds {recipe.seed} to {last}"] if self.members > 1 else []
+
+    # What the trainer and the evaluator ask for
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[StoryBatch]:
+        stories, options = self._stories(split), self.training_options
+        if split != "train":
+            return stories.in_order(start)
+        return stories.shuffled(options.batch, options.empty_memories, (seed, epoch), start)
+
+    def _stories(self, split: str) -> PlacedStories:
+        if self._prepared is None:
+            raise RuntimeError("a task of answering has batches only once it learns from stories")
+        if split not in self._placed or self._placed[split].device != self.device:
+            self._placed[split] = PlacedStories(self._prepared.splits[split], self.vocabulary.slots, self.device)
+        return self._placed[split]
+
+    def loss(self, batch: StoryBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """Cross-entropy summed over the questions and restarts, and that of hops which are told where to look.
+
+        A restart without softmaxes learns at half the rate, by half the gradient; its loss is shown as it is.
+        """
+        reading = self.model(batch.stories)
+        nats = nats_of(reading.logits, batch.labels).sum(-1)
+        learnt, tallies = nats, {}
+        if weight := self.training_options.supervise_hops:
+            of_hops = nats_of_hops(reading.looks, batch.support).sum(-1)
+            learnt = nats + weight * of_hops
+            total, count = of_hops.detach().sum(), float(self.members * batch.rows)
+            tallies = {"hops": Tally((total, count), mean)}
+        if isinstance(self.model, MemoryNetwork):
+            learnt = learnt * (1 - self.model.linear / 2)
+        learnt = learnt.sum()
+        return Loss(nats.detach().sum() + learnt - learnt.detach(), batch.rows, tallies)
+
+    @torch.no_grad()
+    def adapt(self, step: int, measures: Mapping[str, Measure]) -> None:
+        """Put softmaxes back where the validation loss falls no more, and find which restart has learnt best."""
+        if isinstance(self.model, MemoryNetwork) and self.training_options.linear_start:
+            losses = self.lowest.new_tensor(measures["loss"].members)
+            goes_on = (losses < self.lowest) & (step < self.training_options.linear_start)
+            self.model.linear.mul_(goes_on)
+            self.lowest.copy_(torch.minimum(losses, self.lowest))
+        wrong = torch.zeros_like(self.model.train_errors)
+        for batch in self._stories("train").in_order(0):
+            wrong += (self.model(batch.stories).logits.argmax(-1) != batch.labels).sum(-1)
+        self.model.train_errors.copy_(100 * wrong / len(self._stories("train")))
+
+    @torch.no_grad()
+    def measure(self, batch: StoryBatch) -> dict[str, Measure]:
+        return measures_of(self.model(batch.stories), batch, self.model.chosen)
+
+    @torch.no_grad()
+    def measure_parts(self, batch: StoryBatch) -> dict[str, dict[str, Measure]]:
+        """The measures of each file of stories."""
+        assert self._prepared is not None
+        names = self._prepared.parts
+        return {names[part]: self.measure(batch.where(batch.parts == part)) for part in np.unique(batch.parts)}
+
+    # What people see
+
+    def read(self, inputs: Sequence[Any]) -> StoryBatch:
+        """Stories as people tell them, each of which ends with a question; unknown words are refused."""
+        told = [read_told(str(each), number) for number, each in enumerate(inputs)]
+        for number, each in enumerate(told):
+            self._refuse_unknown(each, number)
+        questions = [Question(each.facts, each.question, "", (), 0) for each in told]
+        stories = cut_questions(questions, [0] * len(told), self.vocabulary)
+        return unanswered(stories, self.vocabulary.slots, self.device, told)
+
+    def _refuse_unknown(self, told: Told, number: int) -> None:
+        known = set(self.vocabulary.words)
+        for line in (*told.facts, told.question):
+            if unknown := next((word for word in words_in(line) if word not in known), None):
+                near = get_close_matches(unknown, self.vocabulary.words, 1)
+                meant = f"did you mean '{near[0]}'?" if near else f"it knows {len(known)} words."
+                raise TextFault(number, f"the model does not know the word '{unknown[:60]}' of '{line[:60]}'; {meant}")
+
+    @torch.no_grad()
+    def answers(self, batch: StoryBatch) -> list[StoryAnswer]:
+        """The most probable answer to each question, by the restart that was chosen."""
+        rows = self.model(batch.stories).logits[self.model.chosen].float().softmax(-1).tolist()
+        named = [dict(zip(self.vocabulary.classes, row, strict=True)) for row in rows]
+        best = [max(row, key=row.__getitem__) for row in named]
+        return [
+            StoryAnswer(name, row[name], row, forgotten)
+            for name, row, forgotten in zip(best, named, batch.forgotten, strict=True)
+        ]
+
+    def sides(self, batch: StoryBatch, outputs: Sequence[StoryAnswer]) -> dict[str, Side]:
+        told, forgotten = batch.told[0], batch.forgotten[0]
+        hops = [f"hop {number}" for number in range(1, self.model.hops + 1)]
+        return {"hops": Steps(hops), "facts": Facts(told.facts[forgotten:], told.question, told.facts[:forgotten])}
+
+    def quote(self, batch: StoryBatch) -> str:
+        words = [self.vocabulary.names[number - 1] for number in batch.stories.questions[0].tolist() if number]
+        label = int(batch.labels[0])
+        return f"'{' '.join(words)}', answered '{self.vocabulary.classes[label] if label >= 0 else 'otherwise'}'"
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "words": len(self.vocabulary.words),
+            "answers": len(self.vocabulary.classes),
+            "facts": self.vocabulary.slots,
+            "hops": self.model.hops,
+            "members": self.members,
+        }
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What an answer costs to a question about `size` facts of ten words."""
+        return {"multiplications": self.model.multiplications(size, 10)}
