@@ -74,7 +74,7 @@ class _Tree(NamedTuple):
 def fits(options: DecodingOptions, demands: Demands) -> bool:
     """Whether a search is a plain beam, without rules but the limits of length."""
     usual = DecodingOptions()
-    ruling = ("coverage_penalty", "nested", "groups", "shortest", "repetition_penalty", "unrepeated")
+    ruling = ("coverage_penalty", "ctc", "nested", "groups", "shortest", "repetition_penalty", "unrepeated")
     free = not (demands.prefixes or demands.required or demands.forbidden) and demands.allowed is None
     return free and all(getattr(options, name) == getattr(usual, name) for name in ruling)
 

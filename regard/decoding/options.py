@@ -55,6 +55,12 @@ class DecodingOptions(Options):
     coverage_penalty: float = Field(
         default=0.0, ge=0, description="Beta of Wu et al. 2016: what it costs to leave source tokens out of sight."
     )
+    ctc: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="How much CTC counts beside the decoder, of a translator that was learnt with model.ctc; 1: alone.",
+    )
     stop: Literal["settled", "first", "exhaustive"] = Field(
         default="settled",
         description=(

@@ -14,6 +14,7 @@ def first_unsupported(options: DecodingOptions) -> str | None:
     """The first option that asks for more than a plain beam, or nothing."""
     impossible = {
         "coverage_penalty": options.coverage_penalty > 0,
+        "ctc": options.ctc > 0,
         "nested": options.nested,
         "groups": options.groups > 1,
         "shortest": options.shortest > 0,

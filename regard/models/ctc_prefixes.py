@@ -76,8 +76,8 @@ def _first_said(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes) -
     return torch.where(again, by_blank, either) + labels
 
 
-def extend(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes, labels: Int[Tensor, " row"]) -> Prefixes:
-    """The prefixes with one more label each.
+def extend(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes, symbols: Int[Tensor, " row"]) -> Prefixes:
+    """The prefixes with one more label each; a blank adds none.
 
         by_label[t] = y^t_k · (by_label[t−1] + φ[t−1])      φ: what may stand before a new k
         by_blank[t] = y^t_blank · (by_blank[t−1] + by_label[t−1])
@@ -85,11 +85,17 @@ def extend(frames: Float[Tensor, "row frame symbol"], prefixes: Prefixes, labels
     Both run over all frames at once, as sums of what entered at each time and stayed since.
     """
     either = torch.logaddexp(prefixes.by_label, prefixes.by_blank)
-    before = torch.where((labels == prefixes.last)[:, None], prefixes.by_blank, either)
-    own = frames.gather(2, labels[:, None, None].expand(-1, frames.shape[1], 1)).squeeze(2).double()
+    before = torch.where((symbols == prefixes.last)[:, None], prefixes.by_blank, either)
+    own = frames.gather(2, symbols[:, None, None].expand(-1, frames.shape[1], 1)).squeeze(2).double()
     whole = torch.logsumexp(before[:, :-1] + own, dim=1)
     by_label = _enter_and_stay(before, own)
-    return Prefixes(by_label, _enter_and_stay(by_label, frames[..., -1].double()), whole, labels)
+    longer = Prefixes(by_label, _enter_and_stay(by_label, frames[..., -1].double()), whole, symbols)
+    labels = symbols < frames.shape[-1] - 1
+    return Prefixes(*(_choose(labels, *pair) for pair in zip(longer, prefixes, strict=True)))
+
+
+def _choose(where: Bool[Tensor, " row"], one: Tensor, other: Tensor) -> Tensor:
+    return torch.where(where.view(-1, *[1] * (one.dim() - 1)), one, other)
 
 
 def _enter_and_stay(

@@ -10,7 +10,7 @@ for a letter may stand for two sounds.
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
@@ -126,8 +126,7 @@ class CTCText(nn.Module):
         frames, lengths = (each.repeat_interleave(copies, 0) for each in memory)
         following, starts = [], []
         for labels in target.unbind(1):
-            written = extend(frames, past, labels)
-            past = Prefixes(*(_choose(labels < self.blank, *each) for each in zip(written, past, strict=True)))
+            past = extend(frames, past, labels)
             tokens, end = next_labels(frames, past)
             following.append(torch.cat([tokens, end[:, None]], dim=1))
             if is_watched():
@@ -166,10 +165,6 @@ class CTCText(nn.Module):
         total = length * matrices + looking
         weights = blocks * self.options.heads * length**2
         return {"multiplications": total, "attention_share": looking / total, "weights": weights}
-
-
-def _choose(where: Bool[Tensor, " row"], one: Tensor, other: Tensor) -> Tensor:
-    return torch.where(where.view(-1, *[1] * (one.dim() - 1)), one, other)
 
 
 class _Recurrent(nn.Module):

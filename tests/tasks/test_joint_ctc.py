@@ -9,8 +9,13 @@ from torch.testing import assert_close
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.decoding.beam import beam_search
+from regard.decoding.options import DecodingOptions
+from regard.decoding.output import Demands
 from regard.families import FAMILIES
 from regard.models.ctc_head import ctc_loss
+from regard.tasks.translation.forcing import force_batch, forced_scores
+from regard.tasks.translation.joining import Joining
 from regard.tasks.translation.objectives import objective_for
 from regard.tasks.translation.task import Translation
 
@@ -57,3 +62,28 @@ def test_what_makes_no_frames_or_another_loss_is_refused() -> None:
     ):
         with pytest.raises(Fault, match=words):
             build(family, **model)
+
+
+@pytest.mark.parametrize("family", TABLES)
+@torch.no_grad()
+def test_a_search_adds_what_both_say_of_an_output(family: str) -> None:
+    task = build(family, ctc=0.25).eval()
+    task.model.ctc_head.out.bias.data.view(2, -1)[:, task.end] = -1e4  # else a frame may end an output too
+    batch, options = task.read(["ab", "abcde"]), DecodingOptions(beam=3, length_penalty_kind="none")
+    limits = torch.tensor([4, 4])
+    for weight in (0.4, 1.0):
+        found = beam_search(Joining(task, weight), batch, limits, options, Demands())
+        outputs = [own[0].tokens for own in found]
+        pairs = force_batch(task, ["ab", "abcde"], outputs)
+        (frames,) = task.model.read(pairs.source, pairs.source_lengths).frames
+        lengths = torch.tensor([len(output) for output in outputs])
+        for row, own in enumerate(found):
+            labels = pairs.target[row : row + 1], lengths[row : row + 1]
+            by_ctc = -ctc_loss(frames[row : row + 1], 2 * pairs.source_lengths[row : row + 1], *labels)
+            expected = weight * by_ctc + (1 - weight) * forced_scores(task, pairs)[row]
+            assert own[0].score == pytest.approx(expected.item(), abs=1e-4)
+
+
+def test_a_search_asks_ctc_only_of_models_that_have_it() -> None:
+    with pytest.raises(Fault, match=r"no CTC head beside a decoder, which is learnt by model\.ctc; set ctc to 0"):
+        Joining(build("transformer"), 0.3)

@@ -88,8 +88,15 @@ class CTCTranslation(Translation):
         """The log-probabilities of what follows each token, and the state behind the last."""
         labels = tokens.masked_fill(tokens == self.begin, self.model.blank)
         following, past = self.model.write(labels, state.sentence, state.row)
-        found = following[..., :-1]
-        # No frame should say the token of the end; one that does ends the output like the end of all frames.
-        end = torch.logaddexp(found[..., self.end], following[..., -1])
-        found = found.index_copy(2, torch.tensor([self.end], device=found.device), end[..., None])
-        return found, State(state.sentence, past)
+        return with_end(following[..., :-1], following[..., -1], self.end), State(state.sentence, past)
+
+
+def with_end(
+    labels: Float[Tensor, "*place token"], end: Float[Tensor, "*place"], token: int
+) -> Float[Tensor, "*place token"]:
+    """The log-probabilities of all tokens, of which one stands for the end.
+
+    No frame should say that one; if one does, it ends the output like the end of all frames, so that all sum to one.
+    """
+    other = torch.arange(labels.shape[-1], device=labels.device) != token
+    return torch.where(other, labels, torch.logaddexp(labels[..., token], end)[..., None])

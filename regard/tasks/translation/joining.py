@@ -1,0 +1,50 @@
+"""A translator whose decoder and whose CTC head write together, where it has learnt with both.
+
+    log p(k | l, x) = λ · log p_CTC(k | l, x) + (1 − λ) · log p_attention(k | l, x)
+
+(Watanabe et al. 2017, equation 15, one pass), not normalised. With λ = 1 the decoder has no say.
+"""
+
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.base.faults import Fault
+from regard.models.ctc_prefixes import empty_prefixes, extend, next_labels
+from regard.protocols import State
+from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.covering import Covering
+from regard.tasks.translation.ctc_task import with_end
+from regard.tasks.translation.task import Translation
+
+
+class Joining:
+    """The same translator, Stepwise too; a row also remembers the paths of its prefix.
+
+    `writer` is the translator itself, or what keeps account of its looks.
+    """
+
+    def __init__(self, writer: Translation | Covering, weight: float) -> None:
+        task = writer.task if isinstance(writer, Covering) else writer
+        if getattr(task.model, "ctc_head", None) is None or not hasattr(task.model.options, "ctc"):
+            raise Fault("This model has no CTC head beside a decoder, which is learnt by model.ctc; set ctc to 0.")
+        self.writer, self.weight = writer, weight
+        self.begin, self.end = writer.begin, writer.end
+
+    def start(self, batch: PairBatch) -> State:
+        state = self.writer.start(batch)
+        return State(state.sentence, (state.row, empty_prefixes(state.sentence.frames[0])))
+
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Tensor, State]:
+        row, prefixes = state.row
+        own, after = self.writer.step(tokens, State(state.sentence, row))
+        (frames,) = state.sentence.frames
+        frames = frames.repeat_interleave(len(tokens) // len(frames), 0)  # the rows of a beam share what was read
+        prefixes = extend(frames, prefixes, tokens.masked_fill(tokens == self.begin, frames.shape[-1] - 1))
+        by_ctc = with_end(*next_labels(frames, prefixes), self.end).to(own.dtype)
+        return self.weight * by_ctc + (1 - self.weight) * own, State(after.sentence, (after.row, prefixes))
+
+    def coverage(self, state: State) -> Tensor:
+        """That of the writer, where it keeps account."""
+        if not isinstance(self.writer, Covering):
+            raise Fault("This model keeps no account of its attention as it writes; set coverage_penalty to 0.")
+        return self.writer.coverage(State(state.sentence, state.row[0]))
