@@ -59,7 +59,7 @@ FAMILIES: dict[str, Family] = {
         summary="an encoder of text whose frames say the output without a decoder, aligned from left to right",
         paper="Graves et al. 2006, Connectionist Temporal Classification",
         tasks=("translation",),
-        module="regard.models.ctc_text",
+        module="regard.models.ctc.text",
         model="CTCText",
         options="CTCTextOptions",
     ),

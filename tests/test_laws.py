@@ -19,8 +19,8 @@ from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.families import FAMILIES
 from regard.models.copying import Copying, can_copy
-from regard.models.ctc_head import Alignment
-from regard.models.ctc_text import CTCTextOptions
+from regard.models.ctc.head import Alignment
+from regard.models.ctc.text import CTCTextOptions
 from regard.protocols import map_tree
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying_task import CopyingTranslation

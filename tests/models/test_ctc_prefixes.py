@@ -6,8 +6,9 @@ import math
 import torch
 from torch import Tensor
 
-from regard.models.ctc_head import ctc_loss
-from regard.models.ctc_prefixes import Prefixes, empty_prefixes, extend, next_labels, only_real_frames
+from regard.models.ctc.head import ctc_loss
+from regard.models.ctc.paths import log_likelihood
+from regard.models.ctc.prefixes import Prefixes, empty_prefixes, extend, next_labels, only_real_frames
 
 LABELS = 2  # the blank is the symbol behind them
 
@@ -63,6 +64,13 @@ def test_step_by_step_is_the_sum_over_all_paths() -> None:
             whole = sum(each for other, each in every.items() if other[: len(wanted)] == wanted)
             assert math.isclose(float(prefixes.whole), math.log(whole), rel_tol=1e-9, abs_tol=1e-9)
             assert math.isclose(score + float(next_labels(frames, prefixes)[1]), math.log(probability), rel_tol=1e-9)
+
+
+def test_the_score_of_a_prefix_that_ends_is_its_likelihood() -> None:
+    frames, labels = frames_of(9, 9), torch.tensor([[0, 0, 1, 0]])
+    prefixes = after(frames, (0, 0, 1, 0))
+    found = prefixes.whole + next_labels(frames, prefixes)[1]
+    torch.testing.assert_close(found, log_likelihood(frames, torch.tensor([9]), labels, torch.tensor([4])))
 
 
 def test_what_may_follow_sums_to_one() -> None:

@@ -13,7 +13,7 @@ from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions
 from regard.decoding.output import Demands
 from regard.families import FAMILIES
-from regard.models.ctc_head import ctc_loss
+from regard.models.ctc.head import ctc_loss
 from regard.tasks.translation.forcing import force_batch, forced_scores
 from regard.tasks.translation.joining import Joining
 from regard.tasks.translation.objectives import objective_for

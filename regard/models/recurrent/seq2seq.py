@@ -19,7 +19,7 @@ from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Covered, Positive, named_score
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
 from regard.models.copying import Copying, CopyOptions, Pointed
-from regard.models.ctc_head import CTCHead, CTCOptions
+from regard.models.ctc.head import CTCHead, CTCOptions
 from regard.models.parts import Embedding
 from regard.models.recurrent.decoders import Bahdanau, Bottleneck, Luong, Parts, RecurrentMemory, Writing, unseen
 from regard.models.recurrent.layers import Hidden, Stack

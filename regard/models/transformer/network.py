@@ -19,7 +19,7 @@ from regard.attention.positions import Learned, Sinusoidal, Unplaced
 from regard.base.faults import Fault
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.copying import Copying, CopyOptions, Pointed, Pointer
-from regard.models.ctc_head import CTCHead, CTCOptions
+from regard.models.ctc.head import CTCHead, CTCOptions
 from regard.models.parts import Embedding, FeedForward, Residual
 from regard.models.presets import with_preset
 

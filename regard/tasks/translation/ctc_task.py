@@ -1,6 +1,6 @@
 """Translation by CTC alone: no decoder, and yet written token by token, so that searches need not know it.
 
-What follows a prefix comes from the sum over all paths (`regard/models/ctc_prefixes.py`), so a beam of n keeps the n
+What follows a prefix comes from the sum over all paths (`regard/models/ctc/prefixes.py`), so a beam of n keeps the n
 most probable prefixes, the score of an output is log p(l | x), and perplexities compare with those of all translators.
 """
 
@@ -13,8 +13,8 @@ from torch import Tensor
 from regard.base.faults import Fault
 from regard.data.corpora.prepared import PreparedPairs
 from regard.data.tokenisers.tokeniser import Tokeniser
-from regard.models.ctc_head import ctc_loss
-from regard.models.ctc_text import CTCText
+from regard.models.ctc.head import ctc_loss
+from regard.models.ctc.text import CTCText
 from regard.protocols import Loss, State
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.options import TranslationRecipe

@@ -9,7 +9,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.base.faults import Fault
-from regard.models.ctc_prefixes import empty_prefixes, extend, next_labels
+from regard.models.ctc.prefixes import empty_prefixes, extend, next_labels
 from regard.protocols import State
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.covering import Covering

@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.base.recipe import Options
 from regard.models.copying import can_copy
 from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
-from regard.models.ctc_head import CTCOptions, ctc_loss
+from regard.models.ctc.head import CTCOptions, ctc_loss
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.protocols import Loss, Tally, mean
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork

@@ -23,7 +23,7 @@ from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.hardware.precision import check_cell
 from regard.models.copying import can_copy
-from regard.models.ctc_text import CTCTextOptions
+from regard.models.ctc.text import CTCTextOptions
 from regard.models.freezing import check_parts, freeze
 from regard.models.recurrent.hred import TURNS, Hred
 from regard.models.shapes import ShapesOnly, refuse_too_large

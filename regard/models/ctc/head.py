@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from regard.attention import note
 from regard.base.recipe import Options
-from regard.models.ctc_prefixes import only_real_frames
+from regard.models.ctc.prefixes import only_real_frames
 
 
 class CTCOptions(Options):

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from regard.attention import Lengths, is_watched
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
-from regard.models.ctc_head import Alignment, CTCHead
-from regard.models.ctc_prefixes import Prefixes, empty_prefixes, extend, next_labels, next_starts
+from regard.models.ctc.head import Alignment, CTCHead
+from regard.models.ctc.prefixes import Prefixes, empty_prefixes, extend, next_labels, next_starts
 from regard.models.parts import Embedding
 from regard.models.recurrent.layers import Stack
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
