@@ -1,8 +1,10 @@
-"""What comes of reading: answers, tags, vectors, and what would be answered on the way."""
+"""What comes of reading: answers, tags, vectors, sounds, and what would be answered on the way."""
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -61,6 +63,34 @@ class Tags:
         titles = [f"{tag}, {share:.1%} probable" for tag, share in zip(self.answers, self.probabilities, strict=True)]
         tagged = [f"{word}/{tag}" for word, tag in zip(self.words, self.answers, strict=True)]
         return tinted(tagged, [0.6 * share for share in self.probabilities], titles)
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A sound that says a text: its samples from −1 to 1, who speaks, and whether it ended or had to be cut."""
+
+    text: str
+    speaker: str
+    samples: np.ndarray
+    rate: int  # samples in a second
+    ended: bool
+
+    @property
+    def seconds(self) -> float:
+        return len(self.samples) / self.rate
+
+    def as_wav(self) -> bytes:
+        """The content of a wav file."""
+        from regard.data.sounds.files import sound_file  # which a library for sounds comes with
+
+        return sound_file(self.samples, self.rate)
+
+    def __repr__(self) -> str:
+        return f"Spoken({self.text!r}, by {self.speaker!r}, {self.seconds:.2f} s)"
+
+    def _repr_html_(self) -> str:
+        player = f'<audio controls src="data:audio/wav;base64,{b64encode(self.as_wav()).decode()}"></audio>'
+        return paragraph(f"{self.text}, said by {self.speaker}") + player
 
 
 @dataclass(frozen=True)

@@ -224,6 +224,14 @@ FAMILIES: dict[str, Family] = {
         model="GPT",
         options="GPTOptions",
     ),
+    "tacotron": Family(
+        summary="symbols become frames of sound, some in each step, by a decoder that looks along the symbols",
+        paper="Wang et al. 2017, Tacotron; Shen et al. 2018, Tacotron 2; Griffin and Lim 1984",
+        tasks=("speaking",),
+        module="regard.models.tacotron",
+        model="Tacotron",
+        options="TacotronOptions",
+    ),
     "ngram": Family(
         summary="counts of words in a row, with interpolated modified Kneser–Ney, back-off or add-k",
         paper="Chen and Goodman 1998; Heafield et al. 2013",

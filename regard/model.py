@@ -14,12 +14,14 @@ from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Answer, Describes, OwnWeights, Tags, TextVectors
+from regard.protocols import Answer, Describes, OwnWeights, Spoken, Tags, TextVectors
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.training.snapshot import load_weights, named_weights
 from regard.verbs.answer import answer_each
 from regard.verbs.embed.embedding import embed_each
+from regard.verbs.requests.speak import SpeakRequest
+from regard.verbs.speak import speak_each
 from regard.verbs.table import has, needs, verbs_of
 from regard.verbs.tagging import TagSearch
 
@@ -119,6 +121,19 @@ class Model:
         if isinstance(texts, str):
             raise TypeError("embed takes a list of texts; write embed([text])")
         return Results(embed_each(self.task, texts, layer))
+
+    def speak(
+        self, texts: Sequence[str], speaker: str | None = None, *, seconds: float | None = None, rounds: int = 60
+    ) -> list[Spoken]:
+        """A sound in which `speaker` says each text, or the first that it knows; a notebook plays it.
+
+        One that has not ended after so many seconds is cut; `rounds` are Griffin and Lim's, for the phases.
+        """
+        needs(self.recipe, "speak")
+        if isinstance(texts, str):
+            raise TypeError("speak takes a list of texts; write speak([text])")
+        given = {"text": list(texts), "speaker": speaker, "seconds": seconds, "rounds": rounds}
+        return Results(speak_each(self.task, SpeakRequest.read(given)))
 
     def look(
         self,

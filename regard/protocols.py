@@ -14,6 +14,7 @@ from torch import Tensor
 
 from regard.answers import Answer as Answer
 from regard.answers import Followed as Followed
+from regard.answers import Spoken as Spoken
 from regard.answers import StoryAnswer as StoryAnswer
 from regard.answers import Tags as Tags
 from regard.answers import TextVectors as TextVectors
@@ -271,6 +272,16 @@ class Answers(Protocol):
     """Gives one answer per example, or one for each word of it."""
 
     def answers(self, batch: Any) -> Sequence[Answer | Tags]: ...
+
+
+@runtime_checkable
+class Speaks(Protocol):
+    """Speaks each text of a batch; one that has not ended after so many seconds is cut.
+
+    The more `rounds` phases are looked for, the nearer the sound comes to what was meant.
+    """
+
+    def speak(self, batch: Any, seconds: float | None, rounds: int) -> list[Spoken]: ...
 
 
 @runtime_checkable

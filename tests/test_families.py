@@ -37,6 +37,7 @@ VERBS = {
     "bert": "train evaluate answer embed look heads info compare average serve",
     "rnnlm": "train evaluate generate info compare average serve",
     "gpt": "train evaluate generate embed look heads info compare average serve",
+    "tacotron": "train evaluate speak look info compare average serve",
     "ngram": "train evaluate generate info compare serve",
     "bilm": "train evaluate embed info compare average serve",
     "word2vec": "train evaluate embed neighbours analogy info compare serve",

@@ -13,6 +13,7 @@ from labelled_files import write_labelled
 from picture_files import flags, write_set
 from small import write_corpus
 from small_graph import small_recipe
+from sound_files import write_tones
 from story_files import write_stories
 from tagged_files import CHUNKS, write_tagged
 
@@ -194,6 +195,23 @@ def _stories(training: Mapping[str, Any], **model: Any) -> Callable[[Path], dict
     return table
 
 
+def _spoken_sounds(folder: Path) -> dict[str, Any]:
+    tones = {"recordings": str(write_tones(folder / "tones"))}
+    strings = {"shortest": 1, "longest": 2, "gap": [0.02, 0.03], "noise": [60.0, 60.0], "train": 16, "measured": 4}
+    sizes = {"embedding": 4, "speaker": 2, "width": 6, "prenet": 4, "hidden": 4, "filters": 2, "reach": 1, "postnet": 4}
+    return {
+        "data": {
+            "train": [tones | {"numbers": [0, 1]}],
+            "valid": [tones | {"numbers": [2, 2]}],
+            "rate": 4000,
+            "strings": strings,
+        },
+        "frames": {"window": 64, "hop": 32, "bands": 6},
+        "model": sizes | {"encoder_layers": 1, "postnet_layers": 1, "frames": 4, "dropout": 0.2},
+        "training": TRAINING | {"batch": 8, "optimizer": {"warmup": 2}},
+    }
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -227,6 +245,7 @@ TOYS: dict[str, Toy] = {
     "tagging bert": Toy(
         _tagged_sentences({"tokeniser": {"kind": "wordpiece", "vocabulary": 60}}, **BERT), family="bert"
     ),
+    "tacotron": Toy(_spoken_sounds),
     "ngram": Toy(_counted_text),
     "bilm": Toy(_read_both_ways),
     "word2vec": Toy(_words()),

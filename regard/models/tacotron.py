@@ -37,7 +37,7 @@ class TacotronOptions(Options):
     dropout: float = Field(
         0.1, ge=0, lt=1, description="Share of what is known of the symbols that is left out in training."
     )
-    frames: int = Field(3, ge=1, le=32, description="Frames that are spoken in one step.")
+    frames: int = Field(5, ge=2, le=32, description="Frames that are spoken in one step.")
     hidden: int = Field(64, ge=1, le=4096, description="Width inside the score by which it looks.")
     filters: int = Field(8, ge=1, le=256, description="Filters over where it has looked so far.")
     reach: int = Field(7, ge=0, le=64, description="Symbols to either side that these filters see.")
@@ -176,25 +176,25 @@ class Tacotron(nn.Module):
                 looks.append(weights)
         return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths)
 
-    def speak(self, memory: SymbolMemory, most: int) -> tuple[Speech, Int[Tensor, " batch"]]:
-        """What is spoken when each step hears the one before it, and in how many frames; at most `most` steps.
+    def speak(self, memory: SymbolMemory, most: Int[Tensor, " batch"]) -> tuple[Speech, Int[Tensor, " batch"]]:
+        """What is spoken when each step hears the one before it, and in how many frames; in `most` steps at the most.
 
         A sound ends with the first step that is its last with a probability of one half, or where it is cut.
         """
         voice = self.begin(memory)
         frame = memory.values.new_zeros(memory.values.shape[0], self.bands)
-        going = torch.ones_like(frame[:, 0], dtype=torch.bool)
-        lengths = torch.zeros_like(going, dtype=torch.long)
+        going = most > 0
+        lengths = torch.zeros_like(most)
         states: list[Tensor] = []
         looks: list[Tensor] = []
         with without_watching():
-            while len(states) < most and bool(going.any()):
+            while bool(going.any()):
                 state, voice, weights = self._step(self.prenet(frame), memory, voice)
                 states.append(state)
                 looks.append(weights)
                 lengths = lengths + self.options.frames * going
                 frame = self.out(state)[:, -self.bands :]
-                going = going & (self.stop(state).squeeze(-1) < 0)
+                going = going & (self.stop(state).squeeze(-1) < 0) & (len(states) < most)
         return self._speech(torch.stack(states, dim=1), torch.stack(looks, dim=1), lengths), lengths
 
     def _step(
@@ -209,6 +209,18 @@ class Tacotron(nn.Module):
         speaking = self.speaking(torch.cat([looking, context], dim=-1), voice.speaking)
         state = torch.cat([speaking, context], dim=-1)
         return state, Voice(looking, speaking, context, voice.seen + weights), weights
+
+    def multiplications(self, symbols: int, steps: int) -> int:
+        """What reading and speaking take, without the look's own products of weights and values."""
+        of_symbol = sum(each.numel() for each in (*self.inward.parameters(), *self.encoder.parameters()))
+        of_step = sum(
+            each.numel()
+            for part in (self.prenet, self.looking, self.speaking, self.out, self.stop, self.widen, self.narrow)
+            for each in part.parameters()
+        )
+        of_frame = sum(each.numel() for each in self.postnet.parameters())
+        looks = self.options.hidden * (1 + self.options.filters) + self.options.width
+        return symbols * of_symbol + steps * (of_step + self.options.frames * of_frame + symbols * looks)
 
     def _speech(
         self,

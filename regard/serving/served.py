@@ -19,6 +19,7 @@ from regard.serving.doors.records import Language
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
+from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.requests.words import AnalogyRequest, MapRequest, NeighboursRequest
 from regard.verbs.translate.folder_translator import FolderTranslator
@@ -27,17 +28,16 @@ from regard.verbs.translate.plan import Piece, Plan
 
 if TYPE_CHECKING:
     from regard.model import Model
-    from regard.protocols import Answer, Tags, TextVectors
+    from regard.protocols import Answer, Spoken, Tags, TextVectors
     from regard.verbs.generate.continuing import Generated
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.generate.prompts import ReadPrompt
     from regard.verbs.generate.telling import WrittenToken
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
-_ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "look")  # the verbs that the server has doors for
-Reads = Literal[
-    "text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items", "story"
-]  # what an input of a model is
+# The verbs that the server has doors for, and what an input of a model may be.
+_ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "look")
+Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items", "story"]
 
 
 class Served(ABC):
@@ -88,6 +88,10 @@ class Served(ABC):
         """How probable the tokens of a prompt are, and what may come next."""
         raise self.refuse("generate")
 
+    def speak(self, request: SpeakRequest) -> "list[Spoken]":
+        """The sound of each text."""
+        raise self.refuse("speak")
+
     def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
         """The vectors of each text, in all layers or in one."""
         raise self.refuse("embed")
@@ -134,6 +138,7 @@ class ServedModel(Served):
             preset=getattr(recipe.model, "preset", None),
             context=getattr(recipe.model, "context", None),
             pairs=getattr(recipe.data, "has_pairs", False),
+            speakers=self.model.task.voices.speakers if "speak" in self.can else [],
             can=list(self.can),
             scores=read_scores(self.folder),
         )
@@ -164,6 +169,11 @@ class ServedModel(Served):
 
         assert isinstance(self.model, LanguageModel)
         return self.model
+
+    def speak(self, request: SpeakRequest) -> "list[Spoken]":
+        from regard.verbs.speak import speak_each
+
+        return list(speak_each(self.model.task, request))
 
     def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
         return self.model.embed(texts, layer)

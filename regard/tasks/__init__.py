@@ -190,6 +190,19 @@ TASKS: dict[str, Kind] = {
         },
         model="regard.verbs.generate.model:LanguageModel",
     ),
+    "speaking": Kind(
+        summary="a text becomes a sound in which someone says it",
+        reads="text",
+        gives="a sound for each text",
+        verb="speak",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.speaking.task:Speaking",
+                recipe="regard.tasks.speaking.options:SpeakingRecipe",
+                trains="trains on sounds and what they say",
+            )
+        },
+    ),
     "words": Kind(
         summary="each word becomes a vector, near those of words that stand in like places",
         reads="words",

@@ -18,6 +18,7 @@ from regard.protocols import (
     Measures,
     Reads,
     Reported,
+    Speaks,
     Stepwise,
     Updates,
     Writes,
@@ -33,6 +34,7 @@ VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
     "caption": ((Reads, Stepwise, Writes),),
     "transcribe": ((Reads, Stepwise, Writes), (Reads, Emits)),
     "answer": ((Reads, Answers),),
+    "speak": ((Reads, Speaks),),
     "draw": ((Draws,),),
     "embed": ((Reads, Embeds),),
     "neighbours": ((Lexical,),),
@@ -44,7 +46,7 @@ VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
     "average": ((Learns,),),
 }
 # Verbs that capabilities alone do not give: a kind of task has one of them as its own.
-OWN_VERBS = frozenset({"translate", "generate", "caption", "transcribe", "answer", "draw", "neighbours"})
+OWN_VERBS = frozenset({"translate", "generate", "caption", "transcribe", "answer", "speak", "draw", "neighbours"})
 
 
 LOOKING = ("look", "heads")  # verbs that take a network which looks somewhere

@@ -62,7 +62,7 @@ def test_a_later_frame_never_changes_what_was_spoken_before_it(network: Tacotron
 
 def test_what_it_speaks_is_what_it_would_have_been_forced_to(network: Tacotron) -> None:
     memory = network.read(TEXT, torch.tensor([4]), torch.tensor([1]))
-    spoken, lengths = network.speak(memory, most=5)
+    spoken, lengths = network.speak(memory, torch.tensor([5]))
     assert lengths.tolist() == [spoken.before.shape[1]]
     forced = force(network, TEXT, spoken.before, speaker=1)
     for name in Speech._fields:
@@ -75,9 +75,9 @@ def test_a_sound_ends_with_the_step_that_stops_and_is_cut_where_none_does(networ
     before = stop.clone()
     try:
         stop.fill_(-100.0)
-        assert network.speak(memory, most=7)[1].tolist() == [14]
+        assert network.speak(memory, torch.tensor([7]))[1].tolist() == [14]
         stop.fill_(100.0)
-        assert network.speak(memory, most=7)[1].tolist() == [2]
+        assert network.speak(memory, torch.tensor([7]))[1].tolist() == [2]
     finally:
         stop.copy_(before)
 

@@ -59,6 +59,12 @@ class Strings(Options):
         max_length=2,
         description="How many decibels the noise may lie below the sound: at the least, and at the most.",
     )
+    loudness: list[float] = Field(
+        [0.3, 1.0],
+        min_length=2,
+        max_length=2,
+        description="Highest sample of a recording in a string, of which 1 is the most: at the least, and at the most.",
+    )
     train: int = Field(2000, ge=1, description="Strings to learn from in an epoch, new ones in each.")
     measured: int = Field(500, ge=1, description="Strings of each part that is measured, always the same.")
     seed: int = Field(1, ge=0, lt=2**63, description="Seed of the strings that are measured.")
@@ -71,6 +77,8 @@ class Strings(Options):
                 raise ValueError(f"{name}: {least} is more than {most}")
         if self.gap[0] < 0 or self.gap[1] > 60:
             raise ValueError("gap: a gap lasts between 0 and 60 seconds")
+        if self.loudness[0] <= 0 or self.loudness[1] > 1:
+            raise ValueError("loudness: the highest sample lies above 0, and at 1 at the most")
         if self.noise[0] < -60 or self.noise[1] > 120:
             raise ValueError("noise: it lies between -60 and 120 decibels below the sound")
         return self

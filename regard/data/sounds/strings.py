@@ -9,7 +9,6 @@ import numpy as np
 from regard.data.sounds.options import Strings
 from regard.data.sounds.recordings import Recordings
 
-QUIETEST, LOUDEST = 0.3, 1.0  # highest sample of a recording in a string
 _SILENCE = 1e-8  # mean square below which there is nothing that noise could be compared with
 
 
@@ -47,11 +46,12 @@ def join_recordings(
     length = int(chance.integers(strings.shortest, strings.longest + 1))
     chosen = [own[place] for place in chance.integers(len(own), size=length)]
     shortest_gap, longest_gap = strings.gap
+    softest, loudest = strings.loudness
     gaps = (chance.uniform(shortest_gap, longest_gap, size=length + 1) * rate).astype(int)
     pieces, spans, place = [np.zeros(gaps[0], np.float32)], [], int(gaps[0])
     for row, gap in zip(chosen, gaps[1:], strict=True):
         sound = recordings.sound(row)
-        loudness = chance.uniform(QUIETEST, LOUDEST) / max(float(np.abs(sound).max()), 1e-4)
+        loudness = chance.uniform(softest, loudest) / max(float(np.abs(sound).max()), 1e-4)
         spans.append((place, place + len(sound)))
         pieces += [sound * np.float32(loudness), np.zeros(gap, np.float32)]
         place += len(sound) + int(gap)

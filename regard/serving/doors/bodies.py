@@ -7,6 +7,7 @@ from regard.verbs.requests.embed import EmbedRequest
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
 from regard.verbs.requests.rules import VerbRequest
+from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.requests.words import AnalogyRequest, MapRequest, NeighboursRequest
 
@@ -40,6 +41,10 @@ class PromptBody(PromptRequest, ModelBody):
 
 class EmbedBody(EmbedRequest, ModelBody):
     """The texts whose vectors are wanted, and by which model."""
+
+
+class SpeakBody(SpeakRequest, ModelBody):
+    """The texts that are to be spoken, and by which model."""
 
 
 class NeighboursBody(NeighboursRequest, ModelBody):

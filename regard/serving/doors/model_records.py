@@ -25,6 +25,7 @@ class ModelAnswer(DoorAnswer):
 
     The description is whatever its recipe says of it, data are the names of what it learnt from, and examples are texts
     that it was not learnt from. The context is how many tokens a language model can look back at, if that has an end.
+    Speakers are those in whose voices it speaks, if it does.
     """
 
     name: str
@@ -39,6 +40,7 @@ class ModelAnswer(DoorAnswer):
     preset: str | None
     context: int | None = None
     pairs: bool = False  # whether it reads two texts at a time, with a tab between them
+    speakers: list[str] = []
     can: list[str]
     scores: list[dict[str, Any]]
 

@@ -7,6 +7,7 @@ import { fillTexts } from "./filling.js";
 import { followGenerating, generateAgain, mountGenerating } from "./generating.js";
 import { followNeighbouring, mountNeighbouring, neighbourAgain } from "./neighbouring.js";
 import { get, keepKey, Refusal } from "./server.js";
+import { followSpeaking, mountSpeaking, speakAgain } from "./speaking.js";
 import { say } from "./texts.js";
 import { followTranslating, mountTranslating, translateAll } from "./translating.js";
 
@@ -29,6 +30,12 @@ const DESKS = {
     mount: mountGenerating,
     follow: followGenerating,
     again: generateAgain,
+  },
+  speak: {
+    holder: "speak-desk",
+    mount: mountSpeaking,
+    follow: followSpeaking,
+    again: speakAgain,
   },
   neighbours: {
     holder: "words-desk",

@@ -105,7 +105,14 @@ def test_a_listing_with_a_line_of_another_form_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "given", [{"gap": [0.2, 0.1]}, {"gap": [-1.0, 0.0]}, {"shortest": 5, "longest": 2}, {"noise": [0.0, 500.0]}]
+    "given",
+    [
+        {"gap": [0.2, 0.1]},
+        {"gap": [-1.0, 0.0]},
+        {"shortest": 5, "longest": 2},
+        {"noise": [0.0, 500.0]},
+        {"loudness": [0.5, 2.0]},
+    ],
 )
 def test_strings_that_cannot_be_made_are_refused(given):
     with pytest.raises(ValidationError):

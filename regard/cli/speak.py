@@ -1,0 +1,58 @@
+"""`regard speak`: a text goes in, and a sound comes out in which someone says it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.base.faults import Fault, TextFault
+from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    text: Annotated[str | None, typer.Option(help="What is to be said.")] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="The .wav file for the sound.")] = None,
+    speaker: Annotated[
+        str | None, typer.Option(help="Who is to speak; by default the first that the model knows.")
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            help="After how many seconds a sound is cut that does not end by itself (1, and 0.5 for each letter)."
+        ),
+    ] = None,
+    rounds: Annotated[int | None, typer.Option(help="How often the phases of the sound are mended (60).")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
+) -> None:
+    """Write a sound in which a text is said."""
+    if text is None:
+        raise Fault('There is nothing to speak; give a text, as --text "3 1 4".')
+    if out is None:
+        raise Fault("A sound is for players to read; name a file for it, as -o sound.wav.")
+    if out.suffix.lower() != ".wav":
+        raise Fault(f"{out} is no .wav; sounds are written so, so give it that suffix.")
+    refuse_folder(out)
+    refuse_existing(out, overwrite)
+    from regard.cli.option_names import OptionNames
+    from regard.verbs.requests.speak import SpeakRequest
+
+    named = {"speaker": speaker, "seconds": seconds, "rounds": rounds}
+    given = {name: value for name, value in named.items() if value is not None}
+    request = SpeakRequest.read({"text": [text], **given}, OptionNames())
+    from regard.base.files import write_file
+    from regard.model import load
+    from regard.verbs.speak import speak_each
+    from regard.verbs.table import needs
+
+    loaded = load(model)
+    needs(loaded.recipe, "speak")
+    try:
+        (spoken,) = speak_each(loaded.task, request)
+    except TextFault as fault:  # there is one text, whose number tells nothing
+        raise Fault(fault.sentence) from None
+    write_file(out, spoken.as_wav())
+    remark(f"{spoken.speaker} says it in {spoken.seconds:.2f} seconds.")
+    if not spoken.ended:
+        remark("It did not end by itself and was cut there; --seconds says how long it may last.")
+    remark_written(out)

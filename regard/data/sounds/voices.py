@@ -1,0 +1,119 @@
+"""How texts are spelled out to be spoken, and by whom they can be."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, Field, ValidationError
+
+from regard.base.faults import Fault
+from regard.data.sounds.prepare import MOST_SYMBOLS, PreparedSounds
+
+VOICES_FILE = "voices.json"
+LONGEST_TEXT = 500  # symbols
+PAD, END, SPACE = 0, 1, 2  # the first symbols: nothing, the end of a text, what stands between two words
+_NAMES = {END: "end", SPACE: " "}
+
+
+@dataclass(frozen=True)
+class SpelledText:
+    """A text as numbers of symbols, the last of them its end; its words, and for each symbol the place of its word.
+
+    A space belongs to the word behind it, and the end is a word of its own.
+    """
+
+    symbols: list[int]
+    words: list[str]
+    places: list[int]
+
+
+class Voices(BaseModel):
+    """What travels with a model: its symbols, words that are spelled in another way, who speaks, and the rate."""
+
+    symbols: list[str] = Field(min_length=3, max_length=MOST_SYMBOLS)
+    spelling: dict[str, str] = {}
+    speakers: list[str] = Field(min_length=1, max_length=100_000)
+    rate: int = Field(ge=1)
+
+    def spell(self, text: str) -> SpelledText:
+        """A text in symbols; one that cannot be spoken is refused."""
+        words = text.split()
+        if not words:
+            raise Fault("There is nothing to speak: the text is empty.")
+        symbols: list[int] = []
+        places: list[int] = []
+        numbers = {symbol: number for number, symbol in enumerate(self.symbols)}
+        for place, word in enumerate(words):
+            letters = self.spelling.get(word, word)
+            if unknown := next((letter for letter in letters if numbers.get(letter, PAD) <= SPACE), None):
+                raise Fault(f"'{word}' cannot be spoken: '{unknown}' is not among {self.known}.")
+            own = [*([SPACE] if place else []), *(numbers[letter] for letter in letters)]
+            symbols += own
+            places += [place] * len(own)
+        if len(symbols) > LONGEST_TEXT:
+            raise Fault(f"The text has {len(symbols):,} symbols to speak; {LONGEST_TEXT} are the most.")
+        return SpelledText([*symbols, END], [*words, _NAMES[END]], [*places, len(words)])
+
+    @property
+    def known(self) -> str:
+        """What can be spoken, in words: the words that are spelled out, and the letters."""
+        words = f"the words {', '.join(self.spelling)}, nor " if self.spelling else ""
+        return f"{words}the letters {' '.join(self.symbols[SPACE + 1 :])}"
+
+    def symbol_names(self, symbols: Sequence[int]) -> list[str]:
+        """What people call each symbol."""
+        return [_NAMES.get(symbol, self.symbols[symbol]) for symbol in symbols]
+
+    def speaker_number(self, name: str | None) -> int:
+        """The number of a speaker, the first where none is named."""
+        if name is None:
+            return 0
+        if name not in self.speakers:
+            raise Fault(f"Nobody called '{name}' has been heard; it can speak as {', '.join(self.speakers)}.")
+        return self.speakers.index(name)
+
+    def refuse_others(self, others: "Voices") -> None:
+        """Refuse to go on from a model of these voices with sounds of others."""
+        if others != self:
+            raise Fault("The model to start from has other symbols, speakers or another rate than these sounds.")
+
+    def as_file(self) -> dict[str, bytes]:
+        """The same as what lies in a model folder."""
+        return {VOICES_FILE: self.model_dump_json().encode()}
+
+
+def voices_of(prepared: PreparedSounds, spelling: Mapping[str, str]) -> Voices:
+    """The voices of sounds to learn from; texts of other data must not have other symbols or speakers."""
+    recordings, rows = prepared.recordings, {split: _rows(prepared, split) for split in prepared.parts}
+    letters = sorted({letter for row in rows["train"] for letter in _letters(recordings.texts[row], spelling)})
+    speakers = sorted({recordings.speakers[row] for row in rows["train"]})
+    voices = Voices(
+        symbols=["", "end", " ", *letters],
+        spelling={word: spelled for word, spelled in spelling.items() if set(spelled) <= set(letters)},
+        speakers=speakers,
+        rate=prepared.options.rate,
+    )
+    for split, of_split in rows.items():
+        for row in of_split:
+            voices.spell(recordings.texts[row])
+            if recordings.speakers[row] not in speakers:
+                raise Fault(
+                    f"'{recordings.speakers[row]}' speaks in the {split} data alone; nobody learns to speak as someone"
+                    " who is not heard in the training data."
+                )
+    return voices
+
+
+def _rows(prepared: PreparedSounds, split: str) -> list[int]:
+    return [row for rows in prepared.parts[split].values() for row in rows]
+
+
+def _letters(text: str, spelling: Mapping[str, str]) -> set[str]:
+    return {letter for word in text.split() for letter in spelling.get(word, word)}
+
+
+def open_voices(files: Mapping[str, bytes]) -> Voices:
+    """The voices in the files of a model folder, which need not be trusted."""
+    try:
+        return Voices.model_validate_json(files[VOICES_FILE])
+    except (KeyError, ValidationError):
+        raise Fault(f"{VOICES_FILE} of the model folder is missing or damaged.") from None

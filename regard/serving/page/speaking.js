@@ -1,0 +1,100 @@
+// Speaking: a text, who is to say it, and a player for the sound.
+
+import { remember, wished } from "./address.js";
+import { byId, element, section } from "./common.js";
+import { showKnowledge } from "./knowing.js";
+import { ask, Refusal } from "./server.js";
+import { duration, say } from "./texts.js";
+
+let models = [];
+let controller = null;
+
+const model = () => models.find(({ name }) => name === byId("voice").value) ?? models[0];
+
+/** Show what the address asks for. */
+export function followSpeaking() {
+  const { voice, spoken, speaker } = wished();
+  if (models.some(({ name }) => name === voice)) byId("voice").value = voice;
+  offerSpeakers();
+  if (model().speakers.includes(speaker)) byId("speaker").value = speaker;
+  if (spoken === undefined) return;
+  byId("spoken").value = spoken;
+  speakAgain();
+}
+
+/** The people whose voices the chosen model has. */
+function offerSpeakers() {
+  const { speakers } = model();
+  byId("speaker").replaceChildren(...speakers.map((name) => element("option", { value: name }, name)));
+  byId("speaker-label").hidden = speakers.length < 2;
+  showKnowledge(byId("speak-knowing"), [model()], (text) => {
+    byId("spoken").value = text;
+    speakAgain();
+  });
+}
+
+/** Ask for the sound of what is in the field; what was asked for before and did not come yet is forgotten. */
+export async function speakAgain() {
+  const text = byId("spoken").value.trim();
+  if (!text) return;
+  controller?.abort();
+  controller = new AbortController();
+  const { signal } = controller;
+  const speaker = byId("speaker").value;
+  remember({ spoken: text, speaker });
+  byId("speak-trouble").hidden = true;
+  byId("sound-part").setAttribute("aria-busy", true);
+  try {
+    const found = await ask("v1/speak", { model: model().name, text, speaker }, signal);
+    if (!signal.aborted) showSound(found);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Refusal)) throw error;
+    byId("speak-trouble").textContent = error.message;
+    byId("speak-trouble").hidden = false;
+  } finally {
+    if (!signal.aborted) byId("sound-part").removeAttribute("aria-busy");
+  }
+}
+
+function showSound({ model: name, seconds, sounds: [sound] }) {
+  const bytes = Uint8Array.from(atob(sound.wav), (character) => character.charCodeAt(0));
+  const player = byId("player");
+  URL.revokeObjectURL(player.src);
+  player.src = URL.createObjectURL(new Blob([bytes], { type: "audio/wav" }));
+  byId("sound-said").textContent = say("speak.said", { text: sound.text, speaker: sound.speaker });
+  byId("sound-cut").hidden = sound.ended;
+  const lasts = say("speak.lasts", { seconds: sound.seconds.toFixed(2) });
+  byId("sound-facts").textContent = `${lasts} · ${duration(seconds)} · ${name}`;
+  byId("sound-part").hidden = false;
+}
+
+/** Make room for the desk, and offer the models that speak. */
+export function mountSpeaking(served) {
+  models = served;
+  const choice = element("select", { id: "voice", "aria-label": say("speak.model") });
+  choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
+  choice.hidden = models.length < 2;
+  const typed = element("input", { id: "spoken", type: "text", autocomplete: "off", dir: "auto", required: "" });
+  const speaker = element("select", { id: "speaker" });
+  const who = element("label", { id: "speaker-label", class: "worded" }, say("speak.speaker"), speaker);
+  const label = element("label", { for: "spoken" }, say("speak.text"));
+  const ready = element("button", { class: "plain" }, say("desks.speak"));
+  const form = element("form", { class: "asking" }, choice, label, typed, who, ready);
+  const said = element("p", { id: "sound-said", class: "answer", role: "status" });
+  const player = element("audio", { id: "player", controls: "", "aria-labelledby": "sound-said" });
+  const cut = element("p", { id: "sound-cut", class: "foot", hidden: "" }, say("speak.cut"));
+  const part = section("sound", say("speak.title"), said, player, cut, element("p", { id: "sound-facts", class: "foot" }));
+  part.hidden = true;
+  const trouble = element("p", { id: "speak-trouble", class: "trouble", role: "alert", hidden: "" });
+  byId("speak-desk").append(form, element("div", { id: "speak-knowing", class: "knowing" }), trouble, part);
+  choice.addEventListener("change", () => {
+    remember({ voice: choice.value, speaker: null });
+    offerSpeakers();
+  });
+  speaker.addEventListener("change", speakAgain);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    speakAgain();
+  });
+}

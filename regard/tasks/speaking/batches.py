@@ -1,0 +1,125 @@
+"""Batches of texts and of the sounds that say them, each a pure function of seed, epoch and number."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.data.sounds.prepare import PreparedSounds
+from regard.data.sounds.strings import by_speaker, join_recordings
+from regard.data.sounds.voices import PAD, Voices
+from regard.tasks.speaking.hearing import Hearing
+
+MEASURED_ROWS = 64  # of a batch that is only measured
+SYMBOL_ROOM = 8  # texts are filled up to a multiple of so many symbols, and sounds to one of half a second,
+SOUNDS_A_SECOND = 2  # so that there are few shapes of batches
+
+
+@dataclass(frozen=True)
+class SpeechBatch:
+    """Some texts, who speaks each, and the sounds in which they do; of texts that people ask for there is no sound."""
+
+    symbols: Int[Tensor, "batch symbol"]
+    symbol_counts: Int[Tensor, " batch"]
+    speakers: Int[Tensor, " batch"]
+    sounds: Float[Tensor, "batch sample"]
+    frame_counts: Int[Tensor, " batch"]
+    texts: Sequence[str]
+    count: int  # of all frames
+
+    @property
+    def rows(self) -> int:
+        return len(self.texts)
+
+    def to(self, device: torch.device) -> "SpeechBatch":
+        """The same on another device."""
+        if device.type == "cpu":
+            return self
+        return self.holding(tuple(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
+
+    def split(self, parts: int) -> list["SpeechBatch"]:
+        """The same rows in `parts` smaller batches."""
+        size = -(-self.rows // parts)
+        firsts = range(0, self.rows, size)
+        chunks = zip(*(each.split(size) for each in self.tensors), strict=True)
+        return [
+            replace(self.holding(chunk), texts=self.texts[first : first + size], count=int(chunk[-1].sum()))
+            for first, chunk in zip(firsts, chunks, strict=True)
+        ]
+
+    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
+
+    room: ClassVar[int] = 0
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return self.symbols, self.symbol_counts, self.speakers, self.sounds, self.frame_counts
+
+    def holding(self, tensors: tuple[Tensor, ...]) -> "SpeechBatch":
+        symbols, symbol_counts, speakers, sounds, frame_counts = tensors
+        return SpeechBatch(symbols, symbol_counts, speakers, sounds, frame_counts, self.texts, self.count)
+
+
+@dataclass(frozen=True)
+class SpokenText:
+    """A text, the number of who speaks it, and how it sounds."""
+
+    text: str
+    speaker: int
+    sound: np.ndarray
+
+
+def make_batch(spoken: Sequence[SpokenText], voices: Voices, hearing: Hearing) -> SpeechBatch:
+    """Texts and sounds, filled up to common lengths."""
+    spelled = [voices.spell(each.text).symbols for each in spoken]
+    counts, lengths = [len(each) for each in spelled], [len(each.sound) for each in spoken]
+    symbols = torch.full((len(spoken), _room(max(counts), SYMBOL_ROOM)), PAD)
+    sounds = torch.zeros(len(spoken), _room(max(lengths), voices.rate // SOUNDS_A_SECOND))
+    for row, (numbers, each) in enumerate(zip(spelled, spoken, strict=True)):
+        symbols[row, : len(numbers)] = torch.tensor(numbers)
+        sounds[row, : len(each.sound)] = torch.from_numpy(each.sound)
+    frames = hearing.frame_counts(torch.tensor(lengths))
+    return SpeechBatch(
+        symbols,
+        torch.tensor(counts),
+        torch.tensor([each.speaker for each in spoken]),
+        sounds,
+        frames,
+        [each.text for each in spoken],
+        int(frames.sum()),
+    )
+
+
+def _room(length: int, multiple: int) -> int:
+    return -(-length // multiple) * multiple
+
+
+def speech_batches(
+    prepared: PreparedSounds, voices: Voices, split: str, rows: int, hearing: Hearing, seed: int, epoch: int, start: int
+) -> Iterator[SpeechBatch]:
+    """The batches of an epoch from number `start` on, on the host.
+
+    To learn from, sounds come in a new order and in new strings in every epoch; else they are always the same.
+    """
+    own = [row for of_part in prepared.parts[split].values() for row in of_part]
+    strings = prepared.options.strings
+    count = len(own) if strings is None else strings.train if split == "train" else strings.measured
+    order = np.random.default_rng([seed, epoch]).permutation(count) if split == "train" else np.arange(count)
+    speakers = by_speaker(prepared.recordings, own)
+    key = (split, seed, epoch) if split == "train" else (split, 0 if strings is None else strings.seed)
+
+    def speech(number: int) -> SpokenText:
+        if strings is None:
+            chosen, sound = [own[number]], prepared.recordings.sound(own[number])
+        else:
+            joined = join_recordings(prepared.recordings, speakers, voices.rate, strings, key, number)
+            chosen, sound = joined.rows, joined.samples
+        text = " ".join(prepared.recordings.texts[row] for row in chosen)
+        return SpokenText(text, voices.speaker_number(prepared.recordings.speakers[chosen[0]]), sound)
+
+    for first in range(start * rows, count, rows):
+        yield make_batch([speech(int(number)) for number in order[first : first + rows]], voices, hearing)

@@ -1,0 +1,38 @@
+"""Between sounds and the frames that a network speaks: what is heard of a sound, and a sound of what was spoken."""
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.models.griffin_lim import griffin_lim, unmix_bands
+from regard.models.log_mel import SOFTEST, LogMel
+
+CENTRE, SPREAD = -6.0, 5.0  # about the mean and the deviation of log-mel frames of speech
+UNMIXING_ROUNDS = 30
+
+
+class Hearing(nn.Module):
+    """Log-mel frames brought to about the size of 1, and the way back by Griffin and Lim's algorithm."""
+
+    def __init__(self, rate: int, window: int, hop: int, bands: int) -> None:
+        super().__init__()
+        self.log_mel = LogMel(rate, window, hop, bands)
+
+    @property
+    def hop(self) -> int:
+        """Samples from a frame to the next."""
+        return self.log_mel.hop
+
+    def forward(self, sounds: Float[Tensor, "batch sample"]) -> Float[Tensor, "batch frame band"]:
+        """What is heard of sounds, in float32."""
+        return (self.log_mel(sounds) - CENTRE) / SPREAD
+
+    def frame_counts(self, lengths: Int[Tensor, " batch"]) -> Int[Tensor, " batch"]:
+        """How many frames sounds of so many samples have."""
+        return self.log_mel.frame_counts(lengths)
+
+    def sound(self, frames: Float[Tensor, "frame band"], rounds: int) -> Float[Tensor, " sample"]:
+        """A sound of which nearly these frames are heard: bands become bins, and bins get phases."""
+        window, filters = self.log_mel.window.float(), self.log_mel.filters.float()
+        power = ((frames.float().mT * SPREAD + CENTRE).exp() - SOFTEST).clamp(min=0)
+        magnitudes = unmix_bands(power, filters, UNMIXING_ROUNDS).sqrt()
+        return griffin_lim(magnitudes, window, self.hop, rounds)

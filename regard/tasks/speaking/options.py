@@ -1,0 +1,55 @@
+"""What a recipe for a model that speaks says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Options, Recipe
+from regard.data.sounds.options import SoundData
+from regard.training.options import TrainingOptions
+
+
+class SpeakingData(SoundData):
+    """The sounds to learn from, and how what they say is spelled out."""
+
+    spelling: dict[str, str] = Field(
+        default={},
+        description='How words are spelled out to be spoken, as 3 = "three"; those not named, by their own letters.',
+    )
+
+
+class FrameOptions(Options):
+    """What a frame of sound is."""
+
+    window: int = Field(256, ge=16, le=8192, description="Samples that a frame sees.")
+    hop: int = Field(100, ge=1, le=8192, description="Samples from a frame to the next.")
+    bands: int = Field(64, ge=4, le=512, description="Bands of the mel scale in which it tells how loud the sound is.")
+
+    @model_validator(mode="after")
+    def _overlap(self) -> "FrameOptions":
+        if 2 * self.hop > self.window:
+            raise ValueError(
+                f"hop: frames of {self.window} samples must overlap by half, but the next is {self.hop} on"
+            )
+        return self
+
+
+class SpeakingTraining(TrainingOptions):
+    """How a model learns to speak."""
+
+    batch: int = Field(default=32, ge=1, le=2**16, description="Sounds in a batch.")
+    guide: float = Field(
+        default=1.0, ge=0, description="Weight of what pulls its looks to the diagonal from text to sound; 0: nothing."
+    )
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
+    )
+
+
+class SpeakingRecipe(Recipe):
+    """All that decides a model that speaks: family, data, frames, model and training."""
+
+    data: SpeakingData = Field(description="The sounds and what they say.")
+    frames: FrameOptions = Field(default_factory=FrameOptions, description="What a frame of sound is.")
+    model: Any = Field(description="What the model is built like.")
+    training: SpeakingTraining = Field(default_factory=SpeakingTraining, description="How it is trained.")

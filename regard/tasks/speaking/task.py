@@ -1,0 +1,196 @@
+"""Speaking: texts and sounds for batches, a sound for a text, and where it looked while it spoke."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.base.faults import Fault, TextFault
+from regard.base.progress import Progress, Remark
+from regard.data.sounds.prepare import PreparedSounds, check_sounds_there, prepare_sounds
+from regard.data.sounds.voices import Voices, open_voices, voices_of
+from regard.families import network_class
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.models.tacotron import SymbolMemory, Tacotron
+from regard.protocols import Loss, Measure, Spoken, Tally, mean
+from regard.tasks.speaking.batches import MEASURED_ROWS, SpeechBatch, SpokenText, make_batch, speech_batches
+from regard.tasks.speaking.hearing import Hearing
+from regard.tasks.speaking.objectives import distances, stop_surprise, straying
+from regard.tasks.speaking.options import SpeakingRecipe, SpeakingTraining
+from regard.viewing.sides import Side, Words
+
+ROUNDS = 60  # of Griffin and Lim's
+SECONDS_A_SYMBOL, SECONDS_MORE = 0.5, 1.0  # after which a sound that does not end is cut, where nobody says otherwise
+
+
+class PreparedSpeech:
+    """Sounds, and the voices that are learnt from them."""
+
+    def __init__(self, sounds: PreparedSounds, voices: Voices) -> None:
+        self.sounds, self.voices = sounds, voices
+
+    @property
+    def report(self) -> list[str]:
+        """What was read, and who speaks."""
+        return [*self.sounds.report, f"spoken by {', '.join(self.voices.speakers)}"]
+
+    def files(self) -> dict[str, bytes]:
+        """What a model folder needs of it."""
+        return self.voices.as_file()
+
+
+class Speaking(nn.Module):
+    """A network that speaks, its voices, and what it hears of a sound."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = ("loss", "distance", "stops")
+    unit: ClassVar[str] = "frames"
+
+    def __init__(self, model: Tacotron, hearing: Hearing, voices: Voices, training: SpeakingTraining) -> None:
+        super().__init__()
+        self.model, self.hearing, self.voices, self.training_options = model, hearing, voices, training
+        self._prepared: PreparedSpeech | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: SpeakingRecipe, device: torch.device, folder: Path | None) -> None:
+        check_sounds_there(recipe.data, folder)
+        with ShapesOnly():  # before the sounds are read, for as few symbols and speakers as there are
+            refuse_too_large(network_class(recipe)(recipe.model, 3, 1, recipe.frames.bands, 0))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: SpeakingRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedSpeech:
+        sounds = prepare_sounds(recipe.data, folder, progress)
+        voices = voices_of(sounds, recipe.data.spelling)
+        if start is not None:
+            open_voices(start).refuse_others(voices)
+        return PreparedSpeech(sounds, voices)
+
+    @classmethod
+    def build(cls, recipe: SpeakingRecipe, files: Mapping[str, bytes]) -> "Speaking":
+        voices, frames = open_voices(files), recipe.frames
+        network = network_class(recipe)(recipe.model, len(voices.symbols), len(voices.speakers), frames.bands, 0)
+        hearing = Hearing(voices.rate, frames.window, frames.hop, frames.bands)
+        return cls(network, hearing, voices, recipe.training)
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, prepared: PreparedSpeech, recipe: SpeakingRecipe) -> None:
+        self._prepared = prepared
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[SpeechBatch]:
+        if self._prepared is None:
+            raise RuntimeError("a task of speaking has batches only once it learns from sounds")
+        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
+        sounds = self._prepared.sounds
+        for batch in speech_batches(sounds, self.voices, split, rows, self.hearing, seed, epoch, start):
+            yield batch.to(self.device)
+
+    def loss(self, batch: SpeechBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """Σ over frames of |before − y| + |after − y|, the surprise at the stop and how far the look strays."""
+        before, after, stops, strayed = self._costs(batch)
+        total = self._sum(before, after, stops, strayed).sum()
+        return Loss(total, batch.count, {"straying": Tally((strayed.detach().sum(), batch.frame_counts.sum()), mean)})
+
+    def _sum(self, before: Tensor, after: Tensor, stops: Tensor, strayed: Tensor) -> Tensor:
+        """All that a row costs."""
+        return before + after + stops + self.training_options.guide * strayed
+
+    def _costs(self, batch: SpeechBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """What each row costs: the frames before and after the post-net, its stops, and how far its looks stray."""
+        frames = self.frames_of(batch)
+        speech = self.model(self._read(batch), frames, batch.frame_counts)
+        steps = -(-batch.frame_counts // self.model.options.frames)
+        before, after = distances(speech, frames, batch.frame_counts)
+        a_step = self.model.options.frames  # counts as many frames as it speaks
+        strayed = a_step * straying(speech.looks, steps, batch.symbol_counts)
+        return before, after, a_step * stop_surprise(speech.stops, steps), strayed
+
+    def frames_of(self, batch: SpeechBatch) -> Float[Tensor, "batch frame band"]:
+        """What is heard of the sounds, as many frames as steps speak."""
+        frames = self.hearing(batch.sounds).to(self.model.stop.weight.dtype)
+        return F.pad(frames, (0, 0, 0, -frames.shape[1] % self.model.options.frames))
+
+    def _read(self, batch: SpeechBatch) -> SymbolMemory:
+        memory: SymbolMemory = self.model.read(batch.symbols, batch.symbol_counts, batch.speakers)
+        return memory
+
+    @torch.no_grad()
+    def measure(self, batch: SpeechBatch) -> dict[str, Measure]:
+        totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
+        return {
+            "loss": Measure(Tally(totals["loss"], mean), "lower"),
+            "distance": Measure(Tally(totals["distance"], mean), "lower"),
+            "stops": Measure(Tally(totals["stops"], mean), "lower"),
+        }
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: SpeechBatch) -> dict[str, Tensor]:
+        before, after, stops, strayed = (each.double() for each in self._costs(batch))
+        frames = batch.frame_counts.double()
+        loss = self._sum(before, after, stops, strayed)
+        parts = {"loss": (loss, frames), "distance": (after, frames), "stops": (stops, frames)}
+        return {name: torch.stack(part, dim=1) for name, part in parts.items()}
+
+    # What people hear and see
+
+    def read(self, inputs: Sequence[str], speaker: str | None = None) -> SpeechBatch:
+        """Texts to be spoken by one speaker, the first where none is named."""
+        number = self.voices.speaker_number(speaker)
+        for place, text in enumerate(inputs):
+            try:
+                self.voices.spell(text)
+            except Fault as fault:
+                raise TextFault(place, str(fault)) from None
+        silent = np.zeros(0, np.float32)
+        batch = make_batch([SpokenText(text, number, silent) for text in inputs], self.voices, self.hearing)
+        return batch.to(self.device)
+
+    @torch.no_grad()
+    def speak(self, batch: SpeechBatch, seconds: float | None = None, rounds: int = ROUNDS) -> list[Spoken]:
+        """The sound of each text; one that has not ended after so many seconds is cut there."""
+        rate, step = self.voices.rate, self.hearing.hop * self.model.options.frames
+        allowed = SECONDS_MORE + SECONDS_A_SYMBOL * batch.symbol_counts
+        if seconds is not None:
+            allowed = torch.full_like(allowed, seconds)
+        most = (allowed * rate / step).ceil().long()
+        speech, lengths = self.model.speak(self._read(batch), most)
+        last = (lengths // self.model.options.frames - 1).unsqueeze(1)
+        ended = (speech.stops.gather(1, last).squeeze(1) >= 0).tolist()
+        sounds = [
+            self.hearing.sound(frames[:length], rounds) for frames, length in zip(speech.after, lengths, strict=True)
+        ]
+        return [
+            Spoken(text, self.voices.speakers[speaker], sound.cpu().numpy(), rate, stopped)
+            for text, speaker, sound, stopped in zip(batch.texts, batch.speakers.tolist(), sounds, ended, strict=True)
+        ]
+
+    def sides(self, batch: SpeechBatch, outputs: Sequence[Spoken]) -> dict[str, Side]:
+        spelled = self.voices.spell(batch.texts[0])
+        return {"symbols": Words(self.voices.symbol_names(spelled.symbols), spelled.words, spelled.places)}
+
+    def quote(self, batch: SpeechBatch) -> str:
+        return f"'{batch.texts[0]}', said by {self.voices.speakers[int(batch.speakers[0])]}"
+
+    def facts(self) -> dict[str, Any]:
+        return {"symbols": len(self.voices.symbols), "speakers": len(self.voices.speakers), "rate": self.voices.rate}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What speaking a text of `size` symbols costs, at the pace of speech: as many steps as symbols."""
+        return {"multiplications": self.model.multiplications(size, size)}

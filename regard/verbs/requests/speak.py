@@ -1,0 +1,26 @@
+"""What may be asked when a model speaks: which texts, by whom, how long, and how carefully."""
+
+from pydantic import Field
+
+from regard.verbs.requests.fields import Texts
+from regard.verbs.requests.rules import VerbRequest
+
+
+class SpeakRequest(VerbRequest):
+    """The texts that are to be spoken."""
+
+    text: Texts = Field(description="One text, or several.")
+    speaker: str | None = Field(default=None, description="Who is to speak; by default the first that it knows.")
+    seconds: float | None = Field(
+        default=None,
+        gt=0,
+        le=60,
+        description="After how many seconds a sound is cut that does not end by itself; by default one second, and "
+        "half a second for each letter.",
+    )
+    rounds: int = Field(
+        default=60,
+        ge=0,
+        le=1000,
+        description="How often the phases of the sound are mended (Griffin and Lim's rounds).",
+    )
