@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.presets import with_preset
+from regard.models.transformer.encoder_blocks import block_options
 from regard.models.transformer.network import TransformerOptions
 
 # Those of Turc et al. 2019, Well-Read Students Learn Better, and the published base.
@@ -70,17 +71,11 @@ class BertOptions(Options):
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The same as the options of a Transformer, of which only blocks of the encoder are made."""
-        return TransformerOptions(
-            encoder_layers=self.layers,
-            decoder_layers=1,
-            width=self.width,
-            feed_forward=self.feed_forward,
-            heads=self.heads,
-            dropout=self.dropout,
+        """The options of its blocks, which are those of a Transformer."""
+        return block_options(
+            self,
             attention_dropout=self.attention_dropout,
             norm="after",
             positions="none",
             activation=self.activation,
-            longest=self.longest,
         )

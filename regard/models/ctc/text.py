@@ -21,6 +21,7 @@ from regard.models.ctc.head import Alignment, CTCHead
 from regard.models.ctc.prefixes import Prefixes, empty_prefixes, extend, next_labels, next_starts
 from regard.models.parts import Embedding
 from regard.models.recurrent.layers import Stack
+from regard.models.transformer.encoder_blocks import block_options
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
 
 ONLY = {"recurrent": ("cell",), "transformer": ("heads", "feed_forward")}  # options that one encoder alone has
@@ -58,17 +59,8 @@ class CTCTextOptions(Options):
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The same as the options of a Transformer, of which the decoder is not made."""
-        return TransformerOptions(
-            encoder_layers=self.layers,
-            decoder_layers=1,
-            width=self.width,
-            feed_forward=self.feed_forward,
-            heads=self.heads,
-            dropout=self.dropout,
-            norm="before",
-            longest=self.longest,
-        )
+        """The options of its blocks, which are those of a Transformer."""
+        return block_options(self, norm="before")
 
     @property
     def ample_tokens(self) -> int:

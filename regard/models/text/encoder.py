@@ -19,6 +19,7 @@ from regard.models.text.inputs import InputOptions, WordInputs
 from regard.models.text.pooling import POOLS, AttentionPooling, PoolingScore
 from regard.models.text.reader import OrderedReader
 from regard.models.text.texts import InputTokens, TextRows
+from regard.models.transformer.encoder_blocks import block_options
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
 
 FIRST = "[first]"  # the name of the token before a text, for people
@@ -51,18 +52,8 @@ class EncoderOptions(Options):
         return self
 
     def of_blocks(self) -> TransformerOptions:
-        """The same as the options of a Transformer, of which the decoder is not made."""
-        return TransformerOptions(
-            encoder_layers=self.layers,
-            decoder_layers=1,
-            width=self.width,
-            feed_forward=self.feed_forward,
-            heads=self.heads,
-            dropout=self.dropout,
-            norm=self.norm,
-            positions=self.positions,
-            longest=self.longest,
-        )
+        """The options of its blocks, which are those of a Transformer."""
+        return block_options(self, norm=self.norm, positions=self.positions)
 
 
 class EncoderReader(OrderedReader):
