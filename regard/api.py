@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import tomli_w
 
+from regard.base.arguments import naming_arguments
 from regard.base.faults import Fault
 from regard.base.notebook import Results
 from regard.base.progress import Progress, ignore_remark, silent
@@ -23,6 +24,7 @@ from regard.verbs.translate.helpers import Helpers
 File = str | Path
 
 
+@naming_arguments
 def train(
     recipe: File | Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -81,6 +83,7 @@ def train(
     return load(started.folder)
 
 
+@naming_arguments
 def evaluate(
     model: Model | File,
     split: Literal["test", "valid"] = "test",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from regard.base.arguments import naming_arguments
 from regard.base.faults import Fault
 from regard.base.notebook import Results, table
 from regard.base.recipe import Recipe, faults_of
@@ -135,6 +136,7 @@ class Model:
         given = {"text": list(texts), "speaker": speaker, "seconds": seconds, "rounds": rounds}
         return Results(speak_each(self.task, SpeakRequest.read(given)))
 
+    @naming_arguments
     def look(
         self,
         text: str,

@@ -81,7 +81,7 @@ def test_what_is_missing_or_contradicts_itself_is_refused(tmp_path: Path) -> Non
         regard.train("dmeo", out=tmp_path / "run")
     with pytest.raises(regard.Fault, match="Give a recipe or text files, not both"):
         regard.train("demo", source="a", target="b")
-    with pytest.raises(regard.Fault, match="goes on with a run and --overwrite replaces it"):
+    with pytest.raises(regard.Fault, match="goes on with a run and overwrite=True replaces it"):
         regard.train("demo", out=tmp_path / "run", resume=True, overwrite=True)
 
 
