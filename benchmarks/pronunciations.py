@@ -1,0 +1,50 @@
+"""How well words are pronounced by one search and another: phoneme and word errors of models of CMUdict.
+
+    .venv/bin/python benchmarks/pronunciations.py runs/cmudict-g2p-joint --ctc 0 0.3 0.5 1
+    .venv/bin/python benchmarks/pronunciations.py runs/cmudict-g2p-joint --ctc 0.3 --split test
+
+It goes over all beams, length penalties and shares of CTC that are given and prints one row of a Markdown table for
+each. CTC has a say in models that were trained with model.ctc. Choose on the validation set, which is the default.
+"""
+
+import argparse
+import itertools
+from pathlib import Path
+
+from command_line import print_row
+
+import regard
+from regard.metrics.errors import exact_matches, word_error_rate
+from regard.verbs.translate.evaluation import from_split
+from regard.verbs.translate.model import TranslationModel
+
+COLUMNS = ("run", "split", "beam", "length penalty", "CTC", "phoneme errors", "word errors")
+PORTION = 1024  # words that are searched for together
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
+    parser.add_argument("--split", choices=("valid", "test"), default="valid")
+    parser.add_argument("--beam", type=int, nargs="+", default=[4])
+    parser.add_argument("--length-penalty", type=float, nargs="+", default=[0.6])
+    parser.add_argument("--ctc", type=float, nargs="+", default=[0.0])
+    asked = parser.parse_args()
+    head: tuple[str, ...] = COLUMNS
+    for run in asked.runs:
+        model = regard.load(run)
+        assert isinstance(model, TranslationModel)
+        data = from_split(model, run, asked.split)
+        for beam, penalty, ctc in itertools.product(asked.beam, asked.length_penalty, asked.ctc):
+            search = model.search(beam, penalty, n_best=1, given={"ctc": ctc})
+            parts = (data.sources[first : first + PORTION] for first in range(0, len(data.sources), PORTION))
+            outputs = [each.text for part in parts for each in model.translate_by(part, search)]
+            phonemes, right = word_error_rate(outputs, data.references)[0], exact_matches(outputs, data.references)[0]
+            chosen = f"{beam}", f"{penalty:g}", f"{ctc:g}"
+            cells = [run.name, asked.split, *chosen, f"{phonemes:.2f}", f"{100 - right:.2f}"]
+            print_row(cells, head)
+            head = ()
+
+
+if __name__ == "__main__":
+    main()
