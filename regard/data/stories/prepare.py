@@ -201,8 +201,9 @@ def cut_questions(questions: Sequence[Question], parts: Sequence[int], vocabular
     counts = np.array([min(len(each.facts), vocabulary.slots) for each in questions])
     forgotten = np.array([len(each.facts) for each in questions]) - counts
     widest = max(1, *map(len, cut.values()))
-    facts = np.zeros((len(questions), max(1, counts.max()), widest), dtype=np.int32)
-    asked = np.zeros((len(questions), widest), dtype=np.int32)
+    small = np.int16 if len(numbers) < 2**15 else np.int32  # of ten thousand stories a task most of a file is these
+    facts = np.zeros((len(questions), max(1, counts.max()), widest), dtype=small)
+    asked = np.zeros((len(questions), widest), dtype=small)
     support = np.full((len(questions), max(1, *(len(each.support) for each in questions))), UNKNOWN)
     for row, each in enumerate(questions):
         for slot, fact in enumerate(each.facts[forgotten[row] :]):

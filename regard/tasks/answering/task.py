@@ -31,6 +31,7 @@ from regard.tasks.answering.measures import MEASURES, measures_of, nats_of, nats
 from regard.tasks.answering.options import AnsweringRecipe, AnsweringTraining
 from regard.viewing.sides import Facts, Side, Steps
 
+PATIENCE = 3  # validations in a row that lower the loss of a linear restart no more, before its softmaxes return
 HIGHEST = 1e30  # stands for the lowest loss before there is one; a model folder holds finite numbers alone
 
 
@@ -39,13 +40,15 @@ class Answering(nn.Module):
 
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit = "questions"
-    lowest: Tensor
+    lowest: Tensor  # validation loss of each restart in its linear start
+    waited: Tensor  # validations since then
 
     def __init__(self, model: StoryNetwork, vocabulary: StoryVocabulary, training: AnsweringTraining) -> None:
         super().__init__()
         self.model, self.vocabulary, self.training_options = model, vocabulary, training
         self.members = training.members
-        self.register_buffer("lowest", torch.full((self.members,), HIGHEST))  # validation loss in the linear start
+        self.register_buffer("lowest", torch.full((self.members,), HIGHEST))
+        self.register_buffer("waited", torch.zeros(self.members))
         if isinstance(model, MemoryNetwork) and training.linear_start:
             model.linear.fill_(1.0)
         self._prepared: PreparedStories | None = None
@@ -127,9 +130,9 @@ class Answering(nn.Module):
         """Put softmaxes back where the validation loss falls no more, and find which restart has learnt best."""
         if isinstance(self.model, MemoryNetwork) and self.training_options.linear_start:
             losses = self.lowest.new_tensor(measures["loss"].members)
-            goes_on = (losses < self.lowest) & (step < self.training_options.linear_start)
-            self.model.linear.mul_(goes_on)
+            self.waited.copy_(torch.where(losses < self.lowest, 0, self.waited + 1))
             self.lowest.copy_(torch.minimum(losses, self.lowest))
+            self.model.linear.mul_((self.waited < PATIENCE) & (step < self.training_options.linear_start))
         wrong = torch.zeros_like(self.model.train_errors)
         for batch in self._stories("train").in_order(0):
             wrong += (self.model(batch.stories).logits.argmax(-1) != batch.labels).sum(-1)
