@@ -122,6 +122,24 @@ def test_a_pair_of_texts_has_two_fields(browser: Browser, server: Pretending) ->
     assert server.questions("/v1/answer")[1]["inputs"] == ["of [12]\tno"]
 
 
+def test_a_story_is_typed_asked_about_and_shown_with_its_hops(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [answering("story")])
+    assert page.text("#input-title") == "Story and question"
+    page.find("#input").send_keys("Ana is here.\nRui left.\nWhere is Ana?\n")
+    page.wait("return document.getElementById('answer').textContent", wanted="even 90\u202f%")
+    settle(page)
+    story = "Ana is here.\nRui left.\nWhere is Ana?"
+    assert server.questions("/v1/answer") == [{"model": "parity of story", "inputs": [story]}]
+    assert [each.text for each in page.all("#facts tbody th")] == ["Ana is here.", "Rui left."]
+    cells = [each.text for each in page.all("#facts tbody td")]
+    assert [cell.replace("\u202f", " ") for cell in cells] == ["100 %", "0 %", "0 %", "100 %"]
+    assert [each.text for each in page.all("#facts thead th")] == ["Hop 1", "Hop 2"]
+    assert page.text("#facts-asked") == "Where is Ana? even"
+    assert page.text("#facts-forgotten").startswith("1 earlier fact is forgotten")
+    assert wished(page)["input"] == story
+    assert page.said() == []
+
+
 def test_words_stand_under_their_tags(browser: Browser, server: Pretending) -> None:
     page = show(browser, server, [answering("tokens", ("answer",))])
     page.find("#input").send_keys("the long day ends")

@@ -56,10 +56,20 @@ function makeField() {
   if (byId("input").dataset.reads === model().reads) return;
   const field = { id: "input", required: "", "data-reads": model().reads, ...FIELDS[kind] };
   const made = element(kind === "story" ? "textarea" : "input", field);
-  if (kind === "story") made.placeholder = say("answer.story_hint");
+  if (kind === "story") openForTelling(made);
   byId("input").replaceWith(made);
   made.addEventListener("change", () => made.type === "file" && answerAgain());
   showPreview(null);
+}
+
+/** A field of lines: Enter ends a fact, and behind a question it asks. */
+function openForTelling(field) {
+  field.placeholder = say("answer.story_hint");
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || !/[?？]$/.test(field.value.trimEnd())) return;
+    event.preventDefault();
+    answerAgain();
+  });
 }
 
 function showPreview(file) {
