@@ -1,10 +1,11 @@
 """Attention in pieces: score, mask and normalise, mix, note."""
 
 from regard.attention.core import Attention, Look
-from regard.attention.hard import Hard, reinforce_loss
+from regard.attention.hard import Hard, Manner
 from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.masks import Causal, Every, Lengths, Mask, Packed, Window
 from regard.attention.normalisers import named_normaliser, normalise
+from regard.attention.reinforce import reinforce_loss
 from regard.attention.scores import PreparedKeys, Score, named_score
 from regard.attention.watch import Gaze, is_watched, note, watching, without_watching
 
@@ -18,6 +19,7 @@ __all__ = [
     "LocalMonotonic",
     "LocalPredictive",
     "Look",
+    "Manner",
     "Mask",
     "Packed",
     "PreparedKeys",

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.attention.hard import Hard
+from regard.attention.hard import Chosen, Hard, Manners, take_chosen
 from regard.attention.local import Focus
 from regard.attention.masks import Causal, Every, Mask, as_tensor
 from regard.attention.normalisers import Normaliser, softmax
@@ -27,11 +27,16 @@ Bias = Float[Tensor, "#batch #head #query key"]
 
 
 class Look(NamedTuple):
-    """What a look found, where it rested, and the log-probability of what was chosen: zero where nothing was."""
+    """What a look found and where it rested.
+
+    Of a hard look also the log-probability of the place that was chosen, and the entropy of what it was drawn from;
+    both are zero where nothing was chosen.
+    """
 
     context: Float[Tensor, "batch head query width"]
     weights: Float[Tensor, "batch head query key"]
     log_probability: Float[Tensor, "batch head query"]
+    entropy: Float[Tensor, "batch head query"]
 
 
 class Attention(nn.Module):
@@ -100,16 +105,18 @@ class Attention(nn.Module):
         previous: Float[Tensor, "batch head query key"] | None = None,
         places: Int[Tensor, " query"] | None = None,
         bias: Bias | None = None,
+        manners: Manners | None = None,
     ) -> Look:
         """Context, weights and log-probability of every look; `bias` is added to the scores, and -inf bars a key.
 
         There may be more heads of queries than of keys and values: each of these then serves a group of those.
         `previous` are the weights of the look before each query's, for a score that follows them; None is a first
         look. `places` says where each query stands, for a window that moves with it; without it they stand at 0, 1, ….
+        `manners` says of each query how it chooses in training (`regard.attention.hard.Manner`).
         """
         prepared = key if isinstance(key, PreparedKeys) else self.prepare(key)
         _check_axes(query, prepared.keys, value)
-        return self._look(query, prepared, value, mask, previous=previous, bias=bias, places=places)
+        return self._look(query, prepared, value, mask, previous=previous, bias=bias, places=places, manners=manners)
 
     def _look(
         self,
@@ -121,6 +128,7 @@ class Attention(nn.Module):
         previous: Tensor | None = None,
         bias: Tensor | None = None,
         places: Tensor | None = None,
+        manners: Tensor | None = None,
     ) -> Look:
         """The plain path, one line for each thing that happens."""
         queries, keys = query.shape[-2], value.shape[-2]
@@ -133,12 +141,17 @@ class Attention(nn.Module):
             scores, allowed = scores + bias, _allowed_after_bias(bias, allowed)
         weights = self._weigh(query, scores, allowed, places) if keys else scores
         if self.choice is None or not keys:
-            log_probability = _zero(weights.dtype, weights.device).expand(weights.shape[:-1])
+            nothing = _zero(weights.dtype, weights.device).expand(weights.shape[:-1])
+            chosen = Chosen(weights, nothing, nothing, None)
         else:
-            weights, log_probability = self.choice(weights)
-        note(self, self.looks_from, self.looks_at, weights)
-        dropped = F.dropout(weights, self.dropout) if self.dropout and self.training else weights
-        return Look(dropped @ value, weights, log_probability)
+            chosen = self.choice(weights, manners)
+        note(self, self.looks_from, self.looks_at, chosen.weights)
+        drops = self.dropout and self.training
+        if chosen.place is not None and not drops:
+            context = take_chosen(value, chosen)
+        else:
+            context = (F.dropout(chosen.weights, self.dropout) if drops else chosen.weights) @ value
+        return Look(context, chosen.weights, chosen.log_probability, chosen.entropy)
 
     def _weigh(self, query: Tensor, scores: Tensor, allowed: Tensor | None, places: Tensor | None) -> Tensor:
         """The scores as weights, inside the focus if there is one."""

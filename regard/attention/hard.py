@@ -1,95 +1,115 @@
-"""Hard attention: look at one place, drawn by the weights, and learn from how well that went.
+"""Hard attention: look at one place, drawn by the weights α, and learn from how well that went.
 
-Two ways to learn: REINFORCE, whose signal is `reinforce_loss`, and straight-through estimation, which needs none.
+Four estimators of a gradient that passes a draw: REINFORCE, whose signal is made in `regard.attention.reinforce`, and
+three that need no signal beside the loss: straight-through, Gumbel-softmax, and the two of them together.
 """
 
+from enum import IntEnum
 from typing import Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 Weights = Float[Tensor, "batch head query key"]
-Steps = Float[Tensor, "row time"]
-Estimator = Literal["reinforce", "straight-through"]
+Manners = Int[Tensor, "batch #head query"]
+Estimator = Literal["reinforce", "straight-through", "gumbel", "gumbel-straight-through"]
+ESTIMATORS: tuple[Estimator, ...] = ("reinforce", "straight-through", "gumbel", "gumbel-straight-through")
+
+
+class Manner(IntEnum):
+    """How a query looks: at a place that is drawn, at the most probable one, or at the mix that a draw has on average.
+
+    The mix is the expected context, Σ_i α_i v_i (Xu et al. 2015, section 4.2).
+    """
+
+    DRAWN = 0
+    BEST = 1
+    MIXED = 2
 
 
 class Chosen(NamedTuple):
-    """The one place each query looks at, as weights, and the log-probability of choosing it."""
+    """Where each query looks, as weights; the log-probability of that choice, and the entropy of what it is drawn from.
+
+    `place` is given where the weights are one at a place, zero elsewhere, and hand no gradient on: then one value can
+    be taken instead of a sum over all.
+    """
 
     weights: Weights
     log_probability: Float[Tensor, "batch head query"]
+    entropy: Float[Tensor, "batch head query"]
+    place: Int[Tensor, "batch head query"] | None
 
 
 class Hard(nn.Module):
     """One place for each query: in training drawn with α as its probabilities, otherwise the most probable.
 
-    The weights are one at that place. With "straight-through" they are one_hot + α − α without gradient, so that the
-    gradient reaches α as if they were α (Bengio et al. 2013); with "reinforce" none passes, and the log-probability of
-    the place is what learns (Xu et al. 2015, section 4.1). Draws come from torch's global generator.
+    What the weights are in training, with g_i = −log E_i, E_i exponential, and k = argmax_i (log α_i + g_i), which is i
+    with probability α_i:
+
+    - "reinforce": one_hot(k), without gradient; the log-probability of k is what learns (Xu et al. 2015, section 4.1)
+    - "straight-through": one_hot(k) + α − α without gradient (Bengio et al. 2013)
+    - "gumbel": α̃ = softmax((log α + g) / τ), at temperature τ: the smaller, the nearer to one place (Jang et al. 2017)
+    - "gumbel-straight-through": one_hot(k) + α̃ − α̃ without gradient
+
+    Draws come from torch's global generator.
     """
 
-    def __init__(self, estimator: Estimator = "reinforce") -> None:
+    def __init__(self, estimator: Estimator = "reinforce", temperature: float = 1.0) -> None:
         super().__init__()
-        if estimator not in ("reinforce", "straight-through"):
-            raise ValueError(f"an estimator is 'reinforce' or 'straight-through', got '{estimator}'")
-        self.estimator = estimator
+        if estimator not in ESTIMATORS:
+            raise ValueError(f"an estimator is one of {', '.join(map(repr, ESTIMATORS))}, got '{estimator}'")
+        self.estimator, self.temperature = estimator, temperature
 
-    def forward(self, weights: Weights) -> Chosen:
+    def forward(self, weights: Weights, manners: Manners | None = None) -> Chosen:
+        """Without `manners` all queries draw in training and take the best otherwise."""
         total = weights.sum(dim=-1, keepdim=True)
         lost = total == 0
         probabilities = weights / total.masked_fill(lost, 1.0)  # a window may have left them less than one in sum
-        place = self._draw(probabilities.detach())
-        one_hot = F.one_hot(place, weights.shape[-1]).to(weights.dtype).masked_fill(lost, 0.0)
-        of_place = probabilities.gather(-1, place.unsqueeze(-1)).masked_fill(lost, 1.0)
-        if self.estimator == "straight-through":
-            one_hot = one_hot + probabilities - probabilities.detach()
-        return Chosen(one_hot, of_place.squeeze(-1).log())
+        logs = _safe_logs(probabilities)
+        noise = _noise(probabilities, manners) if self.training else None
+        noisy = logs.detach() if noise is None else logs.detach() + noise
+        place = noisy.masked_fill(probabilities == 0, float("-inf")).argmax(dim=-1)
+        chosen = F.one_hot(place, weights.shape[-1]).to(weights.dtype).masked_fill(lost, 0.0)
+        log_probability = logs.gather(-1, place.unsqueeze(-1)).squeeze(-1)
+        entropy = -(probabilities * logs).sum(dim=-1)
+        if self.training and self.estimator != "reinforce":
+            return Chosen(self._relax(chosen, probabilities, logs, noise), log_probability, entropy, None)
+        if manners is None or not self.training:
+            return Chosen(chosen, log_probability, entropy, place)
+        mixed = manners == Manner.MIXED
+        chosen = torch.where(mixed.unsqueeze(-1), probabilities, chosen)
+        return Chosen(chosen, log_probability.masked_fill(mixed, 0.0), entropy.masked_fill(mixed, 0.0), None)
 
-    def _draw(self, probabilities: Tensor) -> Tensor:
-        if not self.training:
-            return probabilities.argmax(dim=-1)
-        # The greatest of α_i / E_i with E_i exponential is i with probability α_i, and never one with α_i = 0. In half
-        # precision some E_i would be zero.
-        exact = probabilities.to(torch.promote_types(probabilities.dtype, torch.float32))
-        return (exact / torch.empty_like(exact).exponential_()).argmax(dim=-1)
-
-
-class Reinforced(NamedTuple):
-    """What the choices add to the loss, summed over the real steps, and the baseline for the next batch."""
-
-    loss: Float[Tensor, ""]
-    baseline: Float[Tensor, ""]
-
-
-def reinforce_loss(
-    log_likelihood: Steps,
-    log_probability: Steps,
-    real: Bool[Tensor, "row time"],
-    baseline: Float[Tensor, ""] | None = None,
-    entropy_weight: float = 0.0,
-    momentum: float = 0.9,
-) -> Reinforced:
-    """What to add to the cross-entropy −Σ log p(y_t | a) so that drawn choices a learn too.
-
-    On average over the choices the gradient of both together is that of −E_a[log p(y | a)] − λ H(a): of the lower bound
-    E_a[log p(y | a)] ≤ log p(y) (Xu et al. 2015, equations 10 to 14), and of the entropy with λ = `entropy_weight`. By
-    step t: `log_likelihood` is log p(y_t | a_1 … a_t), `log_probability` is log p(a_t | a_1 … a_t−1), over all heads.
-
-    - A choice answers for what comes after it: R_t = Σ_{s ≥ t} [log p(y_s) − λ log p(a_s)], whose second part is the
-      sampled gradient of the entropy, and the loss is −Σ_t (R_t − b_t) log p(a_t).
-    - b_t is the moving average of the reward of one step times the steps to come. It depends on no choice of this
-      batch, so it changes the variance and nothing else. None is the first batch, where nothing is subtracted.
-    """
-    choice = log_probability.masked_fill(~real, 0.0)
-    reward = (log_likelihood.masked_fill(~real, 0.0) - entropy_weight * choice).detach()
-    expected = 0.0 if baseline is None else baseline * _from_here_on(real.to(reward.dtype))
-    loss = -((_from_here_on(reward) - expected) * choice).sum()
-    average = reward.sum() / real.sum().clamp_min(1)
-    return Reinforced(loss, average if baseline is None else momentum * baseline + (1 - momentum) * average)
+    def _relax(self, chosen: Weights, probabilities: Weights, logs: Weights, noise: Tensor | None) -> Weights:
+        """Weights through which a gradient passes."""
+        soft = probabilities
+        if self.estimator != "straight-through":
+            barred = probabilities == 0
+            lost = barred.all(dim=-1, keepdim=True)
+            scores = (logs if noise is None else logs + noise) / self.temperature
+            soft = scores.masked_fill(barred & ~lost, float("-inf")).softmax(dim=-1).masked_fill(lost, 0.0)
+        return soft if self.estimator == "gumbel" else chosen + soft - soft.detach()
 
 
-def _from_here_on(steps: Steps) -> Steps:
-    """Each step and all that follow it, added up."""
-    return steps.flip(-1).cumsum(-1).flip(-1)
+def take_chosen(
+    value: Float[Tensor, "batch head key width"], chosen: Chosen
+) -> Float[Tensor, "batch head query width"]:
+    """The value at the place of each query, and zero for one that may look nowhere: no other value is read."""
+    assert chosen.place is not None
+    place = chosen.place.unsqueeze(-1)
+    taken = value.gather(-2, place.expand(*chosen.place.shape, value.shape[-1]))
+    return taken * chosen.weights.gather(-1, place)
+
+
+def _safe_logs(probabilities: Weights) -> Weights:
+    """Their logarithms, and zero where they are zero, so that neither p · log p nor its gradient is ever NaN."""
+    return probabilities.masked_fill(probabilities == 0, 1.0).log()
+
+
+def _noise(probabilities: Weights, manners: Manners | None) -> Tensor:
+    """What is added to log α for its greatest to be a draw: nothing where the best is wanted."""
+    exact = torch.promote_types(probabilities.dtype, torch.float32)  # in half precision some E_i would be zero
+    noise = -torch.empty_like(probabilities, dtype=exact).exponential_().log()
+    return noise if manners is None else noise.masked_fill((manners == Manner.BEST).unsqueeze(-1), 0.0)

@@ -1,16 +1,13 @@
-"""Hard attention: what it looks at, and that its training signal is the gradient it should be."""
+"""Hard attention: one place is looked at, drawn as the weights say, and the gradient passes as each estimator says."""
 
 import math
-from itertools import product
 
 import pytest
 import torch
 from attention_cases import SIDES, draw
-from torch import Tensor
 
-from regard.attention import Attention, Hard, Lengths, reinforce_loss
-
-KEYS, STEPS = 3, 3
+from regard.attention import Attention, Hard, Lengths, Manner, reinforce_loss
+from regard.attention.hard import ESTIMATORS
 
 
 def test_a_trained_eye_takes_the_most_probable() -> None:
@@ -67,8 +64,69 @@ def test_straight_through_needs_no_full_look() -> None:
     torch.testing.assert_close(look(states, states, states), look.full(states, states, states).context)
 
 
+def test_only_the_place_that_was_chosen_is_read() -> None:
+    """Every other value may be anything, even NaN, which a sum over all of them would not survive."""
+    states, value = draw(2, 1, 4, 8), draw(2, 1, 4, 5, seed=1)
+    look = Attention(choice=Hard("reinforce"), **SIDES).eval()
+    best = look.full(states[:, :, :1], states, value).weights
+    poisoned = value.masked_fill(best.transpose(-1, -2) == 0, float("nan"))
+    context = look.full(states[:, :, :1], states, poisoned).context
+    torch.testing.assert_close(context, best @ value)
+
+
+def test_a_drawn_place_hands_the_gradient_to_its_value_alone() -> None:
+    states, value = draw(1, 1, 4, 8), draw(1, 1, 4, 5, seed=1).requires_grad_()
+    found = Attention(choice=Hard("reinforce"), **SIDES).full(states[:, :, :1], states, value)
+    (gradient,) = torch.autograd.grad(found.context.sum(), value)
+    torch.testing.assert_close(gradient, found.weights.transpose(-1, -2).expand_as(value))
+
+
+def test_the_entropy_is_that_of_the_weights() -> None:
+    found = Hard()(torch.tensor([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]).view(1, 1, 2, 3))
+    torch.testing.assert_close(found.entropy, torch.tensor([[[1.5 * math.log(2), 0.0]]]))
+
+
+def test_each_query_looks_in_its_own_manner() -> None:
+    torch.manual_seed(0)
+    weights = torch.tensor([0.6, 0.4]).expand(300, 1, 3, 2)
+    manners = torch.tensor([Manner.DRAWN, Manner.BEST, Manner.MIXED]).expand(300, 1, 3)
+    found = Hard().train()(weights, manners)
+    assert found.place is None
+    drawn, best, mixed = found.weights[:, 0].unbind(1)
+    assert {*map(tuple, drawn.tolist())} == {(1.0, 0.0), (0.0, 1.0)}
+    assert torch.equal(best, torch.tensor([1.0, 0.0]).expand(300, 2))
+    assert torch.equal(mixed, weights[:, 0, 2])
+    assert not found.log_probability[:, 0, 2].any()
+    assert not found.entropy[:, 0, 2].any()
+
+
+def test_gumbel_draws_what_it_should_and_comes_nearer_to_one_place() -> None:
+    weights = torch.tensor([0.1, 0.0, 0.6, 0.3]).expand(1, 1, 20_000, 4)
+    nearest = []
+    for temperature in (1.0, 0.1):
+        torch.manual_seed(0)
+        relaxed = Hard("gumbel", temperature).train()(weights).weights[0, 0]
+        torch.testing.assert_close(relaxed.sum(-1), torch.ones(20_000))
+        assert (relaxed[:, 1] == 0).all()
+        often = relaxed.argmax(-1).bincount(minlength=4) / 20_000
+        torch.testing.assert_close(often, weights[0, 0, 0], atol=0.015, rtol=0)
+        nearest.append(relaxed.amax(-1).mean())
+    assert nearest[0] < 0.9 < nearest[1]
+
+
+def test_gumbel_straight_through_is_one_place_with_the_gradient_of_the_relaxed_one() -> None:
+    scores, direction = draw(1, 2, 3, 4).requires_grad_(), draw(1, 2, 3, 4, seed=1)
+    gradients = []
+    for estimator in ("gumbel", "gumbel-straight-through"):
+        torch.manual_seed(0)
+        weights = Hard(estimator, 0.5)(scores.softmax(-1)).weights
+        gradients.append(torch.autograd.grad((weights * direction).sum(), scores)[0])
+    assert set(weights.detach().round(decimals=12).unique().tolist()) == {0.0, 1.0}
+    torch.testing.assert_close(*gradients)
+
+
 @pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("estimator", ["reinforce", "straight-through"])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_nowhere_to_look_is_zero_and_certain(training: bool, estimator: str) -> None:
     look = Attention(choice=Hard(estimator), **SIDES).train(training)
     query = draw(2, 1, 3, 4).requires_grad_()
@@ -86,101 +144,26 @@ def test_probabilities_are_normalised_behind_a_window() -> None:
 
 @pytest.mark.usefixtures("unchecked_shapes")
 def test_an_unknown_estimator_is_refused() -> None:
-    with pytest.raises(ValueError, match="'reinforce' or 'straight-through', got 'gumbel'"):
-        Hard("gumbel")
+    with pytest.raises(ValueError, match=r"an estimator is one of 'reinforce', .*, got 'soft'"):
+        Hard("soft")
 
 
-class Toy:
-    """Three choices in a row among three keys, each depending on the one before; tokens depend on both."""
-
-    def __init__(self) -> None:
-        self.scores = draw(STEPS, KEYS, KEYS).requires_grad_()  # step, choice before, choice
-        self.tokens = draw(STEPS, KEYS, KEYS, seed=1).requires_grad_()
-        self.parameters = (self.scores, self.tokens)
-
-    def __call__(self, choices: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-        """log p(y_t | a) and log p(a_t | a before) of one row, by step."""
-        steps = list(zip(range(STEPS), (0, *choices), choices, strict=False))
-        likelihood = torch.stack([-self.tokens[step][before, now].exp() for step, before, now in steps])
-        probability = torch.stack([self.scores[step, before].log_softmax(-1)[now] for step, before, now in steps])
-        return likelihood[None], probability[None]
-
-
-def exact_gradient(toy: Toy, real: Tensor, entropy: float) -> tuple[Tensor, ...]:
-    """Of −E_a[Σ log p(y_t | a)] − λ H(a), with every a written out."""
-    bound = torch.zeros((), dtype=torch.float64)
-    for choices in product(range(KEYS), repeat=int(real.sum())):
-        likelihood, probability = (each[real[:, : each.shape[1]]] for each in toy(choices))
-        chance = probability.sum().exp()
-        bound = bound + chance * (likelihood.sum() - entropy * probability.sum())
-    return torch.autograd.grad(-bound, toy.parameters)
-
-
-def expected_gradient(toy: Toy, real: Tensor, entropy: float, baseline: Tensor | None) -> tuple[Tensor, ...]:
-    """The gradient of the training loss, each way to choose counted as often as it is drawn."""
-    loss = torch.zeros((), dtype=torch.float64)
-    for choices in product(range(KEYS), repeat=STEPS):
-        likelihood, probability = toy(choices)
-        trying = reinforce_loss(likelihood, probability, real, baseline, entropy).loss
-        chance = probability.sum().exp().detach()
-        loss = loss + chance * (trying - likelihood[real].sum())
-    return torch.autograd.grad(loss, toy.parameters)
-
-
-@pytest.mark.parametrize("steps", [2, 3])
-@pytest.mark.parametrize("entropy", [0.0, 0.7])
-@pytest.mark.parametrize("baseline", [None, torch.tensor(-2.5, dtype=torch.float64)])
-def test_the_signal_is_the_exact_gradient_on_average(steps: int, entropy: float, baseline: Tensor | None) -> None:
-    toy, real = Toy(), (torch.arange(STEPS) < steps)[None]
-    torch.testing.assert_close(expected_gradient(toy, real, entropy, baseline), exact_gradient(toy, real, entropy))
-
-
-def test_the_entropy_counts() -> None:
-    toy, real = Toy(), torch.ones(1, STEPS, dtype=torch.bool)
-    plain, spread = (expected_gradient(toy, real, entropy, None)[0] for entropy in (0.0, 0.7))
-    assert not torch.allclose(plain, spread)
-
-
-def test_the_loss_on_paper() -> None:
-    """The rewards to come are −3 and −2; of these the baseline of −1 a step expected −2 and −1."""
-    likelihood, probability = torch.tensor([[-1.0, -2.0, -9.0]]), torch.tensor([[-0.5, -0.25, -9.0]])
-    real = torch.tensor([[True, True, False]])
-    found = reinforce_loss(likelihood, probability, real, torch.tensor(-1.0))
-    assert found.loss.item() == pytest.approx(-((-3 + 2) * -0.5 + (-2 + 1) * -0.25))
-    assert found.baseline.item() == pytest.approx(0.9 * -1 + 0.1 * -1.5)
-    assert reinforce_loss(likelihood, probability, real).baseline.item() == -1.5
-    assert reinforce_loss(likelihood, probability, real, torch.tensor(-1.0), momentum=0.5).baseline.item() == -1.25
-
-
-def test_a_good_baseline_makes_the_signal_steadier() -> None:
-    toy, real = Toy(), torch.ones(1, STEPS, dtype=torch.bool)
-    spreads = []
-    for baseline in (None, torch.tensor(-1.5, dtype=torch.float64)):
-        gradients, chances = [], []
-        for choices in product(range(KEYS), repeat=STEPS):
-            likelihood, probability = toy(choices)
-            loss = reinforce_loss(likelihood, probability, real, baseline).loss
-            gradients.append(torch.autograd.grad(loss, toy.scores)[0].flatten())
-            chances.append(probability.sum().exp().detach())
-        weights, each = torch.stack(chances), torch.stack(gradients)
-        spreads.append((weights[:, None] * (each - weights @ each) ** 2).sum().item())
-    assert spreads[1] < spreads[0]
-
-
-@pytest.mark.parametrize("estimator", ["reinforce", "straight-through"])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_it_learns_where_to_look(estimator: str) -> None:
     """Of five keys the fourth is right for the first query, the first for the second, the third for the third."""
     torch.manual_seed(torch.seed() % 1000)
     keys, right = torch.eye(5).expand(16, 1, 5, 5), torch.tensor([3, 0, 2])
-    query, real = torch.zeros(3, 5, requires_grad=True), torch.ones(16, 3, dtype=torch.bool)
-    look, optimizer, baseline = Attention(choice=Hard(estimator), **SIDES), torch.optim.Adam([query], lr=0.2), None
-    for _ in range(100):
+    query, real = torch.zeros(3, 5, requires_grad=True), torch.ones(1, 1, 3, dtype=torch.bool)
+    look, optimizer = Attention(choice=Hard(estimator), **SIDES), torch.optim.Adam([query], lr=0.2)
+    for _ in range(60):
         found = look.full(query.expand(16, 1, 3, 5), keys, keys)
         likelihood = found.context[:, 0, torch.arange(3), right] - 1  # 0 if right, −1 if wrong
-        loss = -likelihood.sum()
+        loss = -likelihood.mean(0).sum()
         if estimator == "reinforce":
-            trying, baseline = reinforce_loss(likelihood, found.log_probability[:, 0], real, baseline)
-            loss = loss + trying
+            surplus = likelihood - likelihood.mean(0)
+            loss = loss + reinforce_loss(
+                surplus[None], found.log_probability[:, 0][None], found.entropy[:, 0][None], real
+            )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -10,7 +10,8 @@ from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
-from regard.tasks.translation.objectives import Exploring, objective_for
+from regard.tasks.translation.exploring import Exploring
+from regard.tasks.translation.objectives import objective_for
 from regard.tasks.translation.task import Translation
 
 SIZES = {"embedding": 12, "width": 16, "dropout": 0.0}

@@ -44,7 +44,9 @@ class Writing(NamedTuple):
     fed: Float[Tensor, "row fed"]  # what Luong's decoder hands on to its next step
     weights: Float[Tensor, "row seen"]  # the look before, which location scores follow, or the sum of all (coverage)
     place: Int[Tensor, " row"]  # which step comes next, for windows that move with it
+    manner: Int[Tensor, "row told"]  # how each row's hard looks are made in training, where that is told
     log_probability: Float[Tensor, "row time"]  # of the places that hard attention chose, in the steps of this call
+    entropy: Float[Tensor, "row time"]  # of what these were drawn from
 
 
 class Step(NamedTuple):
@@ -128,7 +130,7 @@ class Luong(nn.Module):
         places = past.place[0] + steps if self.look.focus is not None else None
         seen = self.look.full(states[:, None], memory.keys, memory.values, memory.allowed, places=places)
         combined = self.combine(torch.cat([seen.context[:, 0], states], dim=-1)).tanh()
-        after = past._replace(hidden=hidden, place=past.place + len(steps), log_probability=seen.log_probability[:, 0])
+        after = past._replace(hidden=hidden, place=past.place + len(steps))
         return Step((combined,), after, [seen])
 
     def readout(self, combined: Tensor) -> Tensor:
@@ -151,6 +153,7 @@ def look_from(
         memory.allowed,
         past.weights.reshape(*together, past.weights.shape[-1]) if look.follows else None,
         past.place[: together[2]] if look.focus is not None else None,
+        manners=past.manner.reshape(together) if past.manner.shape[1] else None,
     )
     return seen, seen.context.reshape(query.shape)
 
@@ -161,4 +164,4 @@ def _onward(look: Attention, past: Writing, seen: Look, hidden: list[Hidden], fe
     if look.gathers:
         weights = past.weights + weights
     place = past.place if look.focus is None else past.place + 1
-    return Writing(hidden, fed, weights, place, past.log_probability)
+    return past._replace(hidden=hidden, fed=fed, weights=weights, place=place)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from regard.attention import Attention, Lengths, is_watched, note, without_watching
 from regard.attention.core import Look
-from regard.attention.hard import Hard
+from regard.attention.hard import Estimator, Hard
 from regard.attention.local import LocalMonotonic, LocalPredictive
 from regard.attention.normalisers import named_normaliser
 from regard.attention.scores import Covered, Positive, named_score
@@ -23,9 +23,10 @@ from regard.models.ctc.head import CTCHead, CTCOptions
 from regard.models.parts import Embedding
 from regard.models.recurrent.decoders import Bahdanau, Bottleneck, Luong, Parts, RecurrentMemory, Writing, unseen
 from regard.models.recurrent.layers import Hidden, Stack
+from regard.models.reinforcement import ReinforceOptions
 
 
-class Seq2SeqOptions(CopyOptions, CTCOptions):
+class Seq2SeqOptions(ReinforceOptions, CopyOptions, CTCOptions):
     """What a recurrent translator is built like."""
 
     decoder: Literal["bottleneck", "bahdanau", "luong"] = Field(
@@ -51,10 +52,18 @@ class Seq2SeqOptions(CopyOptions, CTCOptions):
         default="none", description="Look at all places, or in a window around the step's own place or a predicted one."
     )
     reach: int = Field(default=10, ge=1, le=LONGEST, description="Places that a window reaches to either side.")
-    hard: Literal["none", "reinforce", "straight-through"] = Field(
-        default="none", description="Look at a mix of places, or at one alone, learnt by either estimator."
+    hard: Literal["none", Estimator] = Field(
+        default="none", description="Look at a mix of places, or at one alone, learnt by one of four estimators."
     )
-    entropy: float = Field(default=0.01, ge=0, description="Weight of the choices' entropy (hard = 'reinforce').")
+    expected: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="Share of the sentences that in training look at a mix of places after all (published: 0.5).",
+    )
+    temperature: float = Field(
+        default=1.0, gt=0, description="Temperature of Gumbel's softmax; the lower, the nearer to one place."
+    )
     input_feeding: bool = Field(default=True, description="Whether Luong's decoder is fed its last attending state.")
     own_tokens: float = Field(
         default=0.0, ge=0, le=1, description="Share of the model's own tokens fed in training (scheduled sampling)."
@@ -77,6 +86,7 @@ class Seq2SeqOptions(CopyOptions, CTCOptions):
             raise ValueError(f"width {self.width} is odd, but two directions share it")
         if self.tied and self.embedding != self.width:
             raise ValueError(f"tied needs embedding and width to be equal, not {self.embedding} and {self.width}")
+        self.check_baseline()
         return self
 
     @model_validator(mode="after")
@@ -88,7 +98,9 @@ class Seq2SeqOptions(CopyOptions, CTCOptions):
             "a bottleneck keeps no states of its source": self.decoder == "bottleneck" and ["ctc"],
             "only Luong's decoder is fed its states": self.decoder != "luong" and ["input_feeding"],
             "there is no window": self.window == "none" and ["reach"],
-            "no choice is learnt by reinforce": self.hard != "reinforce" and ["entropy"],
+            "no choice is learnt by reinforce": self.hard != "reinforce"
+            and [*ReinforceOptions.model_fields, "expected"],
+            "nothing is drawn by Gumbel's softmax": not self.hard.startswith("gumbel") and ["temperature"],
             "own_tokens is 0": not self.own_tokens and ["own_tokens_after"],
             "only models that copy count what they have looked at": not self.copies and ["coverage"],
         }
@@ -116,7 +128,8 @@ class Seq2SeqOptions(CopyOptions, CTCOptions):
     @property
     def adjustable(self) -> frozenset[str]:
         """What may be another for the same weights: nothing that they, or what they give, depend on."""
-        return frozenset({"dropout", "own_tokens", "own_tokens_after", "entropy", "longest"})
+        of_training = {"dropout", "own_tokens", "own_tokens_after", "expected", *ReinforceOptions.model_fields}
+        return frozenset(of_training | {"longest"})
 
 
 class Encoder(nn.Module):
@@ -204,7 +217,8 @@ class Seq2Seq(nn.Module):
             if not look.gathers:
                 weights[:, 0] = 1.0
         place = torch.zeros(rows, dtype=torch.long, device=nothing.device)
-        return Writing(hidden, nothing.new_zeros(rows, self.decoder.fed), weights, place, nothing)
+        fed, untold = nothing.new_zeros(rows, self.decoder.fed), place[:, None][:, :0]
+        return Writing(hidden, fed, weights, place, untold, nothing, nothing)
 
     def write(
         self, target: Int[Tensor, "row target"], memory: RecurrentMemory, past: Writing, own: float = 0.0
@@ -236,7 +250,7 @@ class Seq2Seq(nn.Module):
         alone = embedded.shape[0] == memory.values.shape[0]  # every sentence has one row
         if isinstance(self.decoder, Bottleneck | Luong) and self.decoder.at_once and alone and not own:
             parts, past, looks = self.decoder.whole(embedded, memory, past)
-            return parts, past, looks[0].weights[:, 0] if looks else embedded[..., :0]
+            return parts, self._with_choices(past, looks), looks[0].weights[:, 0] if looks else embedded[..., :0]
         return self._step_by_step(embedded, memory, past, own)
 
     def _step_by_step(
@@ -257,10 +271,19 @@ class Seq2Seq(nn.Module):
             weights = torch.stack([each.weights.flatten(0, 2) for each in looks], dim=1)
         if look is not None and is_watched():  # one gaze for all steps, as of every other attention
             note(look, look.looks_from, look.looks_at, weights[:, None])
-        if self.chooses:
-            chosen = torch.stack([each.log_probability.flatten() for each in looks], dim=1)
-            past = past._replace(log_probability=chosen)
-        return tuple(torch.stack(each, dim=1) for each in zip(*steps, strict=True)), past, weights
+        parts = tuple(torch.stack(each, dim=1) for each in zip(*steps, strict=True))
+        return parts, self._with_choices(past, looks), weights
+
+    def _with_choices(self, past: Writing, looks: list[Look]) -> Writing:
+        """What must be known of the choices that were made, where they are to be learnt."""
+        if not self.chooses:
+            return past
+        rows = len(past.place)
+        log_probability, entropy = (
+            torch.cat([each.reshape(rows, -1) for each in found], dim=1)
+            for found in zip(*((look.log_probability, look.entropy) for look in looks), strict=True)
+        )
+        return past._replace(log_probability=log_probability, entropy=entropy)
 
     def _sometimes_own(
         self, inputs: Float[Tensor, "row depth"], before: Parts, own: float
@@ -328,7 +351,7 @@ def _look(options: Seq2SeqOptions) -> Attention:
         looks_at="source",
         normaliser=named_normaliser(options.normaliser),
         focus=_focus(options),
-        choice=None if options.hard == "none" else Hard(options.hard),
+        choice=None if options.hard == "none" else Hard(options.hard, options.temperature),
     )
 
 

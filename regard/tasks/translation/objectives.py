@@ -3,20 +3,19 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.attention.hard import reinforce_loss
 from regard.base.faults import Fault
 from regard.base.recipe import Options
 from regard.models.copying import can_copy
 from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
 from regard.models.ctc.head import CTCOptions, ctc_loss
-from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.models.recurrent.seq2seq import Seq2SeqOptions
 from regard.protocols import Loss, Tally, mean
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying import CopyingCrossEntropy
+from regard.tasks.translation.exploring import Exploring
 from regard.tasks.translation.packs import PackedBatch, PackedPairs
 
 
@@ -108,46 +107,6 @@ class Joint:
         return Loss(total, batch.tokens, {"ctc": Tally((ctc.detach(), batch.tokens), mean)})
 
 
-@dataclass(frozen=True)
-class Exploring:
-    """For a recurrent network that in training reads tokens of its own, or chooses at random where to look.
-
-    What it carries from batch to batch: how many there were, and the moving baseline of the rewards.
-    """
-
-    options: Seq2SeqOptions
-    cross_entropy: CrossEntropy
-
-    def __call__(self, network: Seq2Seq, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
-        batches = carry["batches"] if carry else torch.zeros((), dtype=torch.long)
-        memory = network.read(batch.source, batch.source_lengths)
-        states, past = network.write(batch.inputs, memory, network.begin(memory), self._share(int(batches)))
-        found = _real(states, batch)
-        total, onward = self.cross_entropy.of(network, found), {"batches": batches + 1}
-        if network.chooses:
-            likelihood, real = _likelihoods(network, batch, found)
-            surrogate, onward["baseline"] = reinforce_loss(
-                likelihood, past.log_probability, real, carry["baseline"] if carry else None, self.options.entropy
-            )
-            total = total + surrogate - surrogate.detach()  # its gradient counts; its value would say nothing
-        return Loss(total, batch.tokens, carry=onward)
-
-    def _share(self, batches: int) -> float:
-        """The share of own tokens at a batch: it grows evenly, so that the model can first learn from the true ones."""
-        after = self.options.own_tokens_after
-        return self.options.own_tokens * (min(1.0, batches / after) if after else 1.0)
-
-
-@torch.no_grad()
-def _likelihoods(network: Seq2Seq, batch: PairBatch, found: Forced) -> tuple[Tensor, Tensor]:
-    """The log-probability of each target token (row, time), zero where there is padding, and where there is none."""
-    own = network.logits(found.states).float().log_softmax(-1).gather(1, found.wanted[:, None]).squeeze(1)
-    flat = own.new_zeros(batch.target.numel())
-    real = torch.zeros_like(flat, dtype=torch.bool)
-    flat[batch.places], real[batch.places] = own, True
-    return flat.view(batch.target.shape), real.view(batch.target.shape)
-
-
 def objective_for(options: Options, label_smoothing: float, consistency: float = 0.0) -> Objective:
     """What a model with these options minimises."""
     joint = isinstance(options, CTCOptions) and options.ctc > 0
@@ -166,6 +125,6 @@ def objective_for(options: Options, label_smoothing: float, consistency: float =
                 "training.consistency compares two passes over the true tokens, so it goes neither with "
                 "model.own_tokens nor with model.hard = 'reinforce'; leave one of them out."
             )
-        return Exploring(options, plain)
+        return Exploring(options, label_smoothing)
     attention = Consistent(label_smoothing, consistency) if consistency else plain
     return Joint(options, attention) if isinstance(options, CTCOptions) and joint else attention

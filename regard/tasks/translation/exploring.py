@@ -1,0 +1,107 @@
+"""What a recurrent translator minimises that in training tries things: reads tokens of its own, or draws its looks."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.attention.hard import Manner
+from regard.models.recurrent.decoders import Writing
+from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
+from regard.models.reinforcement import learn_choices
+from regard.protocols import Loss, Tally, map_tree, mean
+from regard.tasks.translation.batches import PairBatch
+
+
+class Likelihoods(NamedTuple):
+    """The log-probability of each target token, and what is learnt of it, some of it smoothed; zero at padding."""
+
+    own: Float[Tensor, "row path time"]
+    smoothed: Float[Tensor, "row path time"]
+
+
+@dataclass(frozen=True)
+class Exploring:
+    """Cross-entropy over one or more paths of each pair, and REINFORCE for what they drew on their way.
+
+    What it carries from batch to batch: how many there were, and the moving average of the rewards. The reward is the
+    log-probability of the true tokens as it is, without label smoothing.
+    """
+
+    options: Seq2SeqOptions
+    label_smoothing: float
+
+    def __call__(self, network: Seq2Seq, batch: PairBatch, carry: dict[str, Tensor] | None) -> Loss:
+        batches = carry["batches"] if carry else torch.zeros((), dtype=torch.long)
+        paths = self.options.paths if network.chooses else 1
+        memory = network.read(batch.source, batch.source_lengths)
+        past = map_tree(lambda leaf: leaf.repeat_interleave(paths, dim=0), network.begin(memory))
+        manners = self._manners(batch, paths) if network.chooses else past.manner
+        inputs = batch.inputs.repeat_interleave(paths, dim=0)
+        states, past = network.write(inputs, memory, past._replace(manner=manners), self._share(int(batches)))
+        real = _real(batch)
+        found = likelihoods(network, states.unflatten(0, (-1, paths)), batch.target, real, self.label_smoothing)
+        drawn = self.options.samples if network.chooses else 1
+        total, onward = -found.smoothed[:, :drawn].sum() / drawn, {"batches": batches + 1}
+        if not network.chooses:
+            return Loss(total, batch.tokens, carry=onward)
+        chosen = real & (manners.view(-1, paths, 1)[:, :1] != Manner.MIXED)
+        return self._learn_choices(total, batch, found, past, chosen, onward, carry)
+
+    def _learn_choices(
+        self,
+        total: Float[Tensor, ""],
+        batch: PairBatch,
+        found: Likelihoods,
+        past: Writing,
+        chosen: Bool[Tensor, "row 1 time"],
+        onward: dict[str, Tensor],
+        carry: dict[str, Tensor] | None,
+    ) -> Loss:
+        log_probability, entropy = (each.view(found.own.shape) for each in (past.log_probability, past.entropy))
+        average = carry["baseline"] if carry else None
+        surrogate, onward["baseline"] = learn_choices(
+            self.options, found.own, log_probability, entropy, chosen, average
+        )
+        # The gradient of the surrogate counts; its value would say nothing.
+        spread = Tally((float((entropy.detach() * chosen).sum()), float(chosen.sum() * entropy.shape[1])), mean)
+        return Loss(total + surrogate - surrogate.detach(), batch.tokens, {"entropy": spread}, onward)
+
+    def _manners(self, batch: PairBatch, paths: int) -> Int[Tensor, "row 1"]:
+        """How each path looks: some sentences at mixes, all others at draws, but for the path of the best choices."""
+        manners = torch.full((batch.rows, paths), Manner.DRAWN, device=batch.target.device)
+        manners[:, self.options.samples :] = Manner.BEST
+        if self.options.expected:
+            mixed = torch.rand(batch.rows, 1, device=manners.device) < self.options.expected
+            manners = manners.masked_fill(mixed, Manner.MIXED)
+        return manners.view(-1, 1)
+
+    def _share(self, batches: int) -> float:
+        """The share of own tokens at a batch: it grows evenly, so that the model can first learn from the true ones."""
+        after = self.options.own_tokens_after
+        return self.options.own_tokens * (min(1.0, batches / after) if after else 1.0)
+
+
+def _real(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:
+    """Where the targets are no padding."""
+    real = torch.zeros(batch.target.numel(), dtype=torch.bool, device=batch.target.device)
+    real[batch.places] = True
+    return real.view(batch.rows, 1, -1)
+
+
+def likelihoods(
+    network: Seq2Seq,
+    states: Float[Tensor, "row path time width"],
+    target: Int[Tensor, "row time"],
+    real: Bool[Tensor, "row 1 time"],
+    label_smoothing: float,
+) -> Likelihoods:
+    """What the states of several paths say of the one target that they write."""
+    logits = network.logits(states)
+    logs = logits.log_softmax(dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+    wanted = target[:, None, :, None].expand(*states.shape[:-1], 1)
+    own = logs.gather(-1, wanted).squeeze(-1)
+    smoothed = own if not label_smoothing else (1 - label_smoothing) * own + label_smoothing * logs.mean(dim=-1)
+    return Likelihoods(own * real, smoothed * real)
