@@ -28,6 +28,7 @@ app = typer.Typer(add_completion=False, help="Show what is worth seeing once: gr
 
 SUFFIXES = (".png", ".svg", ".json")
 CELLS = ("vanilla", "lstm", "gru")
+OLDER = ("clockwork", "delays")  # cells that reach further back, drawn when they are asked for
 _TOLD = (0, 1, 2, 5, 10, 20, 50, 100, 200)  # steps of a line that are told in the terminal, and the last
 
 _Model = Annotated[Path, typer.Argument(help="A model folder.")]
@@ -68,7 +69,9 @@ def _show(view: View, out: Path | None, as_json: bool) -> None:
 def gradients(
     context: typer.Context,
     out: _Out = None,
-    cells: Annotated[str, typer.Option(help="Which of vanilla, lstm and gru, with commas between.")] = ",".join(CELLS),
+    cells: Annotated[
+        str, typer.Option(help="Which of vanilla, lstm, gru, clockwork and delays, with commas between.")
+    ] = ",".join(CELLS),
     length: Annotated[int, typer.Option(min=2, max=200, help="Steps of the sequence.")] = 50,
     width: Annotated[int, typer.Option(min=2, max=128, help="Units of the cells.")] = 32,
     gain: Annotated[float, typer.Option(min=0.05, max=10, help="What U of all cells is multiplied by.")] = 1.0,
@@ -81,8 +84,11 @@ def gradients(
     gains: Annotated[str, typer.Option(help="Gains of the orthogonal vanilla cells, with commas.")] = "0.5,1,1.5,3",
     clip: Annotated[float, typer.Option(min=0.0001, max=1e6, help="Largest norm of the clipped gradient.")] = 1.0,
     seed: Annotated[int, typer.Option(min=0, help="The seed of weights and inputs.")] = 1,
-    model: Annotated[Path | None, typer.Option(help="A trained seq2seq to look at instead.")] = None,
-    text: Annotated[str | None, typer.Option(help="The sentence that it reads.")] = None,
+    model: Annotated[
+        list[Path] | None,
+        typer.Option(help="A trained seq2seq to look at instead, or one or more models of the task sequences."),
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="The sentence that a seq2seq reads.")] = None,
     overwrite: _Overwrite = False,
     as_json: _Json = False,
 ) -> None:
@@ -90,21 +96,33 @@ def gradients(
 
     The norm of dh(T)/dh(T-d) by distance d for vanilla, LSTM and GRU cells beside the bound of the vanilla one, for
     orthogonal U of several gains, and the whole gradient with and without clipping. The weights are drawn from the
-    seed; with --model they are those of a trained encoder, over the tokens of --text.
+    seed; with --model they are those of a trained encoder, over the tokens of --text. Of models of long sequences it
+    is the gradient of the last loss by what was read d steps before it.
     """
     _check_out(out, overwrite)
-    if (model is None) != (text is None):
-        raise Fault("--model and --text belong together; give both or neither.")
-    from regard.seeing.lessons.gradients import Experiment, gradients_lesson, trained_lesson
+    from regard.seeing.lessons.gradients import Experiment, gradients_lesson
 
-    if model is not None and text is not None:
+    if model or text is not None:
         _refuse_drawing(context)
-        from regard.verbs.translate.model import load_translation_model
-
-        _show(_lesson_view(trained_lesson(load_translation_model(model), text)), out, as_json)
+        _show(_lesson_view(_trained_lesson(model or [], text)), out, as_json)
         return
     experiment = Experiment(length, width, seed, gain, orthogonal, keep, input_scale)
     _show(_lesson_view(gradients_lesson(_cells(cells), _gains(gains), clip, experiment)), out, as_json)
+
+
+def _trained_lesson(models: list[Path], text: str | None) -> "Lesson":
+    """The gradients of a trained encoder over a text, or of models of sequences over examples of theirs."""
+    if text is not None:
+        if len(models) != 1:
+            raise Fault("--model and --text belong together: give one model, the seq2seq that reads the text.")
+        from regard.seeing.lessons.gradients import trained_lesson
+        from regard.verbs.translate.model import load_translation_model
+
+        return trained_lesson(load_translation_model(models[0]), text)
+    from regard.model import load
+    from regard.seeing.lessons.distances import distances_lesson
+
+    return distances_lesson([load(place, device="cpu") for place in models])
 
 
 def _refuse_drawing(context: typer.Context) -> None:
@@ -119,8 +137,9 @@ def _refuse_drawing(context: typer.Context) -> None:
 def _cells(names: str) -> list[str]:
     chosen = [name.strip() for name in names.split(",")]
     for name in chosen:
-        if name not in CELLS:
-            raise Fault(f"--cells names {name!r}, expected some of {', '.join(CELLS)} with commas between.")
+        if name not in (*CELLS, *OLDER):
+            known = ", ".join((*CELLS, *OLDER))
+            raise Fault(f"--cells names {name!r}, expected some of {known} with commas between.")
     return list(dict.fromkeys(chosen))
 
 
@@ -151,14 +170,12 @@ def _say_panel(panel: "LessonPanel") -> None:
     from regard.seeing.lessons.gradients import in_tens
 
     named = [line for line in panel.lines if line.name]
-    last = int(named[0].points[-1][0])
-    values: dict[int, list[str]] = {int(step): [] for step, _ in named[0].points if step in (*_TOLD, last)}
-    for line in named:
-        for step, value in line.points:
-            if step in values:
-                values[int(step)].append(in_tens(value))
+    values = [dict(line.points) for line in named]
+    lasts = {max(of_line) for of_line in values}
+    steps = [step for step in sorted(set().union(*values)) if step in (*_TOLD, *lasts)]
+    rows = [[f"{step:g}", *(in_tens(of_line[step]) if step in of_line else "" for of_line in values)] for step in steps]
     print(panel.title)
-    say_table([panel.along, *(line.name for line in named)], [[str(step), *told] for step, told in values.items()])
+    say_table([panel.along, *(line.name for line in named)], rows)
     print(textwrap.fill(panel.caption, terminal_width()), end="\n\n")
 
 

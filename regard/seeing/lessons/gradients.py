@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from regard.models.recurrent.cells import Weights, unroll, weights_of
 from regard.models.recurrent.layers import CELLS, GATES
+from regard.models.recurrent.older_states import Clockwork, Delays, LinkedLayer, backpropagate_links
 from regard.seeing.lessons.backpropagation import backpropagate, clip, norm_of
 from regard.seeing.lessons.jacobians import bounds_by_distance, norms_by_distance, step_jacobians
 from regard.seeing.lessons.reading import read
@@ -17,7 +18,8 @@ from regard.viewing.canvas import show_word
 from regard.viewing.lessons import Lesson, LessonPanel, Line
 
 NEEDED = "`regard show gradients --model` needs a seq2seq"
-NAMES = {"vanilla": "vanilla", "lstm": "LSTM", "gru": "GRU"}
+NAMES = {"vanilla": "vanilla", "lstm": "LSTM", "gru": "GRU", "clockwork": "clockwork", "delays": "delays"}
+PERIODS, DELAYS = (1, 2, 4, 8, 16, 32, 64, 128), (1, 2, 4, 8, 16, 32)  # as `model.periods` and `model.delays` are
 BOUND = ", bound"  # behind the name of a line
 DISTANCE = "distance in steps, d"
 NORM = "‖∂h(T) / ∂h(T−d)‖"
@@ -63,6 +65,41 @@ def draw_inputs(experiment: Experiment) -> Tensor:
     return torch.randn(shape, dtype=torch.float64, generator=generator) * experiment.input_scale
 
 
+def build_linked(kind: str, experiment: Experiment) -> LinkedLayer:
+    """The same of a clockwork or of delays; a narrow clockwork has fewer modules, and delays share the gain."""
+    generator, width = torch.Generator().manual_seed(experiment.seed), experiment.width
+    modules = max(count for count in range(1, len(PERIODS) + 1) if width % count == 0)
+    layer = Delays(width, width, DELAYS) if kind == "delays" else Clockwork(width, width, PERIODS[:modules])
+    layer = layer.double()
+    with torch.no_grad():
+        for matrix in (layer.of_input, *layer.of_states):
+            matrix.uniform_(-(width**-0.5), width**-0.5, generator=generator)
+        for block in own_blocks(layer):
+            if experiment.orthogonal:
+                nn.init.orthogonal_(block, generator=generator)
+        layer.of_states.mul_(experiment.gain / len(layer.delays))
+    return layer
+
+
+def own_blocks(layer: LinkedLayer) -> list[Tensor]:
+    """The parts of U that an orthogonal one is made of: of a clockwork each module's own, else the whole."""
+    if not isinstance(layer, Clockwork):
+        return list(layer.of_states)
+    places = [slice(first, first + layer.module_width) for first in range(0, layer.width, layer.module_width)]
+    return [layer.of_states[0, place, place] for place in places]
+
+
+@torch.no_grad()
+def fading_linked(layer: LinkedLayer, inputs: Tensor, name: str, colour: int) -> Line:
+    """The norm by distance in a layer that reads older states: of all ways from h_{T−d} to h_T together."""
+    before = torch.cat([torch.zeros_like(inputs[:1]), inputs])  # a step on nothing, so that there is an h_0
+    states = layer(before.expand(layer.width, -1, -1)).transpose(0, 1)
+    upstream = torch.zeros_like(states)
+    upstream[-1] = torch.eye(layer.width, dtype=states.dtype)
+    found = backpropagate_links(states, upstream, layer.matrices(), layer.links(len(before))).of_states
+    return Line(name, _points(torch.linalg.matrix_norm(found.flip(0), ord=2).tolist()), colour)
+
+
 @torch.no_grad()
 def fading(module: nn.RNNBase, inputs: Tensor, name: str, colour: int, backward: bool = False) -> list[Line]:
     """The norm by distance in one cell over inputs (time, depth), and what goes with it.
@@ -91,11 +128,13 @@ def _points(values: Sequence[float]) -> list[tuple[float, float]]:
 def by_cell(kinds: Sequence[str], experiment: Experiment) -> LessonPanel:
     """The cells beside each other, all over the same inputs."""
     inputs = draw_inputs(experiment)
-    lines = [
-        line
-        for kind in kinds
-        for line in fading(build_cell(kind, experiment), inputs, NAMES[kind], list(NAMES).index(kind))
-    ]
+    lines: list[Line] = []
+    for kind in kinds:
+        name, colour = NAMES[kind], list(NAMES).index(kind)
+        if kind in CELLS:
+            lines += fading(build_cell(kind, experiment), inputs, name, colour)
+        else:
+            lines.append(fading_linked(build_linked(kind, experiment), inputs, name, colour))
     drawn = "orthogonal U" if experiment.orthogonal else "U drawn evenly"
     return LessonPanel(f"By cell: {drawn}, gain {experiment.gain:g}", DISTANCE, NORM, lines, describe_fading(lines))
 

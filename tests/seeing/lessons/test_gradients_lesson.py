@@ -10,13 +10,17 @@ from untrained import untrained
 
 from regard.base.faults import Fault
 from regard.models.recurrent.cells import unroll, weights_of
+from regard.models.recurrent.older_states import Delays
 from regard.seeing.lessons.gradients import (
     Experiment,
     build_cell,
+    build_linked,
     by_cell,
     by_gain,
     by_length,
     draw_inputs,
+    fading,
+    fading_linked,
     gradients_lesson,
     in_tens,
     last_step_gradients,
@@ -150,3 +154,29 @@ def test_the_bound_of_every_layer_is_told(tmp_path: Path) -> None:
     """The weights begin orthogonal, so the norm of every U is one."""
     (panel,) = trained_lesson(untrained(tmp_path, cell="vanilla"), "Ana reads.").panels
     assert "‖U‖ = 1.00 (forward), 1.00 (backward)" in panel.caption
+
+
+def test_with_one_delay_the_norms_are_those_of_the_vanilla_cell() -> None:
+    cell, layer = build_cell("vanilla", SMALL), Delays(5, 5, [1]).double()
+    weights = weights_of(cell)
+    with torch.no_grad():
+        layer.of_input.copy_(weights.of_input)
+        layer.of_states[0].copy_(weights.of_state)
+    line, _ = fading(cell, draw_inputs(SMALL), "", 0)
+    linked = fading_linked(layer, draw_inputs(SMALL), "", 0)
+    assert linked.points == [(step, pytest.approx(value)) for step, value in line.points]
+
+
+def test_slow_modules_and_delays_carry_a_gradient_further_than_a_vanilla_cell() -> None:
+    panel = by_cell(["vanilla", "clockwork", "delays"], replace(SMALL, length=30, width=8))
+    assert values(panel, "clockwork")[-1] >= 1  # the slowest module has not had its second turn
+    assert values(panel, "delays")[-1] > 100 * values(panel, "vanilla")[-1]
+
+
+@pytest.mark.parametrize("kind", ["clockwork", "delays"])
+def test_knobs_of_cells_that_reach_further(kind: str) -> None:
+    """Delays share the gain: a hundredth of it leaves a hundredth of the way over one step."""
+    whole, small = (build_linked(kind, replace(SMALL, gain=gain)) for gain in (1.0, 0.01))
+    torch.testing.assert_close(whole.of_states * 0.01, small.of_states)
+    straight = build_linked(kind, replace(SMALL, orthogonal=True))
+    assert not torch.equal(straight.of_states, whole.of_states)
