@@ -25,7 +25,12 @@ _Inputs = Annotated[
 _Text = Annotated[str | None, typer.Option(help="A sentence for a translator to read.")]
 _Target = Annotated[str | None, typer.Option(help="The translation to look at; without it, the model's own.")]
 _Out = Annotated[
-    Path | None, typer.Option("-o", "--out", help="A .png, .svg, .html or .json file; without it, the terminal.")
+    Path | None,
+    typer.Option(
+        "-o",
+        "--out",
+        help="A .png, .svg, .html or .json file, of a machine with a memory also a .gif; without it, the terminal.",
+    ),
 ]
 _Side = Annotated[
     Literal["cross", "encoder", "decoder", "copying", "pooling"] | None,
@@ -230,7 +235,7 @@ def _kind(out: Path | None, overwrite: bool) -> str:
     refuse_folder(out)
     refuse_existing(out, overwrite)
     kind = out.suffix.lower()
-    if kind not in (".png", ".svg", ".html", ".json"):
+    if kind not in (".png", ".svg", ".html", ".json", ".gif"):
         raise Fault(f"{out} is neither .png, .svg, .html nor .json; the suffix says what to draw.")
     return kind
 

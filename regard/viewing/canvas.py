@@ -27,7 +27,7 @@ SOFT = "#6a6a6a"
 PALETTE = ("#1f5fa8", "#d1622b", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770", "#c04a6b", "#2a9aa8")
 # Characters that turn about what stands behind them, up to the end of a line; words are shown one by one.
 _TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-_FONT = "DejaVu Sans"  # comes with matplotlib, and has Latin, Cyrillic and Greek
+FONT = "DejaVu Sans"  # comes with matplotlib, and has Latin, Cyrillic and Greek
 
 
 def check_suffix(path: Path) -> None:
@@ -43,8 +43,8 @@ def canvas(texts: Iterable[str]) -> Iterator[None]:
 
     lacking = sorted(_lacking(texts))
     # Whoever opens an SVG may have none of these fonts; the last name asks for any without serifs.
-    families = dict.fromkeys([_FONT, *filter(None, map(_family_with, lacking)), "sans-serif"])
-    fonts: dict[Any, Any] = {"font.family": list(families), "font.sans-serif": [_FONT]}
+    families = dict.fromkeys([FONT, *filter(None, map(_family_with, lacking)), "sans-serif"])
+    fonts: dict[Any, Any] = {"font.family": list(families), "font.sans-serif": [FONT]}
     with rc_context({**fonts, "svg.fonttype": "none", "svg.hashsalt": "regard"}), warnings.catch_warnings():
         # Callers are told of missing glyphs once and by name, not by a warning for each.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -110,7 +110,7 @@ def _lacking(texts: Iterable[str]) -> set[str]:
     """The characters that our own font lacks; what joins others or varies their look has no shape of its own."""
     from matplotlib.font_manager import findfont
 
-    own = _characters(findfont(_FONT))
+    own = _characters(findfont(FONT))
     drawn = {character for text in texts for character in show_token(text) if not _is_shapeless(character)}
     return {character for character in drawn if ord(character) not in own}
 

@@ -27,7 +27,12 @@ from regard.viewing.overlay.terminal import overlay_lines
 from regard.viewing.page import MOST_WEIGHTS, PageScene, Start, scene_page
 from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.seen import Block, Joining, Seen
-from regard.viewing.sides import Cells, Facts, Nodes, Side, Steps, Words
+from regard.viewing.sides import Cells, Facts, Nodes, Side, Slots, Steps, Words
+from regard.viewing.slots import record as slots
+from regard.viewing.slots.animation import animate_memory_use
+from regard.viewing.slots.page import memory_data, memory_page
+from regard.viewing.slots.picture import draw_memory_use
+from regard.viewing.slots.terminal import memory_lines
 from regard.viewing.terminal import matrix_lines
 from regard.viewing.windows import record as windows
 from regard.viewing.windows.page import glimpse_data, glimpse_page
@@ -183,6 +188,26 @@ class _Hops:
         return facts_page(self.record)
 
 
+@dataclass(frozen=True)
+class _Slots:
+    record: slots.MemoryUse
+
+    def draw(self, path: Path) -> set[str]:
+        return draw_memory_use(self.record, path)
+
+    def animate(self, path: Path) -> None:
+        animate_memory_use(self.record, path)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return memory_lines(self.record, width, colour)
+
+    def numbers(self) -> dict[str, Any]:
+        return slots.to_json(self.record)
+
+    def page(self) -> SealedPage:
+        return memory_page(self.record)
+
+
 def _graph(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_at, Nodes)
     assert looks.edges is not None
@@ -218,11 +243,21 @@ def _hops(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     return _Hops(facts.Hops(list(story.lines), story.question, looks.output, names, weights, list(story.forgotten)))
 
 
+def _slots(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
+    assert isinstance(looks.looks_from, Steps)
+    assert isinstance(looks.looks_at, Slots)
+    (block,) = looks.blocks
+    steps, heads = looks.looks_from, list(looks.looks_at.heads)
+    use = slots.MemoryUse(looks.title, list(steps.names), heads, block.weights, steps.given, steps.answered)
+    return _Slots(use.of_head(wanted.head))
+
+
 _MATRIX = Drawer("a matrix", ("layer", "head", "heads", "sheet", "lines", "tokens"), _Matrices)
 _GRAPH = Drawer("a graph", ("layer", "head", "rings"), _graph)
 _OVERLAY = Drawer("weights over a picture", ("layer", "head", "heads", "tokens"), _overlay)
 _WINDOWS = Drawer("windows on a picture", (), _windows)
 _HOPS = Drawer("hops through a story", (), _hops)
+_SLOTS = Drawer("the slots of a memory", ("head",), _slots)
 
 DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Words, Words): _MATRIX,
@@ -232,6 +267,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("edges", Nodes, Nodes): _GRAPH,
     ("windows", Steps, Cells): _WINDOWS,
     ("weights", Steps, Facts): _HOPS,
+    ("weights", Steps, Slots): _SLOTS,
 }
 
 
@@ -246,6 +282,8 @@ def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
             return "windows", glimpse_data(record)
         case _Hops(record):
             return "facts", facts_data(record)
+        case _Slots(record):
+            return "slots", memory_data(record)
         case _Matrices(seen=seen):
             return "tinted", _tinted_data(seen, looks.title)
     raise Fault("What this model looks at has no view on this page yet; `regard look` draws it.")

@@ -1,7 +1,7 @@
 """What all that can be drawn has in common."""
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from regard.viewing.sealed import SealedPage
 
@@ -20,3 +20,11 @@ class Drawing(Protocol):
 
     def page(self) -> SealedPage:
         """The same as an .html page, which is complete in itself; what has none is refused."""
+
+
+@runtime_checkable
+class Animated(Drawing, Protocol):
+    """Something that happens step by step, and can be drawn so."""
+
+    def animate(self, path: Path) -> None:
+        """Draw a .gif."""

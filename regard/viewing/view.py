@@ -13,7 +13,7 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.files import finite, write_file
 from regard.base.notebook import frame, stacked
-from regard.viewing.drawing import Drawing
+from regard.viewing.drawing import Animated, Drawing
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class View:
         return {**self.about, **self.drawing.numbers()}
 
     def save(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Save it as the suffix of the file asks: .png, .svg, .html or .json; a file that exists is refused."""
+        """Save it as the suffix of the file asks: .png, .svg, .html, .json or, of what happens step by
+        step, .gif; a file that exists is refused."""
         path = Path(path)
         if path.exists() and not overwrite:
             raise Fault(f"{path} exists already; give overwrite=True to replace it.")
@@ -50,6 +51,10 @@ class View:
             self.drawing.page().write(path)
         elif kind in (".png", ".svg"):
             return self.drawing.draw(path)
+        elif kind == ".gif":
+            if not isinstance(self.drawing, Animated):
+                raise Fault(f"{path} would be an animation, which is for machines with a memory; draw a .png or .html.")
+            self.drawing.animate(path)
         else:
             raise Fault(f"{path} is neither .png, .svg, .html nor .json; the suffix says what to draw.")
         return set()

@@ -1,5 +1,5 @@
-// What a model looked at while it answered: as a graph, as windows on a picture, as weights over one, or over words
-// or facts.
+// What a model looked at while it answered: as a graph, as windows on a picture, as weights over one, over words,
+// over facts, or over the slots of a memory.
 
 import { wished } from "./address.js";
 import { byId, element } from "./common.js";
@@ -8,6 +8,7 @@ import { layOutGraph, mountGraph, showGraph } from "./graph.js";
 import { followWidth } from "./opening.js";
 import { mountOverlay, showOverlay } from "./overlay.js";
 import { ask, Refusal } from "./server.js";
+import { layOutSlots, mountSlots, showSlots } from "./slots.js";
 import { say } from "./texts.js";
 import { mountTinted, showTinted } from "./tinted.js";
 import { layOutWindows, mountWindows, showWindows } from "./windows.js";
@@ -18,6 +19,7 @@ const VIEWS = {
   windows: { mount: mountWindows, show: showWindows, layOut: layOutWindows },
   overlay: { mount: mountOverlay, show: showOverlay, layOut: () => {} },
   facts: { mount: mountFacts, show: showFacts, layOut: () => {} },
+  slots: { mount: mountSlots, show: showSlots, layOut: layOutSlots },
   tinted: { mount: mountTinted, show: showTinted, layOut: () => {} },
 };
 
