@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.viewing.drawers import DRAWERS, DrawingRequest, drawing_of
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
-from regard.viewing.sides import Cells, Facts, Nodes, Steps, Words
+from regard.viewing.sides import Cells, Facts, Nodes, Slots, Steps, Words
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import EDGES, PAPERS, edge_blocks
@@ -40,6 +40,7 @@ CASES: dict[str, LooksBetween] = {
     "steps over a picture": LooksBetween("steps to picture", "six.png", "", GLIMPSES, GRID, weights(2, 4)),
     "windows": LooksBetween("glimpses to picture", "six.png", "7", GLIMPSES, PICTURE, windows=WINDOWS),
     "hops": LooksBetween("hops to facts", "story", "garden", GLIMPSES, STORY, weights(2, 4)),
+    "slots": LooksBetween("steps to slots", "10", "01", GLIMPSES, Slots(9, ["read", "write"]), weights(2, 9)),
 }
 
 
