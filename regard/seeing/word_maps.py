@@ -21,14 +21,14 @@ def map_words(lexicon: Lexicon, wanted: MapRequest, progress: Progress, remark: 
     if len(chosen) > MOST:
         raise Fault(f"A map has {MOST:,} words at most, and these would be {len(chosen):,}; ask for fewer.")
     units = WordVectors(list(chosen), np.stack(list(chosen.values()))).units(slice(None))
+    variance = None
     if wanted.method == "t-sne":
         places = lay_out_neighbours(units, progress=progress)
-        how = "t-SNE: neighbours lie together, distances between groups mean little"
     else:
         places, shares = principal_plane(units)
-        how = f"two principal components, which keep {sum(shares):.0%} of the variance"
+        variance = float(sum(shares))
     title = f"{len(chosen):,} words of {lexicon.name}"
-    return WordMap(title, how, list(chosen), places, centres, groups, _nearest(units))
+    return WordMap(title, variance, list(chosen), places, centres, groups, _nearest(units))
 
 
 def _choose(lexicon: Lexicon, wanted: MapRequest, remark: Remark) -> tuple[dict[str, np.ndarray], list[int], list[str]]:

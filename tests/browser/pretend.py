@@ -270,7 +270,7 @@ def _map(question: dict[str, Any]) -> dict[str, Any]:
     """The words that are asked for at the corners of a triangle, or three others."""
     words = [*question.get("words", ["gato"]), "gatoa", "cão"]
     near = [[(1, 0.9)], [(0, 0.9)], [(0, 0.1)]]
-    record = WordMap("3 words", "hand", words, np.array([[0, 0], [1, 0], [0, 1.0]]), [], [-1] * 3, near)
+    record = WordMap("3 words", 0.5, words, np.array([[0, 0], [1, 0], [0, 1.0]]), [], [-1] * 3, near)
     return {"model": question["model"], "seconds": 0.002, "map": map_data(record)}
 
 

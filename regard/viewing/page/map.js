@@ -2,7 +2,7 @@
 // fragment of the address, shows which others are nearest to it, by lines and as a list.
 
 import { remember } from "./address.js";
-import { byId, button, choiceName, drawing, element, section, signed } from "./common.js";
+import { byId, button, choiceName, drawing, element, percent, section, signed } from "./common.js";
 import { placeLabels } from "./labels.js";
 import { savable } from "./saving.js";
 import { outline } from "./shapes.js";
@@ -41,8 +41,13 @@ export function showMap(found, wish) {
   byId("map-words").replaceChildren(...names);
   byId("map-known").replaceChildren(...map.words.map(({ word }) => element("option", { value: word })));
   sizes = names.map(({ offsetWidth, offsetHeight }) => ({ width: offsetWidth, height: offsetHeight }));
-  byId("map-caption").textContent = say("map.caption", { method: map.method });
+  byId("map-caption").textContent = say("map.caption", { method: methodOf(map) });
   changeMap(wish);
+}
+
+/** How the places were found. */
+function methodOf({ variance }) {
+  return variance === null ? say("map.by_t_sne") : say("map.by_components", { share: percent(variance) });
 }
 
 /** Show the word that is wished for, if it is on the map. */

@@ -19,7 +19,7 @@ def map_data(record: WordMap) -> dict[str, Any]:
     """A map as its view takes it: places in a square from -1 to 1, neighbours by number with their cosines."""
     return {
         "title": show_word(record.title),
-        "method": record.method,
+        "variance": record.variance,
         "centres": [show_word(word) for word in record.centres],
         "words": [
             {

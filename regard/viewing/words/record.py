@@ -16,12 +16,19 @@ class WordMap:
     """
 
     title: str
-    method: str  # how the places were found, in words
+    variance: float | None  # the share of it that two principal components keep; None of a map by t-SNE
     words: Sequence[str]
     places: np.ndarray
     centres: Sequence[str]
     groups: Sequence[int]
     near: Sequence[Sequence[tuple[int, float]]]
+
+    @property
+    def method(self) -> str:
+        """How the places were found, in words."""
+        if self.variance is None:
+            return "t-SNE: neighbours lie together, distances between groups mean little"
+        return f"two principal components, which keep {self.variance:.0%} of the variance"
 
     def fitted(self) -> np.ndarray:
         """The places with the middle at 0 and the farthest coordinate at 1, one scale for both axes."""
