@@ -112,8 +112,28 @@ def test_the_description_of_the_interface_is_a_page(browser: Browser, server: Pr
     fields = {each.text.split()[0] for each in browser.all("#post-v1-translate th[scope=row]")}
     assert {"text", "beam", "n_best", "model"} <= fields
     assert "curl -s http://127.0.0.1" in browser.text("#post-v1-translate pre")
+    _try_translating(browser, server)
     links = browser.run("return [...document.querySelectorAll('a[href^=\"#\"]')].map((each) => each.hash.slice(1))")
     assert browser.run("return arguments[0].filter((id) => !document.getElementById(id))", links) == []
     assert browser.said() == []
     outside = [address for address in browser.requests() if not address.startswith(server.address)]
     assert outside == []
+
+
+def _try_translating(browser: Browser, server: Pretending) -> None:
+    """From its form an address is asked what was filled in, and nothing else, and the answer is shown."""
+    filled = (
+        "const form = document.querySelector('#post-v1-translate form');"
+        "const fill = (name, value) => { form.querySelector(`#try-post-v1-translate-${name}`).value = value; };"
+        "fill('text', 'I love books.'); fill('beam', 3); fill('explain', 'false'); fill('search', arguments[0]);"
+        "form.requestSubmit();"
+    )
+    browser.run(filled, "{nested")
+    browser.wait(
+        "return document.querySelector('#post-v1-translate output').textContent.includes('search is not JSON')"
+    )
+    browser.run(filled, '{"nested": true}')
+    browser.wait("return document.querySelector('#post-v1-translate output pre')?.textContent.includes('translations')")
+    assert browser.text("#post-v1-translate output").startswith("Status 200 after ")
+    question = {"text": "I love books.", "beam": 3, "explain": False, "search": {"nested": True}}
+    assert server.questions("/v1/translate")[-1] == question

@@ -165,7 +165,12 @@ def test_searches_have_their_own_numbers_and_drawing_shows_what_it_leaves(page: 
         "forgets",
     ]
     page.find("#past-end").click()
+    server.held["one two"] = threading.Event()
     page.find("#go-on").click()
+    facts = "return document.querySelector('.writer .facts').textContent"
+    page.wait(facts, wanted="searching with a beam of 4; the text comes at the end")
+    server.held["one two"].set()
+    page.wait(f"{facts}.includes('searching')", wanted=False)
     settle(page)
     (question,) = last_questions(server, "/v1/generate", 1)
     assert (question["beam"], question["past_end"], "sample" in question) == (4, False, False)

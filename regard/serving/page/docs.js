@@ -5,6 +5,7 @@ import { fillTexts } from "./filling.js";
 import { fieldTable, sampleOf, typeParts } from "./schemas.js";
 import { get, Refusal } from "./server.js";
 import { say, sayParts } from "./texts.js";
+import { tryingForm } from "./trying.js";
 
 const JSON_KIND = "application/json";
 
@@ -31,6 +32,10 @@ function operationPart(document, path, method, operation) {
   if (right.content[JSON_KIND]) parts.push(element("p", {}, ...typeParts(document, right.content[JSON_KIND].schema)));
   const asking = element("pre", { tabindex: 0 }, command(document, path, method, body[JSON_KIND]?.schema));
   parts.push(element("h3", {}, say("docs.try")), asking);
+  if (method === "get" || body[JSON_KIND]) {
+    const form = tryingForm(document, path, method, body[JSON_KIND]?.schema);
+    parts.push(element("details", {}, element("summary", {}, say("docs.here")), form));
+  }
   const errors = Object.entries(wrong).map(([status, { description }]) => {
     return element("li", {}, element("b", {}, status), " ", described(description));
   });

@@ -61,6 +61,21 @@ function fieldLine(document, name, field, isRequired) {
   return element("tr", {}, title, element("td", {}, ...typeParts(document, field)), what);
 }
 
+/** The fields of what is sent, if anything is: their names and schemas, and whether they must be given. */
+export function requestFields(document, schema) {
+  const { properties = {}, required = [] } = schema ? resolved(document, schema) : {};
+  return Object.entries(properties).map(([name, field]) => {
+    return { name, schema: field, isRequired: required.includes(name) };
+  });
+}
+
+/** Of the kinds of value that a schema allows the first that is more than nothing. */
+export function plainOf(document, schema) {
+  const whole = resolved(document, schema);
+  const either = whole.anyOf ?? whole.oneOf;
+  return either ? plainOf(document, either.find(({ type }) => type !== "null") ?? {}) : whole;
+}
+
 /** A small value that fits a schema: of a record the fields that must be given. */
 export function sampleOf(document, schema, depth = 0) {
   const whole = resolved(document, schema ?? {});

@@ -71,6 +71,8 @@ export async function goOn(writer, prompt, search) {
   stopWriter(writer);
   clearWritten(writer);
   writer.isWriting = true;
+  // A beam may change its mind up to the end, so that nothing of it can be shown before.
+  if (search.beam > 1) writer.facts.textContent = say("writer.searching", { beam: search.beam });
   showText(writer);
   writer.heard.changed();
   const isOver = await attempt(writer, async (signal) => {
@@ -80,6 +82,7 @@ export async function goOn(writer, prompt, search) {
     });
   });
   if (!isOver) return; // whoever stopped it has seen to the rest
+  if (!writer.whole) writer.facts.textContent = "";
   writer.isWriting = false;
   writer.heard.changed();
 }
