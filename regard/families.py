@@ -55,6 +55,14 @@ FAMILIES: dict[str, Family] = {
         model="Seq2Seq",
         options="Seq2SeqOptions",
     ),
+    "online": Family(
+        summary="reads step by step and decides at each to write or to wait, for outputs in the order of their inputs",
+        paper="Luo et al. 2016, Learning Online Alignments with Continuous Rewards Policy Gradient",
+        tasks=("translation",),
+        module="regard.models.online",
+        model="Online",
+        options="OnlineOptions",
+    ),
     "ctc-text": Family(
         summary="an encoder of text whose frames say the output without a decoder, aligned from left to right",
         paper="Graves et al. 2006, Connectionist Temporal Classification",

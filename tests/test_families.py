@@ -17,6 +17,7 @@ FAMILY_TASKS = [(name, task) for name, family in FAMILIES.items() for task in fa
 VERBS = {
     "transformer": "train evaluate translate embed look heads info compare average serve",
     "seq2seq": "train evaluate translate embed look heads info compare average serve",
+    "online": "train evaluate translate embed look heads info compare average serve",
     "ctc-text": "train evaluate translate embed look heads info compare average serve",
     "hred": "train evaluate translate embed look heads info compare average serve",
     "gat": "train evaluate answer look heads info compare average serve",

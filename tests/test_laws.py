@@ -21,6 +21,7 @@ from regard.families import FAMILIES
 from regard.models.copying import Copying, can_copy
 from regard.models.ctc.head import Alignment
 from regard.models.ctc.text import CTCTextOptions
+from regard.models.online import Decision
 from regard.protocols import map_tree
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying_task import CopyingTranslation
@@ -83,6 +84,8 @@ BUILDS: dict[str, tuple[str, dict[str, Any]]] = {
     "bahdanau copying": ("seq2seq", SEQ2SEQ | {"copies": True, "decoder": "bahdanau", "cell": "gru"}),
     "transformer copying": ("transformer", HEADS | {"copies": True}),
     "transformer and CTC": ("transformer", HEADS | {"ctc": 0.3}),
+    "online": ("online", SEQ2SEQ | {"repeats": 2}),
+    "online deep": ("online", SEQ2SEQ | {"repeats": 1, "cell": "gru", "encoder_layers": 2, "decoder_layers": 2}),
     "CTC alone": ("ctc-text", {"encoder": "transformer", "layers": 1, "width": 16, "feed_forward": 24, "dropout": 0.0}),
     "bahdanau and CTC": ("seq2seq", SEQ2SEQ | {"decoder": "bahdanau", "ctc": 0.3, "ctc_frames": 3}),
 }
@@ -149,7 +152,11 @@ def test_watched_is_unwatched(task: Translation) -> None:
     plain, _ = task.forced_log_probabilities(batch)
     with watching(task.model) as gazes:
         torch.testing.assert_close(task.forced_log_probabilities(batch)[0], plain)
-    modules = [name for name, part in task.model.named_modules() if isinstance(part, Attention | Copying | Alignment)]
+    modules = [
+        name
+        for name, part in task.model.named_modules()
+        if isinstance(part, Attention | Copying | Alignment | Decision)
+    ]
     assert [gaze.where for gaze in gazes] == modules  # one gaze for each, of all places together
     source, target = batch.source.shape[1], batch.target.shape[1]
     sizes, extents = {"source": source, "target": target, "origins": 1 + source}, task.extents(batch)
@@ -230,7 +237,8 @@ def test_what_a_search_remembers_lies_where_the_model_does(name: str, monkeypatc
     batch, task = task.read([source for source, _ in PAIRS[:2]]), task.to("meta")
     elsewhere = {field: tensor.to("meta") for field, tensor in vars(batch).items() if field != "source_lengths"}
     state = task.start(replace(batch, **elsewhere)).spread(2)
-    _, state = task.step(torch.full((2 * 2,), task.begin, device="meta"), state)
+    if not name.startswith("online"):  # which reads on until it decides to write, and on meta nothing is decided
+        _, state = task.step(torch.full((2 * 2,), task.begin, device="meta"), state)
     seen: list[str] = []
     map_tree(lambda leaf: (seen.append(leaf.device.type), leaf)[1], (state.sentence, state.row))
     assert set(seen) == {"meta"}

@@ -217,6 +217,7 @@ TOYS: dict[str, Toy] = {
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
     ),
     "seq2seq": Toy(_translator(embedding=12, width=16, dropout=0.2)),
+    "online": Toy(_translator(embedding=12, width=16, dropout=0.2, samples=2), draws=True),
     "ctc-text": Toy(_translator(layers=1, width=16, frames=3, dropout=0.2)),
     "hred": Toy(_dialogues),
     "gat": Toy(lambda folder: small_recipe(folder / "graph", members=2, **TRAINING)),

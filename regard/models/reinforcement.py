@@ -2,10 +2,12 @@
 
 from typing import NamedTuple
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor
 
+from regard.attention.hard import Manner
 from regard.attention.reinforce import (
     Baseline,
     Real,
@@ -49,11 +51,48 @@ class ReinforceOptions(Options):
         return self.samples + (self.baseline == "self-critical")
 
 
+class Surplus(NamedTuple):
+    """By how much each drawn path did better than expected from each step on; the moving average with this batch."""
+
+    surplus: Samples
+    average: Float[Tensor, ""]
+
+
 class Learnt(NamedTuple):
     """What choices add to the loss, and the moving average of the rewards with this batch in it."""
 
     loss: Float[Tensor, ""]
     average: Float[Tensor, ""]
+
+
+def manners_of_paths(options: ReinforceOptions, rows: int, device: torch.device) -> Int[Tensor, "row path"]:
+    """How each path chooses: all are drawn, but for the last where it is that of the best choices."""
+    manners = torch.full((rows, options.paths), Manner.DRAWN, device=device)
+    manners[:, options.samples :] = Manner.BEST
+    return manners
+
+
+def compare_paths(
+    options: ReinforceOptions,
+    log_likelihood: Samples,
+    entropy: Samples,
+    real: Real,
+    average: Float[Tensor, ""] | None,
+) -> Surplus:
+    """R_t − b_t of the drawn paths of each row; the last path is that of the best choices, where there is one.
+
+    `average` is that of the batches before; None is the first batch, for which a moving baseline expects nothing.
+    """
+    rewards = rewards_to_come(log_likelihood, entropy, real, entropy_weight=options.entropy, discount=options.discount)
+    drawn, steps = slice(0, options.samples), real[:, : options.samples]
+    surplus = rewards[:, drawn]
+    if options.baseline == "leave-one-out":
+        surplus = surplus - leave_one_out(surplus)
+    elif options.baseline == "self-critical":
+        surplus = surplus - rewards[:, -1:]
+    elif options.baseline == "moving" and average is not None:
+        surplus = surplus - same_for_all(average, steps, options.discount)
+    return Surplus(surplus, moving_average(average, average_reward(log_likelihood[:, drawn], steps)))
 
 
 def learn_choices(
@@ -64,28 +103,15 @@ def learn_choices(
     real: Real,
     average: Float[Tensor, ""] | None,
 ) -> Learnt:
-    """REINFORCE over paths of each row, the last of which is that of the best choices where they are compared with it.
-
-    `average` is that of the batches before; None is the first batch, for which a moving baseline expects nothing.
-    """
+    """REINFORCE over paths with a choice at every step, whose rewards are compared step by step."""
+    found = compare_paths(options, log_likelihood, entropy, real, average)
     drawn = slice(0, options.samples)
-    rewards = rewards_to_come(log_likelihood, entropy, real, entropy_weight=options.entropy, discount=options.discount)
-    log_likelihood, log_probability, entropy, real = (
-        each[:, drawn] for each in (log_likelihood, log_probability, entropy, real)
-    )
-    surplus = rewards[:, drawn]
-    if options.baseline == "leave-one-out":
-        surplus = surplus - leave_one_out(rewards)
-    elif options.baseline == "self-critical":
-        surplus = surplus - rewards[:, -1:]
-    elif options.baseline == "moving" and average is not None:
-        surplus = surplus - same_for_all(average, real, options.discount)
     loss = reinforce_loss(
-        surplus,
-        log_probability,
-        entropy,
-        real,
+        found.surplus,
+        log_probability[:, drawn],
+        entropy[:, drawn],
+        real[:, drawn],
         reward_weight=options.reward,
         entropy_weight=options.entropy,
     )
-    return Learnt(loss, moving_average(average, average_reward(log_likelihood, real)))
+    return Learnt(loss, found.average)

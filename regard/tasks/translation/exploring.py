@@ -10,9 +10,9 @@ from torch import Tensor
 from regard.attention.hard import Manner
 from regard.models.recurrent.decoders import Writing
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
-from regard.models.reinforcement import learn_choices
+from regard.models.reinforcement import learn_choices, manners_of_paths
 from regard.protocols import Loss, Tally, map_tree, mean
-from regard.tasks.translation.batches import PairBatch
+from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 
 
 class Likelihoods(NamedTuple):
@@ -38,10 +38,10 @@ class Exploring:
         paths = self.options.paths if network.chooses else 1
         memory = network.read(batch.source, batch.source_lengths)
         past = map_tree(lambda leaf: leaf.repeat_interleave(paths, dim=0), network.begin(memory))
-        manners = self._manners(batch, paths) if network.chooses else past.manner
+        manners = self._manners(batch) if network.chooses else past.manner
         inputs = batch.inputs.repeat_interleave(paths, dim=0)
         states, past = network.write(inputs, memory, past._replace(manner=manners), self._share(int(batches)))
-        real = _real(batch)
+        real = real_places(batch)
         found = likelihoods(network, states.unflatten(0, (-1, paths)), batch.target, real, self.label_smoothing)
         drawn = self.options.samples if network.chooses else 1
         total, onward = -found.smoothed[:, :drawn].sum() / drawn, {"batches": batches + 1}
@@ -69,10 +69,9 @@ class Exploring:
         spread = Tally((float((entropy.detach() * chosen).sum()), float(chosen.sum() * entropy.shape[1])), mean)
         return Loss(total + surrogate - surrogate.detach(), batch.tokens, {"entropy": spread}, onward)
 
-    def _manners(self, batch: PairBatch, paths: int) -> Int[Tensor, "row 1"]:
+    def _manners(self, batch: PairBatch) -> Int[Tensor, "row 1"]:
         """How each path looks: some sentences at mixes, all others at draws, but for the path of the best choices."""
-        manners = torch.full((batch.rows, paths), Manner.DRAWN, device=batch.target.device)
-        manners[:, self.options.samples :] = Manner.BEST
+        manners = manners_of_paths(self.options, batch.rows, batch.target.device)
         if self.options.expected:
             mixed = torch.rand(batch.rows, 1, device=manners.device) < self.options.expected
             manners = manners.masked_fill(mixed, Manner.MIXED)
@@ -84,7 +83,7 @@ class Exploring:
         return self.options.own_tokens * (min(1.0, batches / after) if after else 1.0)
 
 
-def _real(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:
+def real_places(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:
     """Where the targets are no padding."""
     real = torch.zeros(batch.target.numel(), dtype=torch.bool, device=batch.target.device)
     real[batch.places] = True
@@ -92,7 +91,7 @@ def _real(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:
 
 
 def likelihoods(
-    network: Seq2Seq,
+    network: TranslationNetwork,
     states: Float[Tensor, "row path time width"],
     target: Int[Tensor, "row time"],
     real: Bool[Tensor, "row 1 time"],

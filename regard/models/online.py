@@ -1,0 +1,246 @@
+"""Online hard alignment (Luo et al. 2016): read one input step after another, and at each decide to write or to wait.
+
+At step i a recurrent net reads what a causal encoder knows there, the token it wrote last and whether it wrote just
+before. Its state h_i decides, b_i ~ Bernoulli(σ(v · h_i + c)), and if b_i = 1 it also writes the next token from
+softmax(W h_i). Either way it goes on to the next step, so the alignment is monotonic by construction, and what a step
+costs does not depend on the length of the input. Decisions are drawn in training, and learn by REINFORCE; in use it
+writes where b_i is more probable than not.
+
+Departures from the paper ("Learning Online Alignments with Continuous Rewards Policy Gradient"): an input token lasts
+for `repeats` steps, for a letter may stand for two sounds; at the last step it writes whatever is left, so that every
+output has a probability; and rewards are compared with those of other drawn paths, not with a learnt baseline.
+"""
+
+from typing import ClassVar, Literal, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.attention import is_watched, note
+from regard.attention.hard import Manner
+from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
+from regard.models.parts import Embedding
+from regard.models.recurrent.layers import Hidden, Stack
+from regard.models.reinforcement import ReinforceOptions
+
+
+class OnlineOptions(ReinforceOptions):
+    """What a translator is built like that writes while it reads."""
+
+    cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The recurrent cell of all layers.")
+    encoder_layers: int = Field(
+        default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers that read the input alone, forward only."
+    )
+    decoder_layers: int = Field(
+        default=1, ge=1, le=MOST_LAYERS, description="Recurrent layers above them that also know what was written."
+    )
+    embedding: int = Field(default=256, ge=1, le=WIDEST, description="Width of the token embeddings.")
+    width: int = Field(default=512, ge=1, le=WIDEST, description="Width of the states.")
+    repeats: int = Field(
+        default=2, ge=1, le=64, description="Steps that an input token lasts; at each one token can be written."
+    )
+    dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, between layers, on outputs.")
+    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
+
+    @model_validator(mode="after")
+    def _check(self) -> "OnlineOptions":
+        self.check_baseline()
+        return self
+
+    @property
+    def ample_tokens(self) -> int:
+        """Larger batches than this fit a large GPU and teach the model no faster."""
+        return 8192
+
+    @property
+    def adjustable(self) -> frozenset[str]:
+        """What may be another for the same weights."""
+        return frozenset({"dropout", "longest", *ReinforceOptions.model_fields})
+
+
+class OnlineMemory(NamedTuple):
+    """What the encoder knows at each input token, given those before it, and the last step of each input."""
+
+    states: Float[Tensor, "batch source width"]
+    last: Int[Tensor, " batch"]
+
+
+class Progress(NamedTuple):
+    """Where each row stands between two tokens that it writes."""
+
+    hidden: list[Hidden]
+    step: Int[Tensor, " row"]  # which is read next
+    wrote: Bool[Tensor, " row"]  # whether it did at the step before
+    manner: Int[Tensor, "row told"]  # whether its decisions are drawn in training, where that is told
+
+
+class Course(NamedTuple):
+    """All steps that were taken to write some tokens; behind the last of them a row stands still.
+
+    Where it is forced to write there is nothing to decide: the log-probability and the entropy are zero.
+    """
+
+    states: Float[Tensor, "row step width"]
+    writes: Bool[Tensor, "row step"]
+    places: Int[Tensor, "row step"]  # of the input tokens
+    log_probability: Float[Tensor, "row step"]  # of the decision
+    entropy: Float[Tensor, "row step"]  # of what it was drawn from
+
+    @property
+    def before(self) -> Int[Tensor, "row step"]:
+        """How many tokens had been written before each step."""
+        return self.writes.long().cumsum(1) - self.writes.long()
+
+    def steps_of(self, tokens: int) -> Int[Tensor, "row token"]:
+        """The step at which each token is written."""
+        rows, steps = self.writes.shape
+        order = self.before.masked_fill(~self.writes, tokens)  # one column more, for steps that write nothing
+        numbers = torch.arange(steps, device=order.device).expand(rows, -1)
+        return numbers.new_zeros(rows, tokens + 1).scatter(1, order, numbers)[:, :tokens]
+
+    def states_of(self, tokens: int) -> Float[Tensor, "row token width"]:
+        """The states from which the tokens are written."""
+        steps = self.steps_of(tokens).unsqueeze(-1)
+        return self.states.gather(1, steps.expand(-1, -1, self.states.shape[-1]))
+
+
+class Decision(nn.Module):
+    """σ(v · h + c): whether to write. Where it did can be watched like an attention, one place for each token."""
+
+    looks_from, looks_at = "target", "source"
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.gate = nn.Linear(width, 1)
+
+    def forward(self, state: Float[Tensor, "row width"]) -> Float[Tensor, " row"]:
+        return self.gate(state).squeeze(-1)
+
+    def decide(self, logit: Float[Tensor, " row"], manner: Int[Tensor, "row told"]) -> Bool[Tensor, " row"]:
+        """Drawn in training, otherwise and where the best is told to be taken, the more probable."""
+        best = logit > 0
+        if not self.training:
+            return best
+        drawn = torch.rand_like(logit) < logit.sigmoid()
+        return drawn if not manner.shape[1] else torch.where(manner[:, 0] == Manner.BEST, best, drawn)
+
+    def note(self, places: Int[Tensor, "row token"], source: int) -> None:
+        """Note down where in the source each token was written."""
+        note(self, self.looks_from, self.looks_at, F.one_hot(places, source)[:, None].to(self.gate.weight.dtype))
+
+
+class Online(nn.Module):
+    """Tokens in, states and logits out, read and written from left to right alone."""
+
+    PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "embeddings": ("source_embedding", "target_embedding"),
+        "encoder": ("encoder",),
+        "decoder": ("decoder", "decision", "out"),
+    }
+
+    def __init__(self, options: OnlineOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
+        super().__init__()
+        self.options = options
+        width, depth = options.width, options.embedding
+        self.source_embedding = Embedding(source_tokens, depth, pad)
+        self.target_embedding = self.source_embedding if shared else Embedding(target_tokens, depth, pad)
+        self.encoder = Stack(options.cell, depth, width, options.encoder_layers, dropout=options.dropout)
+        self.decoder = Stack(options.cell, width + depth + 1, width, options.decoder_layers, dropout=options.dropout)
+        self.decision = Decision(width)
+        self.dropout = nn.Dropout(options.dropout)
+        self.out = nn.Linear(width, target_tokens, bias=False)
+        nn.init.normal_(self.out.weight, std=width**-0.5)
+
+    def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> OnlineMemory:
+        """What can be known at each token of the input; behind a prefix of it, nothing depends on what follows."""
+        states, _ = self.encoder.read(self.dropout(self.source_embedding(source)), lengths)
+        last = self.options.repeats * lengths.to(source.device) - 1
+        return OnlineMemory(self.dropout(states), last)
+
+    def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
+        """What is known of each source token: its embedding, then the states of every layer of the encoder."""
+        embedded = self.source_embedding(source)
+        return [embedded, *self.encoder.read_layers(self.dropout(embedded), lengths)]
+
+    def begin(self, memory: OnlineMemory) -> Progress:
+        """Before the first step, with states of zero."""
+        rows, nothing = len(memory.last), memory.states.new_zeros(len(memory.last), self.options.width)
+        parts = 2 if self.options.cell == "lstm" else 1
+        hidden: list[Hidden] = [(nothing,) * parts for _ in range(self.options.decoder_layers)]
+        start = torch.zeros(rows, dtype=torch.long, device=nothing.device)
+        return Progress(hidden, start, start.bool(), start[:, None][:, :0])
+
+    def write(
+        self, target: Int[Tensor, "row target"], memory: OnlineMemory, past: Progress
+    ) -> tuple[Float[Tensor, "row target width"], Progress]:
+        """The states from which the tokens behind those of `target` are written, and where each row then stands."""
+        course, past = self.follow(target, memory, past)
+        tokens = target.shape[1]
+        if is_watched():
+            self.decision.note(course.places.gather(1, course.steps_of(tokens)), memory.states.shape[1])
+        return course.states_of(tokens), past
+
+    def follow(
+        self, target: Int[Tensor, "row target"], memory: OnlineMemory, past: Progress
+    ) -> tuple[Course, Progress]:
+        """Every step until each row has written as many tokens as `target` has, which are those before them."""
+        embedded = self.dropout(self.target_embedding(target))
+        rows, tokens = target.shape
+        row = torch.arange(rows, device=target.device)
+        sentence = row // (rows // len(memory.last))
+        written, taken = torch.zeros_like(row), list[tuple[Tensor, ...]]()
+        while not taken or bool((written < tokens).any()):
+            busy, forced, place = (
+                written < tokens,
+                past.step >= memory.last[sentence],
+                past.step // self.options.repeats,
+            )
+            known = memory.states[sentence, place]
+            read = embedded[row, written.clamp(max=tokens - 1)]
+            state, hidden = self.decoder.step(torch.cat([known, read, past.wrote[:, None].to(read)], -1), past.hidden)
+            logit = self.decision(state)
+            writes = forced | self.decision.decide(logit, past.manner)
+            counts = (busy & ~forced).to(logit.dtype)
+            chance = F.logsigmoid(torch.where(writes, logit, -logit)) * counts
+            entropy = (F.softplus(logit) - logit * logit.sigmoid()) * counts  # −p log p − (1−p) log (1−p)
+            taken.append((state, busy & writes, place, chance, entropy))
+            past = Progress(
+                _where(busy, hidden, past.hidden),
+                past.step + (busy & ~forced),
+                torch.where(busy, writes, past.wrote),
+                past.manner,
+            )
+            written = written + (busy & writes)
+        states, *others = (torch.stack(each, dim=1) for each in zip(*taken, strict=True))
+        return Course(self.dropout(states), *others), past
+
+    def token_weights(self) -> Float[Tensor, "token width"]:
+        """What a state is multiplied with to score every token."""
+        return self.out.weight
+
+    def token_biases(self) -> None:
+        """What is then added to the scores: nothing here."""
+
+    def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
+        """The score of every token at every place."""
+        return self.out(states)
+
+    def cost(self, length: int) -> dict[str, int | float]:
+        """What reading and writing `length` tokens takes: nothing in it grows faster than they do."""
+        reading, deciding = (
+            sum(weight.numel() for weight in part.parameters() if weight.dim() == 2)
+            for part in (self.encoder, nn.ModuleList([self.decoder, self.decision]))
+        )
+        total = length * (reading + self.options.repeats * deciding + self.out.weight.numel())
+        return {"multiplications": total, "attention_share": 0.0, "weights": length}
+
+
+def _where(busy: Bool[Tensor, " row"], after: list[Hidden], before: list[Hidden]) -> list[Hidden]:
+    """The states after a step, but of rows that stand still those before it."""
+    return [
+        tuple(torch.where(busy[:, None], new, old) for new, old in zip(*layers, strict=True))
+        for layers in zip(after, before, strict=True)
+    ]
