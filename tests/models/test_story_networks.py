@@ -14,12 +14,10 @@ ROWS = StoryRows(FACTS, torch.tensor([[2, 1, 0], [0, 0, 0]]), torch.tensor([3, 1
 
 
 def test_position_encoding_weighs_a_word_by_its_place_and_dimension() -> None:
-    """l_kj = (1 − j/J) − (k/d)(1 − 2j/J): of two words in two dimensions, 1/4 and 1/2, then 1/2 and 1."""
+    """Twice l_kj = (1 − j/J) − (k/d)(1 − 2j/J): the first of two words counts 1 and 1, the second 1 and 2."""
     table = torch.tensor([[1.0, 1.0], [10.0, 10.0]])
     bags = weigh_words(torch.tensor([1, 2, 0]), 2, "position", torch.float32)
-    first = [(1 - 1 / 2) - (k / 2) * (1 - 2 / 2) for k in (1, 2)]
-    second = [(1 - 2 / 2) - (k / 2) * (1 - 4 / 2) for k in (1, 2)]
-    expected = torch.tensor(first) + 10 * torch.tensor(second)
+    expected = torch.tensor([1.0, 1.0]) + 10 * torch.tensor([1.0, 2.0])
     torch.testing.assert_close(bags @ spread_positions(table, "position"), expected)
 
 
@@ -38,7 +36,7 @@ def plainly(network: MemoryNetwork, rows: StoryRows, row: int) -> tuple[Tensor, 
         total, width = torch.zeros_like(table[0]), table.shape[1]
         for j, word in enumerate(words, 1):
             for k in range(1, width + 1):
-                weight = (1 - j / len(words)) - (k / width) * (1 - 2 * j / len(words))
+                weight = 2 * ((1 - j / len(words)) - (k / width) * (1 - 2 * j / len(words)))
                 total[k - 1] += (weight if options.encoding == "position" else 1.0) * table[word - 1, k - 1]
         return total
 

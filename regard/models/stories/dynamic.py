@@ -61,7 +61,9 @@ class DynamicMemory(StoryNetwork):
         self.output = nn.Parameter(torch.empty(members, 2 * width, words.answers))
         self.reader, self.episode, self.memory = (StackedGRU(members, width) for _ in range(3))
         self.watched = Watched()
-        draw_members(list(self.parameters()), seeds)
+        # As many numbers as come in are summed to one of about their size; words begin of size 1, and biases at 0.
+        deviations = {each: 0.0 if each.shape[1] == 1 else each.shape[1] ** -0.5 for each in self.parameters()}
+        draw_members(deviations | {self.table: 1.0}, seeds)
 
     def forward(self, rows: StoryRows) -> Reading:
         is_fact, question = rows.is_fact, self._encode(rows.questions)

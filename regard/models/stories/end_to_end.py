@@ -35,6 +35,7 @@ from regard.models.stories.rows import (
     weigh_words,
 )
 
+DEVIATION = 0.1  # of all first weights
 States = Float[Tensor, "member batch width"]
 Memories = Float[Tensor, "member batch slot width"]
 
@@ -69,7 +70,7 @@ class MemoryNetwork(StoryNetwork):
         self.output = None if adjacent else nn.Parameter(torch.empty(members, words.answers, width))
         self.watched = Watched()
         self.register_buffer("linear", torch.zeros(members))
-        draw_members(list(self.parameters()), seeds)
+        draw_members(dict.fromkeys(self.parameters(), DEVIATION), seeds)
 
     def forward(self, rows: StoryRows) -> Reading:
         memories, state = self._read(rows)

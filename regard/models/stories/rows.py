@@ -4,7 +4,7 @@ Several members, each with weights of its own, are trained side by side: every p
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from regard.attention.watch import is_watched, note
 
 Encoding = Literal["position", "bag"]
-DEVIATION = 0.1  # of all first weights, as Sukhbaatar et al. 2015 have it
 
 
 class StoryRows(NamedTuple):
@@ -95,14 +94,15 @@ def weigh_words(
         l_kj = (1 − j/J) − (k/d) (1 − 2j/J)
 
     which is a weight that has nothing to do with k, and k/d times another: two bags of words, side by side. The vector
-    of a sentence is then their product with the embedding and with `spread_positions` of it.
+    of a sentence is then their product with `spread_positions` of an embedding. Here l is twice that, as the authors'
+    code has it, so that the mean weight is 1 as in a bag: by the text's own half, task 16 of bAbI is not learnt.
     """
     is_word = sentences > 0
     if encoding == "bag":
         return _bag(sentences, is_word.to(dtype), words)
     count = is_word.sum(-1, keepdim=True).clamp_min(1)
     done = is_word.cumsum(-1).to(dtype) / count
-    weights = (1 - done) * is_word, (2 * done - 1) * is_word
+    weights = 2 * (1 - done) * is_word, 2 * (2 * done - 1) * is_word
     return torch.cat([_bag(sentences, each, words) for each in weights], -1)
 
 
@@ -122,10 +122,10 @@ def _bag(sentences: Tensor, weights: Tensor, words: int) -> Tensor:
     return bags[..., 1:]  # the empty word counts for nothing
 
 
-def draw_members(parameters: Sequence[nn.Parameter], seeds: Sequence[int]) -> None:
-    """Fill parameters with small random numbers, of each member as if it were alone."""
-    with torch.no_grad():
-        for member, seed in enumerate(seeds):
-            generator = torch.Generator().manual_seed(seed)
-            for parameter in parameters:
-                parameter[member].normal_(0.0, DEVIATION, generator=generator)
+@torch.no_grad()
+def draw_members(deviations: Mapping[nn.Parameter, float], seeds: Sequence[int]) -> None:
+    """Fill parameters with normal numbers of these deviations, of each member as if it were alone."""
+    for member, seed in enumerate(seeds):
+        generator = torch.Generator().manual_seed(seed)
+        for parameter, deviation in deviations.items():
+            parameter[member].normal_(0.0, deviation, generator=generator)
