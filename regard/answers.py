@@ -1,8 +1,9 @@
-"""What comes of reading: answers, tags, vectors, sounds, and what would be answered on the way."""
+"""What comes of reading: answers, tags, transcripts, vectors, sounds, and what would be answered on the way."""
 
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -91,6 +92,36 @@ class Spoken:
     def _repr_html_(self) -> str:
         player = f'<audio controls src="data:audio/wav;base64,{b64encode(self.as_wav()).decode()}"></audio>'
         return paragraph(f"{self.text}, said by {self.speaker}") + player
+
+
+@dataclass(frozen=True)
+class SaidSymbol:
+    """A symbol of a transcript, and when it is said, in seconds from the beginning of the sound."""
+
+    symbol: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What a sound says, log p of it over all alignments, and along the most probable one where each symbol lies."""
+
+    text: str
+    score: float
+    alignment: list[SaidSymbol]
+
+    def __repr__(self) -> str:
+        return f"Transcript({self.text!r}, {self.score:.2f})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it: text, score, and for each symbol the seconds from which and to which it is said."""
+        alignment = [[each.symbol, round(each.start, 4), round(each.end, 4)] for each in self.alignment]
+        return {"text": self.text, "score": self.score, "alignment": alignment}
+
+    def _repr_html_(self) -> str:
+        titles = [f"{each.start:.2f} to {each.end:.2f} s" for each in self.alignment]
+        return tinted([each.symbol for each in self.alignment], [0.3] * len(titles), titles)
 
 
 @dataclass(frozen=True)

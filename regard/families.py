@@ -170,6 +170,14 @@ FAMILIES: dict[str, Family] = {
         model="DynamicMemory",
         options="DynamicMemoryOptions",
     ),
+    "ctc": Family(
+        summary="recurrent layers or attention over the frames of a sound, and a sum over all ways to align its labels",
+        paper="Graves et al. 2006, Connectionist Temporal Classification",
+        tasks=("transcription",),
+        module="regard.models.ctc.network",
+        model="Recogniser",
+        options="RecogniserOptions",
+    ),
     "bag": Family(
         summary="words and n-grams counted, whatever their order, and logistic regression over them",
         paper="Wang and Manning 2012, Baselines and Bigrams",

@@ -15,7 +15,7 @@ from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Answer, Describes, OwnWeights, Spoken, Tags, TextVectors
+from regard.protocols import Answer, Describes, OwnWeights, Spoken, Tags, TextVectors, Transcript
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.training.snapshot import load_weights, named_weights
@@ -25,6 +25,7 @@ from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.speak import speak_each
 from regard.verbs.table import has, needs, verbs_of
 from regard.verbs.tagging import TagSearch
+from regard.verbs.transcribe import LabelSearch, transcribe_each
 
 if TYPE_CHECKING:
     from regard.verbs.generate.continuing import Generated
@@ -115,6 +116,11 @@ class Model:
         """
         needs(self.recipe, "answer")
         return Results(answer_each(self.task, inputs, search=TagSearch(beam, raw)))
+
+    def transcribe(self, sounds: Sequence[str | Path], *, beam: int | None = None) -> list[Transcript]:
+        """Write down what each file of a sound says: the most probable path, or what a `beam` of prefixes finds."""
+        needs(self.recipe, "transcribe")
+        return Results(transcribe_each(self.task, sounds, LabelSearch(beam)))
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""

@@ -14,10 +14,12 @@ from torch import Tensor
 
 from regard.answers import Answer as Answer
 from regard.answers import Followed as Followed
+from regard.answers import SaidSymbol as SaidSymbol
 from regard.answers import Spoken as Spoken
 from regard.answers import StoryAnswer as StoryAnswer
 from regard.answers import Tags as Tags
 from regard.answers import TextVectors as TextVectors
+from regard.answers import Transcript as Transcript
 from regard.base.progress import Progress, Remark
 from regard.data.examples import Amount
 from regard.data.vectors.word_vectors import WordVectors

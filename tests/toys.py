@@ -212,6 +212,23 @@ def _spoken_sounds(folder: Path) -> dict[str, Any]:
     }
 
 
+def _strings_of_tones(**model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        named = {"recordings": str(write_tones(folder / "tones", 3))}
+        strings = {"longest": 2, "gap": [0.0, 0.05], "train": 12, "measured": 6}
+        data = {
+            "train": named | {"numbers": [1, 2]},
+            "valid": named | {"numbers": [0, 0]},
+            "rate": 4000,
+            "strings": strings,
+            "features": {"bands": 8},
+        }
+        training = TRAINING | {"batch": 4, "masks": {"count": 1, "bands": 2, "frames": 4}}
+        return {"data": data, "model": {"width": 8, "layers": 1, "dropout": 0.2} | model, "training": training}
+
+    return table
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -231,6 +248,8 @@ TOYS: dict[str, Toy] = {
     "lstm": Toy(_algorithm(sizes={"layers": 2, "width": 4}, algorithm="sort")),
     "memory": Toy(_stories({"linear_start": 4, "empty_memories": 0.5, "supervise_hops": 0.1}, hops=2, width=4)),
     "dmn": Toy(_stories({"optimizer": {"kind": "adam"}}, episodes=2, width=4)),
+    "ctc": Toy(_strings_of_tones()),
+    "ctc transformer": Toy(_strings_of_tones(encoder="transformer", heads=2, feed_forward=12), family="ctc"),
     "bag": Toy(_labelled_texts(naive_bayes=True)),
     "averaging": Toy(_labelled_texts(inputs={"width": 6, "word_dropout": 0.2}, layers=1, width=5)),
     "rnn": Toy(_labelled_texts(inputs={"width": 6}, width=8, dropout=0.2)),

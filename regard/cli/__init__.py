@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "train": ("regard.cli.train", "command", "Train a model from a recipe or from text files."),
     "translate": ("regard.cli.translate", "command", "Translate text, line by line."),
     "answer": ("regard.cli.answer", "command", "Answer inputs one by one: the classes of nodes or pictures."),
+    "transcribe": ("regard.cli.transcribe", "command", "Write down what sounds say."),
     "speak": ("regard.cli.speak", "command", "Say a text: write a sound of it."),
     "embed": ("regard.cli.embed", "command", "Write the vectors of texts and tokens, in every layer."),
     "generate": ("regard.cli.generate", "command", "Write on after a prompt, with a language model."),

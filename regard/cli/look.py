@@ -80,6 +80,7 @@ _READS = {
     "prompt": "a prompt",
     "nodes": "a node",
     "picture": "a picture's file",
+    "sound": "a sound's file",
     "sequence": "a sequence of numbers",
     "items": "an example",
     "story": "a story's file",

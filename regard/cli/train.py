@@ -104,6 +104,7 @@ _EXAMPLES = {
     "prompt": "regard {verb} {place} --prompt 'text'",
     "nodes": "regard {verb} {place} 0",
     "picture": "regard {verb} {place} picture.png",
+    "sound": "regard {verb} {place} sound.wav",
     "words": "regard {verb} {place} word",
     "sequence": "regard evaluate {place}",
     "items": "regard {verb} {place} '01010101 11110000'",

@@ -27,11 +27,12 @@ class LogMel(nn.Module):
         self.register_buffer("filters", mel_filters(rate, window, bands), persistent=False)
 
     def forward(self, sounds: Float[Tensor, "batch sample"]) -> Float[Tensor, "batch frame band"]:
-        """The features in float32, whatever the precision of a network that reads them."""
-        window, filters = self.window.float(), self.filters.float()
+        """The features in float32 at least, whatever the precision of a network that reads them."""
+        precision = torch.promote_types(self.window.dtype, torch.float32)
+        window, filters = self.window.to(precision), self.filters.to(precision)
         with torch.autocast(sounds.device.type, enabled=False):
             spectra = torch.stft(
-                sounds.float(), len(window), self.hop, window=window, pad_mode="constant", return_complex=True
+                sounds.to(precision), len(window), self.hop, window=window, pad_mode="constant", return_complex=True
             )
             power = spectra.real.square() + spectra.imag.square()
             return (filters @ power + SOFTEST).log().transpose(1, 2)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -81,6 +82,16 @@ def see_answer(task: Any, given: str) -> Sight:
         answers = task.answers(batch)
     output = ", ".join(f"{answer.answer} ({percent(answer.probability)})" for answer in answers)
     return Sight(given, output, answers, task.sides(batch, answers), gazes)
+
+
+@torch.no_grad()
+def see_sound(task: Any, given: str | Path) -> Sight:
+    """Let a task that hears write down one sound, and watch it."""
+    task.eval()
+    batch = task.read([given])
+    with watching(task.model) as gazes:
+        transcripts = task.transcripts(batch)
+    return Sight(Path(given).name, transcripts[0].text, transcripts, task.sides(batch, transcripts), gazes)
 
 
 def _of_one_input(gaze: Gaze) -> Tensor:

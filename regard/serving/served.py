@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # The verbs that the server has doors for, and what an input of a model may be.
 _ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "look")
-Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items", "story"]
+Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story"]
 
 
 class Served(ABC):

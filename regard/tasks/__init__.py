@@ -26,7 +26,7 @@ class Kind:
     """
 
     summary: str
-    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items", "story"]
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story"]
     gives: str  # goes on after "a gat gives"
     verb: str
     ways: dict[Learning, Way]
@@ -113,6 +113,19 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.answering.task:Answering",
                 recipe="regard.tasks.answering.options:AnsweringRecipe",
                 trains="trains on stories with questions and answers",
+            )
+        },
+    ),
+    "transcription": Kind(
+        summary="a sound becomes what is said in it, symbol by symbol, with the time of each",
+        reads="sound",
+        gives="a text for each sound",
+        verb="transcribe",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.transcription.task:Transcription",
+                recipe="regard.tasks.transcription.options:TranscriptionRecipe",
+                trains="trains on sounds and what they say",
             )
         },
     ),

@@ -12,6 +12,10 @@ from regard.viewing.facts import record as facts
 from regard.viewing.facts.page import facts_data, facts_page
 from regard.viewing.facts.picture import draw_hops
 from regard.viewing.facts.terminal import facts_lines
+from regard.viewing.frames import record as frames
+from regard.viewing.frames.page import frames_data, frames_page
+from regard.viewing.frames.picture import draw_frames
+from regard.viewing.frames.terminal import frames_lines
 from regard.viewing.graph import record as graph
 from regard.viewing.graph.page import graph_data, graph_page
 from regard.viewing.graph.picture import draw_neighbourhood
@@ -27,7 +31,7 @@ from regard.viewing.overlay.terminal import overlay_lines
 from regard.viewing.page import MOST_WEIGHTS, PageScene, Start, scene_page
 from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.seen import Block, Joining, Seen
-from regard.viewing.sides import Cells, Facts, Nodes, Side, Slots, Steps, Words
+from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Slots, Steps, Words
 from regard.viewing.slots import record as slots
 from regard.viewing.slots.animation import animate_memory_use
 from regard.viewing.slots.page import memory_data, memory_page
@@ -208,6 +212,26 @@ class _Slots:
         return memory_page(self.record)
 
 
+@dataclass(frozen=True)
+class _Frames:
+    record: frames.FrameLooks
+    layer: int | None
+    head: int | None
+    heads: Joining
+
+    def draw(self, path: Path) -> set[str]:
+        return draw_frames(self.record, path, self.layer, self.head, self.heads)
+
+    def lines(self, width: int, colour: bool) -> list[str]:
+        return frames_lines(self.record, width, self.layer, self.head, self.heads)
+
+    def numbers(self) -> dict[str, Any]:
+        return frames.to_json(self.record)
+
+    def page(self) -> SealedPage:
+        return frames_page(self.record, self.layer, self.head, self.heads)
+
+
 def _graph(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_at, Nodes)
     assert looks.edges is not None
@@ -252,10 +276,19 @@ def _slots(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     return _Slots(use.of_head(wanted.head))
 
 
+def _frames(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
+    assert isinstance(looks.looks_from, Frames)
+    sound = looks.looks_from
+    rows, _ = places_along(looks.looks_at, looks.looks_from, by_word=False)
+    record = frames.FrameLooks(looks.title, sound.samples, sound.rate, sound.seconds, rows, list(looks.blocks))
+    return _Frames(record, wanted.layer, wanted.head, wanted.heads or "mean")
+
+
 _MATRIX = Drawer("a matrix", ("layer", "head", "heads", "sheet", "lines", "tokens"), _Matrices)
 _GRAPH = Drawer("a graph", ("layer", "head", "rings"), _graph)
 _OVERLAY = Drawer("weights over a picture", ("layer", "head", "heads", "tokens"), _overlay)
 _WINDOWS = Drawer("windows on a picture", (), _windows)
+_FRAMES = Drawer("weights under a waveform", ("layer", "head", "heads"), _frames)
 _HOPS = Drawer("hops through a story", (), _hops)
 _SLOTS = Drawer("the slots of a memory", ("head",), _slots)
 
@@ -266,6 +299,8 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Steps, Cells): _OVERLAY,
     ("edges", Nodes, Nodes): _GRAPH,
     ("windows", Steps, Cells): _WINDOWS,
+    ("weights", Frames, Steps): _FRAMES,
+    ("weights", Frames, Frames): _FRAMES,
     ("weights", Steps, Facts): _HOPS,
     ("weights", Steps, Slots): _SLOTS,
 }
@@ -280,6 +315,8 @@ def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
             return "overlay", overlay_data(record)
         case _Windows(record):
             return "windows", glimpse_data(record)
+        case _Frames(record):
+            return "frames", frames_data(record)
         case _Hops(record):
             return "facts", facts_data(record)
         case _Slots(record):

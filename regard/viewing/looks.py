@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from regard.viewing.seen import Block, Seen
-from regard.viewing.sides import Cells, Facts, Nodes, Side, Steps, Words
+from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Steps, Words
 
 Manner = Literal["weights", "edges", "windows"]
 
@@ -55,6 +55,8 @@ def places_along(side: Side, other: Side, by_word: bool) -> tuple[list[str], lis
     """What stands on an axis, and for each place of the attention the one of the axis that it belongs to."""
     if isinstance(side, Steps):
         return list(side.names), list(range(len(side.names)))
+    if isinstance(side, Frames):
+        return [f"{frame * side.seconds:.2f}" for frame in range(side.count)], list(range(side.count))
     if not isinstance(side, Words):
         raise TypeError(f"{type(side).__name__} cannot stand along an axis")
     if side is other and side.as_read:

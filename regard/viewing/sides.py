@@ -94,4 +94,18 @@ class Facts:
     forgotten: Sequence[str] = ()
 
 
-Side = Words | Cells | Nodes | Steps | Slots | Facts
+@dataclass(frozen=True)
+class Frames:
+    """A sound: samples from −1 to 1, `rate` of them a second, under `count` frames, each `seconds` after the other."""
+
+    samples: np.ndarray
+    rate: int
+    count: int
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if self.samples.ndim != 1 or not self.samples.size or self.count < 1:
+            raise ValueError(f"a sound is (sample), not {self.samples.shape}, with {self.count} frames")
+
+
+Side = Words | Cells | Nodes | Steps | Slots | Facts | Frames

@@ -84,6 +84,21 @@ class Strings(Options):
         return self
 
 
+class FeatureOptions(Options):
+    """How a sound becomes frames: the logarithm of its power in bands of the mel scale."""
+
+    window: float = Field(32.0, gt=0, le=1000, description="Milliseconds of sound that a frame is of.")
+    hop: float = Field(10.0, gt=0, le=1000, description="Milliseconds from one frame to the next.")
+    bands: int = Field(40, ge=1, le=1024, description="Bands of a frame.")
+
+    def samples(self, rate: int) -> tuple[int, int]:
+        """Window and hop in samples, at this rate."""
+        window, hop = round(self.window * rate / 1000), round(self.hop * rate / 1000)
+        if not 1 <= hop <= window or window < 2:
+            raise ValueError(f"features: a window of {window} samples and a hop of {hop} give no frames")
+        return window, hop
+
+
 class SoundData(Options):
     """The sounds to learn from; where one file is meant, a string is enough for a listing."""
 
@@ -100,9 +115,15 @@ class SoundData(Options):
         "letters", description="What is written one after another: the letters of what is said, or its words."
     )
     strings: Strings | None = Field(None, description="How strings are made of recordings; without it, they stay.")
+    features: FeatureOptions = Field(FeatureOptions(), description="The frames that are made of sounds.")
 
     @field_validator("train", "valid", "test", mode="before")
     @classmethod
     def _short_form(cls, value: Any) -> Any:
         several = value if isinstance(value, list) else [value]
         return [{"listing": each} if isinstance(each, str) else each for each in several]
+
+    @model_validator(mode="after")
+    def _check_frames(self) -> Self:
+        self.features.samples(self.rate)
+        return self

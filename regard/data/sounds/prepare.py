@@ -31,6 +31,14 @@ class Alphabet(BaseModel):
     words: bool = False  # whether symbols are words, which spaces stand between
     rate: int = Field(ge=1)
 
+    def refuse_others(self, others: "Alphabet") -> None:
+        """Refuse to go on from a model of this alphabet with sounds of another."""
+        if others != self:
+            raise Fault(
+                f"The model to start from hears {self.rate:,} samples a second and writes"
+                f" {' '.join(self.symbols[:20])}; here there are {others.rate:,}, and {' '.join(others.symbols[:20])}."
+            )
+
     def cut(self, text: str) -> list[str]:
         """The symbols that a text is written with."""
         return cut_text(text, self.words)

@@ -35,7 +35,7 @@ class ModelAnswer(DoorAnswer):
     parameters: int | None = None
     examples: list[str] | None = None
     task: str
-    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "words", "sequence", "items", "story"]
+    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story"]
     family: str
     preset: str | None
     context: int | None = None

@@ -385,5 +385,5 @@ class LookAnswer(DoorAnswer):
 
     model: str
     seconds: float
-    view: Literal["facts", "graph", "overlay", "slots", "tinted", "windows"]
+    view: Literal["facts", "frames", "graph", "overlay", "slots", "tinted", "windows"]
     looks: dict[str, Any]

@@ -1,9 +1,10 @@
 // What a model looked at while it answered: as a graph, as windows on a picture, as weights over one, over words,
-// over facts, or over the slots of a memory.
+// over facts, over the slots of a memory, or over time.
 
 import { wished } from "./address.js";
 import { byId, element } from "./common.js";
 import { mountFacts, showFacts } from "./facts.js";
+import { mountFrames, showFrames } from "./frames.js";
 import { layOutGraph, mountGraph, showGraph } from "./graph.js";
 import { followWidth } from "./opening.js";
 import { mountOverlay, showOverlay } from "./overlay.js";
@@ -20,6 +21,7 @@ const VIEWS = {
   overlay: { mount: mountOverlay, show: showOverlay, layOut: () => {} },
   facts: { mount: mountFacts, show: showFacts, layOut: () => {} },
   slots: { mount: mountSlots, show: showSlots, layOut: layOutSlots },
+  frames: { mount: mountFrames, show: showFrames, layOut: () => {} },
   tinted: { mount: mountTinted, show: showTinted, layOut: () => {} },
 };
 

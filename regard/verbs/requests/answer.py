@@ -1,33 +1,20 @@
 """What may be asked when a model answers: which inputs, as people have them."""
 
-from base64 import b64decode
-from typing import Annotated
-
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from regard.base.recipe import Options
-from regard.verbs.requests.fields import Count
+from regard.verbs.requests.fields import Base64, Count, content_of
 from regard.verbs.requests.rules import VerbRequest
-
-
-def _check_base64(text: str) -> str:
-    try:
-        b64decode(text, validate=True)
-    except ValueError:
-        raise ValueError("it is not in base64") from None
-    return text
 
 
 class PictureInput(Options):
     """A picture."""
 
-    picture: Annotated[str, AfterValidator(_check_base64)] = Field(
-        description="Its file, as PNG or JPEG, in base64.", json_schema_extra={"contentEncoding": "base64"}
-    )
+    picture: Base64 = Field(description="Its file, as PNG or JPEG, in base64.")
 
     @property
     def content(self) -> bytes:
-        return b64decode(self.picture)
+        return content_of(self.picture)
 
 
 Input = str | int | PictureInput

@@ -1,11 +1,28 @@
 """Kinds of fields that several requests have."""
 
+from base64 import b64decode
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 Count = Annotated[int, Field(ge=1, lt=2**31)]
 LengthPenalty = Annotated[float, Field(ge=0, le=5)]
+
+
+def content_of(text: str) -> bytes:
+    """The bytes that stand in base64."""
+    return b64decode(text, validate=True)
+
+
+def _check_base64(text: str) -> str:
+    try:
+        content_of(text)
+    except ValueError:
+        raise ValueError("it is not in base64") from None
+    return text
+
+
+Base64 = Annotated[str, AfterValidator(_check_base64), Field(json_schema_extra={"contentEncoding": "base64"})]
 
 
 def _to_list(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Writing down what is said in a sound."""

@@ -1,0 +1,36 @@
+"""What a recipe for a network that transcribes says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from regard.base.recipe import Options, Recipe
+from regard.data.sounds.options import SoundData
+from regard.training.options import TrainingOptions
+
+
+class MaskOptions(Options):
+    """Parts of a sound that are hidden while training: some bands, and some frames (Park et al. 2019, SpecAugment)."""
+
+    count: int = Field(0, ge=0, le=16, description="Masks over bands, and as many over frames; 0 hides nothing.")
+    bands: int = Field(8, ge=0, le=1024, description="Bands that a mask hides at most.")
+    frames: int = Field(20, ge=0, le=10_000, description="Frames that a mask hides at most, before any are stacked.")
+
+
+class TranscriptionTraining(TrainingOptions):
+    """What networks that transcribe are told of their training."""
+
+    batch: int = Field(default=32, ge=1, le=2**16, description="Sounds in a batch.")
+    masks: MaskOptions = Field(MaskOptions(), description="What is hidden while training.")
+    best_by: str = Field(default="error", description="The validation measure that says which weights are best.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; features and sums over paths are in float32."
+    )
+
+
+class TranscriptionRecipe(Recipe):
+    """All that decides a network that transcribes: family, data, model and training."""
+
+    data: SoundData = Field(description="The sounds and what is made of them.")
+    model: Any = Field(description="What the model is built like.")
+    training: TranscriptionTraining = Field(default_factory=TranscriptionTraining, description="How it is trained.")

@@ -1,0 +1,105 @@
+"""Writing down what sounds say: the best path of each, or a search over prefixes, perhaps with a language model."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from regard.attention.watch import count_gazes, is_watched
+from regard.base.faults import Fault
+from regard.decoding.prefix_beam import NextLabels, Prefix, prefix_beam
+from regard.protocols import State, Stepwise, Transcript
+from regard.tasks.language.batches import Prompts
+from regard.verbs.place_names import name_rows
+from regard.verbs.requests.transcribe import FUSE_WEIGHT, FUSED_BEAM
+
+if TYPE_CHECKING:
+    from regard.model import Model
+
+AT_ONCE = 16  # sounds in one batch
+
+
+@dataclass(frozen=True)
+class LabelSearch:
+    """How what is said is searched for: by the best path, or by a beam of prefixes and perhaps a language model."""
+
+    beam: int | None = None
+    language_model: NextLabels | None = None
+    weight: float = FUSE_WEIGHT
+
+    @property
+    def prefixes(self) -> int | None:
+        """How many prefixes are kept, if any."""
+        return self.beam or (None if self.language_model is None else FUSED_BEAM)
+
+
+def transcribe_each(task: Any, sounds: Iterable[str | Path], search: LabelSearch | None = None) -> Iterator[Transcript]:
+    """The transcripts of files of sounds in their order, as soon as each batch of them is done."""
+    waiting = iter(sounds)
+    while batch := list(islice(waiting, AT_ONCE)):
+        since = count_gazes()
+        read = task.read(batch)
+        found = task.transcripts(read, _search(task, read, search or LabelSearch()))
+        if is_watched():
+            name_rows(since, [task.sides(read.of_rows([row]), [each]) for row, each in enumerate(found)])
+        yield from found
+
+
+@torch.no_grad()
+def _search(task: Any, batch: Any, search: LabelSearch) -> list[Prefix] | None:
+    """The best labelling of each sound that the search finds; none where the best path is enough."""
+    if search.prefixes is None:
+        return None
+    frames, counts = task.emissions(batch)
+    return [
+        prefix_beam(row[:count].tolist(), search.prefixes, search.language_model, search.weight)[0].labels
+        for row, count in zip(frames.double().cpu(), counts.tolist(), strict=True)
+    ]
+
+
+class SymbolLanguage:
+    """A language model of ours, of any family, over the symbols that a network writes."""
+
+    def __init__(self, language_model: Stepwise, tokens: Sequence[int]) -> None:
+        self.language_model, self.tokens = language_model, [*tokens, language_model.end]
+        self._known: dict[Prefix, tuple[list[float], State]] = {}
+
+    def after(self, prefix: Prefix) -> list[float]:
+        return self._read(prefix)[0]
+
+    @torch.no_grad()
+    def _read(self, prefix: Prefix) -> tuple[list[float], State]:
+        if prefix not in self._known:
+            if prefix:
+                state, token = self._read(prefix[:-1])[1], self.tokens[prefix[-1]]
+            else:
+                state, token = self.language_model.start(Prompts([[]])), self.language_model.begin
+            scores, after = self.language_model.step(torch.tensor([token]), state)
+            self._known[prefix] = scores[0, self.tokens].tolist(), after
+        return self._known[prefix]
+
+
+def language_search(
+    model: "Model", language_model: "Model", weight: float | None, beam: int | None, called: str
+) -> LabelSearch:
+    """A search with a language model, refused if that is none, or if a symbol is no token of it."""
+    from regard.verbs.translate.fusion import as_language_model
+
+    weight = FUSE_WEIGHT if weight is None else weight
+    if not (math.isfinite(weight) and weight >= 0):
+        raise Fault(f"The weight of a fusion is {weight}; give a number that is not below 0.")
+    task = as_language_model(language_model).task
+    tokens = []
+    for symbol in model.task.alphabet.symbols:
+        own = task.tokeniser.encode(symbol)
+        if len(own) != 1 or task.tokeniser.decode(own) != symbol:
+            raise Fault(
+                f"{called} is over other symbols: '{symbol}' is no token of it; train one on lines of what is said, "
+                "their symbols parted by spaces, with data.tokeniser.kind = 'words'."
+            )
+        tokens += own
+    return LabelSearch(beam, SymbolLanguage(task, tokens), weight)

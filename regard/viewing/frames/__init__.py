@@ -1,0 +1,1 @@
+"""Weights of the frames of a sound, under its waveform."""

@@ -1,0 +1,77 @@
+"""A sound and what its frames looked at as a picture: the waveform, and under it the weights along the same time."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from regard.viewing.canvas import (
+    FAINT,
+    INK,
+    PALETTE,
+    SOFT,
+    canvas,
+    check_suffix,
+    missing_glyphs,
+    save_figure,
+    show_word,
+)
+from regard.viewing.frames.record import FrameLooks
+from regard.viewing.seen import Joining
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BINS = 1200  # of the waveform
+_MOST_NAMED = 40  # rows that have room for their names
+_NARROWEST, _WIDEST = 5.0, 14.0  # inches
+
+
+def draw_frames(
+    looks: FrameLooks, path: Path, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> set[str]:
+    """Draw one block and head, or all heads joined; gives the characters that no font here can draw."""
+    check_suffix(path)
+    which, weights = looks.one(layer, head, heads)
+    texts = [looks.title, *looks.rows]
+    with canvas(texts):
+        from matplotlib.figure import Figure
+
+        wide = float(np.clip(2.2 * looks.duration, _NARROWEST, _WIDEST))
+        high = float(np.clip(0.26 * len(looks.rows), 0.8, 6.0))
+        figure = Figure(figsize=(wide, high + 1.9), layout="constrained")
+        wave, matrix = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, high])
+        _draw_wave(wave, looks)
+        _draw_weights(matrix, looks, weights)
+        title = f"{show_word(looks.title)} · {which}" if which else show_word(looks.title)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+        save_figure(figure, path)
+    return missing_glyphs(texts)
+
+
+def _draw_wave(axes: "Axes", looks: FrameLooks) -> None:
+    low, high = looks.envelope(_BINS)
+    times = (np.arange(_BINS) + 0.5) * looks.duration / _BINS
+    axes.fill_between(times, low, high, color=PALETTE[0], linewidth=0.4)
+    largest = max(float(np.abs(looks.samples).max()), 1e-6) * 1.05
+    axes.set(xlim=(0, looks.duration), ylim=(-largest, largest), yticks=[])
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _draw_weights(axes: "Axes", looks: FrameLooks, weights: np.ndarray) -> None:
+    edges = np.arange(looks.count + 1) * looks.seconds
+    rows = np.arange(len(looks.rows) + 1)
+    axes.pcolormesh(edges, rows, weights, cmap="Blues", vmin=0, vmax=max(float(weights.max()), 1e-6), rasterized=True)
+    axes.invert_yaxis()
+    named = range(0, len(looks.rows), -(-len(looks.rows) // _MOST_NAMED))
+    axes.set_yticks([row + 0.5 for row in named], [show_word(looks.rows[row]) for row in named])
+    for label in axes.get_yticklabels():
+        label.set(fontsize=9, color=INK, parse_math=False)
+    if len(looks.rows) <= _MOST_NAMED:
+        axes.hlines(rows[1:-1], 0, looks.duration, color="#e4e8ee", linewidth=0.6)
+    axes.set_xlabel("seconds", fontsize=9, color=SOFT)
+    axes.tick_params(length=2, width=0.6, color=FAINT, labelsize=8.5, labelcolor=INK)
+    for spine in axes.spines.values():
+        spine.set(color=FAINT, linewidth=0.8)

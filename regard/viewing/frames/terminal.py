@@ -1,0 +1,43 @@
+"""A sound and what its frames looked at in a terminal: how loud it is, and under it a line for each row."""
+
+import numpy as np
+from rich.cells import cell_len
+
+from regard.viewing.canvas import show_word
+from regard.viewing.frames.record import FrameLooks
+from regard.viewing.seen import Joining
+from regard.viewing.terminal import SHADES
+from regard.viewing.written import fit_text
+
+_BARS = " ▁▂▃▄▅▆▇█"
+_MOST_ROWS = 40
+
+
+def frames_lines(
+    looks: FrameLooks, width: int, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> list[str]:
+    """The lines, at most `width` cells wide; where there are more frames than cells, the largest weight of several."""
+    which, weights = looks.one(layer, head, heads)
+    shown = [show_word(row) for row in looks.rows[:_MOST_ROWS]]
+    margin = min(max(map(cell_len, shown)), max(width // 3, 4))
+    cells = min(max(width - margin - 1, 1), looks.count)
+    low, high = looks.envelope(cells)
+    loud = np.maximum(-low, high)
+    bars = "".join(_BARS[int(value)] for value in np.ceil(loud / max(loud.max(), 1e-6) * (len(_BARS) - 1)))
+    title = f"{show_word(looks.title)} · {which}" if which else show_word(looks.title)
+    lines = [fit_text(title, width), f"{'':{margin}} {bars}".rstrip()]
+    groups = np.array_split(np.arange(looks.count), cells)
+    for name, own in zip(shown, weights, strict=False):
+        ink = "".join(_shade(float(own[group].max())) for group in groups)
+        name = fit_text(name, margin)
+        lines.append(f"{' ' * (margin - cell_len(name))}{name} {ink}".rstrip())
+    if len(looks.rows) > _MOST_ROWS:
+        lines.append(f"{'':{margin}} … {len(looks.rows) - _MOST_ROWS} more")
+    seconds = f"{looks.duration:.2f} s"
+    lines.append(f"{'':{margin}} 0{'':{max(1, cells - len(seconds) - 1)}}{seconds}")
+    legend = "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
+    return [*lines, fit_text(f"{'':{margin}} {legend}", width)]
+
+
+def _shade(weight: float) -> str:
+    return next((shade for least, shade in reversed(SHADES.items()) if weight >= least), "·")

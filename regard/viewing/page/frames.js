@@ -1,0 +1,106 @@
+// What the frames of a sound look at: its waveform, and under it the weights of every row along the same time.
+
+import { remember } from "./address.js";
+import { byId, choiceName, drawing, element, offer, percent, section } from "./common.js";
+import { paintTint } from "./raster.js";
+import { savable } from "./saving.js";
+import { inLanguage, say, sayParts } from "./texts.js";
+
+const ONE = 10_000; // a weight of 1, as it comes
+const JOINED = ["mean", "max"];
+const MOST_NAMED = 40; // rows that have room for their names
+
+let frames = null; // what is shown
+let wanted = {}; // its block and head
+
+const framesBlock = () => frames.blocks[wanted.layer - 1];
+
+/** Show what was looked at, and of it what is wished for: a block, and a head or how all are joined. */
+export function showFrames(found, wish) {
+  frames = found;
+  drawWave();
+  const every = Math.ceil(frames.rows.length / MOST_NAMED);
+  const names = frames.rows.map((row, place) => element("bdi", {}, place % every ? "" : row));
+  byId("frames-rows").replaceChildren(...names);
+  const length = frames.count * frames.seconds;
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => element("span", {}, seconds(share * length)));
+  byId("frames-ticks").replaceChildren(...ticks);
+  settleFrames({ ...frames.start, ...wish });
+}
+
+const seconds = (value) => say("frames.seconds", { seconds: inLanguage(Number(value.toFixed(2))) });
+
+/** Change what is shown, and say so in the address. */
+export function changeFrames(wish) {
+  settleFrames({ ...wanted, ...wish });
+  remember(wanted);
+}
+
+function settleFrames({ layer, head }) {
+  layer = frames.blocks[layer - 1] ? Number(layer) : frames.start.layer;
+  const count = frames.blocks[layer - 1].heads.length;
+  if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
+  wanted = { layer, head };
+  const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
+  offer(byId("frames-layer"), numbers(frames.blocks.length), layer);
+  offer(byId("frames-head"), count > 1 ? [...JOINED, ...numbers(count)] : [], head, choiceName);
+  const where = element("code", {}, framesBlock().where);
+  byId("frames-caption").replaceChildren(...sayParts("shown.where", { where }));
+  const tint = getComputedStyle(document.documentElement).getPropertyValue("--tint").trim().split(" ").map(Number);
+  paintTint(byId("frames-weights"), frames.count, frameWeights(), tint);
+  byId("frames-weights").style.height = `${Math.max(4, Math.min(28, 720 / frames.rows.length)) * frames.rows.length}px`;
+  byId("frames-readout").textContent = say("frames.hint");
+}
+
+/** The weights of all rows over all frames, row after row, of one head or of all joined. */
+function frameWeights() {
+  const { heads } = framesBlock();
+  if (!JOINED.includes(wanted.head)) return heads[wanted.head - 1].map((weight) => weight / ONE);
+  return heads[0].map((_, place) => {
+    const values = heads.map((weights) => weights[place] / ONE);
+    return wanted.head === "max" ? Math.max(...values) : values.reduce((sum, value) => sum + value) / values.length;
+  });
+}
+
+function drawWave() {
+  const { low, high, height } = frames.wave;
+  const above = high.map((value, place) => `${place} ${-value}`);
+  const below = low.map((value, place) => `${place} ${-value}`).reverse();
+  const wave = byId("frames-wave");
+  wave.setAttribute("viewBox", `0 ${-height} ${low.length} ${2 * height}`);
+  wave.replaceChildren(drawing("path", { d: `M ${[...above, ...below].join(" L ")} Z` }));
+}
+
+/** Make room for the view. */
+export function mountFrames(holder) {
+  const group = (id) => element("fieldset", { id: `frames-${id}` }, element("legend", {}, say(`controls.${id}`)));
+  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, group("layer"), group("head"));
+  const wave = drawing("svg", { id: "frames-wave", preserveAspectRatio: "none", "aria-hidden": true });
+  const names = element("div", { id: "frames-rows" });
+  const weights = element("canvas", { id: "frames-weights", role: "img", "aria-label": say("frames.title") });
+  const ticks = element("div", { id: "frames-ticks" });
+  const field = element("div", { id: "frames" }, element("i"), wave, names, weights, element("i"), ticks);
+  const readout = element("p", { id: "frames-readout", class: "readout", role: "status" });
+  const part = section("frames", say("frames.title"), readout, field);
+  holder.append(form, element("p", { id: "frames-caption", class: "caption" }), part);
+  savable(part, () => `frames-block-${wanted.layer}-head-${wanted.head}`, () => frames);
+  form.addEventListener("change", ({ target }) => {
+    changeFrames({ [target.name.replace("frames-", "")]: target.value });
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  listenToFrames(weights);
+}
+
+function listenToFrames(weights) {
+  weights.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+    const part = (value, whole, count) => Math.min(count - 1, Math.max(0, Math.floor((value / whole) * count)));
+    const frame = part(offsetX, weights.clientWidth, frames.count);
+    const row = part(offsetY, weights.clientHeight, frames.rows.length);
+    const share = percent(frameWeights()[row * frames.count + frame]);
+    const time = seconds((frame + 0.5) * frames.seconds);
+    byId("frames-readout").textContent = say("frames.cell", { time, row: frames.rows[row], share });
+  });
+  weights.addEventListener("pointerleave", () => {
+    byId("frames-readout").textContent = say("frames.hint");
+  });
+}
