@@ -101,9 +101,8 @@ def test_gradients_are_those_of_autograd(layer: LinkedLayer) -> None:
 def test_gradients_are_those_of_small_differences(layer: LinkedLayer) -> None:
     layer, driven = layer.double(), torch.randn(5, 1, layer.width, dtype=torch.float64, requires_grad=True)
     links = layer.links(5)
-    assert torch.autograd.gradcheck(
-        lambda driven, *many: unroll_links(driven, many, links), (driven, *layer.matrices())
-    )
+    given = driven, layer.matrices()
+    assert torch.autograd.gradcheck(lambda driven, matrices: unroll_links(driven, matrices, links), given)
 
 
 def test_what_a_slow_module_has_read_stays_until_its_next_turn() -> None:

@@ -21,53 +21,52 @@ from torch.autograd.function import once_differentiable
 from regard.models.recurrent.layers import orthogonal_
 
 States = Float[Tensor, "time batch width"]
-Matrix = Float[Tensor, "width width"]
+Matrices = Float[Tensor, "delay width width"]
 
 
 class Links(NamedTuple):
     """How the steps of a layer hang together: how far back it reads, and how many units each step renews."""
 
-    delays: tuple[int, ...]
+    delays: tuple[int, ...]  # in rising order
     renewed: tuple[int, ...]  # of every step; the first renews all
 
 
-def unroll_links(driven: States, matrices: Sequence[Matrix], links: Links) -> States:
+def unroll_links(driven: States, matrices: Matrices, links: Links) -> States:
     """The states of all steps; `driven` is what the inputs alone bring to each, W x_t + b.
 
     torch would keep the tensors of every step to find a gradient. The states are enough, so it is written out.
     """
-    return _Unrolled.apply(driven, links, *matrices)
+    return _Unrolled.apply(driven, matrices, links)
 
 
 class _Unrolled(torch.autograd.Function):
     @staticmethod
-    def forward(context: Any, driven: Tensor, links: Links, *matrices: Tensor) -> Tensor:
+    def forward(context: Any, driven: Tensor, matrices: Tensor, links: Links) -> Tensor:
         states, width = driven.clone(), driven.shape[2]
+        side_by_side = matrices.transpose(0, 1).flatten(1)  # U_d for all d in one product: fewer launches on a GPU
         for time, count in enumerate(links.renewed):
             now = states[time, :, :count]
-            for delay, matrix in zip(links.delays, matrices, strict=True):
-                if time >= delay:
-                    now.addmm_(states[time - delay], matrix[:count].mT)
+            if older := [states[time - delay] for delay in links.delays if delay <= time]:
+                seen = older[0] if len(older) == 1 else torch.cat(older, dim=1)
+                now.addmm_(seen, side_by_side[:count, : seen.shape[1]].mT)
             now.tanh_()
             if count < width:  # never at the first step
                 states[time, :, count:] = states[time - 1, :, count:]
         context.links = links
-        context.save_for_backward(states, *matrices)
+        context.save_for_backward(states, matrices)
         return states
 
     @staticmethod
     @once_differentiable
-    def backward(context: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        states, *matrices = context.saved_tensors
+    def backward(context: Any, upstream: Tensor) -> tuple[Tensor, Tensor, None]:
+        states, matrices = context.saved_tensors
         links: Links = context.links
         deltas = backpropagate_links(states, upstream, matrices, links).of_driven
-        of_matrices = [
-            deltas[delay:].flatten(0, 1).mT @ states[: len(states) - delay].flatten(0, 1)
-            if delay < len(states)
-            else torch.zeros_like(matrix)
-            for delay, matrix in zip(links.delays, matrices, strict=True)
-        ]
-        return deltas, None, *of_matrices
+        of_matrices = torch.zeros_like(matrices)
+        for found, delay in zip(of_matrices, links.delays, strict=True):
+            if delay < len(states):
+                found.copy_(deltas[delay:].flatten(0, 1).mT @ states[:-delay].flatten(0, 1))
+        return deltas, of_matrices, None
 
 
 class LinkGradients(NamedTuple):
@@ -78,20 +77,23 @@ class LinkGradients(NamedTuple):
 
 
 @torch.no_grad()
-def backpropagate_links(states: States, upstream: States, matrices: Sequence[Matrix], links: Links) -> LinkGradients:
+def backpropagate_links(states: States, upstream: States, matrices: Matrices, links: Links) -> LinkGradients:
     """Gradients from the last step to the first; `upstream` is what the loss says of each state directly.
 
     δ_t = ∂L/∂h_t ⊙ (1 − h_t²) in the units that a step renews and 0 in the others, which hand ∂L/∂h_t on to t − 1;
     through each delay ∂L/∂h_{t−d} gains U_dᵀ δ_t.
     """
-    found, slopes, width = upstream.clone(), 1 - states.square(), states.shape[2]
+    found, slopes, width = upstream.contiguous().clone(), 1 - states.square(), states.shape[2]
     deltas = torch.zeros_like(states)
     for time in reversed(range(len(states))):
         count = links.renewed[time]
         delta = torch.mul(found[time, :, :count], slopes[time, :, :count], out=deltas[time, :, :count])
-        for delay, matrix in zip(links.delays, matrices, strict=True):
-            if time >= delay:
-                found[time - delay].addmm_(delta, matrix[:count])
+        older = [found[time - delay] for delay in links.delays if delay <= time]
+        if len(older) == 1:
+            older[0].addmm_(delta, matrices[0, :count])
+        elif older:
+            gained = delta.expand(len(older), -1, -1) @ matrices[: len(older), :count]
+            torch._foreach_add_(older, list(gained))
         if count < width:
             found[time - 1, :, count:] += found[time, :, count:]
     return LinkGradients(found, deltas)
@@ -115,9 +117,9 @@ class LinkedLayer(nn.Module):
         """How the steps of a sequence of this length hang together."""
         return Links(self.delays, (self.width,) * length)
 
-    def matrices(self) -> list[Matrix]:
+    def matrices(self) -> Matrices:
         """U_d for each delay."""
-        return list(self.of_states)
+        return self.of_states
 
     def drive(self, inputs: Float[Tensor, "batch time depth"]) -> States:
         """W x_t + b for all steps."""
@@ -159,9 +161,9 @@ class Clockwork(LinkedLayer):
         renewed = (sum(time % period == 0 for period in self.periods) * self.module_width for time in range(length))
         return Links(self.delays, tuple(renewed))
 
-    def matrices(self) -> list[Matrix]:
+    def matrices(self) -> Matrices:
         modules = torch.arange(self.width, device=self.of_states.device) // self.module_width
-        return [self.of_states[0] * (modules[:, None] <= modules)]
+        return self.of_states * (modules[:, None] <= modules)
 
     def _step(self, time: int, count: int) -> int:
         """A module reads its own units and those of all slower ones."""
