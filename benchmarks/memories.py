@@ -13,12 +13,12 @@ exact, its mean and that of each seed, and minutes.
 import argparse
 import json
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import apply_settings, parse
 from regard.runs.compare.outcomes import judge
@@ -103,8 +103,8 @@ def main() -> None:
                 continue
             try:
                 train_and_judge(asked)
-            except Fault as fault:  # the others may do
-                print(f"{asked.run.title}: {fault}", flush=True)
+            except Exception:  # the others may do
+                print(f"{asked.run.title}: {traceback.format_exc()}", flush=True)
 
 
 if __name__ == "__main__":
