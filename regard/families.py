@@ -173,7 +173,7 @@ FAMILIES: dict[str, Family] = {
     "ctc": Family(
         summary="recurrent layers or attention over the frames of a sound, and a sum over all ways to align its labels",
         paper="Graves et al. 2006, Connectionist Temporal Classification",
-        tasks=("transcription",),
+        tasks=("transcription", "handwriting"),
         module="regard.models.ctc.network",
         model="Recogniser",
         options="RecogniserOptions",

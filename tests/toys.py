@@ -89,6 +89,14 @@ def _sequences(job: str, **model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
+def _lines_of_writing(folder: Path) -> dict[str, Any]:
+    training = TRAINING | {"batch": 8, "optimizer": {"warmup": 2}}
+    lines = {"longest": 2, "train": 40, "measured": 12}
+    data = {"train": write_set(folder, *flags(40)), "hold_out": 8, "lines": lines}
+    model = {"stack": 2, "width": 8, "layers": 1, "dropout": 0.2}
+    return {"task": "handwriting", "data": data, "model": model, "training": training}
+
+
 def _counted_text(folder: Path) -> dict[str, Any]:
     source, target = write_corpus(folder, 60)
     return {
@@ -249,6 +257,7 @@ TOYS: dict[str, Toy] = {
     "memory": Toy(_stories({"linear_start": 4, "empty_memories": 0.5, "supervise_hops": 0.1}, hops=2, width=4)),
     "dmn": Toy(_stories({"optimizer": {"kind": "adam"}}, episodes=2, width=4)),
     "ctc": Toy(_strings_of_tones()),
+    "handwriting": Toy(_lines_of_writing, family="ctc"),
     "ctc transformer": Toy(_strings_of_tones(encoder="transformer", heads=2, feed_forward=12), family="ctc"),
     "bag": Toy(_labelled_texts(naive_bayes=True)),
     "averaging": Toy(_labelled_texts(inputs={"width": 6, "word_dropout": 0.2}, layers=1, width=5)),

@@ -77,6 +77,19 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "handwriting": Kind(
+        summary="a line of handwriting becomes what it says, sign after sign",
+        reads="picture",
+        gives="a text for each picture",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.handwriting.task:Handwriting",
+                recipe="regard.tasks.handwriting.options:HandwritingRecipe",
+                trains="trains on lines that are made of labelled pictures",
+            )
+        },
+    ),
     "sequences": Kind(
         summary="a long sequence of numbers or symbols becomes a class, a number, or symbols of long ago",
         reads="sequence",

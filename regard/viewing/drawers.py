@@ -249,6 +249,17 @@ def _overlay(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
+def _overlay_by_step(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
+    """Cells that look at steps: over the picture, what each step has of every cell."""
+    assert isinstance(looks.looks_from, Cells)
+    assert isinstance(looks.looks_at, Steps)
+    assert looks.looks_from.grid is not None
+    blocks = [Block(block.where, block.weights.transpose(0, 2, 1)) for block in looks.blocks]
+    names = list(looks.looks_at.names)
+    record = overlay.Overlay(looks.title, looks.looks_from.picture, looks.looks_from.grid, names, blocks)
+    return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
+
+
 def _windows(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_from, Steps)
     assert isinstance(looks.looks_at, Cells)
@@ -287,6 +298,7 @@ def _frames(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
 _MATRIX = Drawer("a matrix", ("layer", "head", "heads", "sheet", "lines", "tokens"), _Matrices)
 _GRAPH = Drawer("a graph", ("layer", "head", "rings"), _graph)
 _OVERLAY = Drawer("weights over a picture", ("layer", "head", "heads", "tokens"), _overlay)
+_OVERLAY_BY_STEP = Drawer("weights over a picture", ("layer", "head", "heads"), _overlay_by_step)
 _WINDOWS = Drawer("windows on a picture", (), _windows)
 _FRAMES = Drawer("weights under a waveform", ("layer", "head", "heads"), _frames)
 _HOPS = Drawer("hops through a story", (), _hops)
@@ -297,6 +309,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Steps, Words): _MATRIX,
     ("weights", Words, Cells): _OVERLAY,
     ("weights", Steps, Cells): _OVERLAY,
+    ("weights", Cells, Steps): _OVERLAY_BY_STEP,
     ("edges", Nodes, Nodes): _GRAPH,
     ("windows", Steps, Cells): _WINDOWS,
     ("weights", Frames, Steps): _FRAMES,

@@ -40,6 +40,6 @@ def measures_of(sums: dict[str, Float[Tensor, "batch 2"]]) -> dict[str, Measure]
 
     return {
         "error": measure("error", "lower", "percent of the labels, best path"),
-        "exact": measure("exact", "higher", "percent of the sounds without an error"),
-        "loss": measure("loss", "lower", "nats a sound"),
+        "exact": measure("exact", "higher", "percent without an error"),
+        "loss": measure("loss", "lower", "nats for each"),
     }

@@ -1,0 +1,88 @@
+"""Lines of writing: pictures of single signs side by side, each line a pure function of its key.
+
+A sign is cut to the columns that have ink. The distance to the next is drawn, and where it is negative signs touch and
+overlap, the brighter pixel staying, so that nobody can tell by empty columns where one ends.
+"""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Options
+from regard.data.pictures.options import PictureData, PictureFiles
+from regard.data.pictures.prepare import LabelledPictures
+
+WIDEST_GAP = 64
+MARGIN = 2  # empty columns before and behind a line
+
+
+class LineOptions(Options):
+    """How signs are put in a line."""
+
+    shortest: int = Field(1, ge=1, le=64, description="Signs in the shortest line.")
+    longest: int = Field(5, ge=1, le=64, description="Signs in the longest line.")
+    gap: list[int] = Field(
+        [-4, 4],
+        min_length=2,
+        max_length=2,
+        description="Fewest and most columns between two signs; below 0 they overlap by as many.",
+    )
+    train: int = Field(6400, ge=1, description="Lines to learn from in an epoch, new ones in each.")
+    measured: int = Field(1000, ge=1, description="Lines of each split that is measured, always the same.")
+    seed: int = Field(1, ge=0, lt=2**63, description="Seed of the lines that are measured.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.shortest > self.longest:
+            raise ValueError(f"shortest: {self.shortest} is more than {self.longest}")
+        if not -WIDEST_GAP <= self.gap[0] <= self.gap[1] <= WIDEST_GAP:
+            raise ValueError(f"gap: {self.gap} is no range from -{WIDEST_GAP} to {WIDEST_GAP}")
+        return self
+
+
+class LineData(Options):
+    """Pictures of single signs, and the lines that are made of them."""
+
+    train: PictureFiles = Field(description="Pictures of signs to learn from.")
+    valid: PictureFiles | None = Field(None, description="Pictures of signs to watch the training by.")
+    test: PictureFiles | None = Field(None, description="Pictures of signs for the final scores.")
+    hold_out: int = Field(
+        5000, ge=1, description="Training pictures set aside for validation without 'valid', at most a fifth of them."
+    )
+    lines: LineOptions = Field(LineOptions(), description="How lines are made of them.")
+
+    @property
+    def signs(self) -> PictureData:
+        """The pictures of single signs."""
+        return PictureData(train=self.train, valid=self.valid, test=self.test, hold_out=self.hold_out)
+
+
+class Line(NamedTuple):
+    """One line: its pixels (height, width), 0 to 255, and the numbers of the classes of its signs, from the left."""
+
+    pixels: np.ndarray
+    labels: np.ndarray
+
+
+def write_line(signs: LabelledPictures, options: LineOptions, key: list[int]) -> Line:
+    """The line of this key, of signs that are drawn from these."""
+    draws = np.random.default_rng(key)
+    rows = draws.choice(signs.rows, draws.integers(options.shortest, options.longest + 1))
+    gaps = draws.integers(options.gap[0], options.gap[1] + 1, len(rows))
+    cut = [_inked(signs.pictures[row]) for row in rows]
+    firsts, place = [], MARGIN
+    for sign, gap in zip(cut, gaps, strict=True):
+        firsts.append(place)
+        place += max(1, sign.shape[1] + int(gap))  # the next begins behind the beginning of this one, at least
+    ends = [first + sign.shape[1] for first, sign in zip(firsts, cut, strict=True)]
+    pixels = np.zeros((cut[0].shape[0], max(ends) + MARGIN), np.uint8)
+    for first, end, sign in zip(firsts, ends, cut, strict=True):
+        pixels[:, first:end] = np.maximum(pixels[:, first:end], sign)
+    return Line(pixels, signs.labels[rows])
+
+
+def _inked(picture: np.ndarray) -> np.ndarray:
+    """The columns from the first that has ink to the last; all of a picture without any."""
+    columns = np.flatnonzero(picture.max(axis=0))
+    return picture[:, columns[0] : columns[-1] + 1] if len(columns) else picture

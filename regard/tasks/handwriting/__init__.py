@@ -1,0 +1,1 @@
+"""Reading lines of handwriting, sign after sign."""

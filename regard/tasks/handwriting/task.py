@@ -1,0 +1,154 @@
+"""Reading handwriting: lines for batches, columns as frames for a network, and what is written for people."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
+from regard.data.pictures.files import read_picture_file
+from regard.data.pictures.lines import Line
+from regard.data.pictures.prepare import (
+    PictureLabels,
+    PreparedPictures,
+    check_files_there,
+    open_labels,
+    prepare_pictures,
+)
+from regard.families import network_class
+from regard.models.ctc.head import ctc_loss
+from regard.models.ctc.network import Recogniser
+from regard.models.ctc.paths import best_path, log_likelihood
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.protocols import Answer, Loss, Measure
+from regard.tasks.handwriting.batches import MEASURED_ROWS, LineBatch, batch_of, line_batches
+from regard.tasks.handwriting.options import HandwritingRecipe
+from regard.tasks.transcription.measures import MEASURES, measures_of, sums_of_labels
+from regard.viewing.sides import Cells, Side, Steps
+
+BLANK = "between"  # what people see for columns that belong to no sign
+
+
+class Handwriting(nn.Module):
+    """A network over the columns of a line, and the names of the signs that it knows."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = MEASURES
+    unit = "lines"
+
+    def __init__(self, model: Recogniser, labels: PictureLabels, recipe: HandwritingRecipe) -> None:
+        super().__init__()
+        self.model, self.labels, self.recipe = model, labels, recipe
+        self._prepared: PreparedPictures | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: HandwritingRecipe, device: torch.device, folder: Path | None) -> None:
+        check_files_there(recipe.data.signs, folder)
+        with ShapesOnly():
+            refuse_too_large(network_class(recipe)(recipe.model, 1, 1))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: HandwritingRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedPictures:
+        prepared = prepare_pictures(recipe.data.signs, folder, progress)
+        if start is not None:
+            open_labels(start).refuse_others(prepared.labels)
+        return prepared
+
+    @classmethod
+    def build(cls, recipe: HandwritingRecipe, files: Mapping[str, bytes]) -> "Handwriting":
+        labels = open_labels(files)
+        return cls(network_class(recipe)(recipe.model, labels.height, len(labels.classes)), labels, recipe)
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, prepared: PreparedPictures, recipe: HandwritingRecipe) -> None:
+        self._prepared = prepared
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[LineBatch]:
+        if self._prepared is None:
+            raise RuntimeError("a task of handwriting has batches only once it learns from pictures")
+        rows = self.recipe.training.batch if split == "train" else MEASURED_ROWS
+        signs, lines = self._prepared.splits[split], self.recipe.data.lines
+        for batch in line_batches(signs, lines, split, rows, seed, epoch, start):
+            yield batch.to(self.device)
+
+    def emissions(self, batch: LineBatch) -> tuple[Float[Tensor, "batch frame symbol"], Int[Tensor, " batch"]]:
+        """The log-probabilities of signs and a blank at each frame, and how many frames each line has."""
+        return self.model(batch.columns(self.model.dtype), batch.widths)
+
+    def loss(self, batch: LineBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """−Σ log p(l | x) over the lines; one whose signs do not fit its frames counts nothing."""
+        frames, counts = self.emissions(batch)
+        return Loss(ctc_loss(frames, counts, batch.labels, batch.label_counts), batch.rows)
+
+    def measure(self, batch: LineBatch) -> dict[str, Measure]:
+        return measures_of(self.sums_of_rows(batch))
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: LineBatch) -> dict[str, Tensor]:
+        frames, counts = self.emissions(batch)
+        nats = -log_likelihood(frames, counts, batch.labels, batch.label_counts)
+        wanted = [row[:count].tolist() for row, count in zip(batch.labels, batch.label_counts.tolist(), strict=True)]
+        return sums_of_labels(best_path(frames, counts), wanted, nats)
+
+    # What people see
+
+    def read(self, inputs: Sequence[str | Path]) -> LineBatch:
+        """The lines in these picture files, white on black and as high as those that it has learnt from."""
+        pictures = [(each, read_picture_file(Path(each))) for each in inputs]
+        for name, picture in pictures:
+            if picture.shape[0] != self.labels.height:
+                raise Fault(
+                    f"{name} is {picture.shape[0]} pixels high, and this model reads lines of {self.labels.height}."
+                )
+        return batch_of([Line(picture, torch.zeros(0).numpy()) for _, picture in pictures]).to(self.device)
+
+    @torch.no_grad()
+    def answers(self, batch: LineBatch) -> list[Answer]:
+        """What each line says, by its best path, and how probable that is.
+
+        Whoever watches the network sees how probable each frame is to belong to each sign of it.
+        """
+        frames, counts = self.emissions(batch)
+        found = best_path(frames, counts)
+        label_counts = torch.tensor([len(each) for each in found], device=counts.device)
+        labels = counts.new_zeros(len(found), max(1, *map(len, found)))
+        for row, each in enumerate(found):
+            labels[row, : len(each)] = torch.tensor(each, dtype=labels.dtype)
+        self.model.occupancy(frames, counts, labels, label_counts)
+        shares = log_likelihood(frames, counts, labels, label_counts).exp().tolist()
+        texts = ["".join(self.labels.classes[label] for label in each) for each in found]
+        return [Answer(text, share, {text: share}) for text, share in zip(texts, shares, strict=True)]
+
+    def sides(self, batch: LineBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
+        picture = batch.columns(torch.float32)[0].T.cpu().numpy()
+        signs = list(outputs[0].answer) if outputs else []
+        grid = (1, int(self.model.counts(batch.widths)[0]))
+        return {"source": Cells(picture, grid), "labels": Steps([*signs, BLANK])}
+
+    def quote(self, batch: LineBatch) -> str:
+        signs = batch.labels[0, : int(batch.label_counts[0])].tolist()
+        return f"a line that says '{''.join(self.labels.classes[sign] for sign in signs)}'"
+
+    def facts(self) -> dict[str, Any]:
+        return {"signs": len(self.labels.classes), "height": self.labels.height}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What reading a line of `size` columns costs."""
+        return {"multiplications": self.model.multiplications(size)}
