@@ -29,6 +29,9 @@ from regard.metrics.rouge import rouge
 Metric = Callable[[Sequence[str], References], tuple[float, str]]  # gives the value and the signature
 
 
+_OF_STACKS = ("deviation", "members")
+
+
 @dataclass(frozen=True)
 class Score:
     """A score, and all one needs to know to compare it with another."""
@@ -39,6 +42,7 @@ class Score:
     n: int
     split: str | None = None
     deviation: float | None = None  # the standard deviation over the members of a stack, where it is of several
+    members: tuple[float, ...] = ()  # and the value of each of them
 
     def __repr__(self) -> str:
         return f"Score({self.metric} {self.shown}{f' on {self.split}' if self.split else ''}, n={self.n:,})"
@@ -59,8 +63,10 @@ class Score:
         return f"{self.value:.{self.digits}f}{deviation}"
 
     def as_dict(self) -> dict[str, Any]:
-        """As it stands in scores.json; the split of a score of files is null, and only a stack has a deviation."""
-        return {name: value for name, value in asdict(self).items() if name != "deviation" or value is not None}
+        """As it stands in scores.json; the split of a score of files is null, and only a stack has members."""
+        return {
+            name: value for name, value in asdict(self).items() if name not in _OF_STACKS or value not in (None, ())
+        }
 
 
 def _chrf(word_order: int) -> Callable[[], Any]:

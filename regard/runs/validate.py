@@ -94,6 +94,7 @@ def scores_of(measures: dict[str, Measure], split: str | None) -> list[Score]:
             measure.items,
             split,
             measure.deviation if len(measure.members) > 1 else None,
+            measure.members if len(measure.members) > 1 else (),
         )
         for name, measure in measures.items()
     ]

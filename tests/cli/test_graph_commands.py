@@ -40,6 +40,8 @@ def test_who_belongs_to_which_group_is_learnt(tmp_path: Path, seed: int, capsys:
     assert scores["accuracy"]["split"] == "test"
     assert scores["accuracy"]["signature"] == "mean of 3 members|range:0-1"
     assert 0 <= scores["accuracy"]["deviation"] < 0.1
+    assert len(scores["accuracy"]["members"]) == 3
+    assert sum(scores["accuracy"]["members"]) / 3 == pytest.approx(scores["accuracy"]["value"])
     assert main(["info", str(folder)]) == 0
     value, deviation = scores["loss"]["value"], scores["loss"]["deviation"]
     assert f"test loss {value:.4f} ± {deviation:.4f}  (mean of 3 members|" in capsys.readouterr().out

@@ -137,7 +137,11 @@ class Algorithms(nn.Module):
 
     def _of_rows(self, name: str, sums: Float[Tensor, "member row 2"], rows: Any) -> Measure:
         of = f"mean of {self.members} members|" if self.members > 1 else ""
-        told = {"loss": "nats per bit", "bit_error": "percent of the bits", "exact": "percent of the sequences"}[name]
+        told = {
+            "loss": "nats per bit|range:0-inf",
+            "bit_error": "percent of the bits",
+            "exact": "percent of the sequences",
+        }[name]
         tallies = [Tally(tuple(each.tolist()), mean) for each in sums[:, rows].sum(dim=1)]
         return Measure.of_members(tallies, "higher" if name == "exact" else "lower", of + told)
 
