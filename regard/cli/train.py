@@ -97,7 +97,7 @@ def _only(pairs: Path | None, named: Path) -> Path:
     return named
 
 
-# How to ask a model for something, by what it reads.
+# How to ask a model for something, by what it reads, and for what is written into a file, by its verb.
 _EXAMPLES = {
     "text": "echo 'text' | regard {verb} {place}",
     "tokens": "echo 'words of a sentence' | regard {verb} {place}",
@@ -109,6 +109,10 @@ _EXAMPLES = {
     "sequence": "regard evaluate {place}",
     "items": "regard {verb} {place} '01010101 11110000'",
     "story": "regard {verb} {place} story.txt",
+}
+_INTO_FILES = {
+    "embed": "echo 'text' | regard embed {place} -o vectors.npz",
+    "speak": "regard speak {place} --text 'text' -o sound.wav",
 }
 
 
@@ -123,6 +127,5 @@ def say_result(folder: Path) -> None:
         print(score_in_words(score))
     recipe = check_recipe(read_recipe(folder))
     kind, place = TASKS[recipe.task], shlex.quote(str(folder))
-    example = _EXAMPLES[kind.reads].format(verb=kind.verb, place=place)
-    into = " -o vectors.npz" if kind.verb == "embed" else ""
-    remark(f"The model is in {folder}; try: {example}{into}")
+    example = _INTO_FILES.get(kind.verb, _EXAMPLES[kind.reads]).format(verb=kind.verb, place=place)
+    remark(f"The model is in {folder}; try: {example}")

@@ -26,6 +26,7 @@ from regard.runs.train import train
 from regard.serving.app import make_app
 from regard.tasks.speaking.hearing import Hearing
 from regard.tasks.speaking.objectives import distances, stop_surprise, straying
+from regard.training.passes import Passes
 
 VOICES = Voices(symbols=["", "end", " ", "e", "h", "n", "o", "r", "t"], spelling={"3": "three"}, speakers=["a"], rate=9)
 
@@ -109,6 +110,19 @@ def test_it_speaks_the_same_alone_and_among_others_and_is_cut_where_it_does_not_
         model.speak(["a", "d"])
     with pytest.raises(TypeError, match="a list of texts"):
         model.speak("a")
+
+
+def test_a_captured_pass_gives_the_loss_and_the_tallies_of_each_batch(model: Model, folder: Path) -> None:
+    """Batches of one shape have different numbers of frames, which a captured pass must not remember."""
+    task = open_toy("tacotron", folder.parent).task.eval()
+    batches = list(task.batches("train", 3, 0, 0))
+    assert len({tuple(each.shape for each in batch.tensors) for batch in batches}) == 1
+    passes = Passes(task, task, "float32")
+    for batch in batches:
+        found, expected = passes.replay(batch), task.loss(batch)
+        assert found.count == expected.count == int(batch.frame_counts.sum())
+        assert found.total.item() == pytest.approx(expected.total.item(), rel=1e-5)
+        assert found.tallies["straying"].value == pytest.approx(expected.tallies["straying"].value, rel=1e-5)
 
 
 def test_the_command_writes_a_sound_and_refuses_what_it_cannot(

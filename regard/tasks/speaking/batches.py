@@ -74,10 +74,10 @@ class SpokenText:
 
 
 def make_batch(spoken: Sequence[SpokenText], voices: Voices, hearing: Hearing) -> SpeechBatch:
-    """Texts and sounds, filled up to common lengths."""
+    """Texts and sounds, filled up to common lengths; texts that have no sounds, no further than to the longest."""
     spelled = [voices.spell(each.text).symbols for each in spoken]
     counts, lengths = [len(each) for each in spelled], [len(each.sound) for each in spoken]
-    symbols = torch.full((len(spoken), _room(max(counts), SYMBOL_ROOM)), PAD)
+    symbols = torch.full((len(spoken), _room(max(counts), SYMBOL_ROOM if max(lengths) else 1)), PAD)
     sounds = torch.zeros(len(spoken), _room(max(lengths), voices.rate // SOUNDS_A_SECOND))
     for row, (numbers, each) in enumerate(zip(spelled, spoken, strict=True)):
         symbols[row, : len(numbers)] = torch.tensor(numbers)
