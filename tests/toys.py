@@ -213,8 +213,8 @@ def _spoken_sounds(folder: Path) -> dict[str, Any]:
             "valid": [tones | {"numbers": [2, 2]}],
             "rate": 4000,
             "strings": strings,
+            "features": {"window": 16.0, "hop": 8.0, "bands": 6},
         },
-        "frames": {"window": 64, "hop": 32, "bands": 6},
         "model": sizes | {"encoder_layers": 1, "postnet_layers": 1, "frames": 4, "dropout": 0.2},
         "training": TRAINING | {"batch": 8, "optimizer": {"warmup": 2}},
     }

@@ -22,7 +22,7 @@ _Inputs = Annotated[
     list[str] | None,
     typer.Argument(help="What the model reads: a node, a picture's file, a sentence; with --contexts, several."),
 ]
-_Text = Annotated[str | None, typer.Option(help="A sentence for a translator to read.")]
+_Text = Annotated[str | None, typer.Option(help="A sentence for a translator to read, or for a model to speak.")]
 _Target = Annotated[str | None, typer.Option(help="The translation to look at; without it, the model's own.")]
 _Out = Annotated[
     Path | None,
@@ -257,8 +257,9 @@ def _check(wanted: "DrawingRequest", kind: str) -> None:
 
 
 def _refuse_options(context: typer.Context, model: "Model") -> None:
-    """Refuse what is asked of translators, where a model is none."""
-    if given := next((name for name in _OF_TRANSLATORS if _is_given(context, name)), None):
+    """Refuse what is asked of translators, where a model is none; a text is also for one that speaks."""
+    of_translators = _OF_TRANSLATORS[1:] if TASKS[model.recipe.task].verb == "speak" else _OF_TRANSLATORS
+    if given := next((name for name in of_translators if _is_given(context, name)), None):
         reads = _READS[TASKS[model.recipe.task].reads]
         raise Fault(f"{_option(given)} is for translators; a {model.recipe.family} reads {reads}.")
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
-from regard.base.faults import Fault
-from regard.protocols import Unfolds
+from regard.base.faults import Fault, TextFault
+from regard.protocols import Emits, Speaks, Unfolds
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side
@@ -92,6 +92,27 @@ def see_sound(task: Any, given: str | Path) -> Sight:
     with watching(task.model) as gazes:
         transcripts = task.transcripts(batch)
     return Sight(Path(given).name, transcripts[0].text, transcripts, task.sides(batch, transcripts), gazes)
+
+
+@torch.no_grad()
+def see_speech(task: Any, given: str) -> Sight:
+    """Let a task that speaks say one text, and watch it."""
+    task.eval()
+    try:
+        batch = task.read([given])
+    except TextFault as fault:  # there is one text, whose number tells nothing
+        raise Fault(fault.sentence) from None
+    with watching(task.model) as gazes:
+        (spoken,) = task.speak(batch)
+    said = f"{spoken.seconds:.2f} s, said by {spoken.speaker}"
+    return Sight(given, said, [spoken], task.sides(batch, [spoken]), gazes)
+
+
+def see_input(task: Any, given: Any) -> Sight:
+    """Let a task read one input as people have it, and watch it: a text to speak, a sound to write down, any other."""
+    if isinstance(task, Speaks):
+        return see_speech(task, given)
+    return see_sound(task, given) if isinstance(task, Emits) else see_answer(task, given)
 
 
 def _of_one_input(gaze: Gaze) -> Tensor:

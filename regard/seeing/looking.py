@@ -11,7 +11,7 @@ from regard.base.recipe import check
 from regard.decoding.options import SamplingOptions
 from regard.model import Model
 from regard.protocols import Follows
-from regard.seeing.gazes import Sight, see_answer, see_sound
+from regard.seeing.gazes import Sight, see_input
 from regard.seeing.lessons.gates import gates_of
 from regard.seeing.next_token import EXAMPLES, beam_tree, choices_along, next_choices, prompt_choices
 from regard.seeing.prompts import see_prompt
@@ -64,11 +64,8 @@ def look(model: Model, given: str, target: str | None, side: str | None, wanted:
 
 
 def view_answer(model: Model, given: str, side: str | None, wanted: DrawingRequest) -> View:
-    """What a model looked at before it answered, or while it read a prompt; of one that has gates instead, those."""
-    if isinstance(model, LanguageModel):
-        sight = see_prompt(model, given)
-    else:
-        sight = see_sound(model.task, given) if "transcribe" in model.verbs else see_answer(model.task, given)
+    """What a model looked at before it answered, while it read or while it spoke; of one that has gates, those."""
+    sight = see_prompt(model, given) if isinstance(model, LanguageModel) else see_input(model.task, given)
     if not sight.looks and isinstance(model.task, Follows) and side is None:
         gates = gates_of(model, given, wanted.layer, by_word=not wanted.tokens)
         return View(_heading(sight), DrawnGates(gates))

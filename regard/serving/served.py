@@ -194,14 +194,14 @@ class ServedModel(Served):
         return map_data(map_words(lexicon, request, lambda *done: between_steps(), ignore_remark))
 
     def look(self, given: Any) -> tuple[str, dict[str, Any]]:
-        from regard.seeing.gazes import see_answer
+        from regard.seeing.gazes import see_input
         from regard.seeing.prompts import see_prompt
         from regard.verbs.generate.model import LanguageModel
         from regard.viewing.drawers import page_view
 
         if isinstance(self.model, LanguageModel):
             return page_view(see_prompt(self.model, str(given)).between())
-        sight = see_answer(self.model.task, given)
+        sight = see_input(self.model.task, given)
         name = "The picture" if isinstance(given, Path) else str(given)
         return page_view(replace(sight, text=name).between())
 

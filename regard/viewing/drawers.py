@@ -290,8 +290,10 @@ def _slots(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
 def _frames(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_from, Frames)
     sound = looks.looks_from
-    rows, _ = places_along(looks.looks_at, looks.looks_from, by_word=False)
-    record = frames.FrameLooks(looks.title, sound.samples, sound.rate, sound.seconds, rows, list(looks.blocks))
+    rows, of_column = places_along(looks.looks_at, looks.looks_from, by_word=not wanted.tokens)
+    joined = (word_means(of_column) > 0).T.astype(float)  # summed over the symbols of a word
+    blocks = [Block(block.where, block.weights @ joined) for block in looks.blocks]
+    record = frames.FrameLooks(looks.title, sound.samples, sound.rate, sound.seconds, rows, blocks, sound.bands)
     return _Frames(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
@@ -300,7 +302,7 @@ _GRAPH = Drawer("a graph", ("layer", "head", "rings"), _graph)
 _OVERLAY = Drawer("weights over a picture", ("layer", "head", "heads", "tokens"), _overlay)
 _OVERLAY_BY_STEP = Drawer("weights over a picture", ("layer", "head", "heads"), _overlay_by_step)
 _WINDOWS = Drawer("windows on a picture", (), _windows)
-_FRAMES = Drawer("weights under a waveform", ("layer", "head", "heads"), _frames)
+_FRAMES = Drawer("weights under a waveform", ("layer", "head", "heads", "tokens"), _frames)
 _HOPS = Drawer("hops through a story", (), _hops)
 _SLOTS = Drawer("the slots of a memory", ("head",), _slots)
 
@@ -313,6 +315,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("edges", Nodes, Nodes): _GRAPH,
     ("windows", Steps, Cells): _WINDOWS,
     ("weights", Frames, Steps): _FRAMES,
+    ("weights", Frames, Words): _FRAMES,
     ("weights", Frames, Frames): _FRAMES,
     ("weights", Steps, Facts): _HOPS,
     ("weights", Steps, Slots): _SLOTS,

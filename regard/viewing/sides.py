@@ -96,12 +96,16 @@ class Facts:
 
 @dataclass(frozen=True)
 class Frames:
-    """A sound: samples from −1 to 1, `rate` of them a second, under `count` frames, each `seconds` after the other."""
+    """A sound: samples from −1 to 1, `rate` of them a second, under `count` frames, each `seconds` after the other.
+
+    `bands` (time, band), where they are given, are how loud it is in each of some bands of frequencies, low ones first.
+    """
 
     samples: np.ndarray
     rate: int
     count: int
     seconds: float
+    bands: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.samples.ndim != 1 or not self.samples.size or self.count < 1:

@@ -152,6 +152,26 @@ def test_the_command_writes_a_sound_and_refuses_what_it_cannot(
     assert [each.name for each in tmp_path.iterdir()] == ["said.wav"]
 
 
+def test_it_shows_where_it_looked_over_the_bands_of_what_it_said(
+    folder: Path, model: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    view = model.look("a b")
+    record = view.drawing.numbers()
+    assert record["rows"] == ["a", "b", "end"]
+    (spoken,) = model.speak(["a b"])
+    assert len(record["samples"]) == len(spoken.samples)
+    assert np.array(record["bands"]).shape == (len(spoken.samples) // 32 + 1, 6)
+    weights = np.array(record["blocks"][0]["weights"])
+    np.testing.assert_allclose(weights.sum(-1), np.ones((1, len(record["bands"]) // 4)), rtol=1e-5)
+    letters = model.look("a b", tokens=True).drawing.numbers()["rows"]
+    assert letters == ["a", " ", "b", "end"]
+    assert main(["look", str(folder), "--text", "a b", "-o", str(tmp_path / "look.png")]) == 0
+    assert (tmp_path / "look.png").stat().st_size > 5000
+    assert "a b → 0." in capsys.readouterr().err
+    assert main(["look", str(folder), "--text", "z"]) == 2
+    assert "regard: 'z' cannot be spoken" in capsys.readouterr().err
+
+
 def test_the_server_speaks(folder: Path, model: Model) -> None:
     asked = {"text": ["a", "b"], "speaker": "bob", "seconds": 0.2, "rounds": 2}
     with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address, timeout=60) as client:

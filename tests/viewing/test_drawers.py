@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.viewing.drawers import DRAWERS, DrawingRequest, drawing_of
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
-from regard.viewing.sides import Cells, Facts, Nodes, Slots, Steps, Words
+from regard.viewing.sides import Cells, Facts, Frames, Nodes, Slots, Steps, Words
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import EDGES, PAPERS, edge_blocks
@@ -27,6 +27,9 @@ GLIMPSES = Steps(["glimpse 1", "glimpse 2"])
 STORY = Facts(["Ana is in the garden.", "Rui left."], "Where is Ana?", ["It was night."])
 
 
+SOUND = Frames(np.sin(np.arange(64)), 32, 2, 1.0, bands=np.ones((8, 3)))
+
+
 def weights(queries: int, keys: int) -> list[Block]:
     return [Block("look", np.full((2, queries, keys), 1 / keys))]
 
@@ -39,6 +42,9 @@ CASES: dict[str, LooksBetween] = {
     "overlay": LooksBetween("words to picture", "six.png", "ab c", TEXT, GRID, weights(3, 4)),
     "steps over a picture": LooksBetween("steps to picture", "six.png", "", GLIMPSES, GRID, weights(2, 4)),
     "windows": LooksBetween("glimpses to picture", "six.png", "7", GLIMPSES, PICTURE, windows=WINDOWS),
+    "sound over its symbols": LooksBetween("frames to labels", "a.wav", "1", SOUND, GLIMPSES, weights(2, 2)),
+    "sound that says a text": LooksBetween("frames to symbols", "ab c", "2 s", SOUND, TEXT, weights(2, 3)),
+    "sound over itself": LooksBetween("encoder", "a.wav", "1", SOUND, SOUND, weights(2, 2)),
     "hops": LooksBetween("hops to facts", "story", "garden", GLIMPSES, STORY, weights(2, 4)),
     "slots": LooksBetween("steps to slots", "10", "01", GLIMPSES, Slots(9, ["read", "write"]), weights(2, 9)),
 }

@@ -72,6 +72,7 @@ class Strings(Options):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         ranges: dict[str, list[Any]] = {"shortest": [self.shortest, self.longest], "gap": self.gap, "noise": self.noise}
+        ranges["loudness"] = self.loudness
         for name, (least, most) in ranges.items():
             if not least <= most:
                 raise ValueError(f"{name}: {least} is more than {most}")

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from regard.base.recipe import Options, Recipe
+from regard.base.recipe import Recipe
 from regard.data.sounds.options import SoundData
 from regard.training.options import TrainingOptions
 
@@ -17,20 +17,11 @@ class SpeakingData(SoundData):
         description='How words are spelled out to be spoken, as 3 = "three"; those not named, by their own letters.',
     )
 
-
-class FrameOptions(Options):
-    """What a frame of sound is."""
-
-    window: int = Field(256, ge=16, le=8192, description="Samples that a frame sees.")
-    hop: int = Field(100, ge=1, le=8192, description="Samples from a frame to the next.")
-    bands: int = Field(64, ge=4, le=512, description="Bands of the mel scale in which it tells how loud the sound is.")
-
     @model_validator(mode="after")
-    def _overlap(self) -> "FrameOptions":
-        if 2 * self.hop > self.window:
-            raise ValueError(
-                f"hop: frames of {self.window} samples must overlap by half, but the next is {self.hop} on"
-            )
+    def _check_overlap(self) -> "SpeakingData":
+        window, hop = self.features.samples(self.rate)
+        if window < 2 * hop:
+            raise ValueError("features: to find a sound for frames, each must overlap the next by half of it")
         return self
 
 
@@ -47,9 +38,8 @@ class SpeakingTraining(TrainingOptions):
 
 
 class SpeakingRecipe(Recipe):
-    """All that decides a model that speaks: family, data, frames, model and training."""
+    """All that decides a model that speaks: family, data, model and training."""
 
     data: SpeakingData = Field(description="The sounds and what they say.")
-    frames: FrameOptions = Field(default_factory=FrameOptions, description="What a frame of sound is.")
     model: Any = Field(description="What the model is built like.")
     training: SpeakingTraining = Field(default_factory=SpeakingTraining, description="How it is trained.")

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from regard.base.faults import Fault, TextFault
 from regard.base.progress import Progress, Remark
 from regard.data.sounds.prepare import PreparedSounds, check_sounds_there, prepare_sounds
-from regard.data.sounds.voices import Voices, open_voices, voices_of
+from regard.data.sounds.voices import PAD, Voices, open_voices, voices_of
 from regard.families import network_class
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.tacotron import SymbolMemory, Tacotron
@@ -22,7 +22,7 @@ from regard.tasks.speaking.batches import MEASURED_ROWS, SpeechBatch, SpokenText
 from regard.tasks.speaking.hearing import Hearing
 from regard.tasks.speaking.objectives import distances, stop_surprise, straying
 from regard.tasks.speaking.options import SpeakingRecipe, SpeakingTraining
-from regard.viewing.sides import Side, Words
+from regard.viewing.sides import Frames, Side, Words
 
 ROUNDS = 60  # of Griffin and Lim's
 SECONDS_A_SYMBOL, SECONDS_MORE = 0.5, 1.0  # after which a sound that does not end is cut, where nobody says otherwise
@@ -65,7 +65,7 @@ class Speaking(nn.Module):
     def check(cls, recipe: SpeakingRecipe, device: torch.device, folder: Path | None) -> None:
         check_sounds_there(recipe.data, folder)
         with ShapesOnly():  # before the sounds are read, for as few symbols and speakers as there are
-            refuse_too_large(network_class(recipe)(recipe.model, 3, 1, recipe.frames.bands, 0))
+            refuse_too_large(network_class(recipe)(recipe.model, 3, 1, recipe.data.features.bands, PAD))
 
     @classmethod
     def prepare(
@@ -84,9 +84,9 @@ class Speaking(nn.Module):
 
     @classmethod
     def build(cls, recipe: SpeakingRecipe, files: Mapping[str, bytes]) -> "Speaking":
-        voices, frames = open_voices(files), recipe.frames
-        network = network_class(recipe)(recipe.model, len(voices.symbols), len(voices.speakers), frames.bands, 0)
-        hearing = Hearing(voices.rate, frames.window, frames.hop, frames.bands)
+        voices, bands = open_voices(files), recipe.data.features.bands
+        network = network_class(recipe)(recipe.model, len(voices.symbols), len(voices.speakers), bands, PAD)
+        hearing = Hearing(voices.rate, *recipe.data.features.samples(voices.rate), bands)
         return cls(network, hearing, voices, recipe.training)
 
     # What the trainer and the evaluator ask for
@@ -182,8 +182,14 @@ class Speaking(nn.Module):
         ]
 
     def sides(self, batch: SpeechBatch, outputs: Sequence[Spoken]) -> dict[str, Side]:
-        spelled = self.voices.spell(batch.texts[0])
-        return {"symbols": Words(self.voices.symbol_names(spelled.symbols), spelled.words, spelled.places)}
+        spelled, (spoken, *_) = self.voices.spell(batch.texts[0]), outputs
+        heard = self.hearing(torch.from_numpy(spoken.samples)[None].to(self.device))[0].cpu().numpy()
+        steps = -(-len(heard) // self.model.options.frames)
+        seconds = self.hearing.hop * self.model.options.frames / spoken.rate
+        return {
+            "symbols": Words(self.voices.symbol_names(spelled.symbols), spelled.words, spelled.places),
+            "frames": Frames(spoken.samples, spoken.rate, steps, seconds, heard),
+        }
 
     def quote(self, batch: SpeechBatch) -> str:
         return f"'{batch.texts[0]}', said by {self.voices.speakers[int(batch.speakers[0])]}"

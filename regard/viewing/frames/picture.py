@@ -1,4 +1,4 @@
-"""A sound and what its frames looked at as a picture: the waveform, and under it the weights along the same time."""
+"""A sound and what its frames looked at as a picture: waveform, weights and perhaps bands, along the same time."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _BINS = 1200  # of the waveform
 _MOST_NAMED = 40  # rows that have room for their names
 _NARROWEST, _WIDEST = 5.0, 14.0  # inches
+_BANDS_HIGH = 1.6  # inches
 
 
 def draw_frames(
@@ -39,10 +40,14 @@ def draw_frames(
 
         wide = float(np.clip(2.2 * looks.duration, _NARROWEST, _WIDEST))
         high = float(np.clip(0.26 * len(looks.rows), 0.8, 6.0))
-        figure = Figure(figsize=(wide, high + 1.9), layout="constrained")
-        wave, matrix = figure.subplots(2, 1, sharex=True, height_ratios=[1.0, high])
+        heard = [] if looks.bands is None else [_BANDS_HIGH]
+        figure = Figure(figsize=(wide, high + sum(heard) + 1.9), layout="constrained")
+        wave, matrix, *spectrum = figure.subplots(2 + len(heard), 1, sharex=True, height_ratios=[1.0, high, *heard])
         _draw_wave(wave, looks)
         _draw_weights(matrix, looks, weights)
+        if looks.bands is not None:
+            _draw_bands(spectrum[0], looks.bands, looks.duration)
+        (spectrum or [matrix])[0].set_xlabel("seconds", fontsize=9, color=SOFT)
         title = f"{show_word(looks.title)} · {which}" if which else show_word(looks.title)
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
         save_figure(figure, path)
@@ -71,7 +76,19 @@ def _draw_weights(axes: "Axes", looks: FrameLooks, weights: np.ndarray) -> None:
         label.set(fontsize=9, color=INK, parse_math=False)
     if len(looks.rows) <= _MOST_NAMED:
         axes.hlines(rows[1:-1], 0, looks.duration, color="#e4e8ee", linewidth=0.6)
-    axes.set_xlabel("seconds", fontsize=9, color=SOFT)
+    _dress(axes)
+
+
+def _draw_bands(axes: "Axes", bands: np.ndarray, duration: float) -> None:
+    """How loud each band is, the lowest at the bottom: the darker, the louder."""
+    times, edges = np.linspace(0, duration, len(bands) + 1), np.arange(bands.shape[1] + 1)
+    axes.pcolormesh(times, edges, bands.T, cmap="Greys", rasterized=True)
+    axes.set_yticks([])
+    axes.set_ylabel(f"{bands.shape[1]} mel bands", fontsize=9, color=SOFT)
+    _dress(axes)
+
+
+def _dress(axes: "Axes") -> None:
     axes.tick_params(length=2, width=0.6, color=FAINT, labelsize=8.5, labelcolor=INK)
     for spine in axes.spines.values():
         spine.set(color=FAINT, linewidth=0.8)

@@ -12,7 +12,10 @@ from regard.viewing.seen import JOININGS, Block, Joining, block_named
 
 @dataclass(frozen=True)
 class FrameLooks:
-    """A sound, its frames `seconds` apart, and what each looked at: blocks have weights (head, frame, row)."""
+    """A sound, its frames `seconds` apart, and what each looked at: blocks have weights (head, frame, row).
+
+    `bands` (time, band) are how loud it is in bands of frequencies, where that is to be seen.
+    """
 
     title: str
     samples: np.ndarray
@@ -20,6 +23,7 @@ class FrameLooks:
     seconds: float
     rows: list[str]
     blocks: list[Block]
+    bands: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         shapes = {block.weights.shape[1:] for block in self.blocks}
@@ -66,11 +70,20 @@ def to_json(looks: FrameLooks) -> dict[str, Any]:
         "seconds": looks.seconds,
         "rows": list(looks.rows),
         "blocks": [{"where": block.where, "weights": block.weights.tolist()} for block in looks.blocks],
+        "bands": None if looks.bands is None else looks.bands.tolist(),
     }
 
 
 def from_json(value: Mapping[str, Any]) -> FrameLooks:
     """What `to_json` was given."""
     blocks = [Block(block["where"], np.array(block["weights"])) for block in value["blocks"]]
-    samples = np.array(value["samples"])
-    return FrameLooks(value["title"], samples, value["rate"], value["seconds"], value["rows"], blocks)
+    samples, bands = np.array(value["samples"]), value.get("bands")
+    return FrameLooks(
+        value["title"],
+        samples,
+        value["rate"],
+        value["seconds"],
+        value["rows"],
+        blocks,
+        None if bands is None else np.array(bands),
+    )
