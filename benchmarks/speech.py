@@ -10,7 +10,7 @@ never heard. Everything is drawn by seed; settings are chosen with --split valid
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -82,13 +82,16 @@ def write_down(recogniser: Model, sounds: Sequence[np.ndarray]) -> list[list[str
     return found
 
 
-def errors(texts: Sequence[str], heard: Sequence[Sequence[str]]) -> float:
-    """The percentage of labels that are wrong, missing or too many."""
-    wrong = sum(Levenshtein.distance(text.split(), list(own)) for text, own in zip(texts, heard, strict=True))
+def errors(texts: Sequence[str], heard: Sequence[Sequence[str]], spelling: Mapping[str, str]) -> float:
+    """The percentage of words that are wrong, missing or too many; what is heard is spelled out as the texts are."""
+    spelled = [[spelling.get(symbol, symbol) for symbol in own] for own in heard]
+    wrong = sum(Levenshtein.distance(text.split(), own) for text, own in zip(texts, spelled, strict=True))
     return 100 * wrong / sum(len(text.split()) for text in texts)
 
 
-def judge(strings: Sequence[Heard], recogniser: Model, rate: int) -> dict[str, dict[str, float]]:
+def judge(
+    strings: Sequence[Heard], recogniser: Model, rate: int, spelling: Mapping[str, str]
+) -> dict[str, dict[str, float]]:
     """Errors and seconds of each group of voices, and of each voice."""
     known = {
         name for each in recogniser.recipe.data.train for name in (each.speakers or all_but(strings, each.without))
@@ -102,7 +105,7 @@ def judge(strings: Sequence[Heard], recogniser: Model, rate: int) -> dict[str, d
     table = {}
     for group, places in groups.items():
         texts = [strings[place].text for place in places]
-        row = {kind: errors(texts, [heard[kind][place] for place in places]) for kind in kinds}
+        row = {kind: errors(texts, [heard[kind][place] for place in places], spelling) for kind in kinds}
         seconds = {
             kind: fmean(len(strings[place].sounds[kind]) / rate for place in places) for kind in ("recorded", "spoken")
         }
@@ -128,7 +131,7 @@ def main() -> None:
     speaker, recogniser = load(given.speaker), load(given.recogniser)
     prepared = prepare_sounds(speaker.recipe.data, given.speaker / "training" / "corpus", silent)
     strings = draw_strings(speaker, prepared, given.split, given.count, given.seed, given.rounds)
-    table = judge(strings, recogniser, prepared.options.rate)
+    table = judge(strings, recogniser, prepared.options.rate, prepared.options.spelling)
     columns = list(next(iter(table.values())))
     print(f"{'':28}" + "".join(f"{name:>18}" for name in columns))
     for group, row in table.items():

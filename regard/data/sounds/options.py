@@ -115,6 +115,10 @@ class SoundData(Options):
     units: Literal["letters", "words"] = Field(
         "letters", description="What is written one after another: the letters of what is said, or its words."
     )
+    spelling: dict[str, str] = Field(
+        {}, description='How words of what is said are spelled out, as 3 = "three"; those not named stay.'
+    )
+    who: bool = Field(False, description="Write who speaks behind what is said; for words, and without strings.")
     strings: Strings | None = Field(None, description="How strings are made of recordings; without it, they stay.")
     features: FeatureOptions = Field(FeatureOptions(), description="The frames that are made of sounds.")
 
@@ -128,3 +132,14 @@ class SoundData(Options):
     def _check_frames(self) -> Self:
         self.features.samples(self.rate)
         return self
+
+    @model_validator(mode="after")
+    def _check_who(self) -> Self:
+        if self.who and (self.units != "words" or self.strings is not None):
+            raise ValueError("who: who speaks is written as a word, behind recordings that are not joined to strings")
+        return self
+
+    def written(self, text: str, speaker: str) -> str:
+        """What is written of a recording: its words spelled out, and perhaps who says them."""
+        words = [self.spelling.get(word, word) for word in text.split()]
+        return " ".join([*words, speaker] if self.who else words)

@@ -30,6 +30,7 @@ class Alphabet(BaseModel):
     symbols: list[str] = Field(min_length=1, max_length=MOST_SYMBOLS)
     words: bool = False  # whether symbols are words, which spaces stand between
     rate: int = Field(ge=1)
+    speakers: list[str] = []  # the symbols that say who speaks, where that is written too
 
     def refuse_others(self, others: "Alphabet") -> None:
         """Refuse to go on from a model of this alphabet with sounds of another."""
@@ -44,8 +45,11 @@ class Alphabet(BaseModel):
         return cut_text(text, self.words)
 
     def join(self, symbols: Sequence[str]) -> str:
-        """Symbols as a text."""
-        return (" " if self.words else "").join(symbols)
+        """Symbols as a text; who speaks, where that is among them, in words: "seven, said by jackson"."""
+        said = [symbol for symbol in symbols if symbol not in self.speakers]
+        named = [symbol for symbol in symbols if symbol in self.speakers]
+        text = (" " if self.words else "").join(said)
+        return f"{text}, said by {' and '.join(named)}" if named else text
 
 
 class _Part(BaseModel):
@@ -147,8 +151,13 @@ def _prepare(options: SoundData, folder: Path, progress: Progress) -> None:
         for sounds in of_split
     ]
     _refuse_twins(parts)
-    texts = [text for each in read.values() for text in each.texts]
+    speakers = [speaker for each in read.values() for speaker in each.speakers]
+    said = [text for each in read.values() for text in each.texts]
+    texts = [options.written(text, speaker) for text, speaker in zip(said, speakers, strict=True)]
     alphabet = _alphabet_of(options, texts, parts)
+    if options.who:
+        learnt = [row for part in parts if part.split == "train" for row in part.rows]
+        alphabet = _with_speakers(alphabet, [said[row] for row in learnt], {speakers[row] for row in learnt})
     lengths = np.concatenate([np.diff(each.starts) for each in read.values()])
     arrays = {
         "samples.npy": np.concatenate([each.samples for each in read.values()]),
@@ -161,7 +170,7 @@ def _prepare(options: SoundData, folder: Path, progress: Progress) -> None:
         options=options,
         alphabet=alphabet,
         texts=texts,
-        speakers=[speaker for each in read.values() for speaker in each.speakers],
+        speakers=speakers,
         numbers=[number for each in read.values() for number in each.numbers],
         parts=parts,
         files={name: file_checksum(folder / name) for name in arrays},
@@ -197,3 +206,11 @@ def _alphabet_of(options: SoundData, texts: list[str], parts: list[_Part]) -> Al
     if len(symbols) > MOST_SYMBOLS:
         raise Fault(f"The sounds to learn from have {len(symbols):,} symbols; {MOST_SYMBOLS:,} are the most.")
     return Alphabet(symbols=symbols, words=words, rate=options.rate)
+
+
+def _with_speakers(alphabet: Alphabet, texts: list[str], speakers: set[str]) -> Alphabet:
+    """The same alphabet, which knows who speaks; nobody may be unnamed, or called like a word that is said."""
+    spoken = {word for text in texts for word in text.split()}
+    if unusable := sorted(name for name in speakers if len(name.split()) != 1 or name in spoken):
+        raise Fault(f"'{unusable[0]}' cannot be written behind what is said: data.who needs names of one word each.")
+    return alphabet.model_copy(update={"speakers": sorted(speakers)})

@@ -81,14 +81,14 @@ class Voices(BaseModel):
         return {VOICES_FILE: self.model_dump_json().encode()}
 
 
-def voices_of(prepared: PreparedSounds, spelling: Mapping[str, str]) -> Voices:
+def voices_of(prepared: PreparedSounds) -> Voices:
     """The voices of sounds to learn from; texts of other data must not have other symbols or speakers."""
     recordings, rows = prepared.recordings, {split: _rows(prepared, split) for split in prepared.parts}
-    letters = sorted({letter for row in rows["train"] for letter in _letters(recordings.texts[row], spelling)})
+    letters = sorted({letter for row in rows["train"] for letter in recordings.texts[row]} - {" "})
     speakers = sorted({recordings.speakers[row] for row in rows["train"]})
     voices = Voices(
         symbols=["", "end", " ", *letters],
-        spelling={word: spelled for word, spelled in spelling.items() if set(spelled) <= set(letters)},
+        spelling={word: own for word, own in prepared.options.spelling.items() if set(own) <= set(letters)},
         speakers=speakers,
         rate=prepared.options.rate,
     )
@@ -105,10 +105,6 @@ def voices_of(prepared: PreparedSounds, spelling: Mapping[str, str]) -> Voices:
 
 def _rows(prepared: PreparedSounds, split: str) -> list[int]:
     return [row for rows in prepared.parts[split].values() for row in rows]
-
-
-def _letters(text: str, spelling: Mapping[str, str]) -> set[str]:
-    return {letter for word in text.split() for letter in spelling.get(word, word)}
 
 
 def open_voices(files: Mapping[str, bytes]) -> Voices:

@@ -10,18 +10,15 @@ from regard.training.options import TrainingOptions
 
 
 class SpeakingData(SoundData):
-    """The sounds to learn from, and how what they say is spelled out."""
-
-    spelling: dict[str, str] = Field(
-        default={},
-        description='How words are spelled out to be spoken, as 3 = "three"; those not named, by their own letters.',
-    )
+    """The sounds to learn from, whose frames must have sounds."""
 
     @model_validator(mode="after")
     def _check_overlap(self) -> "SpeakingData":
         window, hop = self.features.samples(self.rate)
         if window < 2 * hop:
             raise ValueError("features: to find a sound for frames, each must overlap the next by half of it")
+        if self.who:
+            raise ValueError("who: it is not spoken who speaks; the voice says it")
         return self
 
 

@@ -77,7 +77,7 @@ class Speaking(nn.Module):
         start: Mapping[str, bytes] | None,
     ) -> PreparedSpeech:
         sounds = prepare_sounds(recipe.data, folder, progress)
-        voices = voices_of(sounds, recipe.data.spelling)
+        voices = voices_of(sounds)
         if start is not None:
             open_voices(start).refuse_others(voices)
         return PreparedSpeech(sounds, voices)
