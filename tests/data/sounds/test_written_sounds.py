@@ -45,5 +45,7 @@ def test_a_speaker_who_is_called_like_a_word_is_refused(tmp_path: Path) -> None:
         each.rename(each.with_name(each.name.replace("_ann_", "_b_")))
     tones = {"recordings": str(tmp_path / "tones")}
     data = {"train": [tones | {"numbers": [0, 1]}], "valid": [tones | {"numbers": [2, 2]}], "rate": 4000}
-    with pytest.raises(Fault, match="'b' cannot be written behind what is said: data.who needs names of one word each"):
+    with pytest.raises(
+        Fault, match=r"'b' cannot be written behind what is said: data\.who needs names of one word each"
+    ):
         prepare_sounds(check(SoundData, data | {"who": True, "units": "words"}), tmp_path / "prepared", silent)
