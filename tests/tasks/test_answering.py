@@ -1,7 +1,6 @@
 """The task of answering: losses and measures on paper, empty memories, linear start, restarts, and what is refused."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -137,6 +136,13 @@ def test_what_it_cannot_read_is_refused_by_the_number_of_its_text(task: Answerin
         task.read([STORY + "Where is Ana?", story])
 
 
-def test_a_linear_start_is_for_hops_without_gates(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match=r"linear_start is for hops without gates, and a dmn has gates"):
-        check_recipe({"family": "dmn", "data": {"train": "x"}, "training": {"linear_start": 3}})
+@pytest.mark.parametrize(
+    ("family", "more", "sentence"),
+    [
+        ("dmn", {}, "linear_start is for hops without gates, and a dmn has gates"),
+        ("memory", {"supervise_hops": 1.0}, "supervise_hops is for hops with a softmax, which .*linear_start omits"),
+    ],
+)
+def test_what_does_not_go_with_a_linear_start_is_refused(family: str, more: dict[str, float], sentence: str) -> None:
+    with pytest.raises(Fault, match=sentence):
+        check_recipe({"family": family, "data": {"train": "x"}, "training": {"linear_start": 3, **more}})
