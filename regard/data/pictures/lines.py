@@ -23,10 +23,10 @@ class LineOptions(Options):
     shortest: int = Field(1, ge=1, le=64, description="Signs in the shortest line.")
     longest: int = Field(5, ge=1, le=64, description="Signs in the longest line.")
     gap: list[int] = Field(
-        [-4, 4],
+        [-2, 6],
         min_length=2,
         max_length=2,
-        description="Fewest and most columns between two signs; below 0 they overlap by as many.",
+        description="Fewest and most columns between two signs; below 0 they overlap by as many, by half at most.",
     )
     train: int = Field(6400, ge=1, description="Lines to learn from in an epoch, new ones in each.")
     measured: int = Field(1000, ge=1, description="Lines of each split that is measured, always the same.")
@@ -74,7 +74,8 @@ def write_line(signs: LabelledPictures, options: LineOptions, key: list[int]) ->
     firsts, place = [], MARGIN
     for sign, gap in zip(cut, gaps, strict=True):
         firsts.append(place)
-        place += max(1, sign.shape[1] + int(gap))  # the next begins behind the beginning of this one, at least
+        # However narrow a sign is, half of it lies before the next: two strokes in one place would be one.
+        place += max(-(-sign.shape[1] // 2), sign.shape[1] + int(gap))
     ends = [first + sign.shape[1] for first, sign in zip(firsts, cut, strict=True)]
     pixels = np.zeros((cut[0].shape[0], max(ends) + MARGIN), np.uint8)
     for first, end, sign in zip(firsts, ends, cut, strict=True):
