@@ -8,7 +8,8 @@ writes where b_i is more probable than not.
 
 Departures from the paper ("Learning Online Alignments with Continuous Rewards Policy Gradient"): an input token lasts
 for `repeats` steps, for a letter may stand for two sounds; at the last step it writes whatever is left, so that every
-output has a probability; and rewards are compared with those of other drawn paths, not with a learnt baseline.
+output has a probability; a token can be made to cost more the later it is written, or waiting for that step would be
+best; and rewards are compared with those of other drawn paths, not with a learnt baseline.
 """
 
 from typing import ClassVar, Literal, NamedTuple
@@ -42,7 +43,13 @@ class OnlineOptions(ReinforceOptions):
     repeats: int = Field(
         default=2, ge=1, le=64, description="Steps that an input token lasts; at each one token can be written."
     )
-    dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, between layers, on outputs.")
+    delay: float = Field(
+        default=0.0,
+        ge=0,
+        description="What a token costs for each input token that is read before it is written, in nats; without it a "
+        "model may as well wait for the end.",
+    )
+    dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, in the encoder, on outputs.")
     longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
 
     @model_validator(mode="after")
@@ -58,7 +65,7 @@ class OnlineOptions(ReinforceOptions):
     @property
     def adjustable(self) -> frozenset[str]:
         """What may be another for the same weights."""
-        return frozenset({"dropout", "longest", *ReinforceOptions.model_fields})
+        return frozenset({"dropout", "delay", "longest", *ReinforceOptions.model_fields})
 
 
 class OnlineMemory(NamedTuple):
@@ -101,10 +108,24 @@ class Course(NamedTuple):
         numbers = torch.arange(steps, device=order.device).expand(rows, -1)
         return numbers.new_zeros(rows, tokens + 1).scatter(1, order, numbers)[:, :tokens]
 
+    def places_of(self, tokens: int) -> Int[Tensor, "row token"]:
+        """The input tokens at which the tokens are written."""
+        return self.places.gather(1, self.steps_of(tokens))
+
     def states_of(self, tokens: int) -> Float[Tensor, "row token width"]:
         """The states from which the tokens are written."""
         steps = self.steps_of(tokens).unsqueeze(-1)
         return self.states.gather(1, steps.expand(-1, -1, self.states.shape[-1]))
+
+
+class Route(NamedTuple):
+    """What was decided at each step, and all that the steps depend on."""
+
+    writes: Bool[Tensor, "row step"]
+    places: Int[Tensor, "row step"]  # of the input tokens
+    before: Int[Tensor, "row step"]  # how many tokens had been written
+    wrote: Bool[Tensor, "row step"]  # whether one was at the step before
+    free: Bool[Tensor, "row step"]  # whether there was something to decide
 
 
 class Decision(nn.Module):
@@ -116,7 +137,7 @@ class Decision(nn.Module):
         super().__init__()
         self.gate = nn.Linear(width, 1)
 
-    def forward(self, state: Float[Tensor, "row width"]) -> Float[Tensor, " row"]:
+    def forward(self, state: Float[Tensor, "*place width"]) -> Float[Tensor, "*place"]:
         return self.gate(state).squeeze(-1)
 
     def decide(self, logit: Float[Tensor, " row"], manner: Int[Tensor, "row told"]) -> Bool[Tensor, " row"]:
@@ -148,7 +169,8 @@ class Online(nn.Module):
         self.source_embedding = Embedding(source_tokens, depth, pad)
         self.target_embedding = self.source_embedding if shared else Embedding(target_tokens, depth, pad)
         self.encoder = Stack(options.cell, depth, width, options.encoder_layers, dropout=options.dropout)
-        self.decoder = Stack(options.cell, width + depth + 1, width, options.decoder_layers, dropout=options.dropout)
+        # No dropout between these layers: decisions and what is learnt from them must come from the same states.
+        self.decoder = Stack(options.cell, width + depth + 1, width, options.decoder_layers)
         self.decision = Decision(width)
         self.dropout = nn.Dropout(options.dropout)
         self.out = nn.Linear(width, target_tokens, bias=False)
@@ -180,42 +202,51 @@ class Online(nn.Module):
         course, past = self.follow(target, memory, past)
         tokens = target.shape[1]
         if is_watched():
-            self.decision.note(course.places.gather(1, course.steps_of(tokens)), memory.states.shape[1])
+            self.decision.note(course.places_of(tokens), memory.states.shape[1])
         return course.states_of(tokens), past
 
     def follow(
         self, target: Int[Tensor, "row target"], memory: OnlineMemory, past: Progress
     ) -> tuple[Course, Progress]:
-        """Every step until each row has written as many tokens as `target` has, which are those before them."""
+        """Every step until each row has written as many tokens as `target` has, which are those before them.
+
+        Decisions are made step by step, without a gradient. Once they are known, so are the inputs of all steps, and
+        where a gradient is wanted the steps are gone through again in one go, which is several times as fast.
+        """
         embedded = self.dropout(self.target_embedding(target))
-        rows, tokens = target.shape
-        row = torch.arange(rows, device=target.device)
-        sentence = row // (rows // len(memory.last))
-        written, taken = torch.zeros_like(row), list[tuple[Tensor, ...]]()
-        while not taken or bool((written < tokens).any()):
-            busy, forced, place = (
-                written < tokens,
-                past.step >= memory.last[sentence],
-                past.step // self.options.repeats,
-            )
-            known = memory.states[sentence, place]
-            read = embedded[row, written.clamp(max=tokens - 1)]
-            state, hidden = self.decoder.step(torch.cat([known, read, past.wrote[:, None].to(read)], -1), past.hidden)
-            logit = self.decision(state)
-            writes = forced | self.decision.decide(logit, past.manner)
-            counts = (busy & ~forced).to(logit.dtype)
-            chance = F.logsigmoid(torch.where(writes, logit, -logit)) * counts
-            entropy = (F.softplus(logit) - logit * logit.sigmoid()) * counts  # −p log p − (1−p) log (1−p)
-            taken.append((state, busy & writes, place, chance, entropy))
+        with torch.no_grad():
+            route, states, onward = self._decide(embedded, memory, past)
+        if torch.is_grad_enabled():
+            inputs = _inputs(memory, embedded, route.places, route.before, route.wrote)
+            states, _ = self.decoder(inputs, past.hidden)
+        logit = self.decision(states)
+        decided = route.free.to(logit.dtype)
+        chance = F.logsigmoid(torch.where(route.writes, logit, -logit)) * decided
+        entropy = (F.softplus(logit) - logit * logit.sigmoid()) * decided  # −p log p − (1−p) log (1−p)
+        return Course(self.dropout(states), route.writes, route.places, chance, entropy), onward
+
+    def _decide(
+        self, embedded: Float[Tensor, "row target depth"], memory: OnlineMemory, past: Progress
+    ) -> tuple["Route", Float[Tensor, "row step width"], Progress]:
+        """Which way each row takes, the states on it, and where it then stands."""
+        rows, tokens, _ = embedded.shape
+        last = memory.last.repeat_interleave(rows // len(memory.last))
+        before, taken = torch.zeros_like(past.step), list[tuple[Tensor, ...]]()
+        while not taken or bool((before < tokens).any()):
+            busy, forced, place = before < tokens, past.step >= last, past.step // self.options.repeats
+            inputs = _inputs(memory, embedded, place[:, None], before[:, None], past.wrote[:, None])
+            state, hidden = self.decoder.step(inputs[:, 0], past.hidden)
+            writes = forced | self.decision.decide(self.decision(state), past.manner)
+            taken.append((state, busy & writes, place, before, past.wrote, busy & ~forced))
+            before = before + (busy & writes)
             past = Progress(
                 _where(busy, hidden, past.hidden),
                 past.step + (busy & ~forced),
                 torch.where(busy, writes, past.wrote),
                 past.manner,
             )
-            written = written + (busy & writes)
         states, *others = (torch.stack(each, dim=1) for each in zip(*taken, strict=True))
-        return Course(self.dropout(states), *others), past
+        return Route(*others), states, past
 
     def token_weights(self) -> Float[Tensor, "token width"]:
         """What a state is multiplied with to score every token."""
@@ -236,6 +267,20 @@ class Online(nn.Module):
         )
         total = length * (reading + self.options.repeats * deciding + self.out.weight.numel())
         return {"multiplications": total, "attention_share": 0.0, "weights": length}
+
+
+def _inputs(
+    memory: OnlineMemory,
+    embedded: Float[Tensor, "row target depth"],
+    places: Int[Tensor, "row step"],
+    before: Int[Tensor, "row step"],
+    wrote: Bool[Tensor, "row step"],
+) -> Float[Tensor, "row step all"]:
+    """What is read at each step: the input there, the token that was written last, whether that was just now."""
+    row = torch.arange(len(places), device=places.device)[:, None]
+    known = memory.states[row // (len(places) // len(memory.last)), places]
+    token = embedded[row, before.clamp(max=embedded.shape[1] - 1)]
+    return torch.cat([known, token, wrote.unsqueeze(-1).to(token)], dim=-1)
 
 
 def _where(busy: Bool[Tensor, " row"], after: list[Hidden], before: list[Hidden]) -> list[Hidden]:

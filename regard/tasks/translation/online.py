@@ -20,7 +20,8 @@ class WritingOnline:
 
     Paths write the same tokens at other steps, so what follows a decision is compared by tokens: one that is made when
     k tokens have been written answers for those from k on, and its baseline is what other paths got for the very same.
-    That baseline knows how many tokens its own path has written, but nothing of what it decides from here on.
+    The reward of a token is its log-probability, less `delay` for each input token that was read before it.
+    The baseline knows how many tokens its own path has written, but nothing of what it decides from here on.
     """
 
     options: OnlineOptions
@@ -37,13 +38,16 @@ class WritingOnline:
         states = course.states_of(batch.target.shape[1]).unflatten(0, (-1, paths))
         found = likelihoods(network, states, batch.target, real, self.label_smoothing)
         nothing = torch.zeros_like(found.own)  # the entropy of decisions has steps of its own, and comes in below
+        late = course.places_of(batch.target.shape[1]).unflatten(0, (-1, paths)).to(found.own)
+        rewards = found.own - self.options.delay * late
         average = carry["baseline"] if carry else None
-        surplus, average = compare_paths(self.options, found.own, nothing, real, average)
+        surplus, average = compare_paths(self.options, rewards, nothing, real, average)
         decisions, entropy = self._learn_decisions(course, surplus, real.sum(dim=-1, keepdim=True))
         total = -found.smoothed[:, drawn].sum() / self.options.samples
         # The gradient of what the decisions add counts; its value would say nothing.
         total = total + decisions - decisions.detach()
-        return Loss(total, batch.tokens, {"entropy": entropy}, {"baseline": average})
+        place = Tally((float((late * real)[:, drawn].sum()), float(batch.tokens * self.options.samples)), mean)
+        return Loss(total, batch.tokens, {"entropy": entropy, "place": place}, {"baseline": average})
 
     def _learn_decisions(
         self, course: Course, surplus: Samples, lengths: Int[Tensor, "row 1 1"]
