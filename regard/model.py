@@ -117,8 +117,8 @@ class Model:
         needs(self.recipe, "answer")
         return Results(answer_each(self.task, inputs, search=TagSearch(beam, raw)))
 
-    def transcribe(self, sounds: Sequence[str | Path], *, beam: int | None = None) -> list[Transcript]:
-        """Write down what each file of a sound says: the most probable path, or what a `beam` of prefixes finds."""
+    def transcribe(self, sounds: Sequence[str | Path | bytes], *, beam: int | None = None) -> list[Transcript]:
+        """Write down what each sound, a file or its content, says: by the best path, or by a `beam` of prefixes."""
         needs(self.recipe, "transcribe")
         return Results(transcribe_each(self.task, sounds, LabelSearch(beam)))
 

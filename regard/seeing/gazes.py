@@ -85,13 +85,14 @@ def see_answer(task: Any, given: str) -> Sight:
 
 
 @torch.no_grad()
-def see_sound(task: Any, given: str | Path) -> Sight:
+def see_sound(task: Any, given: str | Path | bytes) -> Sight:
     """Let a task that hears write down one sound, and watch it."""
     task.eval()
     batch = task.read([given])
     with watching(task.model) as gazes:
         transcripts = task.transcripts(batch)
-    return Sight(Path(given).name, transcripts[0].text, transcripts, task.sides(batch, transcripts), gazes)
+    name = "The sound" if isinstance(given, bytes) else Path(given).name
+    return Sight(name, transcripts[0].text, transcripts, task.sides(batch, transcripts), gazes)
 
 
 @torch.no_grad()

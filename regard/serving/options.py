@@ -13,6 +13,7 @@ class Limits(Options):
     texts: int = Field(default=1000, ge=1, description="Texts of a request.")
     sentence: int = Field(default=256, ge=8, description="Tokens of a sentence; longer ones are cut, or refused.")
     picture: int = Field(default=2**20, ge=1, description="Bytes of the file of a picture.")
+    sound: int = Field(default=1_500_000, ge=1, description="Bytes of the file of a sound.")
     beam: int = Field(default=16, ge=1, le=64, description="Width of a beam.")
     n_best: int = Field(default=16, ge=1, le=64, description="Candidates of a sentence.")
     samples: int = Field(

@@ -28,7 +28,7 @@ from regard.verbs.translate.plan import Piece, Plan
 
 if TYPE_CHECKING:
     from regard.model import Model
-    from regard.protocols import Answer, Spoken, Tags, TextVectors
+    from regard.protocols import Answer, Spoken, Tags, TextVectors, Transcript
     from regard.verbs.generate.continuing import Generated
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.generate.prompts import ReadPrompt
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
 # The verbs that the server has doors for, and what an input of a model may be.
-_ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "look")
+_ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "transcribe", "look")
 Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story"]
 
 
@@ -87,6 +87,10 @@ class Served(ABC):
     def read_prompt(self, request: PromptRequest) -> "ReadPrompt":
         """How probable the tokens of a prompt are, and what may come next."""
         raise self.refuse("generate")
+
+    def transcribe(self, sounds: Sequence[bytes], beam: int | None) -> "list[Transcript]":
+        """What each sound says."""
+        raise self.refuse("transcribe")
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
         """The sound of each text."""
@@ -170,6 +174,9 @@ class ServedModel(Served):
         assert isinstance(self.model, LanguageModel)
         return self.model
 
+    def transcribe(self, sounds: Sequence[bytes], beam: int | None) -> "list[Transcript]":
+        return self.model.transcribe(sounds, beam=beam)
+
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
         from regard.verbs.speak import speak_each
 
@@ -202,6 +209,8 @@ class ServedModel(Served):
         if isinstance(self.model, LanguageModel):
             return page_view(see_prompt(self.model, str(given)).between())
         sight = see_input(self.model.task, given)
+        if isinstance(given, bytes):  # a sound, which has a name already
+            return page_view(sight.between())
         name = "The picture" if isinstance(given, Path) else str(given)
         return page_view(replace(sight, text=name).between())
 

@@ -37,7 +37,9 @@ class LabelSearch:
         return self.beam or (None if self.language_model is None else FUSED_BEAM)
 
 
-def transcribe_each(task: Any, sounds: Iterable[str | Path], search: LabelSearch | None = None) -> Iterator[Transcript]:
+def transcribe_each(
+    task: Any, sounds: Iterable[str | Path | bytes], search: LabelSearch | None = None
+) -> Iterator[Transcript]:
     """The transcripts of files of sounds in their order, as soon as each batch of them is done."""
     waiting = iter(sounds)
     while batch := list(islice(waiting, AT_ONCE)):

@@ -65,19 +65,33 @@ class Strings(Options):
         max_length=2,
         description="Highest sample of a recording in a string, of which 1 is the most: at the least, and at the most.",
     )
+    speed: list[float] = Field(
+        [1.0, 1.0],
+        min_length=2,
+        max_length=2,
+        description="How fast, and so how high, strings to learn from are played: at the least, and at the most; 1 is "
+        "as they were said. Other speeds sound like other speakers.",
+    )
     train: int = Field(2000, ge=1, description="Strings to learn from in an epoch, new ones in each.")
     measured: int = Field(500, ge=1, description="Strings of each part that is measured, always the same.")
     seed: int = Field(1, ge=0, lt=2**63, description="Seed of the strings that are measured.")
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        ranges: dict[str, list[Any]] = {"shortest": [self.shortest, self.longest], "gap": self.gap, "noise": self.noise}
-        ranges["loudness"] = self.loudness
+        ranges: dict[str, list[Any]] = {
+            "shortest": [self.shortest, self.longest],
+            "gap": self.gap,
+            "noise": self.noise,
+            "loudness": self.loudness,
+            "speed": self.speed,
+        }
         for name, (least, most) in ranges.items():
             if not least <= most:
                 raise ValueError(f"{name}: {least} is more than {most}")
         if self.gap[0] < 0 or self.gap[1] > 60:
             raise ValueError("gap: a gap lasts between 0 and 60 seconds")
+        if self.speed[0] < 0.25 or self.speed[1] > 4:
+            raise ValueError("speed: between a quarter and four times as fast as it was said")
         if self.loudness[0] <= 0 or self.loudness[1] > 1:
             raise ValueError("loudness: the highest sample lies above 0, and at 1 at the most")
         if self.noise[0] < -60 or self.noise[1] > 120:

@@ -45,20 +45,31 @@ def join_recordings(
     own = voices[sorted(voices)[chance.integers(len(voices))]]
     length = int(chance.integers(strings.shortest, strings.longest + 1))
     chosen = [own[place] for place in chance.integers(len(own), size=length)]
-    shortest_gap, longest_gap = strings.gap
-    softest, loudest = strings.loudness
-    gaps = (chance.uniform(shortest_gap, longest_gap, size=length + 1) * rate).astype(int)
+    slowest, fastest = strings.speed
+    speed = chance.uniform(slowest, fastest) if slowest < fastest else slowest
+    gaps = (chance.uniform(*_ends(strings.gap), size=length + 1) * rate).astype(int)
     pieces, spans, place = [np.zeros(gaps[0], np.float32)], [], int(gaps[0])
     for row, gap in zip(chosen, gaps[1:], strict=True):
-        sound = recordings.sound(row)
-        loudness = chance.uniform(softest, loudest) / max(float(np.abs(sound).max()), 1e-4)
+        sound = _played(recordings.sound(row), speed)
+        loudness = chance.uniform(*_ends(strings.loudness)) / max(float(np.abs(sound).max()), 1e-4)
         spans.append((place, place + len(sound)))
         pieces += [sound * np.float32(loudness), np.zeros(gap, np.float32)]
         place += len(sound) + int(gap)
     samples = np.concatenate(pieces)
-    loudest_noise, softest_noise = strings.noise
-    decibels = chance.uniform(loudest_noise, softest_noise)
+    decibels = chance.uniform(*_ends(strings.noise))
     return JoinedString(_with_noise(samples, spans, decibels, chance), chosen, spans)
+
+
+def _ends(range_: Sequence[float]) -> tuple[float, float]:
+    least, most = range_
+    return least, most
+
+
+def _played(sound: np.ndarray, speed: float) -> np.ndarray:
+    """A sound played so many times as fast, by straight lines between its samples."""
+    if speed == 1 or len(sound) < 2:
+        return sound
+    return np.interp(np.arange(0, len(sound) - 1, speed), np.arange(len(sound)), sound).astype(sound.dtype)
 
 
 def _generator(key: tuple[int | str, ...], number: int) -> np.random.Generator:

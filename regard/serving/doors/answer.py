@@ -1,4 +1,4 @@
-"""The doors of answering and of looking at it; an input is a text, the number of a node, or a picture."""
+"""The doors of answering and of looking at it; an input is a text, the number of a node, a picture or a sound."""
 
 import re
 import time
@@ -24,11 +24,13 @@ from regard.serving.http.replies import json_response
 from regard.serving.options import Limits
 from regard.serving.served import Served
 from regard.verbs.requests.answer import Input, PictureInput
+from regard.verbs.requests.transcribe import SoundInput
 
 T = TypeVar("T")
 _READS = {
     "nodes": ((int, str), "numbers of nodes"),
     "picture": ((PictureInput,), 'pictures, each as {"picture": "its file in base64"}'),
+    "sound": ((SoundInput,), 'sounds, each as {"sound": "its file in base64"}'),
     "text": ((str,), "texts"),
     "tokens": ((str,), "sentences"),
     "prompt": ((str,), "texts"),
@@ -73,10 +75,15 @@ def check_inputs(model: Served, inputs: Sequence[Input], limits: Limits) -> None
     for number, each in enumerate(inputs, start=1):
         if not isinstance(each, kinds):
             raise Fault(f"The model {model.name} reads {called}; input {number} is something else.")
-        if isinstance(each, PictureInput) and len(each.content) > limits.picture:
-            raise Fault(
-                f"Input {number} has {len(each.content):,} bytes; here a picture has {limits.picture:,} at most."
-            )
+        if isinstance(each, PictureInput):
+            _check_size(number, each.content, "picture", limits.picture)
+        if isinstance(each, SoundInput):
+            _check_size(number, each.content, "sound", limits.sound)
+
+
+def _check_size(number: int, content: bytes, what: str, most: int) -> None:
+    if len(content) > most:
+        raise Fault(f"Input {number} has {len(content):,} bytes; here a {what} has {most:,} at most.")
 
 
 async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) -> list[Any]:
@@ -93,11 +100,11 @@ async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) ->
 
 
 def with_files(inputs: Sequence[Input], work: Callable[[Sequence[Any]], T]) -> T:
-    """What work makes of inputs as people have them: a picture is a file for as long as that takes.
+    """What work makes of inputs as people have them: a picture is a file for as long as that takes, a sound its bytes.
 
     Batches hold inputs of several requests, so a fault speaks of the picture without its number.
     """
-    if not any(isinstance(each, PictureInput) for each in inputs):
+    if not any(isinstance(each, PictureInput | SoundInput) for each in inputs):
         return work(inputs)
     with TemporaryDirectory(prefix="regard-") as folder:
         try:
@@ -107,7 +114,9 @@ def with_files(inputs: Sequence[Input], work: Callable[[Sequence[Any]], T]) -> T
             raise Fault(*(named.sub("", sentence) for sentence in fault.sentences)) from None
 
 
-def _on_disk(given: Input, folder: Path) -> str | int | Path:
+def _on_disk(given: Input, folder: Path) -> str | int | Path | bytes:
+    if isinstance(given, SoundInput):
+        return given.content
     if not isinstance(given, PictureInput):
         return given
     folder.mkdir()

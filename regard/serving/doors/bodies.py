@@ -8,6 +8,7 @@ from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
 from regard.verbs.requests.rules import VerbRequest
 from regard.verbs.requests.speak import SpeakRequest
+from regard.verbs.requests.transcribe import TranscribeRequest
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.requests.words import AnalogyRequest, MapRequest, NeighboursRequest
 
@@ -59,10 +60,14 @@ class MapBody(MapRequest, ModelBody):
     """The words that are wanted on a map, and of which model."""
 
 
+class TranscribeBody(TranscribeRequest, ModelBody):
+    """The sounds that are to be written down, and by which model."""
+
+
 class LookBody(ModelBody):
     """The input whose reading is looked at."""
 
-    input: Input = Field(description="What the model reads: a text, the number of a node, a picture.")
+    input: Input = Field(description="What the model reads: a text, the number of a node, a picture, a sound.")
 
 
 class LanguagesBody(ModelBody):

@@ -364,22 +364,6 @@ class EmbedAnswer(DoorAnswer):
     texts: list[EmbeddedText]
 
 
-class SpokenAnswer(DoorAnswer):
-    """A sound: what is said, by whom, how long, whether it ended or had to be cut, and a wav file in base64."""
-
-    text: str
-    speaker: str
-    seconds: float
-    ended: bool
-    wav: str
-
-
-class SpeakAnswer(DoorAnswer):
-    model: str
-    seconds: float
-    sounds: list[SpokenAnswer]
-
-
 class LookAnswer(DoorAnswer):
     """What a model looked at, as the view of that name takes it."""
 

@@ -11,7 +11,7 @@ from regard.serving.catalogue import Catalogue
 from regard.serving.doors.bodies import SpeakBody
 from regard.serving.doors.door import Door, Service
 from regard.serving.doors.limits import check_amount
-from regard.serving.doors.records import SpeakAnswer, SpokenAnswer
+from regard.serving.doors.sound_records import SpeakAnswer, SpokenAnswer
 from regard.serving.http.bodies import read_json
 from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response

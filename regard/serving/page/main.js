@@ -9,6 +9,7 @@ import { followNeighbouring, mountNeighbouring, neighbourAgain } from "./neighbo
 import { get, keepKey, Refusal } from "./server.js";
 import { followSpeaking, mountSpeaking, speakAgain } from "./speaking.js";
 import { say } from "./texts.js";
+import { followTranscribing, mountTranscribing, transcribeAgain } from "./transcribing.js";
 import { followTranslating, mountTranslating, translateAll } from "./translating.js";
 
 // What models can do -> the element that holds it, and what mounts it, follows the address and asks anew.
@@ -30,6 +31,12 @@ const DESKS = {
     mount: mountGenerating,
     follow: followGenerating,
     again: generateAgain,
+  },
+  transcribe: {
+    holder: "transcribe-desk",
+    mount: mountTranscribing,
+    follow: followTranscribing,
+    again: transcribeAgain,
   },
   speak: {
     holder: "speak-desk",

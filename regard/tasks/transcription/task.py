@@ -124,9 +124,13 @@ class Transcription(nn.Module):
 
     # What people see
 
-    def read(self, inputs: Sequence[str | Path]) -> SoundBatch:
-        """The sounds in these files, at the rate that it was trained on; what they say is not known."""
-        sounds = [read_sound(Path(each), self.alphabet.rate) for each in inputs]
+    def read(self, inputs: Sequence[str | Path | bytes]) -> SoundBatch:
+        """The sounds in files, or in their contents, at the rate that it was trained on; what they say is not known."""
+        rate = self.alphabet.rate
+        sounds = [
+            read_sound(each, rate, "The sound") if isinstance(each, bytes) else read_sound(Path(each), rate)
+            for each in inputs
+        ]
         return batch_of([LabelledSound(sound, []) for sound in sounds]).to(self.device)
 
     @torch.no_grad()

@@ -5,6 +5,7 @@ from pydantic import Field
 from regard.base.recipe import Options
 from regard.verbs.requests.fields import Base64, Count, content_of
 from regard.verbs.requests.rules import VerbRequest
+from regard.verbs.requests.transcribe import SoundInput
 
 
 class PictureInput(Options):
@@ -17,7 +18,7 @@ class PictureInput(Options):
         return content_of(self.picture)
 
 
-Input = str | int | PictureInput
+Input = str | int | PictureInput | SoundInput
 
 
 class AnswerRequest(VerbRequest):

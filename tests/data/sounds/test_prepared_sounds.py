@@ -111,6 +111,7 @@ def test_a_listing_with_a_line_of_another_form_is_refused(tmp_path):
         {"gap": [-1.0, 0.0]},
         {"shortest": 5, "longest": 2},
         {"noise": [0.0, 500.0]},
+        {"speed": [0.0, 1.0]},
         {"loudness": [0.5, 2.0]},
     ],
 )
@@ -149,6 +150,15 @@ def test_a_string_is_recordings_of_one_speaker_with_gaps_around_each(prepared):
             sound, said = prepared.recordings.sound(row), string.samples[first:end]
             assert np.corrcoef(sound, said)[0, 1] > 0.999
     assert lengths == {2, 3, 4}
+
+
+def test_what_is_played_twice_as_fast_takes_half_the_time(prepared):
+    manner = QUIET.model_copy(update={"speed": [2.0, 2.0]})
+    slow, fast = (strings_of(prepared, ("speed",), range(3), each) for each in (QUIET, manner))
+    for one, other in zip(slow, fast, strict=True):
+        assert one.rows == other.rows
+        for (first, end), (first_fast, end_fast) in zip(one.spans, other.spans, strict=True):
+            assert end_fast - first_fast == pytest.approx((end - first) / 2, abs=1)
 
 
 def test_noise_lies_as_far_below_the_sound_as_it_should(prepared):
