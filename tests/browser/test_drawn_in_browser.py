@@ -10,10 +10,11 @@ from chromium import Browser
 
 from regard.viewing.graph.page import graph_page
 from regard.viewing.overlay.page import overlay_page
+from regard.viewing.slots.page import memory_page
 from regard.viewing.windows.page import glimpse_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
-from drawn import glimpses, neighbourhood, overlay, star
+from drawn import glimpses, neighbourhood, overlay, star, stepping
 
 pytestmark = pytest.mark.browser
 
@@ -24,6 +25,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "alone": lambda path: graph_page(star(0, heads=4)).write(path),
     "windows": lambda path: glimpse_page(glimpses()).write(path),
     "overlay": lambda path: overlay_page(overlay()).write(path),
+    "slots": lambda path: memory_page(stepping()).write(path),
 }
 
 Opened = Callable[..., Browser]
@@ -195,3 +197,13 @@ def test_pointing_at_the_picture_tells_the_weight_of_a_cell(opened: Opened) -> N
     size = field.size
     page.point(field, -size["width"] // 3, size["height"] // 4)
     assert page.text("#overlay-readout") == "row 2, column 1: 50\u202f%"
+
+
+def test_a_memory_is_played_step_by_step(opened: Opened) -> None:
+    page = opened("slots", "#step=2")
+    assert page.text("#slots-readout") == "Step 2 of 3: 01 · read: slot 18, 100\u202f% · write: slot 19, 60\u202f%"
+    assert names(page, ".strip > span") == ["given", "answered", "read", "write"]
+    assert [pixel(page, ".strip:last-child canvas", step, step)[3] for step in range(3)] == [153] * 3
+    # In one go, for a page goes on playing meanwhile.
+    press = "const play = document.querySelector('#slots-play'); const press = () => (play.click(), play.textContent)"
+    assert page.run(f"{press}; return [press(), press()]") == ["Pause", "Play"]

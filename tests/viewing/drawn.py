@@ -1,4 +1,4 @@
-"""Small things to draw, whose numbers can be checked by hand: a graph, glimpses of a picture, looks at its cells."""
+"""Small things to draw, whose numbers can be checked by hand: a graph, glimpses and cells of a picture, a memory."""
 
 import numpy as np
 
@@ -6,6 +6,7 @@ from regard.viewing.graph.record import Neighbourhood, neighbourhood_of
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.seen import Block
 from regard.viewing.sides import Nodes
+from regard.viewing.slots.record import MemoryUse
 from regard.viewing.windows.record import GlimpsePath
 
 # Six papers: a cites b, c and d; b also cites e, and c and d each other; nobody cites f.
@@ -52,3 +53,13 @@ def overlay(colours: bool = False) -> Overlay:
     weights[0, 1, 3] = weights[1, 1, 5] = 1
     shown = np.stack([picture] * 3, axis=2) if colours else picture
     return Overlay("six.png: a dog", shown, (2, 3), ["a", "dog"], [Block("decoder.look", weights)])
+
+
+def stepping(slots: int = 20, first: int = 18) -> MemoryUse:
+    """Two heads over three steps: one writes slots in a row, the other stands where that began."""
+    weights = np.zeros((2, 3, slots))
+    weights[0, :, first] = 1
+    for step in range(3):
+        weights[1, step, (first + step) % slots] = 0.6
+    given = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    return MemoryUse("10 01: 10", ["10", "01", "→ 10"], ["read", "write"], weights, given, given[::-1])

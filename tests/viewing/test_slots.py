@@ -1,6 +1,7 @@
 """The use of a memory: which slots are shown, and that every form shows the same."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,19 +15,12 @@ from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
 from regard.viewing.sides import Slots, Steps, Words
 from regard.viewing.slots.page import memory_data
-from regard.viewing.slots.record import MemoryUse, from_json, to_json
+from regard.viewing.slots.record import from_json, to_json
 from regard.viewing.slots.terminal import memory_lines
 from regard.viewing.view import View
 
-
-def stepping(slots: int = 20, first: int = 18) -> MemoryUse:
-    """Two heads over three steps: one writes slots in a row, the other stands where that began."""
-    weights = np.zeros((2, 3, slots))
-    weights[0, :, first] = 1
-    for step in range(3):
-        weights[1, step, (first + step) % slots] = 0.6
-    given = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    return MemoryUse("10 01: 10", ["10", "01", "→ 10"], ["read", "write"], weights, given, given[::-1])
+sys.path.insert(0, str(Path(__file__).parent))
+from drawn import stepping
 
 
 def test_slots_are_shown_in_a_row_from_the_first_that_is_used_around_the_end() -> None:

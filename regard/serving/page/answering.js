@@ -16,6 +16,7 @@ const FIELDS = {
   picture: { type: "file", accept: "image/*" },
   text: { type: "text", autocomplete: "off", dir: "auto" },
   tokens: { type: "text", autocomplete: "off", dir: "auto" },
+  items: { type: "text", autocomplete: "off", dir: "ltr" },
   story: { rows: 7, dir: "auto" },
 };
 
