@@ -88,13 +88,13 @@ class Handwriting(nn.Module):
         for batch in line_batches(signs, lines, split, rows, seed, epoch, start):
             yield batch.to(self.device)
 
-    def emissions(self, batch: LineBatch) -> tuple[Float[Tensor, "batch frame symbol"], Int[Tensor, " batch"]]:
+    def read_columns(self, batch: LineBatch) -> tuple[Float[Tensor, "batch frame symbol"], Int[Tensor, " batch"]]:
         """The log-probabilities of signs and a blank at each frame, and how many frames each line has."""
         return self.model(batch.columns(self.model.dtype), batch.widths)
 
     def loss(self, batch: LineBatch, carry: dict[str, Tensor] | None = None) -> Loss:
         """−Σ log p(l | x) over the lines; one whose signs do not fit its frames counts nothing."""
-        frames, counts = self.emissions(batch)
+        frames, counts = self.read_columns(batch)
         return Loss(ctc_loss(frames, counts, batch.labels, batch.label_counts), batch.rows)
 
     def measure(self, batch: LineBatch) -> dict[str, Measure]:
@@ -102,7 +102,7 @@ class Handwriting(nn.Module):
 
     @torch.no_grad()
     def sums_of_rows(self, batch: LineBatch) -> dict[str, Tensor]:
-        frames, counts = self.emissions(batch)
+        frames, counts = self.read_columns(batch)
         nats = -log_likelihood(frames, counts, batch.labels, batch.label_counts)
         wanted = [row[:count].tolist() for row, count in zip(batch.labels, batch.label_counts.tolist(), strict=True)]
         return sums_of_labels(best_path(frames, counts), wanted, nats)
@@ -125,7 +125,7 @@ class Handwriting(nn.Module):
 
         Whoever watches the network sees how probable each frame is to belong to each sign of it.
         """
-        frames, counts = self.emissions(batch)
+        frames, counts = self.read_columns(batch)
         found = best_path(frames, counts)
         label_counts = torch.tensor([len(each) for each in found], device=counts.device)
         labels = counts.new_zeros(len(found), max(1, *map(len, found)))
