@@ -3,7 +3,7 @@
 import { button, element } from "./common.js";
 import { decimal, say, sayParts } from "./texts.js";
 
-const METRICS = ["bleu", "accuracy", "f1", "chrf", "perplexity"]; // the first that there is is told
+const METRICS = ["bleu", "accuracy", "f1", "chrf", "perplexity", "error"]; // the first that there is is told
 
 /** Say what models know, and offer texts to try; `take` hears of one that is chosen. */
 export function showKnowledge(holder, models, take) {
