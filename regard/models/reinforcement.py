@@ -59,10 +59,11 @@ class Surplus(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """What choices add to the loss, and the moving average of the rewards with this batch in it."""
+    """What choices add to the loss, the moving average with this batch in it, and the surplus of each path."""
 
     loss: Float[Tensor, ""]
     average: Float[Tensor, ""]
+    surplus: Samples
 
 
 def manners_of_paths(options: ReinforceOptions, rows: int, device: torch.device) -> Int[Tensor, "row path"]:
@@ -114,4 +115,4 @@ def learn_choices(
         reward_weight=options.reward,
         entropy_weight=options.entropy,
     )
-    return Learnt(loss, found.average)
+    return Learnt(loss, found.average, found.surplus)

@@ -1,5 +1,6 @@
 """What a recurrent translator minimises that in training tries things: reads tokens of its own, or draws its looks."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,7 +28,8 @@ class Exploring:
     """Cross-entropy over one or more paths of each pair, and REINFORCE for what they drew on their way.
 
     What it carries from batch to batch: how many there were, and the moving average of the rewards. The reward is the
-    log-probability of the true tokens as it is, without label smoothing.
+    log-probability of the true tokens as it is, without label smoothing. Beside the loss are shown the entropy of a
+    choice, and its surplus: by how many nats what followed it differed from what was expected, as a root of squares.
     """
 
     options: Seq2SeqOptions
@@ -62,12 +64,16 @@ class Exploring:
     ) -> Loss:
         log_probability, entropy = (each.view(found.own.shape) for each in (past.log_probability, past.entropy))
         average = carry["baseline"] if carry else None
-        surrogate, onward["baseline"] = learn_choices(
-            self.options, found.own, log_probability, entropy, chosen, average
-        )
-        # The gradient of the surrogate counts; its value would say nothing.
-        spread = Tally((float((entropy.detach() * chosen).sum()), float(chosen.sum() * entropy.shape[1])), mean)
-        return Loss(total + surrogate - surrogate.detach(), batch.tokens, {"entropy": spread}, onward)
+        learnt = learn_choices(self.options, found.own, log_probability, entropy, chosen, average)
+        onward["baseline"] = learnt.average
+        drawn = float(chosen.sum() * self.options.samples)
+        of_drawn = (entropy.detach()[:, : self.options.samples] * chosen).sum()
+        tallies = {
+            "entropy": Tally((float(of_drawn), drawn), mean),
+            "surplus": Tally((float((learnt.surplus * chosen).square().sum()), drawn), _root_mean),
+        }
+        # The gradient of what the choices add counts; its value would say nothing.
+        return Loss(total + learnt.loss - learnt.loss.detach(), batch.tokens, tallies, onward)
 
     def _manners(self, batch: PairBatch) -> Int[Tensor, "row 1"]:
         """How each path looks: some sentences at mixes, all others at draws, but for the path of the best choices."""
@@ -81,6 +87,10 @@ class Exploring:
         """The share of own tokens at a batch: it grows evenly, so that the model can first learn from the true ones."""
         after = self.options.own_tokens_after
         return self.options.own_tokens * (min(1.0, batches / after) if after else 1.0)
+
+
+def _root_mean(squares: float, count: float) -> float:
+    return math.sqrt(mean(squares, count))
 
 
 def real_places(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:
