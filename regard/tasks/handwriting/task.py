@@ -128,7 +128,7 @@ class Handwriting(nn.Module):
         frames, counts = self.read_columns(batch)
         found = best_path(frames, counts)
         label_counts = torch.tensor([len(each) for each in found], device=counts.device)
-        labels = counts.new_zeros(len(found), max(1, *map(len, found)))
+        labels = counts.new_zeros(len(found), max(map(len, found)))
         for row, each in enumerate(found):
             labels[row, : len(each)] = torch.tensor(each, dtype=labels.dtype)
         self.model.occupancy(frames, counts, labels, label_counts)
