@@ -8,6 +8,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
+from regard.families import with_article
 from regard.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _Inputs = Annotated[
     list[str] | None,
     typer.Argument(help="What the model reads: a node, a picture's file, a sentence; with --contexts, several."),
 ]
-_Text = Annotated[str | None, typer.Option(help="A sentence for a translator to read, or for a model to speak.")]
+_Text = Annotated[str | None, typer.Option(help="A sentence to read.")]
 _Target = Annotated[str | None, typer.Option(help="The translation to look at; without it, the model's own.")]
 _Out = Annotated[
     Path | None,
@@ -73,7 +74,8 @@ _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lin
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
 # The options of a model that translates, and what one input is to each kind of model.
-_OF_TRANSLATORS = ("text", "target", "beam", "following")
+_OF_TRANSLATORS = ("target", "beam", "following")
+_TEXTS = ("text", "tokens", "prompt")  # inputs of models that --text can give as well
 _READS = {
     "text": "a sentence",
     "tokens": "a sentence",
@@ -257,16 +259,17 @@ def _check(wanted: "DrawingRequest", kind: str) -> None:
 
 
 def _refuse_options(context: typer.Context, model: "Model") -> None:
-    """Refuse what is asked of translators, where a model is none; a text is also for one that speaks."""
-    of_translators = _OF_TRANSLATORS[1:] if TASKS[model.recipe.task].verb == "speak" else _OF_TRANSLATORS
-    if given := next((name for name in of_translators if _is_given(context, name)), None):
-        reads = _READS[TASKS[model.recipe.task].reads]
-        raise Fault(f"{_option(given)} is for translators; a {model.recipe.family} reads {reads}.")
+    """Refuse what is asked of translators, where a model is none; others may read text too."""
+    reads = TASKS[model.recipe.task].reads
+    refused = _OF_TRANSLATORS if reads in _TEXTS else ("text", *_OF_TRANSLATORS)
+    if given := next((name for name in refused if _is_given(context, name)), None):
+        raise Fault(f"{_option(given)} is for translators; {with_article(model.recipe.family)} reads {_READS[reads]}.")
 
 
 def _one(model: "Model", given: list[str]) -> str:
     """The one input to look at."""
     if len(given) != 1:
         reads = _READS[TASKS[model.recipe.task].reads]
-        raise Fault(f"A {model.recipe.family} reads {reads}; give one to look at, not {len(given) or 'none'}.")
+        own = with_article(model.recipe.family)
+        raise Fault(f"{own[0].upper()}{own[1:]} reads {reads}; give one to look at, not {len(given) or 'none'}.")
     return given[0]

@@ -22,10 +22,11 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("options", "side"), [([], "pooling"), (["--side", "encoder"], "encoder")])
 def test_each_of_its_attentions_can_be_chosen(encoder: Path, tmp_path: Path, options: list[str], side: str) -> None:
-    out = tmp_path / "look.json"
-    assert main(["look", str(encoder), "a lovely film", *options, "-o", str(out)]) == 0
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert (found["text"], found["side"]) == ("a lovely film", side)
+    for number, text in enumerate((["a lovely film"], ["--text", "a lovely film"])):
+        out = tmp_path / f"look-{number}.json"
+        assert main(["look", str(encoder), *text, *options, "-o", str(out)]) == 0
+        found = json.loads(out.read_text(encoding="utf-8"))
+        assert (found["text"], found["side"]) == ("a lovely film", side)
 
 
 def test_another_is_refused_with_those_there_are(encoder: Path, capsys: pytest.CaptureFixture[str]) -> None:
