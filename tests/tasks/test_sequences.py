@@ -98,7 +98,7 @@ def test_what_is_no_sequence_is_refused(job: Adding | Copying | Pixels, text: st
 
 def test_sequences_as_people_write_them() -> None:
     adding = Adding(SequenceData(job="adding", length=4)).parse("0.5* 0.25 1*")
-    assert adding.tolist() == [[0, 0], [0.5, 1], [0.25, 0], [1, 1]]
+    assert adding.tolist() == [[0.5, 1], [0, 0], [0.25, 0], [1, 1]]
     assert Copying(COPY).steps(Copying(COPY).parse("3 1")) == ["3", "1", "–", "–", "–", "?", "–", "–"]
     two = Pixels(SequenceData(job="adding", length=6).model_copy(update={"at_once": 2}), LABELS)
     assert two.parse("0 1 2 3 4 255").tolist() == [[0, 1], [2, 3], [4, 255]]

@@ -68,7 +68,11 @@ class Adding:
         return (outputs - wanted[:, None]).abs() < CLOSE
 
     def parse(self, text: str) -> np.ndarray:
-        """Numbers, two of them with a star; shorter sequences stand behind unmarked zeros, which change no sum."""
+        """Numbers, two of them with a star.
+
+        Shorter sequences are filled up with unmarked zeros behind the first star, which change no sum and leave a
+        marked number near either end, as in what was learnt from.
+        """
         words = text.split()
         numbers = [_number(word.removesuffix(MARK), 0.0, 1.0) for word in words]
         marks = [float(word.endswith(MARK)) for word in words]
@@ -79,7 +83,8 @@ class Adding:
         if len(words) > self.shape.length:
             raise Fault(f"These are {len(words)} numbers; the model was trained on {self.shape.length}.")
         read = np.zeros((self.shape.length, 2), np.float32)
-        read[self.shape.length - len(words) :] = np.stack([numbers, marks], axis=1)
+        given, begin = np.stack([numbers, marks], axis=1), marks.index(1.0) + 1
+        read[:begin], read[self.shape.length - len(words) + begin :] = given[:begin], given[begin:]
         return read
 
     def answer(self, outputs: Tensor) -> Answer:
