@@ -325,6 +325,14 @@ class Unfolds(Protocol):
 
 
 @runtime_checkable
+class AskedInText(Protocol):
+    """Answers what is asked inside a text, such as its masks; a text that asks for nothing can still be read."""
+
+    def asks(self, batch: Any) -> bool: ...
+    def embed(self, batch: Any) -> "list[TextVectors]": ...
+
+
+@runtime_checkable
 class Reported(Protocol):
     """Has heads that can be reported on: how many places of each side are real, row by row."""
 

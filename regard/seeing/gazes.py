@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault, TextFault
-from regard.protocols import Emits, Speaks, Unfolds
+from regard.protocols import AskedInText, Emits, Speaks, Unfolds
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side
@@ -79,7 +79,13 @@ def see_answer(task: Any, given: str) -> Sight:
     task.eval()
     batch = task.read(task.unfold(given) if isinstance(task, Unfolds) else [given])
     with watching(task.model) as gazes:
-        answers = task.answers(batch)
+        if isinstance(task, AskedInText) and not task.asks(batch):
+            if not given.strip():
+                raise Fault("There is no text to look at; give a sentence.")
+            answers: list[Any] = []
+            task.embed(batch)
+        else:
+            answers = task.answers(batch)
     output = ", ".join(f"{answer.answer} ({percent(answer.probability)})" for answer in answers)
     return Sight(given, output, answers, task.sides(batch, answers), gazes)
 

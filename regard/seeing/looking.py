@@ -173,7 +173,8 @@ def _languages(model: TranslationModel) -> tuple[str, str]:
 
 def _heading(sight: Sight) -> str:
     """What was read, of a story its last line, and what came of it."""
-    return f"{show_word(sight.text.strip().rpartition(chr(10))[2])} → {show_word(sight.output)}"
+    text = show_word(sight.text.strip().rpartition(chr(10))[2])
+    return f"{text} → {show_word(sight.output)}" if sight.output else text
 
 
 def _about(looks: LooksBetween) -> dict[str, Any]:

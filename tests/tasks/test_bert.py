@@ -137,6 +137,9 @@ def test_every_layer_has_a_vector_for_each_token_and_the_sentence_looks_at_itsel
     side = sight.sides["source"]
     assert isinstance(side, Words)
     assert (side.words[0], side.words[-2:]) == ("[CLS]", ["[MASK]", "[SEP]"])
+    assert (see_answer(model.task, "a casa").looks, see_answer(model.task, "a casa").output) == (["encoder"], "")
+    with pytest.raises(Fault, match="There is no text to look at; give a sentence"):
+        see_answer(model.task, " ")
 
 
 @pytest.mark.parametrize("make", [classes, pairs])

@@ -147,6 +147,10 @@ class MaskedTokens(nn.Module):
         wanted = torch.where(asked, self.tokeniser.mask, NOTHING)
         return MaskedBatch(MaskedRows(tokens, places, wanted), int(asked.sum()), lengths).to(self.device)
 
+    def asks(self, batch: MaskedBatch) -> bool:
+        """Whether there are masks."""
+        return batch.count > 0
+
     @torch.no_grad()
     def answers(self, batch: MaskedBatch) -> list[Answer]:
         """The most probable tokens for the masks of each text, each mask by itself, and other ways to fill them."""
