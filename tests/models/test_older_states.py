@@ -119,3 +119,12 @@ def test_what_rests_costs_nothing() -> None:
     """At t = 0 all 4 units read an input; at 1 the fast two, and 4 states; at 2 all: the slow ones read 2 states."""
     assert Clockwork(3, 4, [1, 2]).multiplications(3) == 4 * 3 + (2 * 3 + 2 * 4) + (4 * 3 + 2 * 4 + 2 * 2)
     assert Delays(3, 4, [1, 2]).multiplications(3) == 4 * 3 + 4 * (3 + 4) + 4 * (3 + 2 * 4)
+
+
+@pytest.mark.parametrize("layer", [Clockwork(3, 4, [2, 4]), Delays(3, 4, [1, 2])])
+def test_it_learns_in_bf16_too(layer: LinkedLayer) -> None:
+    """And where the fastest module rests at every other step."""
+    with torch.autocast("cpu", torch.bfloat16):
+        layer(inputs(5).float()).sum().backward()
+    gradients = [weight.grad for weight in layer.parameters()]
+    assert all(gradient is not None and gradient.dtype == torch.float32 for gradient in gradients)

@@ -4,7 +4,7 @@
     d_n = turns(d_{n−1}, u_n)                 what is known of the dialogue after it
     s_0 = tanh(W d_N)                         where the decoder begins
 
-HRED (Sordoni et al. 2015, section 3; for dialogues Serban et al. 2016). From the reply back to what was said n turns
+HRED (Sordoni et al. 2015; for dialogues Serban et al. 2016). From the reply back to what was said n turns
 ago a gradient goes n steps of the upper layer, and not over all the words between.
 
 Departures: the decoder may also look at the turns, with Bahdanau's or Luong's attention, where each turn is d_n + u_n,

@@ -127,8 +127,8 @@ class LinkedLayer(nn.Module):
 
     def forward(self, inputs: Float[Tensor, "batch time depth"]) -> Float[Tensor, "batch time width"]:
         """The states of all steps, from nothing on."""
-        links = self.links(inputs.shape[1])
-        return unroll_links(self.drive(inputs).contiguous(), self.matrices(), links).transpose(0, 1)
+        driven, links = self.drive(inputs).contiguous(), self.links(inputs.shape[1])
+        return unroll_links(driven, self.matrices().to(driven.dtype), links).transpose(0, 1)
 
     def multiplications(self, length: int) -> int:
         """How many a sequence of this length takes."""
@@ -142,7 +142,7 @@ class LinkedLayer(nn.Module):
 class Clockwork(LinkedLayer):
     """The clockwork RNN (Koutník et al. 2014): modules of equally many units, each with a period.
 
-    At step t = 0, 1, … the modules whose period divides t are renewed (equation 2 there); the others stay as they are.
+    At step t = 0, 1, … the modules whose period divides t are renewed; the others stay as they are.
     A module reads those of its own period and of longer ones, so U is block-triangular: slow modules are not disturbed
     by fast ones. What the slowest has read survives as many steps as its period without passing any tanh.
 
@@ -174,7 +174,7 @@ class Clockwork(LinkedLayer):
 
 
 class Delays(LinkedLayer):
-    """Connections from older states, as NARX networks have them (Lin et al. 1996; Zhang et al. 2016, section 5).
+    """Connections from older states, as NARX networks have them (Lin et al. 1996; Zhang et al. 2016).
 
     h_t = tanh(W x_t + b + Σ_d U_d h_{t−d}). A gradient goes back from T to k in about (T − k) / d steps through the
     longest delay d, instead of T − k, so it vanishes that much later.
