@@ -98,12 +98,12 @@ def judge(
     }
     kinds = list(strings[0].sounds)
     heard = {kind: write_down(recogniser, [each.sounds[kind] for each in strings]) for kind in kinds}
-    groups: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {"voices it knows": [], "a voice it has never heard": []}
     for place, each in enumerate(strings):
         for group in ("voices it knows" if each.speaker in known else "a voice it has never heard", each.speaker):
             groups.setdefault(group, []).append(place)
     table = {}
-    for group, places in groups.items():
+    for group, places in filter(lambda each: each[1], groups.items()):
         texts = [strings[place].text for place in places]
         row = {kind: errors(texts, [heard[kind][place] for place in places], spelling) for kind in kinds}
         seconds = {
