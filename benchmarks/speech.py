@@ -24,6 +24,7 @@ from regard.data.sounds.options import Strings
 from regard.data.sounds.prepare import PreparedSounds, prepare_sounds
 from regard.data.sounds.strings import by_speaker, join_recordings
 from regard.model import Model, load
+from regard.tasks.speaking.options import ROUNDS
 from regard.tasks.transcription.batches import LabelledSound, batch_of
 
 AT_ONCE = 25
@@ -124,7 +125,7 @@ def main() -> None:
     parser.add_argument("recogniser", type=Path, help="the folder of one that writes down what it hears")
     parser.add_argument("--split", default="valid", choices=["valid", "test"])
     parser.add_argument("--count", type=int, default=50, help="strings of each voice")
-    parser.add_argument("--rounds", type=int, default=60, help="Griffin and Lim's rounds")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="Griffin and Lim's rounds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="a file for the table")
     given = parser.parse_args()

@@ -18,6 +18,7 @@ from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
 from regard.protocols import Answer, Describes, OwnWeights, Spoken, Tags, TextVectors, Transcript
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
+from regard.tasks.speaking.options import ROUNDS
 from regard.training.snapshot import load_weights, named_weights
 from regard.verbs.answer import answer_each
 from regard.verbs.embed.embedding import embed_each
@@ -130,7 +131,7 @@ class Model:
         return Results(embed_each(self.task, texts, layer))
 
     def speak(
-        self, texts: Sequence[str], speaker: str | None = None, *, seconds: float | None = None, rounds: int = 60
+        self, texts: Sequence[str], speaker: str | None = None, *, seconds: float | None = None, rounds: int = ROUNDS
     ) -> list[Spoken]:
         """A sound in which `speaker` says each text, or the first that it knows; a notebook plays it.
 

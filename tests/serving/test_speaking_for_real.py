@@ -43,7 +43,7 @@ def test_words_are_spelled_out_and_each_letter_knows_its_word() -> None:
     ("text", "sentence"),
     [
         ("  ", "There is nothing to speak: the text is empty."),
-        ("3 x", "'x' cannot be spoken: 'x' is not among the words 3, nor the letters e h n o r t."),
+        ("3 x", "'x' cannot be spoken: it is none of the words 3, and 'x' is none of the letters e h n o r t."),
         ("3 " * 200, "The text has 1,199 symbols to speak; 500 are the most."),
     ],
 )
@@ -106,7 +106,7 @@ def test_it_speaks_the_same_alone_and_among_others_and_is_cut_where_it_does_not_
     assert 'src="data:audio/wav;base64,' in cut._repr_html_()
     with pytest.raises(Fault, match="Nobody called 'eve' has been heard; it can speak as ann, bob"):
         model.speak(["a"], "eve")
-    with pytest.raises(Fault, match="Text 2: 'd' cannot be spoken: 'd' is not among the letters a b c"):
+    with pytest.raises(Fault, match="Text 2: 'd' cannot be spoken: 'd' is none of the letters a b c"):
         model.speak(["a", "d"])
     with pytest.raises(TypeError, match="a list of texts"):
         model.speak("a")

@@ -45,7 +45,9 @@ class Voices(BaseModel):
         for place, word in enumerate(words):
             letters = self.spelling.get(word, word)
             if unknown := next((letter for letter in letters if numbers.get(letter, PAD) <= SPACE), None):
-                raise Fault(f"'{word}' cannot be spoken: '{unknown}' is not among {self.known}.")
+                raise Fault(
+                    f"'{word}' cannot be spoken: {self._unspelled}'{unknown}' is none of the letters {self.letters}."
+                )
             own = [*([SPACE] if place else []), *(numbers[letter] for letter in letters)]
             symbols += own
             places += [place] * len(own)
@@ -54,10 +56,13 @@ class Voices(BaseModel):
         return SpelledText([*symbols, END], [*words, _NAMES[END]], [*places, len(words)])
 
     @property
-    def known(self) -> str:
-        """What can be spoken, in words: the words that are spelled out, and the letters."""
-        words = f"the words {', '.join(self.spelling)}, nor " if self.spelling else ""
-        return f"{words}the letters {' '.join(self.symbols[SPACE + 1 :])}"
+    def letters(self) -> str:
+        """All that it can speak."""
+        return " ".join(self.symbols[SPACE + 1 :])
+
+    @property
+    def _unspelled(self) -> str:
+        return f"it is none of the words {', '.join(self.spelling)}, and " if self.spelling else ""
 
     def symbol_names(self, symbols: Sequence[int]) -> list[str]:
         """What people call each symbol."""

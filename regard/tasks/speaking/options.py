@@ -8,6 +8,8 @@ from regard.base.recipe import Recipe
 from regard.data.sounds.options import SoundData
 from regard.training.options import TrainingOptions
 
+ROUNDS = 60  # of Griffin and Lim's, unless someone says otherwise
+
 
 class SpeakingData(SoundData):
     """The sounds to learn from, whose frames must have sounds."""

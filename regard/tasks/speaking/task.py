@@ -19,12 +19,11 @@ from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.tacotron import SymbolMemory, Tacotron
 from regard.protocols import Loss, Measure, Spoken, Tally, mean
 from regard.tasks.speaking.batches import MEASURED_ROWS, SpeechBatch, SpokenText, make_batch, speech_batches
-from regard.tasks.speaking.hearing import Hearing
+from regard.tasks.speaking.hearing import SPREAD, Hearing
 from regard.tasks.speaking.objectives import distances, stop_surprise, straying
-from regard.tasks.speaking.options import SpeakingRecipe, SpeakingTraining
+from regard.tasks.speaking.options import ROUNDS, SpeakingRecipe, SpeakingTraining
 from regard.viewing.sides import Frames, Side, Words
 
-ROUNDS = 60  # of Griffin and Lim's
 SECONDS_A_SYMBOL, SECONDS_MORE = 0.5, 1.0  # after which a sound that does not end is cut, where nobody says otherwise
 
 
@@ -136,7 +135,7 @@ class Speaking(nn.Module):
         totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
         return {
             "loss": Measure(Tally(totals["loss"], mean), "lower"),
-            "distance": Measure(Tally(totals["distance"], mean), "lower"),
+            "distance": Measure(Tally(totals["distance"], mean), "lower", f"{SPREAD:g} nats of log-mel"),
             "stops": Measure(Tally(totals["stops"], mean), "lower"),
         }
 

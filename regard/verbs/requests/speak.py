@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from regard.tasks.speaking.options import ROUNDS
 from regard.verbs.requests.fields import Texts
 from regard.verbs.requests.rules import VerbRequest
 
@@ -19,7 +20,7 @@ class SpeakRequest(VerbRequest):
         "half a second for each letter.",
     )
     rounds: int = Field(
-        default=60,
+        default=ROUNDS,
         ge=0,
         le=1000,
         description="How often the phases of the sound are mended (Griffin and Lim's rounds).",
