@@ -75,14 +75,14 @@ class PlacedStories:
     def __len__(self) -> int:
         return len(self._counts)
 
-    def in_order(self, start: int) -> Iterator[StoryBatch]:
+    def in_order(self, start: int, batch: int = MEASURED_ROWS) -> Iterator[StoryBatch]:
         """All questions as they come, from batch number `start` on."""
-        for first in range(start * MEASURED_ROWS, len(self), MEASURED_ROWS):
-            rows = np.arange(first, min(first + MEASURED_ROWS, len(self)))
+        for first in range(start * batch, len(self), batch):
+            rows = np.arange(first, min(first + batch, len(self)))
             yield self._batch(rows, times_of(self._counts[rows], self._width))
 
     def shuffled(self, batch: int, empty: float, chance: Sequence[int], start: int) -> Iterator[StoryBatch]:
-        """All questions in an order drawn from `chance`; the memories among them are drawn for each batch by itself."""
+        """All questions in an order drawn from `chance`; the empty memories of each batch are drawn by themselves."""
         order = np.random.default_rng(chance).permutation(len(self))
         for number, first in enumerate(range(start * batch, len(self), batch), start):
             rows = order[first : first + batch]
@@ -121,5 +121,5 @@ def draw_times(counts: np.ndarray, slots: int, empty: float, draws: np.random.Ge
 
 def unanswered(stories: Stories, slots: int, device: torch.device, told: Sequence[Told]) -> StoryBatch:
     """A batch of questions that people ask."""
-    (batch,) = PlacedStories(stories, slots, device).in_order(0)
+    (batch,) = PlacedStories(stories, slots, device).in_order(0, len(stories))
     return replace(batch, told=told, forgotten=stories.forgotten.tolist())
