@@ -15,14 +15,17 @@ from regard.viewing.sides import Words
 
 @dataclass(frozen=True)
 class Answer:
-    """What is answered, how probable it is, and how probable everything else that could have been."""
+    """What is answered, how probable it is, and how probable everything else that could have been.
+
+    A number that is worked out has nothing beside it: its probability is 1, and there are no probabilities to tell.
+    """
 
     answer: str
     probability: float
     probabilities: dict[str, float]
 
     def __repr__(self) -> str:
-        return f"Answer({self.answer!r}, {self.probability:.1%})"
+        return f"Answer({self.answer!r}, {self.probability:.1%})" if self.probabilities else f"Answer({self.answer!r})"
 
     def _repr_html_(self) -> str:
         return paragraph(self.answer) + ranked(sorted(self.probabilities.items(), key=lambda each: -each[1]))

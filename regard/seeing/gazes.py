@@ -86,7 +86,10 @@ def see_answer(task: Any, given: str) -> Sight:
             task.embed(batch)
         else:
             answers = task.answers(batch)
-    output = ", ".join(f"{answer.answer} ({percent(answer.probability)})" for answer in answers)
+    output = ", ".join(
+        f"{answer.answer} ({percent(answer.probability)})" if answer.probabilities else answer.answer
+        for answer in answers
+    )
     return Sight(given, output, answers, task.sides(batch, answers), gazes)
 
 

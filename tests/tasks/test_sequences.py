@@ -126,6 +126,7 @@ def test_steps_that_do_not_divide_a_picture_are_refused(tmp_path: Path) -> None:
 def test_a_right_answer_and_a_wrong_one() -> None:
     adding = Adding(SequenceData(job="adding"))
     assert adding.right(torch.tensor([[1.0], [1.0]]), torch.tensor([1.03, 0.95])).tolist() == [[True], [False]]
+    assert repr(adding.answer(torch.tensor([0.75]))) == "Answer('0.750')"  # nothing is weighed against it
     copying, outputs = Copying(COPY), torch.zeros(8, 4)
     outputs[6, 3], outputs[7, 0] = 50.0, 50.0
     answer = copying.answer(outputs)

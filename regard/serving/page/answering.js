@@ -17,6 +17,7 @@ const FIELDS = {
   text: { type: "text", autocomplete: "off", dir: "auto" },
   tokens: { type: "text", autocomplete: "off", dir: "auto" },
   items: { type: "text", autocomplete: "off", dir: "ltr" },
+  sequence: { type: "text", autocomplete: "off", dir: "ltr" },
   story: { rows: 7, dir: "auto" },
 };
 
@@ -137,9 +138,10 @@ const aspectOf = (text) => /\[([^[\]]+)\]/.exec(text)?.[1] ?? text;
 
 /** The best class of each answer in a line, and the probabilities of all beneath; where there are aspects, for each. */
 function showClasses(answers, aspects) {
-  const parts = answers.flatMap(({ answer, probability }, place) => {
+  const parts = answers.flatMap(({ answer, probability, probabilities }, place) => {
     const about = aspects.length ? [`${place ? " · " : ""}${aspects[place]}: `] : [];
-    return [...about, element("b", {}, answer), ` ${percent(probability)}`];
+    const share = Object.keys(probabilities).length ? [` ${percent(probability)}`] : [];
+    return [...about, element("b", {}, answer), ...share];
   });
   byId("answer").replaceChildren(...parts);
   byId("answers").replaceChildren(...answers.map((each, place) => classTable(each, aspects[place])));

@@ -88,9 +88,7 @@ class Adding:
         return read
 
     def answer(self, outputs: Tensor) -> Answer:
-        """One number, beside which it considers no other."""
-        said = f"{float(outputs[0]):.3f}"
-        return Answer(said, 1.0, {said: 1.0})
+        return Answer(f"{float(outputs[0]):.3f}", 1.0, {})
 
     def steps(self, read: np.ndarray) -> list[str]:
         return [f"{number:.2f}{MARK if mark else ''}" for number, mark in read]
