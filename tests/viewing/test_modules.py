@@ -12,9 +12,11 @@ from regard.viewing import tags as tags_page
 from regard.viewing.choices import page as choices_page
 from regard.viewing.contexts import page as contexts_page
 from regard.viewing.facts import page as facts_page
+from regard.viewing.frames import page as frames_page
 from regard.viewing.graph import page as graph_page
 from regard.viewing.modules import join_modules, module_order
 from regard.viewing.overlay import page as overlay_page
+from regard.viewing.slots import page as slots_page
 from regard.viewing.tree import page as tree_page
 from regard.viewing.windows import page as windows_page
 from regard.viewing.words import page as words_page
@@ -25,8 +27,10 @@ PAGES = (
     choices_page,
     contexts_page,
     facts_page,
+    frames_page,
     graph_page,
     overlay_page,
+    slots_page,
     windows_page,
     words_page,
     tags_page,

@@ -122,8 +122,9 @@ class Recogniser(nn.Module):
     ) -> tuple[Float[Tensor, "batch frame symbol"], Int[Tensor, " batch"]]:
         """Log-probabilities of each frame that is left after stacking, and how many of them each row has."""
         stacked, counts = self.stack(frames, lengths)
-        states = self.dropout(self.reader.read(stacked, counts)[0])
-        logits = self.out(states)
+        reader = self.reader
+        states = reader.read(stacked, counts)[0] if isinstance(reader, Stack) else reader(stacked, counts)
+        logits = self.out(self.dropout(states))
         return logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)), counts
 
     def stack(
@@ -158,10 +159,10 @@ class _Blocks(nn.Module):
         self.blocks = nn.ModuleList(EncoderBlock(of_blocks) for _ in range(options.layers))
         self.norm = nn.LayerNorm(options.width)
 
-    def read(
+    def forward(
         self, frames: Float[Tensor, "batch frame depth"], lengths: Int[Tensor, " batch"]
-    ) -> tuple[Float[Tensor, "batch frame width"]]:
+    ) -> Float[Tensor, "batch frame width"]:
         states = self.dropout(self.places(self.enter(frames)))
         for block in self.blocks:
             states = block(states, Lengths(lengths))
-        return (self.norm(states),)
+        return self.norm(states)

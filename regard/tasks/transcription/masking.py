@@ -1,7 +1,7 @@
 """Hiding bands and frames of a sound while training, where draws that came with the batch say."""
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.tasks.transcription.options import MaskOptions
@@ -18,17 +18,16 @@ def hide(
     A draw from 0 to 1 is a share: of the widest mask there may be, and of the places where it may begin. No more than a
     fifth of a sound is hidden by one mask over frames, so that short ones are not lost.
     """
-    bands, long = frames.new_tensor(float(frames.shape[2])), counts[:, None].to(frames.dtype)
-    widest = torch.full_like(draws[..., 1], masks.bands).clamp(max=float(bands))
-    longest = (long / 5).clamp(max=masks.frames)
-    hidden = _within(draws[..., 0], (draws[..., 1] * (widest + 1)).floor(), bands, frames.shape[2])
+    bands, long = frames.shape[2], counts[:, None].to(draws.dtype)
+    widest, longest = min(masks.bands, bands), (long / 5).clamp(max=masks.frames)
+    in_bands = _within(draws[..., 0], (draws[..., 1] * (widest + 1)).floor(), bands, bands)
     in_time = _within(draws[..., 2], (draws[..., 3] * (longest + 1)).floor(), long, frames.shape[1])
-    return frames * ~hidden[:, None, :] * ~in_time[:, :, None]
+    return frames * ~in_bands[:, None, :] * ~in_time[:, :, None]
 
 
 def _within(
-    share: Float[Tensor, "batch mask"], width: Float[Tensor, "batch mask"], extent: Tensor, places: int
-) -> Tensor:
+    share: Float[Tensor, "batch mask"], width: Float[Tensor, "batch mask"], extent: Tensor | int, places: int
+) -> Bool[Tensor, "batch place"]:
     """Which of so many places lie in any of the masks, each so wide and at a share of where it may begin."""
     first = (share * (extent - width + 1).clamp(min=1)).floor()[..., None]
     each = torch.arange(places, device=share.device)

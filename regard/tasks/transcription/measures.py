@@ -7,7 +7,7 @@ from jaxtyping import Float
 from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
-from regard.protocols import Measure, Tally, mean
+from regard.protocols import Better, Measure, Tally, mean
 
 MEASURES = ("error", "exact", "loss")
 
@@ -34,9 +34,8 @@ def sums_of_labels(
 def measures_of(sums: dict[str, Float[Tensor, "batch 2"]]) -> dict[str, Measure]:
     """The measures of several sounds, of what each adds."""
 
-    def measure(name: str, better: str, signature: str) -> Measure:
-        total, count = sums[name].sum(dim=0).tolist()
-        return Measure(Tally((total, count), mean), "lower" if better == "lower" else "higher", signature)
+    def measure(name: str, better: Better, signature: str) -> Measure:
+        return Measure(Tally(tuple(sums[name].sum(dim=0).tolist()), mean), better, signature)
 
     return {
         "error": measure("error", "lower", "percent of the labels, best path"),

@@ -48,7 +48,8 @@ function settleFrames({ layer, head }) {
   byId("frames-caption").replaceChildren(...sayParts("shown.where", { where }));
   const tint = getComputedStyle(document.documentElement).getPropertyValue("--tint").trim().split(" ").map(Number);
   paintTint(byId("frames-weights"), frames.count, frameWeights(), tint);
-  byId("frames-weights").style.height = `${Math.max(4, Math.min(28, 720 / frames.rows.length)) * frames.rows.length}px`;
+  const rowHeight = Math.max(4, Math.min(28, 720 / frames.rows.length)); // pixels
+  byId("frames-weights").style.height = `${rowHeight * frames.rows.length}px`;
   byId("frames-readout").textContent = say("frames.hint");
 }
 
@@ -74,7 +75,8 @@ function drawWave() {
 /** Make room for the view. */
 export function mountFrames(holder) {
   const group = (id) => element("fieldset", { id: `frames-${id}` }, element("legend", {}, say(`controls.${id}`)));
-  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, group("layer"), group("head"));
+  const groups = ["layer", "head"].map(group);
+  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
   const wave = drawing("svg", { id: "frames-wave", preserveAspectRatio: "none", "aria-hidden": true });
   const names = element("div", { id: "frames-rows" });
   const weights = element("canvas", { id: "frames-weights", role: "img", "aria-label": say("frames.title") });
