@@ -22,7 +22,7 @@ from regard.data.pictures.prepare import (
 from regard.families import network_class
 from regard.models.ctc.head import ctc_loss
 from regard.models.ctc.network import Recogniser
-from regard.models.ctc.paths import best_path, log_likelihood
+from regard.models.ctc.paths import as_labels, best_path, log_likelihood
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Answer, Loss, Measure
 from regard.tasks.handwriting.batches import MEASURED_ROWS, LineBatch, batch_of, line_batches
@@ -127,10 +127,7 @@ class Handwriting(nn.Module):
         """
         frames, counts = self.read_columns(batch)
         found = best_path(frames, counts)
-        label_counts = torch.tensor([len(each) for each in found], device=counts.device)
-        labels = counts.new_zeros(len(found), max(map(len, found)))
-        for row, each in enumerate(found):
-            labels[row, : len(each)] = torch.tensor(each, dtype=labels.dtype)
+        labels, label_counts = as_labels(found, counts.device)
         self.model.occupancy(frames, counts, labels, label_counts)
         shares = log_likelihood(frames, counts, labels, label_counts).exp().tolist()
         texts = ["".join(self.labels.classes[label] for label in each) for each in found]

@@ -21,7 +21,7 @@ from regard.data.sounds.prepare import (
 from regard.families import network_class
 from regard.models.ctc.head import ctc_loss
 from regard.models.ctc.network import Recogniser
-from regard.models.ctc.paths import best_alignment, best_path, log_likelihood
+from regard.models.ctc.paths import as_labels, best_alignment, best_path, log_likelihood
 from regard.models.log_mel import LogMel, standardise
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, SaidSymbol, Transcript
@@ -141,10 +141,7 @@ class Transcription(nn.Module):
         """
         frames, counts = self.emissions(batch)
         symbols = best_path(frames, counts) if written is None else written
-        label_counts = torch.tensor([len(each) for each in symbols], device=counts.device)
-        labels = counts.new_zeros(len(symbols), max(map(len, symbols)))
-        for row, each in enumerate(symbols):
-            labels[row, : len(each)] = torch.tensor(each, dtype=labels.dtype)
+        labels, label_counts = as_labels(symbols, counts.device)
         self.model.occupancy(frames, counts, labels, label_counts)
         states, _ = best_alignment(frames, counts, labels, label_counts)
         scores = log_likelihood(frames, counts, labels, label_counts)
