@@ -1,4 +1,4 @@
-"""How a comparison of hard attention was learnt: accuracy on validation data, looking at one place, step by step.
+"""How a comparison of hard attention was learnt: the accuracy of the next token on validation data, step by step.
 
     .venv/bin/regard compare compare-soft-hard --out runs/compare-soft-hard
     .venv/bin/python benchmarks/hard_curves.py runs/compare-soft-hard -o docs/pictures/hard-curves.png
@@ -31,9 +31,14 @@ def curves_in(folder: Path) -> dict[str, list[tuple[int, float]]]:
             for step, values in facts.validations:
                 points.setdefault(step, []).append(values[MEASURE])
     return {
-        f"{variant} ({max(map(len, points.values()))} seeds)": [(step, fmean(all_)) for step, all_ in points.items()]
+        f"{variant}, {_count(points)}": [(step, fmean(values)) for step, values in points.items()]
         for variant, points in found.items()
     }
+
+
+def _count(points: dict[int, list[float]]) -> str:
+    seeds = max(map(len, points.values()))
+    return "one seed" if seeds == 1 else f"{seeds} seeds"
 
 
 if __name__ == "__main__":
@@ -45,4 +50,4 @@ if __name__ == "__main__":
     if given.out.suffix == ".json":
         given.out.write_text(json.dumps(curves, indent=1) + "\n", encoding="utf-8")
     else:
-        draw_curves(curves, given.out, "Accuracy of the next token on validation data, at one place each")
+        draw_curves(curves, given.out, "Accuracy of the next token on validation data")

@@ -90,8 +90,10 @@ def course_of_each(network: Online, batch: PairBatch, monkeypatch: pytest.Monkey
     return found
 
 
-@pytest.mark.parametrize(("baseline", "samples"), [("none", 1), ("moving", 1), ("leave-one-out", 2)])
-@pytest.mark.parametrize(("entropy", "delay"), [(0.0, 0.0), (0.5, 0.3)])
+@pytest.mark.parametrize(
+    ("baseline", "samples", "entropy", "delay"),
+    [("none", 1, 0.0, 0.0), ("none", 1, 0.5, 0.3), ("moving", 1, 0.5, 0.3), ("leave-one-out", 2, 0.5, 0.3)],
+)
 def test_the_signal_is_the_exact_gradient_on_average(
     baseline: str, samples: int, entropy: float, delay: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,19 +125,20 @@ def test_the_signal_is_the_exact_gradient_on_average(
         torch.testing.assert_close(one, torch.zeros_like(one) if other is None else other)
 
 
-def test_it_learns_when_to_write() -> None:
-    """The output says which token came second, so the first step is too early, and each later one costs more."""
-    network = build(width=12, embedding=6, repeats=1, samples=8, delay=0.05, entropy=0.2).float()
+@pytest.mark.parametrize(("delay", "entropy", "steps", "places"), [(0.05, 0.2, 70, {1, 2}), (0.0, 0.0, 25, {4})])
+def test_it_learns_when_to_write(delay: float, entropy: float, steps: int, places: set[int]) -> None:
+    """The output says which token came second, so the first step is too early; where waiting is free, it waits."""
+    network = build(width=12, embedding=6, repeats=1, samples=8, delay=delay, entropy=entropy).float()
     objective, optimizer = objective_for(network.options, 0.0), torch.optim.Adam(network.parameters(), lr=0.03)
     source = torch.tensor([[a, b, 5, 5, 2] for a in (3, 4) for b in (3, 4)])
     target, lengths = torch.stack([source[:, 1], source[:, -1]], dim=1), torch.full((4,), 5)
     batch = PairBatch.of(source, lengths, target, torch.full((4,), 2), 1)
-    for _ in range(70):
+    for _ in range(steps):
         optimizer.zero_grad()
         objective(network, batch, None).total.backward()
         optimizer.step()
     course = follow(network.eval(), batch)
-    assert course.places_of(2)[:, 0].tolist() == 4 * [1]
+    assert set(course.places_of(2)[:, 0].tolist()) <= places
     assert torch.equal(network.logits(course.states_of(2))[:, 0].argmax(-1), target[:, 0])
 
 
