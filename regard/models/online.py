@@ -75,7 +75,7 @@ class OnlineMemory(NamedTuple):
     last: Int[Tensor, " batch"]
 
 
-class Progress(NamedTuple):
+class Standing(NamedTuple):
     """Where each row stands between two tokens that it writes."""
 
     hidden: list[Hidden]
@@ -187,17 +187,17 @@ class Online(nn.Module):
         embedded = self.source_embedding(source)
         return [embedded, *self.encoder.read_layers(self.dropout(embedded), lengths)]
 
-    def begin(self, memory: OnlineMemory) -> Progress:
+    def begin(self, memory: OnlineMemory) -> Standing:
         """Before the first step, with states of zero."""
         rows, nothing = len(memory.last), memory.states.new_zeros(len(memory.last), self.options.width)
         parts = 2 if self.options.cell == "lstm" else 1
         hidden: list[Hidden] = [(nothing,) * parts for _ in range(self.options.decoder_layers)]
         start = torch.zeros(rows, dtype=torch.long, device=nothing.device)
-        return Progress(hidden, start, start.bool(), start[:, None][:, :0])
+        return Standing(hidden, start, start.bool(), start[:, None][:, :0])
 
     def write(
-        self, target: Int[Tensor, "row target"], memory: OnlineMemory, past: Progress
-    ) -> tuple[Float[Tensor, "row target width"], Progress]:
+        self, target: Int[Tensor, "row target"], memory: OnlineMemory, past: Standing
+    ) -> tuple[Float[Tensor, "row target width"], Standing]:
         """The states from which the tokens behind those of `target` are written, and where each row then stands."""
         course, past = self.follow(target, memory, past)
         tokens = target.shape[1]
@@ -206,8 +206,8 @@ class Online(nn.Module):
         return course.states_of(tokens), past
 
     def follow(
-        self, target: Int[Tensor, "row target"], memory: OnlineMemory, past: Progress
-    ) -> tuple[Course, Progress]:
+        self, target: Int[Tensor, "row target"], memory: OnlineMemory, past: Standing
+    ) -> tuple[Course, Standing]:
         """Every step until each row has written as many tokens as `target` has, which are those before them.
 
         Decisions are made step by step, without a gradient. Once they are known, so are the inputs of all steps, and
@@ -226,8 +226,8 @@ class Online(nn.Module):
         return Course(self.dropout(states), route.writes, route.places, chance, entropy), onward
 
     def _decide(
-        self, embedded: Float[Tensor, "row target depth"], memory: OnlineMemory, past: Progress
-    ) -> tuple["Route", Float[Tensor, "row step width"], Progress]:
+        self, embedded: Float[Tensor, "row target depth"], memory: OnlineMemory, past: Standing
+    ) -> tuple["Route", Float[Tensor, "row step width"], Standing]:
         """Which way each row takes, the states on it, and where it then stands."""
         rows, tokens, _ = embedded.shape
         last = memory.last.repeat_interleave(rows // len(memory.last))
@@ -239,7 +239,7 @@ class Online(nn.Module):
             writes = forced | self.decision.decide(self.decision(state), past.manner)
             taken.append((state, busy & writes, place, before, past.wrote, busy & ~forced))
             before = before + (busy & writes)
-            past = Progress(
+            past = Standing(
                 _where(busy, hidden, past.hidden),
                 past.step + (busy & ~forced),
                 torch.where(busy, writes, past.wrote),

@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.attention.hard import Manner
 from regard.models.recurrent.decoders import Writing
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
-from regard.models.reinforcement import learn_choices, manners_of_paths
+from regard.models.reinforcement import Learnt, learn_choices, manners_of_paths
 from regard.protocols import Loss, Tally, map_tree, mean
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 
@@ -50,30 +50,21 @@ class Exploring:
         if not network.chooses:
             return Loss(total, batch.tokens, carry=onward)
         chosen = real & (manners.view(-1, paths, 1)[:, :1] != Manner.MIXED)
-        return self._learn_choices(total, batch, found, past, chosen, onward, carry)
-
-    def _learn_choices(
-        self,
-        total: Float[Tensor, ""],
-        batch: PairBatch,
-        found: Likelihoods,
-        past: Writing,
-        chosen: Bool[Tensor, "row 1 time"],
-        onward: dict[str, Tensor],
-        carry: dict[str, Tensor] | None,
-    ) -> Loss:
-        log_probability, entropy = (each.view(found.own.shape) for each in (past.log_probability, past.entropy))
-        average = carry["baseline"] if carry else None
-        learnt = learn_choices(self.options, found.own, log_probability, entropy, chosen, average)
+        learnt, tallies = self._learn_choices(found, past, chosen, carry["baseline"] if carry else None)
         onward["baseline"] = learnt.average
-        drawn = float(chosen.sum() * self.options.samples)
-        of_drawn = (entropy.detach()[:, : self.options.samples] * chosen).sum()
-        tallies = {
-            "entropy": Tally((float(of_drawn), drawn), mean),
-            "surplus": Tally((float((learnt.surplus * chosen).square().sum()), drawn), _root_mean),
-        }
         # The gradient of what the choices add counts; its value would say nothing.
         return Loss(total + learnt.loss - learnt.loss.detach(), batch.tokens, tallies, onward)
+
+    def _learn_choices(
+        self, found: Likelihoods, past: Writing, chosen: Bool[Tensor, "row 1 time"], average: Tensor | None
+    ) -> tuple[Learnt, dict[str, Tally]]:
+        """What the choices add to the loss, and what is shown of them."""
+        log_probability, entropy = (each.view(found.own.shape) for each in (past.log_probability, past.entropy))
+        learnt = learn_choices(self.options, found.own, log_probability, entropy, chosen, average)
+        count = chosen.sum() * self.options.samples
+        spread = (entropy.detach()[:, : self.options.samples] * chosen).sum()
+        squares = (learnt.surplus * chosen).square().sum()
+        return learnt, {"entropy": Tally((spread, count), mean), "surplus": Tally((squares, count), _root_mean)}
 
     def _manners(self, batch: PairBatch) -> Int[Tensor, "row 1"]:
         """How each path looks: some sentences at mixes, all others at draws, but for the path of the best choices."""

@@ -46,7 +46,7 @@ class WritingOnline:
         total = -found.smoothed[:, drawn].sum() / self.options.samples
         # The gradient of what the decisions add counts; its value would say nothing.
         total = total + decisions - decisions.detach()
-        place = Tally((float((late * real)[:, drawn].sum()), float(batch.tokens * self.options.samples)), mean)
+        place = Tally(((late * real)[:, drawn].sum(), batch.tokens * self.options.samples), mean)
         return Loss(total, batch.tokens, {"entropy": entropy, "place": place}, {"baseline": average})
 
     def _learn_decisions(
@@ -69,7 +69,7 @@ class WritingOnline:
             reward_weight=self.options.reward,
             entropy_weight=self.options.entropy,
         )
-        return loss, Tally((float((entropy.detach() * decided).sum()), float(decided.sum())), mean)
+        return loss, Tally(((entropy.detach() * decided).sum(), decided.sum()), mean)
 
 
 def _entropy_to_come(entropy: Samples) -> Samples:
