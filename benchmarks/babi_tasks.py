@@ -15,7 +15,7 @@ import regard
 RECIPE, SPLITS = "memory-babi-single", ("train", "test")
 
 
-def measure_task(number: int, out: Path, settings: dict[str, object]) -> tuple[float, str]:
+def measure_task(number: int, out: Path, settings: dict[str, int]) -> tuple[float, str]:
     """Train the model of one task and score it: what it gets wrong, and a line for people."""
     files = {f"data.{split}": f"babi:tasks_1-20_v1-2/en/qa{number}_*_{split}.txt" for split in SPLITS}
     began = time.monotonic()
@@ -30,8 +30,10 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", type=int, default=range(1, 21), help="numbers of tasks; by default all")
     parser.add_argument("--out", type=Path, default=Path("runs/babi-tasks"), help="where model folders are kept")
     parser.add_argument("--steps", type=int, help="fewer than the recipe has, to try it")
+    parser.add_argument("--patience", type=int, help="training.linear_patience, where it is not the recipe's")
     given = parser.parse_args()
-    settings: dict[str, object] = {} if given.steps is None else {"training.steps": given.steps}
+    changed = {"training.steps": given.steps, "training.linear_patience": given.patience}
+    settings = {name: value for name, value in changed.items() if value is not None}
     errors = []
     for number in given.tasks:
         error, line = measure_task(number, given.out, settings)

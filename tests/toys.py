@@ -254,7 +254,7 @@ TOYS: dict[str, Toy] = {
     "dnc": Toy(_algorithm(algorithm="repeat-copy", most_repeats=2)),
     "sam": Toy(_algorithm(algorithm="recall", item_length=1)),
     "lstm": Toy(_algorithm(sizes={"layers": 2, "width": 4}, algorithm="sort")),
-    "memory": Toy(_stories({"linear_start": 4, "empty_memories": 0.5}, hops=2, width=4)),
+    "memory": Toy(_stories({"linear_start": 4, "linear_patience": 1, "empty_memories": 0.5}, hops=2, width=4)),
     "dmn": Toy(_stories({"optimizer": {"kind": "adam"}, "supervise_hops": 0.1}, episodes=2, width=4)),
     "ctc": Toy(_strings_of_tones()),
     "handwriting": Toy(_lines_of_writing, family="ctc"),

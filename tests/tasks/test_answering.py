@@ -26,7 +26,7 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Answering:
         "family": "memory",
         "data": {"train": train, "test": [test, train], "hold_out": 0.25, "facts": 3},
         "model": {"hops": 2, "width": 4},
-        "training": {"members": 3, "linear_start": 10, "device": "cpu", "batch": 8},
+        "training": {"members": 3, "linear_start": 10, "linear_patience": 3, "device": "cpu", "batch": 8},
     }
     return open_run(check_recipe(table), folder / "run", False, silent, lambda remark: None).task
 

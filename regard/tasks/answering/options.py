@@ -49,8 +49,13 @@ class AnsweringTraining(TrainingOptions):
     linear_start: int = Field(
         default=0,
         ge=0,
-        description="Hops have no softmax at first: each restart until its validation loss stops falling, and for so "
-        "many steps at most; at half the learning rate.",
+        description="Steps in which hops have no softmax yet, at half the learning rate.",
+    )
+    linear_patience: int = Field(
+        default=0,
+        ge=0,
+        description="Validations in a row that do not lower its loss, after which a restart has its softmaxes back "
+        "before linear_start is over; 0: never.",
     )
     supervise_hops: float = Field(
         default=0.0,

@@ -31,7 +31,6 @@ from regard.tasks.answering.measures import MEASURES, measures_of, nats_of, nats
 from regard.tasks.answering.options import AnsweringRecipe, AnsweringTraining
 from regard.viewing.sides import Facts, Side, Steps
 
-PATIENCE = 3  # validations in a row that lower the loss of a linear restart no more, before its softmaxes return
 HIGHEST = 1e30  # stands for the lowest loss before there is one; a model folder holds finite numbers alone
 
 
@@ -128,11 +127,13 @@ class Answering(nn.Module):
     @torch.no_grad()
     def adapt(self, step: int, measures: Mapping[str, Measure]) -> None:
         """Put softmaxes back where the validation loss falls no more, and find which restart has learnt best."""
-        if isinstance(self.model, MemoryNetwork) and self.training_options.linear_start:
+        options = self.training_options
+        if isinstance(self.model, MemoryNetwork) and options.linear_start:
             losses = self.lowest.new_tensor(measures["loss"].members)
             self.waited.copy_(torch.where(losses < self.lowest, 0, self.waited + 1))
             self.lowest.copy_(torch.minimum(losses, self.lowest))
-            self.model.linear.mul_((self.waited < PATIENCE) & (step < self.training_options.linear_start))
+            is_patient = self.waited < (options.linear_patience or float("inf"))
+            self.model.linear.mul_(is_patient & (step < options.linear_start))
         wrong = torch.zeros_like(self.model.train_errors)
         for batch in self._stories("train").in_order(0):
             wrong += (self.model(batch.stories).logits.argmax(-1) != batch.labels).sum(-1)
