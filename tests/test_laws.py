@@ -161,7 +161,8 @@ def test_watched_is_unwatched(task: Translation) -> None:
     source, target = batch.source.shape[1], batch.target.shape[1]
     sizes, extents = {"source": source, "target": target, "origins": 1 + source}, task.extents(batch)
     for gaze in gazes:
-        heads = 1 if gaze.where.startswith(("pointer", "copying")) else getattr(task.model.options, "heads", 1)
+        alone = gaze.where.startswith(("pointer", "copying", "alignment"))
+        heads = 1 if alone else getattr(task.model.options, "heads", 1)
         assert gaze.weights.shape == (len(PAIRS), heads, sizes[gaze.looks_from], sizes[gaze.looks_at])
         if gaze.looks_at != "target":
             for row, length in enumerate(extents[gaze.looks_at].tolist()):
