@@ -13,9 +13,9 @@ import random
 import statistics
 import tempfile
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ from regard.verbs.translate.search import Search
 VOCABULARY, OUTPUT, ROUNDS = 32_000, 26, 3
 DTYPES = {"bf16": torch.bfloat16, "float32": torch.float32}
 BEAMS = {"greedy": 1, "beam 4": 4}
+OURS = ["plain", "captured", "text to text", "file to file"]
 
 Found = list[list[int]] | list[Translated]  # the tokens of each output, or the output itself
 Contender = Callable[[], Found]  # translates everything
@@ -355,6 +356,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="compare what is found instead")
     parser.add_argument("--profile", action="store_true", help="show where the time goes instead")
     parser.add_argument("--no-generate", action="store_true", help="leave Hugging Face out")
+    parser.add_argument("--only", nargs="+", choices=OURS, default=OURS, help="of ours only these")
     parser.add_argument("--no-graphs", action="store_true", help="search in fixed shapes, but capture nothing")
     return parser.parse_args()
 
@@ -390,18 +392,17 @@ def _run(
         elif given.profile:
             profile(work, device, title)
         else:
-            contenders = {} if theirs is None else {"HF generate": (work.generate(theirs), ROUNDS)}
-            contenders["ours, plain"] = work.plain(), 1
-            captured = work.steady(CapturedSteps(graphs=not given.no_graphs))
-            try:
-                captured()
-            except RuntimeError:
-                traceback.print_exc()
-                captured = work.steady(CapturedSteps(graphs=False))
-            contenders["ours, captured"] = captured, ROUNDS
-            contenders["ours, text to text"] = work.text_to_text(), ROUNDS
             with tempfile.TemporaryDirectory() as place:
-                contenders["ours, file to file"] = work.file_to_file(Path(place)), ROUNDS
+                ours = {
+                    "plain": (work.plain, 1),
+                    "captured": (partial(work.steady, CapturedSteps(graphs=not given.no_graphs)), ROUNDS),
+                    "text to text": (work.text_to_text, ROUNDS),
+                    "file to file": (partial(work.file_to_file, Path(place)), ROUNDS),
+                }
+                contenders = {} if theirs is None else {"HF generate": (work.generate(theirs), ROUNDS)}
+                for name in given.only:
+                    make, rounds = ours[name]
+                    contenders[f"ours, {name}"] = make(), rounds
                 compare(contenders, device, title, work)
 
 

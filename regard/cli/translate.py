@@ -119,9 +119,8 @@ def translate_lines(
     total: int | None,
 ) -> None:
     """Let all lines through, portion by portion; those whose translations the output has already are only read."""
-    gc.freeze()  # nobody needs to look again and again whether the model and its libraries are still in use
     portions = _without_kept(_portions(given, constraints), output)
-    with console_progress() as progress:
+    with console_progress() as progress, _uncollected():
         # Who sends line by line may wait for the answer to one before the next.
         for portion, translations in translator(portions, ahead=given.file is not None):
             output.take_note(portion.lines, portion.constraints)
@@ -134,6 +133,16 @@ def translate_lines(
     constraints.end()
     if translator.long_lines and translator.request.forced is None:
         remark(_about_long_lines(sorted(translator.long_lines), translator.longest))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Spare the garbage collector what is there already, the model and its libraries, of which nothing will be garbage."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _portions(given: TextInput, constraints: ConstraintsByLine) -> Iterator[Portion]:
