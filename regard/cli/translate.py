@@ -137,7 +137,7 @@ def translate_lines(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Spare the garbage collector what is there already, the model and its libraries, of which nothing will be garbage."""
+    """Spare the garbage collector what is there already: the model and its libraries, which stay."""
     gc.freeze()
     try:
         yield
