@@ -46,7 +46,7 @@ class AlgorithmData(Options):
         if self.fewest > self.most:
             raise ValueError(f"fewest is {self.fewest}, which is more than most, {self.most}")
         held_out = [number for part in (self.valid, self.test) if part for number in part.items]
-        if self.algorithm == "recall" and min(self.fewest, *held_out, self.fewest) < 2:
+        if self.algorithm == "recall" and min([self.fewest, *held_out]) < 2:
             raise ValueError("recall needs two items at least: one to ask for, and one that follows it")
         return self
 

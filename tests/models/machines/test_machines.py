@@ -94,6 +94,22 @@ def test_a_turing_machine_told_by_hand_writes_steps_on_and_reads_back() -> None:
     torch.testing.assert_close(read[0, 0], torch.tensor([1.0, -1.0]))
 
 
+def test_an_lstm_is_what_torch_has() -> None:
+    """In float64; torch has the gates in another order, and the two maps of a layer apart."""
+    ours, theirs = BUILDS["lstm"]((1,)).double(), nn.LSTM(4, 5, num_layers=2, batch_first=True).double()
+    order = torch.cat([torch.arange(10), torch.arange(15, 20), torch.arange(10, 15)])  # from i, f, o, u to i, f, u, o
+    with torch.no_grad():
+        for layer, recurrent in enumerate(ours.layers.recurrent):
+            own = ours.layers.given if layer == 0 else recurrent
+            above = recurrent.weight[0] if layer == 0 else recurrent.weight[0, 5:]
+            getattr(theirs, f"weight_ih_l{layer}").copy_((own.weight[0] if layer == 0 else own.weight[0, :5]).T[order])
+            getattr(theirs, f"weight_hh_l{layer}").copy_(above.T[order])
+            getattr(theirs, f"bias_ih_l{layer}").copy_(own.bias[0].uniform_(-1, 1)[order])
+            getattr(theirs, f"bias_hh_l{layer}").zero_()
+        wanted = theirs(examples()[0])[0] @ ours.output.weight[0] + ours.output.bias[0]
+    torch.testing.assert_close(ours(examples())[0], wanted)
+
+
 def dense_step(network: SAM, told: Tensor, state: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
     """A step of sparse access written densely, with every slot read: equations 5 and 6 of Rae et al. 2016."""
     depth = network.options.depth
