@@ -27,7 +27,7 @@ class Oracle(nn.Module):
     def dtype(self) -> torch.dtype:
         return torch.float64
 
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+    def forward(self, inputs: torch.Tensor, slots: int | None) -> torch.Tensor:
         return self.logits
 
 

@@ -19,6 +19,13 @@ class HeldOut(Options):
     repeats: int | None = Field(
         None, ge=1, le=1000, description="Repeats (repeat-copy); by default the most that are learnt from."
     )
+    slots: int | None = Field(
+        None,
+        ge=2,
+        le=2**20,
+        description="Slots of the memory while these are measured, on which nothing that is learnt depends; by default "
+        "model.slots.",
+    )
 
 
 class AlgorithmData(Options):

@@ -55,15 +55,14 @@ class DNC(Machine[DNCState]):
         super().__init__(options, options.controller, (inputs, outputs), sum(parts), seeds)
         self.options, self._parts = options, parts
 
-    def start(self, rows: int, like: Tensor) -> DNCState:
-        slots, heads = self.options.slots, self.options.read_heads
+    def start(self, rows: int, slots: int, like: Tensor) -> DNCState:
         return DNCState(
             like.new_zeros(rows, slots, self.options.depth),
             like.new_zeros(rows, slots),
             like.new_zeros(rows, slots),
             like.new_zeros(rows, slots, slots),
             like.new_zeros(rows, 1, slots),
-            like.new_zeros(rows, heads, slots),
+            like.new_zeros(rows, self.options.read_heads, slots),
         )
 
     def access(

@@ -38,8 +38,8 @@ class Lstm(nn.Module):
     def dtype(self) -> torch.dtype:
         return self.output.weight.dtype
 
-    def forward(self, inputs: Given) -> Float[Tensor, "member row step output"]:
-        """The logits of every step."""
+    def forward(self, inputs: Given, slots: None = None) -> Float[Tensor, "member row step output"]:
+        """The logits of every step; it has no slots."""
         prepared = self.layers.prepare(inputs)
         state, thoughts = self.layers.start(inputs), []
         for step in prepared.unbind(2):

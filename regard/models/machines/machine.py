@@ -60,8 +60,8 @@ class Machine(nn.Module, ABC, Generic[State]):
         self.slots = options.slots
 
     @abstractmethod
-    def start(self, rows: int, like: Tensor) -> State:
-        """The memory before the first step, in the precision and place of `like`."""
+    def start(self, rows: int, slots: int, like: Tensor) -> State:
+        """A memory of so many slots before the first step, in the precision and place of `like`."""
 
     @abstractmethod
     def access(self, told: Float[Tensor, "row told"], state: State) -> tuple[Float[Tensor, "row head depth"], State]:
@@ -88,12 +88,12 @@ class Machine(nn.Module, ABC, Generic[State]):
     def dtype(self) -> torch.dtype:
         return self.output.weight.dtype
 
-    def forward(self, inputs: Given) -> Float[Tensor, "member row step output"]:
-        """The logits of every step."""
+    def forward(self, inputs: Given, slots: int | None = None) -> Float[Tensor, "member row step output"]:
+        """The logits of every step; in a memory of another number of slots, if one is given."""
         members, rows = inputs.shape[:2]
         prepared = self.controller.prepare(inputs)
         remembered = self.controller.start(inputs)
-        state = self.start(members * rows, inputs)
+        state = self.start(members * rows, slots or self.slots, inputs)
         reads = inputs.new_zeros(members, rows, self.output.weight.shape[1] - self.controller.width)
         thoughts, looks, watched = [], [], is_watched(self.heads)
         for step in prepared.unbind(2):

@@ -58,10 +58,9 @@ class NTM(Machine[NTMState]):
         super().__init__(options, options.controller, (inputs, outputs), sum(parts), seeds)
         self.options, self._parts = options, parts
 
-    def start(self, rows: int, like: Tensor) -> NTMState:
-        options = self.options
-        memory = like.new_full((rows, options.slots, options.depth), EMPTY)
-        addresses = like.new_zeros(rows, options.read_heads + options.write_heads, options.slots)
+    def start(self, rows: int, slots: int, like: Tensor) -> NTMState:
+        memory = like.new_full((rows, slots, self.options.depth), EMPTY)
+        addresses = like.new_zeros(rows, self.options.read_heads + self.options.write_heads, slots)
         addresses[..., 0] = 1.0
         return NTMState(memory, addresses)
 

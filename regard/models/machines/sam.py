@@ -62,8 +62,8 @@ class SAM(Machine[SAMState]):
         super().__init__(options, options.controller, (inputs, outputs), sum(parts), seeds)
         self.options, self._parts = options, parts
 
-    def start(self, rows: int, like: Tensor) -> SAMState:
-        slots, heads, near = self.options.slots, self.options.read_heads, self.options.nearest
+    def start(self, rows: int, slots: int, like: Tensor) -> SAMState:
+        heads, near = self.options.read_heads, self.options.nearest
         memory = SparseMemory(rows, slots, self.options.depth, like)
         # At first the slots count as unused in their order, and the heads as having read the last of them.
         last_used = torch.arange(-slots, 0, device=like.device).expand(rows, -1).contiguous()

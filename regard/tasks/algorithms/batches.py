@@ -1,7 +1,7 @@
 """Batches of examples, each a pure function of seed, epoch and number."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -26,9 +26,10 @@ class AlgorithmBatch:
     asked: Bool[Tensor, "row step"]
     items: Int[Tensor, " row"]
     count: int  # bits that are asked for, of one member
+    slots: int | None = None  # of the memory that they are read with, where it is not the model's
 
     @classmethod
-    def of(cls, examples: Sequence[Examples]) -> "AlgorithmBatch":
+    def of(cls, examples: Sequence[Examples], slots: int | None = None) -> "AlgorithmBatch":
         """The batch of the examples of each member, which have the same shape; one holds for all members."""
         inputs, answers = (
             torch.from_numpy(np.stack([getattr(each, name) for each in examples])) for name in ("inputs", "answers")
@@ -40,6 +41,7 @@ class AlgorithmBatch:
             torch.from_numpy(first.asked),
             torch.from_numpy(first.items),
             int(first.asked.sum()) * answers.shape[-1],
+            slots,
         )
 
     @property
@@ -55,7 +57,7 @@ class AlgorithmBatch:
     def repeat(self, members: int) -> "AlgorithmBatch":
         """The same examples for each of so many members."""
         inputs, answers = (each.expand(members, -1, -1, -1) for each in (self.inputs, self.answers))
-        return AlgorithmBatch(inputs, answers, self.asked, self.items, self.count)
+        return replace(self, inputs=inputs, answers=answers)
 
     def split(self, parts: int) -> list["AlgorithmBatch"]:
         """The same rows in `parts` smaller batches."""
@@ -67,7 +69,7 @@ class AlgorithmBatch:
             strict=True,
         )
         return [
-            AlgorithmBatch(inputs, answers, asked, items, int(asked.sum()) * answers.shape[-1])
+            AlgorithmBatch(inputs, answers, asked, items, int(asked.sum()) * answers.shape[-1], self.slots)
             for inputs, answers, asked, items in chunks
         ]
 
@@ -81,7 +83,7 @@ class AlgorithmBatch:
 
     def holding(self, tensors: tuple[Tensor, ...]) -> "AlgorithmBatch":
         inputs, answers, asked = tensors
-        return AlgorithmBatch(inputs, answers, asked, self.items, self.count)
+        return replace(self, inputs=inputs, answers=answers, asked=asked)
 
 
 @dataclass(frozen=True)
@@ -123,5 +125,5 @@ def held_out_batches(data: AlgorithmData, held_out: HeldOut, split: str, start: 
             rows = min(MEASURED_ROWS, held_out.examples - first)
             if number >= start:
                 chance = np.random.default_rng([SPLIT_KEYS[split], items, first])
-                yield AlgorithmBatch.of([draw_examples(data, rows, items, repeats, chance)])
+                yield AlgorithmBatch.of([draw_examples(data, rows, items, repeats, chance)], held_out.slots)
             number += 1

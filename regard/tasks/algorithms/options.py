@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.base.recipe import Recipe
 from regard.data.algorithms.options import AlgorithmData
@@ -44,3 +44,15 @@ class AlgorithmRecipe(Recipe):
     data: AlgorithmData = Field(description="The algorithm and its examples.")
     model: Any = Field(description="What the model is built like.")
     training: AlgorithmTraining = Field(default_factory=AlgorithmTraining, description="How it is trained.")
+
+    @model_validator(mode="after")
+    def _check_slots(self) -> "AlgorithmRecipe":
+        for name in ("valid", "test"):
+            held_out = getattr(self.data, name)
+            if held_out is None or held_out.slots is None:
+                continue
+            if not hasattr(self.model, "slots"):
+                raise ValueError(f"data.{name}.slots is for models with a memory of slots, which this one has not")
+            # What is built with so many slots must be possible too, such as a reach or a number of nearest slots.
+            type(self.model)(**self.model.model_dump() | {"slots": held_out.slots})
+        return self

@@ -146,7 +146,7 @@ class Algorithms(nn.Module):
         return Measure.of_members(tallies, "higher" if name == "exact" else "lower", of + told)
 
     def _logits(self, batch: AlgorithmBatch) -> Float[Tensor, "member row step bit"]:
-        return self.model(batch.inputs.to(self.model.dtype))
+        return self.model(batch.inputs.to(self.model.dtype), batch.slots)
 
     def _nats(self, logits: Tensor, batch: AlgorithmBatch) -> Float[Tensor, "member row step bit"]:
         nats = F.binary_cross_entropy_with_logits(logits, batch.answers.to(logits.dtype), reduction="none")

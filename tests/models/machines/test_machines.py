@@ -70,6 +70,7 @@ def test_a_memory_of_more_slots_needs_no_other_weights_and_steps_have_a_cost(bui
         larger = type(network)(type(network.options)(**sizes), 4, 3, (1,))
         larger.load_state_dict(network.state_dict())
         assert larger.multiplications() > network.multiplications()
+        torch.testing.assert_close(network(examples().float(), slots=50), larger(examples().float()))
 
 
 def tell(network: nn.Module, **wanted: list[float]) -> Tensor:
@@ -84,7 +85,7 @@ def test_a_turing_machine_told_by_hand_writes_steps_on_and_reads_back() -> None:
     stay = [-large, large, -large]
     write = {"keys": [0.0] * 4, "strengths": [0.0, 0.0], "gates": [-large, -large], "shifts": [*stay, *onward]}
     told = tell(network, **write, powers=[0.0, 0.0], erase=[large, large], add=[large, -large])
-    read, state = network.access(told, network.start(1, torch.zeros(1)))
+    read, state = network.access(told, network.start(1, 4, torch.zeros(1)))
     torch.testing.assert_close(state.addresses[0], torch.eye(4)[[0, 1]])
     torch.testing.assert_close(state.memory[0, 1], torch.tensor([1.0, -1.0]))
     assert state.memory[0, [0, 2, 3]].abs().max() < 1e-5
@@ -133,7 +134,7 @@ def test_sparse_access_to_all_slots_is_dense_access_and_so_are_its_gradients() -
     results = []
     for is_sparse in (True, False):
         given = told.clone().requires_grad_()
-        sparse = network.start(2, told)
+        sparse = network.start(2, 5, told)
         dense = {
             "memory": torch.zeros(2, 5, 3, dtype=torch.float64),
             "read": torch.full((2, 5), 0.2, dtype=torch.float64),
