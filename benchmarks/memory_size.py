@@ -51,6 +51,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--out", type=Path, help="a .png or .svg to draw it")
     given = parser.parse_args()
+    torch.set_num_threads(1)
     costs: dict[str, dict[int, Cost]] = {}
     for name in MACHINES:
         sizes = [slots for slots in given.slots if name != "dnc" or slots <= MOST_LINKS]
@@ -89,12 +90,13 @@ def measure(name: str, slots: int, given: argparse.Namespace) -> Cost:
 
 
 def timed(work: Callable[[], None], device: str) -> float:
-    """Seconds of the clock that some work takes."""
-    began = time.perf_counter()
+    """Seconds that some work takes: on a CPU those of one core, which hardly change when others use the machine."""
+    clock = time.process_time if device == "cpu" else time.perf_counter
+    began = clock()
     work()
     if device == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter() - began
+    return clock() - began
 
 
 class KeptStorage(torch.autograd.graph.saved_tensors_hooks):
@@ -133,7 +135,10 @@ def _rows(costs: dict[int, Cost]) -> list[list[str]]:
 
 def draw(costs: dict[str, dict[int, Cost]], path: Path, device: str) -> None:
     """Time and kept bytes by the slots, both on scales on which a growth in proportion is a straight line."""
-    titles = {"time": f"milliseconds a step ({device})", "kept": "KiB kept a step for the backward pass"}
+    titles = {
+        "time": f"milliseconds a step ({'one core' if device == 'cpu' else device})",
+        "kept": "KiB kept a step for the backward pass",
+    }
     with canvas(titles.values()):
         from matplotlib.figure import Figure
 
