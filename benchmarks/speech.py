@@ -5,13 +5,14 @@
 Strings of recordings that neither model has learnt from are heard three times: as they were recorded, as Griffin and
 Lim's algorithm gives them back from their own frames (the most that any frames could reach), and as the model speaks
 the same digits in the same voice. Rows are the voices that the recogniser has learnt from, and the one that it has
-never heard. Everything is drawn by seed; settings are chosen with --split valid.
+never heard. Everything is drawn by seed; settings are chosen with --split valid. With --noise 30 all sounds are heard
+through white noise so many decibels below them, as the recogniser of ctc-digits has learnt to.
 """
 
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -90,6 +91,16 @@ def errors(texts: Sequence[str], heard: Sequence[Sequence[str]], spelling: Mappi
     return 100 * wrong / sum(len(text.split()) for text in texts)
 
 
+def with_noise(heard: Heard, decibels: float, seed: int) -> Heard:
+    """The same sounds with white noise so far below the mean power of each."""
+    chance = np.random.default_rng(seed)
+    sounds = {}
+    for kind, sound in heard.sounds.items():
+        deviation = np.sqrt(np.mean(np.square(sound)) / 10 ** (decibels / 10))
+        sounds[kind] = sound + np.float32(deviation) * chance.standard_normal(len(sound), np.float32)
+    return replace(heard, sounds=sounds)
+
+
 def judge(
     strings: Sequence[Heard], recogniser: Model, rate: int, spelling: Mapping[str, str]
 ) -> dict[str, dict[str, float]]:
@@ -126,12 +137,15 @@ def main() -> None:
     parser.add_argument("--split", default="valid", choices=["valid", "test"])
     parser.add_argument("--count", type=int, default=50, help="strings of each voice")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="Griffin and Lim's rounds")
+    parser.add_argument("--noise", type=float, help="decibels that white noise lies below the sounds; none without it")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="a file for the table")
     given = parser.parse_args()
     speaker, recogniser = load(given.speaker), load(given.recogniser)
     prepared = prepare_sounds(speaker.recipe.data, given.speaker / "training" / "corpus", silent)
     strings = draw_strings(speaker, prepared, given.split, given.count, given.seed, given.rounds)
+    if given.noise is not None:
+        strings = [with_noise(each, given.noise, given.seed + place) for place, each in enumerate(strings)]
     table = judge(strings, recogniser, prepared.options.rate, prepared.options.spelling)
     columns = list(next(iter(table.values())))
     print(f"{'':28}" + "".join(f"{name:>18}" for name in columns))
