@@ -84,7 +84,8 @@ export function mountSpeaking(served) {
   const said = element("p", { id: "sound-said", class: "answer", role: "status" });
   const player = element("audio", { id: "player", controls: "", "aria-labelledby": "sound-said" });
   const cut = element("p", { id: "sound-cut", class: "foot", hidden: "" }, say("speak.cut"));
-  const part = section("sound", say("speak.title"), said, player, cut, element("p", { id: "sound-facts", class: "foot" }));
+  const facts = element("p", { id: "sound-facts", class: "foot" });
+  const part = section("sound", say("speak.title"), said, player, cut, facts);
   part.hidden = true;
   const trouble = element("p", { id: "speak-trouble", class: "trouble", role: "alert", hidden: "" });
   byId("speak-desk").append(form, element("div", { id: "speak-knowing", class: "knowing" }), trouble, part);
