@@ -49,7 +49,7 @@ class Toy(nn.Module):
         assert not torch.is_grad_enabled()
         assert not self.training
         self.model()
-        return [SimpleNamespace(answer="yes", probability=0.9) for _ in batch]
+        return [SimpleNamespace(answer="yes", probability=0.9, probabilities={"yes": 0.9}) for _ in batch]
 
     def sides(self, batch: list[str], outputs: Sequence[Any]) -> dict[str, Side]:
         if self.model.how == "edges":

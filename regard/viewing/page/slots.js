@@ -53,7 +53,8 @@ function strip(name, rows, paint) {
   const [least, most] = SLOT_HEIGHTS;
   canvas.style.height = `${rows * Math.min(Math.max(280 / rows, least), most)}px`;
   const veil = element("div", { class: "veil" });
-  return element("div", { class: "strip" }, element("span", {}, name), element("div", { class: "field" }, canvas, veil));
+  const field = element("div", { class: "field" }, canvas, veil);
+  return element("div", { class: "strip" }, element("span", {}, name), field);
 }
 
 /** The weights of one head, a row for each slot and a column for each step, in the colour of what it does. */

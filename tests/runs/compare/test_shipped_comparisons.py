@@ -17,7 +17,7 @@ SHIPPED = sorted((ROOT / "regard" / "recipes").glob("compare-*.toml"))
 def test_every_comparison_that_comes_with_regard_is_good(path: Path) -> None:
     plan = make_plan(read_table(path), path.stem)
     assert f"`regard compare {path.stem}`" in path.read_text(encoding="utf-8")
-    assert all(recipe.training.batch_tokens for variant in plan.variants for recipe in variant.recipes)
+    assert all(recipe.training.steps for variant in plan.variants for recipe in variant.recipes)
 
 
 def test_the_families_are_compared_at_equal_parameters() -> None:
