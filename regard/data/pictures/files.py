@@ -1,41 +1,108 @@
-"""Picture files as people have them, read as grey pixels: black is 0, white is 255."""
+"""Picture files as people have them, read as pixels from 0 to 255: black is 0, white is 255.
+
+Files need not be trusted: how large a picture is stands in its head, and is checked before anything is decoded.
+Pictures are read as viewers show them: turned as their camera says, what is transparent over white, of what moves the
+first frame.
+"""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from regard.base.faults import Fault
+from regard.base.progress import Remark, ignore_remark
 from regard.data.corpora.text import read_lines
 from regard.data.pictures.idx import LARGEST_SIDE
 
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "PPM", "TIFF", "WEBP")
+MOST_PIXELS = 50_000_000  # of a picture in colours
+FEWEST_PIXELS = 8  # a side of one; less shows nothing
 Size = tuple[int, int]  # height and width
+_OF_16_BITS = ("I", "I;16", "I;16L", "I;16B", "I;16N")
+_READABLE = ("1", "L", "P", "RGB", "RGBX", "CMYK", "YCbCr", "HSV", "LA", "PA", "La", "RGBA", "RGBa", *_OF_16_BITS)
 
 
 def read_picture_file(path: Path, size: Size | None = None) -> np.ndarray:
-    """The pixels (height, width) of a picture; one of another size than `size` is refused."""
+    """The grey pixels (height, width) of a small picture; one of another size than `size` is refused."""
+
+    def check(found: Size) -> None:
+        if max(found) > LARGEST_SIDE:
+            raise Fault(f"{path} has {found[0]} × {found[1]} pixels; a side has at most {LARGEST_SIDE}.")
+
+    grey = _read(path, "L", check, ignore_remark)
+    if size is not None and grey.shape != size:
+        found, expected = (f"{height} × {width}" for height, width in (grey.shape, size))
+        raise Fault(f"{path} has {found} pixels, expected {expected} (height × width).")
+    return grey
+
+
+def read_colours(path: Path, remark: Remark = ignore_remark) -> np.ndarray:
+    """The pixels (height, width, 3) of a picture in red, green and blue, of nearly any size."""
+
+    def check(found: Size) -> None:
+        if min(found) < FEWEST_PIXELS or found[0] * found[1] > MOST_PIXELS:
+            raise Fault(
+                f"{path} has {found[0]} × {found[1]} pixels; a picture has at least {FEWEST_PIXELS} a side and at most"
+                f" {MOST_PIXELS:,} in all."
+            )
+
+    return _read(path, "RGB", check, remark)
+
+
+def squash(colours: np.ndarray, side: int) -> np.ndarray:
+    """A picture (height, width, 3) as a square one (side, side, 3), whatever becomes of its proportions."""
+    return np.asarray(Image.fromarray(colours).resize((side, side), Image.Resampling.BICUBIC))
+
+
+def _read(path: Path, mode: Literal["L", "RGB"], check: Callable[[Size], None], remark: Remark) -> np.ndarray:
+    with _refusing_damage(path), Image.open(path, formats=FORMATS) as picture:
+        check((picture.height, picture.width))
+        if picture.mode not in _READABLE:
+            raise Fault(
+                f"{path} is a picture whose pixels, of the mode {picture.mode}, cannot be read; save it as PNG."
+            )
+        if getattr(picture, "is_animated", False) and picture.format != "MPO":  # in which cameras keep a preview
+            remark(f"{path} holds several frames; the first is read.")
+        upright = ImageOps.exif_transpose(picture)
+        return np.asarray(_in_eight_bits(path, upright).convert(mode))
+
+
+@contextmanager
+def _refusing_damage(path: Path) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a size that we refuse ourselves, before anything is decoded
-            with Image.open(path, formats=FORMATS) as picture:
-                _check_size(path, (picture.height, picture.width), size)
-                return np.asarray(picture.convert("L"))
+            warnings.simplefilter("ignore")  # of a size that we refuse ourselves, and of odd notes of cameras
+            yield
+    except (Fault, MemoryError):
+        raise
     except UnidentifiedImageError:
+        if not path.stat().st_size:
+            raise Fault(f"{path} is empty, and no picture.") from None
         raise Fault(f"{path} is no picture, or none in a format that can be read: {', '.join(FORMATS)}.") from None
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError:
+        raise Fault(f"{path} has more pixels than a picture may have, which are {MOST_PIXELS:,} at most.") from None
+    except Exception as error:  # decoders meet damage in whatever way nobody thought of
         if isinstance(error, OSError) and error.errno is not None:
             raise  # no such file, or none that may be read
-        raise Fault(f"{path} is a damaged picture: {error}.") from None
+        raise Fault(f"{path} is a damaged picture: {str(error).rstrip('.')}.") from None
 
 
-def _check_size(path: Path, found: Size, size: Size | None) -> None:
-    if max(found) > LARGEST_SIDE:
-        raise Fault(f"{path} has {found[0]} × {found[1]} pixels; a side has at most {LARGEST_SIDE}.")
-    if size is not None and found != size:
-        raise Fault(f"{path} has {found[0]} × {found[1]} pixels, expected {size[0]} × {size[1]} (height × width).")
+def _in_eight_bits(path: Path, picture: Image.Image) -> Image.Image:
+    """The same with 8 bits for each colour and nothing transparent."""
+    if picture.mode in _OF_16_BITS:
+        values = np.asarray(picture).astype(np.int64)  # which PIL would cut off at 255
+        if values.min() < 0 or values.max() >= 2**16:
+            raise Fault(f"{path} has pixels of more than 16 bits; save it with 8 or 16.")
+        return Image.fromarray((values >> 8).astype(np.uint8))
+    if picture.has_transparency_data:
+        behind = Image.new("RGBA", picture.size, "white")
+        return Image.alpha_composite(behind, picture.convert("RGBA"))
+    return picture
 
 
 def read_listing(path: Path) -> tuple[np.ndarray, list[str]]:
