@@ -15,13 +15,15 @@ from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Answer, Describes, OwnWeights, Spoken, Tags, TextVectors, Transcript
+from regard.protocols import Answer, Describes, Drawn, OwnWeights, Spoken, Tags, TextVectors, Transcript
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.tasks.speaking.options import ROUNDS
 from regard.training.snapshot import load_weights, named_weights
 from regard.verbs.answer import answer_each
+from regard.verbs.draw import draw_each
 from regard.verbs.embed.embedding import embed_each
+from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.speak import speak_each
 from regard.verbs.table import has, needs, verbs_of
@@ -142,6 +144,11 @@ class Model:
             raise TypeError("speak takes a list of texts; write speak([text])")
         given = {"text": list(texts), "speaker": speaker, "seconds": seconds, "rounds": rounds}
         return Results(speak_each(self.task, SpeakRequest.read(given)))
+
+    def draw(self, count: int = 1, seed: int = 1) -> list[Drawn]:
+        """Drawings of its own, the same for the same seed; a notebook shows them."""
+        needs(self.recipe, "draw")
+        return Results(draw_each(self.task, DrawRequest.read({"count": count, "seed": seed})))
 
     @naming_arguments
     def look(

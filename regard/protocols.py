@@ -29,6 +29,7 @@ from regard.measures import Tally as Tally
 from regard.measures import mean as mean
 from regard.states import State as State
 from regard.states import map_tree as map_tree
+from regard.viewing.drawings.record import Drawn as Drawn
 from regard.viewing.sides import Side
 
 
@@ -288,9 +289,9 @@ class Speaks(Protocol):
 
 @runtime_checkable
 class Draws(Protocol):
-    """Makes pictures or strokes from nothing."""
+    """Draws pictures or strokes from nothing but chance, which lies on the CPU and is taken drawing by drawing."""
 
-    def draw(self, count: int, generator: torch.Generator) -> list[Any]: ...
+    def draw(self, count: int, chance: torch.Generator) -> Sequence[Drawn]: ...
 
 
 @runtime_checkable

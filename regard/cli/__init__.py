@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "answer": ("regard.cli.answer", "command", "Answer inputs one by one: the classes of nodes or pictures."),
     "transcribe": ("regard.cli.transcribe", "command", "Write down what sounds say."),
     "speak": ("regard.cli.speak", "command", "Say a text: write a sound of it."),
+    "draw": ("regard.cli.draw", "command", "Draw pictures or strokes from nothing."),
     "embed": ("regard.cli.embed", "command", "Write the vectors of texts and tokens, in every layer."),
     "generate": ("regard.cli.generate", "command", "Write on after a prompt, with a language model."),
     "neighbours": ("regard.cli.neighbours", "command", "Say which words are nearest to a word."),

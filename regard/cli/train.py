@@ -112,6 +112,7 @@ _EXAMPLES = {
 }
 _INTO_FILES = {
     "embed": "echo 'text' | regard embed {place} -o vectors.npz",
+    "draw": "regard draw {place} -o drawings.png",
     "speak": "regard speak {place} --text 'text' -o sound.wav",
 }
 

@@ -23,6 +23,7 @@ class Limits(Options):
         description="Samples that minimum Bayes risk chooses among, or for a prompt.",
     )
     tokens: int = Field(default=1000, ge=1, description="Tokens that are written after a prompt.")
+    drawings: int = Field(default=64, ge=1, description="Drawings of a request.")
     mapped: int = Field(default=1000, ge=2, description="Words on a map.")
     weights: int = Field(default=2_000_000, ge=1, description="Weights of attention in one answer.")
     vectors: int = Field(default=2_000_000, ge=1, description="Numbers of vectors in one answer.")

@@ -18,6 +18,7 @@ from regard.serving.doors.model_records import CertaintyAnswer, LearntAmount, Mo
 from regard.serving.doors.records import Language
 from regard.serving.languages import is_named, name_of
 from regard.tasks import TASKS
+from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.requests.translate import TranslateRequest
@@ -28,7 +29,7 @@ from regard.verbs.translate.plan import Piece, Plan
 
 if TYPE_CHECKING:
     from regard.model import Model
-    from regard.protocols import Answer, Spoken, Tags, TextVectors, Transcript
+    from regard.protocols import Answer, Drawn, Spoken, Tags, TextVectors, Transcript
     from regard.verbs.generate.continuing import Generated
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.generate.prompts import ReadPrompt
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
 # The verbs that the server has doors for, and what an input of a model may be.
-_ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "transcribe", "look")
+_ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "draw", "transcribe", "look")
 Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story"]
 
 
@@ -95,6 +96,10 @@ class Served(ABC):
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
         """The sound of each text."""
         raise self.refuse("speak")
+
+    def draw(self, request: DrawRequest) -> "list[Drawn]":
+        """The drawings of a request."""
+        raise self.refuse("draw")
 
     def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
         """The vectors of each text, in all layers or in one."""
@@ -181,6 +186,11 @@ class ServedModel(Served):
         from regard.verbs.speak import speak_each
 
         return list(speak_each(self.model.task, request))
+
+    def draw(self, request: DrawRequest) -> "list[Drawn]":
+        from regard.verbs.draw import draw_each
+
+        return list(draw_each(self.model.task, request))
 
     def embed(self, texts: Sequence[str], layer: int | None) -> "list[TextVectors]":
         return self.model.embed(texts, layer)

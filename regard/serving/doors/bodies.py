@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from regard.verbs.requests.answer import AnswerRequest, Input
+from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.embed import EmbedRequest
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 from regard.verbs.requests.look import AttentionRequest, BeamRequest, NextRequest
@@ -42,6 +43,10 @@ class PromptBody(PromptRequest, ModelBody):
 
 class EmbedBody(EmbedRequest, ModelBody):
     """The texts whose vectors are wanted, and by which model."""
+
+
+class DrawBody(DrawRequest, ModelBody):
+    """The drawings that are wanted, and of which model."""
 
 
 class SpeakBody(SpeakRequest, ModelBody):

@@ -48,6 +48,12 @@ def check_numbers(request: VerbRequest, names: Sequence[str], limits: Limits) ->
             raise Fault(f"'{name}' is {value}; here {most} is the most.")
 
 
+def check_drawings(count: int, limits: Limits) -> None:
+    """Refuse more drawings than a request may ask for."""
+    if count > limits.drawings:
+        raise Fault(f"'count' is {count}; here {limits.drawings} is the most.")
+
+
 def check_amount(texts: Sequence[str], limits: Limits) -> None:
     """Refuse more text than a request may have."""
     if len(texts) > limits.texts:

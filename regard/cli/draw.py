@@ -1,0 +1,69 @@
+"""`regard draw`: drawings of a model's own, as a picture, as an animation of how they came to be, or as numbers."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.base.faults import Fault
+from regard.cli.console import refuse_existing, refuse_folder, remark_written
+
+if TYPE_CHECKING:
+    from regard.protocols import Drawn
+
+SUFFIXES = (".png", ".gif", ".json")
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", help="A .png of the drawings, a .gif of how they come to be, or their numbers as .json."
+        ),
+    ] = None,
+    count: Annotated[int | None, typer.Option(help="How many drawings (1).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Which drawings of all that it could draw (1).")] = None,
+    frames: Annotated[
+        int | None,
+        typer.Option(min=2, max=64, help="In a .png, show each drawing at so many of its steps, from left to right."),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
+) -> None:
+    """Let a model draw, from nothing but chance."""
+    if out is None:
+        raise Fault("Drawings go into a file; name one, as -o drawings.png.")
+    if out.suffix.lower() not in SUFFIXES:
+        raise Fault(f"{out} is neither .png, .gif nor .json; the suffix says what to write.")
+    if frames is not None and out.suffix.lower() != ".png":
+        raise Fault(f"--frames is for a .png; {out} has all steps or none.")
+    refuse_folder(out)
+    refuse_existing(out, overwrite)
+    from regard.cli.option_names import OptionNames
+    from regard.verbs.requests.draw import DrawRequest
+
+    named = {"count": count, "seed": seed}
+    request = DrawRequest.read({name: value for name, value in named.items() if value is not None}, OptionNames())
+    from regard.base.files import write_file
+    from regard.model import load
+    from regard.verbs.draw import draw_each
+    from regard.verbs.table import needs
+
+    loaded = load(model)
+    needs(loaded.recipe, "draw")
+    write_file(out, _content(out.suffix.lower(), list(draw_each(loaded.task, request)), frames))
+    remark_written(out)
+
+
+def _content(suffix: str, drawings: "Sequence[Drawn]", frames: int | None) -> bytes:
+    from regard.viewing.drawings.sheet import in_rows, sheet_gif, sheet_png, spread
+
+    if suffix == ".json":
+        return (json.dumps({"drawings": [each.as_dict() for each in drawings]}, allow_nan=False) + "\n").encode()
+    if suffix == ".gif":
+        return sheet_gif([each.frames() for each in drawings])
+    if frames is None:
+        return sheet_png(in_rows([each.picture() for each in drawings]))
+    return sheet_png([spread(each.frames(), frames) for each in drawings])

@@ -1,0 +1,60 @@
+"""The verb that draws, over a task that is only pretended: batches, seeds, and refusals with their words."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import regard.verbs.draw
+from regard.base.faults import Fault
+from regard.cli import main
+from regard.verbs.draw import draw_each
+from regard.verbs.requests.draw import DrawRequest
+from regard.viewing.drawings.record import DrawnCanvas
+
+
+class Scribbler:
+    """Draws noise of a single step, drawing by drawing, and keeps how many were asked for at once."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def draw(self, count: int, chance: torch.Generator) -> list[DrawnCanvas]:
+        self.asked.append(count)
+        return [DrawnCanvas(torch.rand(1, 2, 2, generator=chance).numpy()) for _ in range(count)]
+
+
+def test_the_first_drawings_of_many_are_those_of_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regard.verbs.draw, "AT_ONCE", 2)
+    task = Scribbler()
+    many, few, other = (
+        [each.canvases for each in draw_each(task, DrawRequest(count=count, seed=seed))]
+        for count, seed in ((5, 7), (3, 7), (3, 8))
+    )
+    assert task.asked == [2, 2, 1, 2, 1, 2, 1]
+    np.testing.assert_array_equal(many[:3], few)
+    assert not np.array_equal(few, other)
+
+
+@pytest.mark.parametrize("given", [{"count": 0}, {"count": 1001}, {"seed": -1}, {"number": 3}])
+def test_a_request_that_makes_no_sense_is_refused(given: dict[str, int]) -> None:
+    with pytest.raises(Fault, match=r"count|seed"):
+        DrawRequest.read(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ([], "Drawings go into a file; name one, as -o drawings.png."),
+        (["-o", "drawings.jpg"], "drawings.jpg is neither .png, .gif nor .json; the suffix says what to write."),
+        (["-o", "drawings.gif", "--frames", "3"], "--frames is for a .png; drawings.gif has all steps or none."),
+        (["-o", "drawings.png", "--count", "0"], "--count is 0, expected 1 or more"),
+        (["-o", "drawings.png"], "is not a model folder"),
+    ],
+)
+def test_the_command_refuses_what_it_cannot_do(
+    tmp_path: Path, given: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["draw", str(tmp_path), *given]) == 2
+    assert sentence in capsys.readouterr().err
