@@ -56,6 +56,8 @@ def test_what_is_no_picture_of_a_fitting_size_is_refused(tmp_path: Path, content
     with pytest.raises(Fault, match=rf"my\.jpg {words}") as refused:
         read_colours(path)
     assert len(refused.value.sentences) == 1
+    with pytest.raises(Fault, match=rf"The picture {words}"):
+        read_colours(content, "The picture")
 
 
 def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
@@ -112,7 +114,7 @@ def test_of_a_moving_picture_the_first_frame_is_read_and_that_is_said(tmp_path: 
     frames = [Image.new("RGB", (9, 9), colour) for colour in ("red", "blue")]
     frames[0].save(tmp_path / "moving.gif", save_all=True, append_images=frames[1:])
     said: list[str] = []
-    assert read_colours(tmp_path / "moving.gif", said.append)[0, 0].tolist() == RED
+    assert read_colours(tmp_path / "moving.gif", remark=said.append)[0, 0].tolist() == RED
     assert said == [f"{tmp_path}/moving.gif holds several frames; the first is read."]
 
 

@@ -8,6 +8,7 @@ first frame.
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
@@ -34,24 +35,25 @@ def read_picture_file(path: Path, size: Size | None = None) -> np.ndarray:
         if max(found) > LARGEST_SIDE:
             raise Fault(f"{path} has {found[0]} × {found[1]} pixels; a side has at most {LARGEST_SIDE}.")
 
-    grey = _read(path, "L", check, ignore_remark)
+    grey = _read(path, str(path), "L", check, ignore_remark)
     if size is not None and grey.shape != size:
         found, expected = (f"{height} × {width}" for height, width in (grey.shape, size))
         raise Fault(f"{path} has {found} pixels, expected {expected} (height × width).")
     return grey
 
 
-def read_colours(path: Path, remark: Remark = ignore_remark) -> np.ndarray:
-    """The pixels (height, width, 3) of a picture in red, green and blue, of nearly any size."""
+def read_colours(source: Path | bytes, name: str | None = None, remark: Remark = ignore_remark) -> np.ndarray:
+    """The pixels (height, width, 3) in red, green and blue of a file, or of the content of one called `name`."""
+    name = name or str(source)
 
     def check(found: Size) -> None:
         if min(found) < FEWEST_PIXELS or found[0] * found[1] > MOST_PIXELS:
             raise Fault(
-                f"{path} has {found[0]} × {found[1]} pixels; a picture has at least {FEWEST_PIXELS} a side and at most"
+                f"{name} has {found[0]} × {found[1]} pixels; a picture has at least {FEWEST_PIXELS} a side and at most"
                 f" {MOST_PIXELS:,} in all."
             )
 
-    return _read(path, "RGB", check, remark)
+    return _read(source, name, "RGB", check, remark)
 
 
 def squash(colours: np.ndarray, side: int) -> np.ndarray:
@@ -59,21 +61,26 @@ def squash(colours: np.ndarray, side: int) -> np.ndarray:
     return np.asarray(Image.fromarray(colours).resize((side, side), Image.Resampling.BICUBIC))
 
 
-def _read(path: Path, mode: Literal["L", "RGB"], check: Callable[[Size], None], remark: Remark) -> np.ndarray:
-    with _refusing_damage(path), Image.open(path, formats=FORMATS) as picture:
+def _read(
+    source: Path | bytes, name: str, mode: Literal["L", "RGB"], check: Callable[[Size], None], remark: Remark
+) -> np.ndarray:
+    if not (source if isinstance(source, bytes) else source.stat().st_size):
+        raise Fault(f"{name} is empty, and no picture.")
+    file = BytesIO(source) if isinstance(source, bytes) else source
+    with _refusing_damage(name), Image.open(file, formats=FORMATS) as picture:
         check((picture.height, picture.width))
         if picture.mode not in _READABLE:
             raise Fault(
-                f"{path} is a picture whose pixels, of the mode {picture.mode}, cannot be read; save it as PNG."
+                f"{name} is a picture whose pixels, of the mode {picture.mode}, cannot be read; save it as PNG."
             )
         if getattr(picture, "is_animated", False) and picture.format != "MPO":  # in which cameras keep a preview
-            remark(f"{path} holds several frames; the first is read.")
+            remark(f"{name} holds several frames; the first is read.")
         upright = ImageOps.exif_transpose(picture)
-        return np.asarray(_in_eight_bits(path, upright).convert(mode))
+        return np.asarray(_in_eight_bits(name, upright).convert(mode))
 
 
 @contextmanager
-def _refusing_damage(path: Path) -> Iterator[None]:
+def _refusing_damage(name: str) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a size that we refuse ourselves, and of odd notes of cameras
@@ -81,23 +88,21 @@ def _refusing_damage(path: Path) -> Iterator[None]:
     except (Fault, MemoryError):
         raise
     except UnidentifiedImageError:
-        if not path.stat().st_size:
-            raise Fault(f"{path} is empty, and no picture.") from None
-        raise Fault(f"{path} is no picture, or none in a format that can be read: {', '.join(FORMATS)}.") from None
+        raise Fault(f"{name} is no picture, or none in a format that can be read: {', '.join(FORMATS)}.") from None
     except Image.DecompressionBombError:
-        raise Fault(f"{path} has more pixels than a picture may have, which are {MOST_PIXELS:,} at most.") from None
+        raise Fault(f"{name} has more pixels than a picture may have, which are {MOST_PIXELS:,} at most.") from None
     except Exception as error:  # decoders meet damage in whatever way nobody thought of
         if isinstance(error, OSError) and error.errno is not None:
             raise  # no such file, or none that may be read
-        raise Fault(f"{path} is a damaged picture: {str(error).rstrip('.')}.") from None
+        raise Fault(f"{name} is a damaged picture: {str(error).rstrip('.')}.") from None
 
 
-def _in_eight_bits(path: Path, picture: Image.Image) -> Image.Image:
+def _in_eight_bits(name: str, picture: Image.Image) -> Image.Image:
     """The same with 8 bits for each colour and nothing transparent."""
     if picture.mode in _OF_16_BITS:
         values = np.asarray(picture).astype(np.int64)  # which PIL would cut off at 255
         if values.min() < 0 or values.max() >= 2**16:
-            raise Fault(f"{path} has pixels of more than 16 bits; save it with 8 or 16.")
+            raise Fault(f"{name} has pixels of more than 16 bits; save it with 8 or 16.")
         return Image.fromarray((values >> 8).astype(np.uint8))
     if picture.has_transparency_data:
         behind = Image.new("RGBA", picture.size, "white")

@@ -1,0 +1,1 @@
+"""Pictures with captions: features of the pictures, what people wrote of them, and how both are kept ready."""

@@ -1,0 +1,45 @@
+"""Principal components by which features of pictures were reduced, so that those of a new picture become the same."""
+
+import io
+import zipfile
+from dataclasses import dataclass
+
+import numpy as np
+
+from regard.base.faults import Fault
+
+LARGEST = 127  # of whole numbers in eight bits
+
+
+@dataclass(frozen=True)
+class Components:
+    """The mean (channel) of all features, the directions (channel, width) they are reduced to, and their rounding."""
+
+    mean: np.ndarray
+    directions: np.ndarray
+    step: float
+
+    def reduce(self, features: np.ndarray) -> np.ndarray:
+        """Features (…, channel) as (…, width), in the same whole steps as those that were kept in eight bits."""
+        if features.shape[-1] != len(self.mean):
+            raise Fault(
+                f"The components of this model reduce {len(self.mean):,} numbers a place; there are"
+                f" {features.shape[-1]:,}."
+            )
+        reduced = (features - self.mean) @ self.directions
+        return np.clip(np.rint(reduced / self.step), -LARGEST, LARGEST).astype(np.float32) * np.float32(self.step)
+
+
+def open_components(content: bytes, name: str) -> Components:
+    """The components in an .npz file, which need not be trusted and may hold nothing that is pickled."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            mean, directions = arrays["mean"].astype(np.float32), arrays["proj"].astype(np.float32)
+            step = float(arrays["step"])
+    except (KeyError, ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile):
+        raise Fault(f"{name} is no .npz file with the arrays 'mean', 'proj' and 'step' in it.") from None
+    if mean.ndim != 1 or directions.ndim != 2 or len(mean) != len(directions) or not directions.size:
+        raise Fault(f"{name} holds a mean {mean.shape} and directions {directions.shape} that do not fit each other.")
+    if not (np.isfinite(mean).all() and np.isfinite(directions).all() and np.isfinite(step) and step > 0):
+        raise Fault(f"{name} holds numbers that are not finite, or a step that is not above 0.")
+    return Components(mean, directions, step)
