@@ -42,6 +42,13 @@ AXES = {
 }
 
 
+def axes_of(side: str) -> tuple[str, str]:
+    """What the rows and the columns of a side are, by its name or by its two ends, such as "target to turns"."""
+    rows, _, columns = side.partition(" to ")
+    ends = tuple("written" if end == "target" else "read" for end in (rows, columns))
+    return AXES.get(side, (ends[0], ends[1]))
+
+
 @dataclass(frozen=True)
 class Seen:
     """What every block and head of one side looked at; blocks may differ in how many heads they have."""
@@ -97,7 +104,7 @@ class Seen:
         return [f"block {number}"] * (len(self.blocks) > 1) + [which] * (max(self.heads) > 1)
 
     def _matrix(self, title: list[str], weights: np.ndarray) -> Matrix:
-        return Matrix(", ".join(title), self.rows, self.columns, weights, AXES.get(self.side, ("read", "read")))
+        return Matrix(", ".join(title), self.rows, self.columns, weights, axes_of(self.side))
 
 
 def block_named(blocks: Sequence[Block], layer: int | None = None, head: int | None = None) -> int:

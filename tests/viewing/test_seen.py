@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.seen import Block, Seen
+from regard.viewing.seen import Block, Seen, axes_of
 
 ROWS, COLUMNS = ["Eu", "vejo"], ["I", "see"]
 STRAIGHT = [[1.0, 0.0], [0.0, 1.0]]
@@ -66,3 +66,17 @@ def test_what_is_not_there_is_refused(blocks: list, layer: int, head: int | None
 def test_a_side_without_blocks_is_no_side() -> None:
     with pytest.raises(ValueError, match="nothing was seen on the side 'cross'"):
         seen()
+
+
+@pytest.mark.parametrize(
+    ("side", "axes"),
+    [
+        ("cross", ("written", "read")),
+        ("decoder", ("written", "written")),
+        ("target to turns", ("written", "read")),
+        ("text to text", ("read", "read")),
+        ("states", ("read", "read")),
+    ],
+)
+def test_rows_that_a_model_writes_are_said_to_be_written(side: str, axes: tuple[str, str]) -> None:
+    assert axes_of(side) == axes
