@@ -18,7 +18,8 @@ from regard.attention import Attention, Hard
 from regard.attention.hard import take_chosen
 from regard.attention.scores import Additive
 from regard.base.recipe import check
-from regard.models.online import Online, OnlineMemory, OnlineOptions
+from regard.models.online.steps import OnlineMemory
+from regard.models.online.text import Online, OnlineOptions
 
 ROUNDS = 7  # the quietest of which counts
 LEAST = 0.02  # seconds that a round takes

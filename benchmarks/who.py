@@ -47,9 +47,7 @@ def claims(model: Model, recordings: Recordings, rows: Sequence[int]) -> list[Cl
     found = []
     for first in range(0, len(rows), AT_ONCE):
         own = rows[first : first + AT_ONCE]
-        frames, counts = task.emissions(
-            batch_of([LabelledSound(recordings.sound(row), []) for row in own]).to(task.device)
-        )
+        frames, counts = task.hear(batch_of([LabelledSound(recordings.sound(row), []) for row in own]).to(task.device))
         for place, labels in enumerate(best_path(frames, counts)):
             words = [label for label in labels if symbols[label] not in speakers]
             tried = torch.tensor([[*words, symbols.index(name)] for name in speakers], device=frames.device)

@@ -59,9 +59,17 @@ FAMILIES: dict[str, Family] = {
         summary="reads step by step and decides at each to write or to wait, for outputs in the order of their inputs",
         paper="Luo et al. 2016, Learning Online Alignments with Continuous Rewards Policy Gradient",
         tasks=("translation",),
-        module="regard.models.online",
+        module="regard.models.online.text",
         model="Online",
         options="OnlineOptions",
+    ),
+    "online-sounds": Family(
+        summary="hears a sound step by step and decides at each to write the next label or to wait",
+        paper="Luo et al. 2016, Learning Online Alignments with Continuous Rewards Policy Gradient",
+        tasks=("transcription",),
+        module="regard.models.online.sounds",
+        model="Listener",
+        options="ListenerOptions",
     ),
     "ctc-text": Family(
         summary="an encoder of text whose frames say the output without a decoder, aligned from left to right",
@@ -297,7 +305,6 @@ FAMILIES: dict[str, Family] = {
         looks=False,
     ),
 }
-
 
 AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
 

@@ -264,10 +264,10 @@ class Writes(Protocol):
 
 
 @runtime_checkable
-class Emits(Protocol):
-    """Gives all frames at once, blanks included: log-probabilities (batch, frame, token) and the frames' counts."""
+class Transcribes(Protocol):
+    """Writes down what each sound of a batch says, or says of what is `written` when and how probably it is said."""
 
-    def emissions(self, batch: Any) -> tuple[Tensor, Tensor]: ...
+    def transcripts(self, batch: Any, written: Sequence[Sequence[int]] | None = None) -> list[Transcript]: ...
 
 
 @runtime_checkable

@@ -21,7 +21,7 @@ from regard.families import FAMILIES
 from regard.models.copying import Copying, can_copy
 from regard.models.ctc.head import Alignment
 from regard.models.ctc.text import CTCTextOptions
-from regard.models.online import Decision
+from regard.models.online.steps import Decision
 from regard.protocols import map_tree
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
 from regard.tasks.translation.copying_task import CopyingTranslation

@@ -220,7 +220,10 @@ def _spoken_sounds(folder: Path) -> dict[str, Any]:
     }
 
 
-def _strings_of_tones(**model: Any) -> Callable[[Path], dict[str, Any]]:
+FRAMES: Mapping[str, int] = MappingProxyType({"width": 8, "layers": 1})
+
+
+def _strings_of_tones(sizes: Mapping[str, int] = FRAMES, **model: Any) -> Callable[[Path], dict[str, Any]]:
     def table(folder: Path) -> dict[str, Any]:
         named = {"recordings": str(write_tones(folder / "tones", 3))}
         strings = {"longest": 2, "gap": [0.0, 0.05], "train": 12, "measured": 6}
@@ -232,7 +235,7 @@ def _strings_of_tones(**model: Any) -> Callable[[Path], dict[str, Any]]:
             "features": {"bands": 8},
         }
         training = TRAINING | {"batch": 4, "masks": {"count": 1, "bands": 2, "frames": 4}}
-        return {"data": data, "model": {"width": 8, "layers": 1, "dropout": 0.2} | model, "training": training}
+        return {"data": data, "model": {"dropout": 0.2, **sizes, **model}, "training": training}
 
     return table
 
@@ -257,6 +260,9 @@ TOYS: dict[str, Toy] = {
     "memory": Toy(_stories({"linear_start": 4, "linear_patience": 1, "empty_memories": 0.5}, hops=2, width=4)),
     "dmn": Toy(_stories({"optimizer": {"kind": "adam"}, "supervise_hops": 0.1}, episodes=2, width=4)),
     "ctc": Toy(_strings_of_tones()),
+    "online-sounds": Toy(
+        _strings_of_tones({"width": 8, "embedding": 3, "stack": 6}, samples=2, delay=0.01, entropy_falls=5), draws=True
+    ),
     "handwriting": Toy(_lines_of_writing, family="ctc"),
     "ctc transformer": Toy(_strings_of_tones(encoder="transformer", heads=2, feed_forward=12), family="ctc"),
     "bag": Toy(_labelled_texts(naive_bayes=True)),

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Tensor
 
@@ -51,6 +51,13 @@ class ReinforceOptions(Options):
         return self.samples + (self.baseline == "self-critical")
 
 
+class Likelihoods(NamedTuple):
+    """The log-probability of each target token, and what is learnt of it, some of it smoothed; zero at padding."""
+
+    own: Float[Tensor, "row path time"]
+    smoothed: Float[Tensor, "row path time"]
+
+
 class Surplus(NamedTuple):
     """By how much each drawn path did better than expected from each step on; the moving average with this batch."""
 
@@ -71,6 +78,20 @@ def manners_of_paths(options: ReinforceOptions, rows: int, device: torch.device)
     manners = torch.full((rows, options.paths), Manner.DRAWN, device=device)
     manners[:, options.samples :] = Manner.BEST
     return manners
+
+
+def likelihoods(
+    logits: Float[Tensor, "row path time token"],
+    target: Int[Tensor, "row time"],
+    real: Bool[Tensor, "row 1 time"],
+    label_smoothing: float,
+) -> Likelihoods:
+    """What several paths say of the one target that they write."""
+    logs = logits.log_softmax(dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+    wanted = target[:, None, :, None].expand(*logits.shape[:-1], 1)
+    own = logs.gather(-1, wanted).squeeze(-1)
+    smoothed = own if not label_smoothing else (1 - label_smoothing) * own + label_smoothing * logs.mean(dim=-1)
+    return Likelihoods(own * real, smoothed * real)
 
 
 def compare_paths(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault, TextFault
-from regard.protocols import AskedInText, Emits, Speaks, Unfolds
+from regard.protocols import AskedInText, Speaks, Transcribes, Unfolds
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side
@@ -122,7 +122,7 @@ def see_input(task: Any, given: Any) -> Sight:
     """Let a task read one input as people have it, and watch it: a text to speak, a sound to write down, any other."""
     if isinstance(task, Speaks):
         return see_speech(task, given)
-    return see_sound(task, given) if isinstance(task, Emits) else see_answer(task, given)
+    return see_sound(task, given) if isinstance(task, Transcribes) else see_answer(task, given)
 
 
 def _of_one_input(gaze: Gaze) -> Tensor:

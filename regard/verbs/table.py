@@ -11,7 +11,6 @@ from regard.protocols import (
     Describes,
     Draws,
     Embeds,
-    Emits,
     Labelled,
     Learns,
     Lexical,
@@ -20,6 +19,7 @@ from regard.protocols import (
     Reported,
     Speaks,
     Stepwise,
+    Transcribes,
     Updates,
     Writes,
 )
@@ -29,10 +29,10 @@ from regard.tasks import TASKS, find_place
 VERBS: dict[str, tuple[tuple[type, ...], ...]] = {
     "train": ((Learns,), (Counts,), (Updates,)),
     "evaluate": ((Measures,),),
-    "translate": ((Reads, Stepwise, Writes), (Reads, Emits)),
+    "translate": ((Reads, Stepwise, Writes),),
     "generate": ((Reads, Stepwise, Writes),),
     "caption": ((Reads, Stepwise, Writes),),
-    "transcribe": ((Reads, Stepwise, Writes), (Reads, Emits)),
+    "transcribe": ((Reads, Transcribes),),
     "answer": ((Reads, Answers),),
     "speak": ((Reads, Speaks),),
     "draw": ((Draws,),),

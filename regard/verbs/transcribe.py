@@ -11,9 +11,12 @@ import torch
 
 from regard.attention.watch import count_gazes, is_watched
 from regard.base.faults import Fault
+from regard.decoding.beam import beam_search
+from regard.decoding.options import DecodingOptions
 from regard.decoding.prefix_beam import NextLabels, Prefix, prefix_beam
 from regard.protocols import State, Stepwise, Transcript
 from regard.tasks.language.batches import Prompts
+from regard.tasks.transcription.label_steps import LabelSteps
 from regard.verbs.place_names import name_rows
 from regard.verbs.requests.transcribe import FUSE_WEIGHT, FUSED_BEAM
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from regard.model import Model
 
 AT_ONCE = 16  # sounds in one batch
+WIDEST_BEAM = 64  # of a search that goes label by label
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,29 @@ def _search(task: Any, batch: Any, search: LabelSearch) -> list[Prefix] | None:
     """The best labelling of each sound that the search finds; none where the best path is enough."""
     if search.prefixes is None:
         return None
-    frames, counts = task.emissions(batch)
+    return _SEARCHES[task.model.SEARCHED_BY](task, task.hear(batch), search.prefixes, search)
+
+
+def _search_frames(task: Any, heard: Any, beam: int, search: LabelSearch) -> list[Prefix]:
+    """By prefixes, of which each holds all its alignments, frame by frame."""
     return [
-        prefix_beam(row[:count].tolist(), search.prefixes, search.language_model, search.weight)[0].labels
-        for row, count in zip(frames.double().cpu(), counts.tolist(), strict=True)
+        prefix_beam(row[:count].tolist(), beam, search.language_model, search.weight)[0].labels
+        for row, count in zip(heard.frames.double().cpu(), heard.counts.tolist(), strict=True)
     ]
+
+
+def _search_labels(task: Any, heard: Any, beam: int, search: LabelSearch) -> list[Prefix]:
+    """Label by label, each where the network decides to write it."""
+    if search.language_model is not None:
+        raise Fault("A language model has its say in networks that label every frame; this one writes label by label.")
+    if beam > WIDEST_BEAM:
+        raise Fault(f"The beam is {beam}, and a network that writes label by label keeps {WIDEST_BEAM} at most.")
+    steps = LabelSteps(task.model)
+    found = beam_search(steps, heard, steps.limits(heard), DecodingOptions(beam=beam, length_penalty=0.0))
+    return [tuple(hypotheses[0].tokens) for hypotheses in found]
+
+
+_SEARCHES = {"frames": _search_frames, "labels": _search_labels}
 
 
 class SymbolLanguage:

@@ -11,7 +11,8 @@ from regard.attention import watching
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.tokenisers.bytewise import ByteTokeniser
-from regard.models.online import Course, Online, OnlineOptions
+from regard.models.online.steps import Course
+from regard.models.online.text import Online, OnlineOptions
 from regard.tasks.translation.batches import PairBatch
 from regard.tasks.translation.objectives import objective_for
 

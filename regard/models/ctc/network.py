@@ -3,11 +3,10 @@
 Both read frames of features, whatever those are of: bands of a sound, columns of a picture, points of a stroke.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import torch
-import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
@@ -16,8 +15,10 @@ from regard.attention.heads import MultiHead
 from regard.attention.watch import afford, is_watched, note
 from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
-from regard.models.ctc.paths import Counts, Labels, occupancy
+from regard.models.ctc.head import ctc_loss
+from regard.models.ctc.paths import best_alignment, best_path, log_likelihood, occupancy
 from regard.models.recurrent.layers import Stack
+from regard.models.transcriber import Counts, Labels, LearntLabels, Span, count_stacked, stack_frames
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
 
 OF_TRANSFORMERS = ("heads", "feed_forward", "positions")
@@ -91,8 +92,18 @@ class Occupancy(nn.Module):
         return weights
 
 
+class Emissions(NamedTuple):
+    """Log-probabilities of each frame that is left after stacking, and how many of them each row has."""
+
+    frames: Float[Tensor, "batch frame symbol"]
+    counts: Counts
+
+
 class Recogniser(nn.Module):
     """Frames of `features` numbers in, log-probabilities of `symbols` labels and, behind them, of the blank out."""
+
+    NEEDS_FRAMES: ClassVar[bool] = True
+    SEARCHED_BY: ClassVar[Literal["frames", "labels"]] = "frames"
 
     def __init__(self, options: RecogniserOptions, features: int, symbols: int) -> None:
         super().__init__()
@@ -118,27 +129,40 @@ class Recogniser(nn.Module):
         return self.out.weight.dtype
 
     def forward(
-        self, frames: Float[Tensor, "batch time feature"], lengths: Int[Tensor, " batch"]
-    ) -> tuple[Float[Tensor, "batch frame symbol"], Int[Tensor, " batch"]]:
+        self, frames: Float[Tensor, "batch time feature"], lengths: Counts
+    ) -> tuple[Float[Tensor, "batch frame symbol"], Counts]:
         """Log-probabilities of each frame that is left after stacking, and how many of them each row has."""
-        stacked, counts = self.stack(frames, lengths)
+        stacked, counts = stack_frames(frames, lengths, self.options.stack)
         reader = self.reader
         states = reader.read(stacked, counts)[0] if isinstance(reader, Stack) else reader(stacked, counts)
         logits = self.out(self.dropout(states))
         return logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)), counts
 
-    def stack(
-        self, frames: Float[Tensor, "batch time feature"], lengths: Int[Tensor, " batch"]
-    ) -> tuple[Float[Tensor, "batch frame depth"], Int[Tensor, " batch"]]:
-        """Every few frames side by side; where a row ends within some, the others are zero."""
-        per = self.options.stack
-        real = torch.arange(frames.shape[1], device=frames.device) < lengths[:, None]
-        padded = F.pad(frames * real[..., None], (0, 0, 0, -frames.shape[1] % per))
-        return padded.unflatten(1, (-1, per)).flatten(2), self.counts(lengths)
-
-    def counts(self, lengths: Int[Tensor, " batch"]) -> Int[Tensor, " batch"]:
+    def counts(self, lengths: Counts) -> Counts:
         """How many frames are left of so many."""
-        return -(-lengths // self.options.stack)
+        return count_stacked(lengths, self.options.stack)
+
+    # What a transcriber is asked for
+
+    def hear(self, frames: Float[Tensor, "batch time feature"], lengths: Counts) -> Emissions:
+        return Emissions(*self(frames, lengths))
+
+    def learn(self, heard: Emissions, labels: Labels, counts: Counts, carry: dict[str, Tensor] | None) -> LearntLabels:
+        """−Σ log p(l | x) over the rows, by torch's sum over paths."""
+        return LearntLabels(ctc_loss(*heard, labels, counts), {}, None)
+
+    def best(self, heard: Emissions) -> list[list[int]]:
+        return best_path(*heard)
+
+    def score(self, heard: Emissions, labels: Labels, counts: Counts) -> Float[Tensor, " batch"]:
+        """log p(l | x), over all alignments."""
+        return log_likelihood(*heard, labels, counts)
+
+    def align(self, heard: Emissions, labels: Labels, counts: Counts) -> list[list[Span]]:
+        """Where labels lie along the most probable path; who watches sees γ, how probable each is at each frame."""
+        self.occupancy(*heard, labels, counts)
+        states, _ = best_alignment(*heard, labels, counts)
+        return [_spans(row, count) for row, count in zip(states.tolist(), counts.tolist(), strict=True)]
 
     def multiplications(self, length: int) -> int:
         """How many a row of so many frames takes."""
@@ -160,9 +184,14 @@ class _Blocks(nn.Module):
         self.norm = nn.LayerNorm(options.width)
 
     def forward(
-        self, frames: Float[Tensor, "batch frame depth"], lengths: Int[Tensor, " batch"]
+        self, frames: Float[Tensor, "batch frame depth"], lengths: Counts
     ) -> Float[Tensor, "batch frame width"]:
         states = self.dropout(self.places(self.enter(frames)))
         for block in self.blocks:
             states = block(states, Lengths(lengths))
         return self.norm(states)
+
+
+def _spans(states: list[int], labels: int) -> list[Span]:
+    """From which frame to which each label lies, where each frame is in a state and label n is state 2n + 1."""
+    return [(states.index(state), len(states) - states[::-1].index(state)) for state in range(1, 2 * labels, 2)]

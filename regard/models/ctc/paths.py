@@ -16,16 +16,15 @@ Departure: here β_t does not hold y^t, which is then in every product once, so 
 Rows with fewer frames or labels than others are padded; a row whose labels do not fit its frames has log p = −∞.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from regard.models.transcriber import Counts, Labels
+
 Frames = Float[Tensor, "batch frame symbol"]  # log y, the blank last
-Counts = Int[Tensor, " batch"]
-Labels = Int[Tensor, "batch label"]
 Lattice = Float[Tensor, "batch frame state"]
 
 NEVER = float("-inf")
@@ -38,14 +37,6 @@ class _States(NamedTuple):
     real: Bool[Tensor, "batch state"]
     from_two_before: Bool[Tensor, "batch state"]
     last: Int[Tensor, "batch 2"]  # the blank behind the last label, and the last label, or that blank twice
-
-
-def as_labels(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Labels, Counts]:
-    """Labellings of different lengths as one table, and how many labels each row has."""
-    counts = [len(row) for row in rows]
-    table = [[*row, *[0] * (max(counts) - len(row))] for row in rows]
-    labels = torch.tensor(table, dtype=torch.long, device=device).view(len(rows), max(counts))
-    return labels, torch.tensor(counts, device=device)
 
 
 def frames_needed(labels: Labels, label_counts: Counts) -> Counts:

@@ -22,8 +22,9 @@ from regard.data.pictures.prepare import (
 from regard.families import network_class
 from regard.models.ctc.head import ctc_loss
 from regard.models.ctc.network import Recogniser
-from regard.models.ctc.paths import as_labels, best_path, log_likelihood
+from regard.models.ctc.paths import best_path, log_likelihood
 from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.models.transcriber import as_labels
 from regard.protocols import Answer, Loss, Measure
 from regard.tasks.handwriting.batches import MEASURED_ROWS, LineBatch, batch_of, line_batches
 from regard.tasks.handwriting.options import HandwritingRecipe

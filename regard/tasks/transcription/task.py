@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.base.progress import Progress, Remark
@@ -19,12 +18,10 @@ from regard.data.sounds.prepare import (
     prepare_sounds,
 )
 from regard.families import network_class
-from regard.models.ctc.head import ctc_loss
-from regard.models.ctc.network import Recogniser
-from regard.models.ctc.paths import as_labels, best_alignment, best_path, log_likelihood
 from regard.models.log_mel import LogMel, standardise
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.protocols import Loss, Measure, SaidSymbol, Transcript
+from regard.models.transcriber import Labelling, Span, Transcriber, as_labels, count_stacked
+from regard.protocols import Loss, Measure, SaidSymbol, Tally, Transcript, mean
 from regard.tasks.transcription.batches import MEASURED_ROWS, LabelledSound, SoundBatch, SoundSource, batch_of
 from regard.tasks.transcription.fitting import drop_misfits
 from regard.tasks.transcription.masking import hide
@@ -32,7 +29,7 @@ from regard.tasks.transcription.measures import MEASURES, measures_of, sums_of_l
 from regard.tasks.transcription.options import TranscriptionRecipe, TranscriptionTraining
 from regard.viewing.sides import Frames, Side, Steps
 
-BLANK = "–"  # what people see in its place
+SILENT = "–"  # what people see where a frame says no symbol
 
 
 class Transcription(nn.Module):
@@ -41,7 +38,9 @@ class Transcription(nn.Module):
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit = "sounds"
 
-    def __init__(self, model: Recogniser, alphabet: Alphabet, data: SoundData, training: TranscriptionTraining) -> None:
+    def __init__(
+        self, model: Transcriber, alphabet: Alphabet, data: SoundData, training: TranscriptionTraining
+    ) -> None:
         super().__init__()
         self.model, self.alphabet, self.data, self.training_options = model, alphabet, data, training
         self.features = LogMel(alphabet.rate, *data.features.samples(alphabet.rate), data.features.bands)
@@ -71,6 +70,8 @@ class Transcription(nn.Module):
         prepared = prepare_sounds(recipe.data, folder, progress)
         if start is not None:
             open_alphabet(start).refuse_others(prepared.alphabet)
+        if not network_class(recipe).NEEDS_FRAMES:
+            return prepared
         return drop_misfits(prepared, recipe.model.stack, remark)
 
     @classmethod
@@ -93,26 +94,27 @@ class Transcription(nn.Module):
             yield batch.to(self.device)
 
     def loss(self, batch: SoundBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """−Σ log p(l | x) over the sounds, by torch's sum over paths."""
-        frames, counts = self.emissions(batch)
-        return Loss(ctc_loss(frames, counts, batch.labels, batch.label_counts), batch.rows)
+        found = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)
+        shown = {name: Tally(sums, mean) for name, sums in found.shown.items()}
+        return Loss(found.loss, batch.rows, shown, found.carry)
 
-    def emissions(self, batch: SoundBatch) -> tuple[Float[Tensor, "batch frame symbol"], Int[Tensor, " batch"]]:
+    def hear(self, batch: SoundBatch) -> Any:
+        """What the network knows of the sounds; it says itself what that is."""
         counts = self.features.frame_counts(batch.lengths)
         frames = standardise(self.features(batch.samples), counts)
         if batch.masks.shape[1]:
             frames = hide(frames, counts, batch.masks, self.training_options.masks)
-        return self.model(frames.to(self.model.dtype), counts)
+        return self.model.hear(frames.to(self.model.dtype), counts)
 
     def measure(self, batch: SoundBatch) -> dict[str, Measure]:
         return measures_of(self.sums_of_rows(batch))
 
     @torch.no_grad()
     def sums_of_rows(self, batch: SoundBatch) -> dict[str, Tensor]:
-        frames, counts = self.emissions(batch)
-        nats = -log_likelihood(frames, counts, batch.labels, batch.label_counts)
+        heard = self.hear(batch)
+        nats = -self.model.score(heard, batch.labels, batch.label_counts)
         said = [row[:count].tolist() for row, count in zip(batch.labels, batch.label_counts.tolist(), strict=True)]
-        return sums_of_labels(best_path(frames, counts), said, nats)
+        return sums_of_labels(self.model.best(heard), said, nats)
 
     def measure_parts(self, batch: SoundBatch) -> dict[str, dict[str, Measure]]:
         """The measures of each part that the recipe names, such as a speaker who was never heard."""
@@ -134,40 +136,38 @@ class Transcription(nn.Module):
         return batch_of([LabelledSound(sound, []) for sound in sounds]).to(self.device)
 
     @torch.no_grad()
-    def transcripts(self, batch: SoundBatch, written: Sequence[Sequence[int]] | None = None) -> list[Transcript]:
+    def transcripts(self, batch: SoundBatch, written: Sequence[Labelling] | None = None) -> list[Transcript]:
         """What each sound says, which is what is `written` or its best path, how probable it is, and where it is said.
 
-        Whoever watches the network sees γ, how probable each frame is to belong to each symbol of it.
+        Whoever watches the network sees where the symbols of it lie.
         """
-        frames, counts = self.emissions(batch)
-        symbols = best_path(frames, counts) if written is None else written
-        labels, label_counts = as_labels(symbols, counts.device)
-        self.model.occupancy(frames, counts, labels, label_counts)
-        states, _ = best_alignment(frames, counts, labels, label_counts)
-        scores = log_likelihood(frames, counts, labels, label_counts)
-        found = zip(symbols, states.tolist(), scores.tolist(), strict=True)
-        return [self._transcript(*each) for each in found]
+        heard = self.hear(batch)
+        symbols = self.model.best(heard) if written is None else written
+        labels, counts = as_labels(symbols, self.device)
+        spans, scores = self.model.align(heard, labels, counts), self.model.score(heard, labels, counts)
+        return [self._transcript(*each) for each in zip(symbols, spans, scores.tolist(), strict=True)]
 
-    def _transcript(self, labels: Sequence[int], states: list[int], score: float) -> Transcript:
+    def _transcript(self, labels: Labelling, spans: Sequence[Span], score: float) -> Transcript:
         names = [self.alphabet.symbols[label] for label in labels]
-        said = []
-        for place, name in enumerate(names):
-            own = [frame for frame, state in enumerate(states) if state == 2 * place + 1]
-            said.append(SaidSymbol(name, own[0] * self.frame_seconds, (own[-1] + 1) * self.frame_seconds))
+        seconds = self.frame_seconds
+        said = [
+            SaidSymbol(name, first * seconds, behind * seconds)
+            for name, (first, behind) in zip(names, spans, strict=True)
+        ]
         return Transcript(self.alphabet.join(names), score, said)
 
     @property
     def frame_seconds(self) -> float:
-        """From one frame that is labelled to the next."""
+        """From one frame that the network reads to the next."""
         return self.features.hop * self.model.options.stack / self.alphabet.rate
 
     def sides(self, batch: SoundBatch, outputs: Sequence[Transcript]) -> dict[str, Side]:
-        counts = self.model.counts(self.features.frame_counts(batch.lengths))
+        counts = count_stacked(self.features.frame_counts(batch.lengths), self.model.options.stack)
         sound = batch.samples[0, : int(batch.lengths[0])].cpu().numpy()
         written = [each.symbol for each in outputs[0].alignment] if outputs else []
         return {
             "source": Frames(sound, self.alphabet.rate, int(counts[0]), self.frame_seconds),
-            "labels": Steps([*written, BLANK]),
+            "labels": Steps([*written, SILENT]),
         }
 
     def quote(self, batch: SoundBatch) -> str:

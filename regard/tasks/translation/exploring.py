@@ -2,25 +2,17 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from regard.attention.hard import Manner
 from regard.models.recurrent.decoders import Writing
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
-from regard.models.reinforcement import Learnt, learn_choices, manners_of_paths
+from regard.models.reinforcement import Learnt, Likelihoods, learn_choices, likelihoods, manners_of_paths
 from regard.protocols import Loss, Tally, map_tree, mean
-from regard.tasks.translation.batches import PairBatch, TranslationNetwork
-
-
-class Likelihoods(NamedTuple):
-    """The log-probability of each target token, and what is learnt of it, some of it smoothed; zero at padding."""
-
-    own: Float[Tensor, "row path time"]
-    smoothed: Float[Tensor, "row path time"]
+from regard.tasks.translation.batches import PairBatch
 
 
 @dataclass(frozen=True)
@@ -44,7 +36,7 @@ class Exploring:
         inputs = batch.inputs.repeat_interleave(paths, dim=0)
         states, past = network.write(inputs, memory, past._replace(manner=manners), self._share(int(batches)))
         real = real_places(batch)
-        found = likelihoods(network, states.unflatten(0, (-1, paths)), batch.target, real, self.label_smoothing)
+        found = likelihoods(network.logits(states.unflatten(0, (-1, paths))), batch.target, real, self.label_smoothing)
         drawn = self.options.samples if network.chooses else 1
         total, onward = -found.smoothed[:, :drawn].sum() / drawn, {"batches": batches + 1}
         if not network.chooses:
@@ -89,19 +81,3 @@ def real_places(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:
     real = torch.zeros(batch.target.numel(), dtype=torch.bool, device=batch.target.device)
     real[batch.places] = True
     return real.view(batch.rows, 1, -1)
-
-
-def likelihoods(
-    network: TranslationNetwork,
-    states: Float[Tensor, "row path time width"],
-    target: Int[Tensor, "row time"],
-    real: Bool[Tensor, "row 1 time"],
-    label_smoothing: float,
-) -> Likelihoods:
-    """What the states of several paths say of the one target that they write."""
-    logits = network.logits(states)
-    logs = logits.log_softmax(dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
-    wanted = target[:, None, :, None].expand(*states.shape[:-1], 1)
-    own = logs.gather(-1, wanted).squeeze(-1)
-    smoothed = own if not label_smoothing else (1 - label_smoothing) * own + label_smoothing * logs.mean(dim=-1)
-    return Likelihoods(own * real, smoothed * real)

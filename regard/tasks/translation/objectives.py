@@ -11,7 +11,7 @@ from regard.base.recipe import Options
 from regard.models.copying import can_copy
 from regard.models.cross_entropy import consistent_cross_entropy, projected_cross_entropy
 from regard.models.ctc.head import CTCOptions, ctc_loss
-from regard.models.online import OnlineOptions
+from regard.models.online.text import OnlineOptions
 from regard.models.recurrent.seq2seq import Seq2SeqOptions
 from regard.protocols import Loss, Tally, mean
 from regard.tasks.translation.batches import PairBatch, TranslationNetwork
@@ -126,7 +126,7 @@ def objective_for(options: Options, label_smoothing: float, consistency: float =
                 "training.consistency compares two passes over the true tokens, and an online model draws where it "
                 "writes each of them; leave it out."
             )
-        return WritingOnline(options, label_smoothing)
+        return WritingOnline(label_smoothing)
     plain = CrossEntropy(label_smoothing)
     if isinstance(options, Seq2SeqOptions) and explores:
         if consistency:

@@ -1,4 +1,4 @@
-"""Online hard alignment (Luo et al. 2016): read one input step after another, and at each decide to write or to wait.
+"""Writing online (Luo et al. 2016): read one input step after another, and at each decide to write or to wait.
 
 At step i a recurrent net reads what a causal encoder knows there, the token it wrote last and whether it wrote just
 before. Its state h_i decides, b_i ~ Bernoulli(σ(v · h_i + c)), and if b_i = 1 it also writes the next token from
@@ -6,13 +6,14 @@ softmax(W h_i). Either way it goes on to the next step, so the alignment is mono
 costs does not depend on the length of the input. Decisions are drawn in training, and learn by REINFORCE; in use it
 writes where b_i is more probable than not.
 
-Departures from the paper ("Learning Online Alignments with Continuous Rewards Policy Gradient"): an input token lasts
-for `repeats` steps, for a letter may stand for two sounds; at the last step it writes whatever is left, so that every
+Departures from the paper ("Learning Online Alignments with Continuous Rewards Policy Gradient"): an input lasts for
+`repeats` steps, for a letter may stand for two sounds; at the last step it writes whatever is left, so that every
 output has a probability; a token can be made to cost more the later it is written, or waiting for that step would be
 best; and rewards are compared with those of other drawn paths, not with a learnt baseline.
 """
 
-from typing import ClassVar, Literal, NamedTuple
+import math
+from typing import Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -22,14 +23,14 @@ from torch import Tensor, nn
 
 from regard.attention import is_watched, note
 from regard.attention.hard import Manner
-from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST
+from regard.models.bounds import MOST_LAYERS, WIDEST
 from regard.models.parts import Embedding
 from regard.models.recurrent.layers import Hidden, Stack
 from regard.models.reinforcement import ReinforceOptions
 
 
-class OnlineOptions(ReinforceOptions):
-    """What a translator is built like that writes while it reads."""
+class WritingOptions(ReinforceOptions):
+    """What networks share that write while they read."""
 
     cell: Literal["vanilla", "lstm", "gru"] = Field(default="lstm", description="The recurrent cell of all layers.")
     encoder_layers: int = Field(
@@ -49,23 +50,22 @@ class OnlineOptions(ReinforceOptions):
         description="What a token costs for each input token that is read before it is written, in nats; without it a "
         "model may as well wait for the end.",
     )
+    first_chance: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="How probable it is to write at a step before anything is learnt: near 1 where outputs are as many "
+        "as steps, low where they are few; by default about one half.",
+    )
+    entropy_falls: int = Field(
+        default=0, ge=0, description="Batches over which the weight of the entropy falls evenly to zero; 0: it stays."
+    )
     dropout: float = Field(default=0.2, ge=0, lt=1, description="Dropout on embeddings, in the encoder, on outputs.")
-    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
 
     @model_validator(mode="after")
-    def _check(self) -> "OnlineOptions":
+    def _check(self) -> "WritingOptions":
         self.check_baseline()
         return self
-
-    @property
-    def ample_tokens(self) -> int:
-        """Larger batches than this fit a large GPU and teach the model no faster."""
-        return 8192
-
-    @property
-    def adjustable(self) -> frozenset[str]:
-        """What may be another for the same weights."""
-        return frozenset({"dropout", "delay", "longest", *ReinforceOptions.model_fields})
 
 
 class OnlineMemory(NamedTuple):
@@ -133,9 +133,11 @@ class Decision(nn.Module):
 
     looks_from, looks_at = "target", "source"
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, first_chance: float | None = None) -> None:
         super().__init__()
         self.gate = nn.Linear(width, 1)
+        if first_chance is not None:
+            nn.init.constant_(self.gate.bias, math.log(first_chance / (1 - first_chance)))
 
     def forward(self, state: Float[Tensor, "*place width"]) -> Float[Tensor, "*place"]:
         return self.gate(state).squeeze(-1)
@@ -153,43 +155,30 @@ class Decision(nn.Module):
         note(self, self.looks_from, self.looks_at, F.one_hot(places, source)[:, None].to(self.gate.weight.dtype))
 
 
-class Online(nn.Module):
-    """Tokens in, states and logits out, read and written from left to right alone."""
+class OnlineWriter(nn.Module):
+    """Writes tokens from left to right while it walks along what an encoder knows, whatever that has read."""
 
-    PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "embeddings": ("source_embedding", "target_embedding"),
-        "encoder": ("encoder",),
-        "decoder": ("decoder", "decision", "out"),
-    }
+    target_embedding: Embedding
+    encoder: Stack
 
-    def __init__(self, options: OnlineOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
+    def __init__(self, options: WritingOptions) -> None:
         super().__init__()
         self.options = options
-        width, depth = options.width, options.embedding
-        self.source_embedding = Embedding(source_tokens, depth, pad)
-        self.target_embedding = self.source_embedding if shared else Embedding(target_tokens, depth, pad)
-        self.encoder = Stack(options.cell, depth, width, options.encoder_layers, dropout=options.dropout)
+
+    def add_decoder(self, tokens: int) -> None:
+        """What decides and writes, behind the embedding of what was written and the encoder, which come first."""
+        options, width = self.options, self.options.width
         # No dropout between these layers: decisions and what is learnt from them must come from the same states.
-        self.decoder = Stack(options.cell, width + depth + 1, width, options.decoder_layers)
-        self.decision = Decision(width)
+        self.decoder = Stack(options.cell, width + options.embedding + 1, width, options.decoder_layers)
+        self.decision = Decision(width, options.first_chance)
         self.dropout = nn.Dropout(options.dropout)
-        self.out = nn.Linear(width, target_tokens, bias=False)
+        self.out = nn.Linear(width, tokens, bias=False)
         nn.init.normal_(self.out.weight, std=width**-0.5)
 
-    def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> OnlineMemory:
-        """What can be known at each token of the input; behind a prefix of it, nothing depends on what follows."""
-        states, _ = self.encoder.read(self.dropout(self.source_embedding(source)), lengths)
-        last = self.options.repeats * lengths.to(source.device) - 1
-        return OnlineMemory(self.dropout(states), last)
-
-    def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
-        """What is known of each source token: its embedding, then the states of every layer of the encoder."""
-        embedded = self.source_embedding(source)
-        return [embedded, *self.encoder.read_layers(self.dropout(embedded), lengths)]
-
-    def begin(self, memory: OnlineMemory) -> Standing:
-        """Before the first step, with states of zero."""
-        rows, nothing = len(memory.last), memory.states.new_zeros(len(memory.last), self.options.width)
+    def begin(self, memory: OnlineMemory, paths: int = 1) -> Standing:
+        """Before the first step, with states of zero; each input may have several rows."""
+        rows = len(memory.last) * paths
+        nothing = memory.states.new_zeros(rows, self.options.width)
         parts = 2 if self.options.cell == "lstm" else 1
         hidden: list[Hidden] = [(nothing,) * parts for _ in range(self.options.decoder_layers)]
         start = torch.zeros(rows, dtype=torch.long, device=nothing.device)
@@ -227,7 +216,7 @@ class Online(nn.Module):
 
     def _decide(
         self, embedded: Float[Tensor, "row target depth"], memory: OnlineMemory, past: Standing
-    ) -> tuple["Route", Float[Tensor, "row step width"], Standing]:
+    ) -> tuple[Route, Float[Tensor, "row step width"], Standing]:
         """Which way each row takes, the states on it, and where it then stands."""
         rows, tokens, _ = embedded.shape
         last = memory.last.repeat_interleave(rows // len(memory.last))
@@ -248,25 +237,17 @@ class Online(nn.Module):
         states, *others = (torch.stack(each, dim=1) for each in zip(*taken, strict=True))
         return Route(*others), states, past
 
-    def token_weights(self) -> Float[Tensor, "token width"]:
-        """What a state is multiplied with to score every token."""
-        return self.out.weight
-
-    def token_biases(self) -> None:
-        """What is then added to the scores: nothing here."""
-
     def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
         """The score of every token at every place."""
         return self.out(states)
 
-    def cost(self, length: int) -> dict[str, int | float]:
-        """What reading and writing `length` tokens takes: nothing in it grows faster than they do."""
+    def multiplications(self, length: int) -> int:
+        """How many reading `length` inputs takes, and deciding at each of their steps; and an output from each."""
         reading, deciding = (
             sum(weight.numel() for weight in part.parameters() if weight.dim() == 2)
             for part in (self.encoder, nn.ModuleList([self.decoder, self.decision]))
         )
-        total = length * (reading + self.options.repeats * deciding + self.out.weight.numel())
-        return {"multiplications": total, "attention_share": 0.0, "weights": length}
+        return length * (reading + self.options.repeats * deciding + self.out.weight.numel())
 
 
 def _inputs(

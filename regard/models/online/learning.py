@@ -1,0 +1,95 @@
+"""What a network minimises that decides at each input step whether to write: its tokens, and its decisions."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.attention.reinforce import Samples, from_here_on, leave_one_out, reinforce_loss
+from regard.models.online.steps import Course, OnlineMemory, OnlineWriter, WritingOptions
+from regard.models.reinforcement import compare_paths, likelihoods, manners_of_paths
+
+Carry = dict[str, Tensor]  # from batch to batch: how many there were, and the moving average of the rewards
+Ratio = tuple[Tensor, Tensor]  # a sum, and of how many
+
+
+class LearntWriting(NamedTuple):
+    """What is minimised, the mean entropy of a decision, where tokens are written, and what the next batch is told."""
+
+    loss: Float[Tensor, ""]
+    entropy: Ratio
+    place: Ratio
+    carry: Carry
+
+
+def learn_to_write(
+    network: OnlineWriter,
+    memory: OnlineMemory,
+    inputs: Int[Tensor, "row token"],
+    target: Int[Tensor, "row token"],
+    real: Bool[Tensor, "row 1 token"],
+    carry: Carry | None,
+    label_smoothing: float = 0.0,
+) -> LearntWriting:
+    """Cross-entropy over drawn paths of each row, and REINFORCE for their decisions to write or to wait.
+
+    Paths write the same tokens at other steps, so what follows a decision is compared by tokens: one that is made when
+    k tokens have been written answers for those from k on, and its baseline is what other paths got for the very same.
+    The reward of a token is its log-probability, less `delay` for each input token that was read before it.
+    The baseline knows how many tokens its own path has written, but nothing of what it decides from here on.
+    """
+    options, tokens = network.options, target.shape[1]
+    paths, drawn = options.paths, slice(0, options.samples)
+    manners = manners_of_paths(options, len(target), target.device).view(-1, 1)
+    past = network.begin(memory, paths)._replace(manner=manners)
+    course, _ = network.follow(inputs.repeat_interleave(paths, dim=0), memory, past)
+    states = course.states_of(tokens).unflatten(0, (-1, paths))
+    found = likelihoods(network.logits(states), target, real, label_smoothing)
+    nothing = torch.zeros_like(found.own)  # the entropy of decisions has steps of its own, and comes in below
+    late = course.places_of(tokens).unflatten(0, (-1, paths)).to(found.own)
+    rewards = found.own - options.delay * late
+    told = carry or {}
+    surplus, average = compare_paths(options, rewards, nothing, real, told.get("baseline"))
+    batches = told.get("batches", torch.zeros((), dtype=torch.long))
+    weight = _entropy_weight(options, int(batches))
+    decisions, entropy = _learn_decisions(options, weight, course, surplus, real.sum(dim=-1, keepdim=True))
+    # The gradient of what the decisions add counts; its value would say nothing.
+    loss = -found.smoothed[:, drawn].sum() / options.samples + decisions - decisions.detach()
+    place = (late * real)[:, drawn].sum(), real.sum() * options.samples
+    return LearntWriting(loss, entropy, place, {"baseline": average, "batches": batches + 1})
+
+
+def _entropy_weight(options: WritingOptions, batches: int) -> float:
+    """λ_e after so many batches: it keeps decisions open at first, and may fall so that they settle."""
+    falls = options.entropy_falls
+    return options.entropy * (max(0.0, 1 - batches / falls) if falls else 1.0)
+
+
+def _learn_decisions(
+    options: WritingOptions, entropy_weight: float, course: Course, surplus: Samples, lengths: Int[Tensor, "row 1 1"]
+) -> tuple[Float[Tensor, ""], Ratio]:
+    """REINFORCE by steps, of a surplus by tokens; and the entropy of the decisions."""
+    before, log_probability, entropy = (
+        each.unflatten(0, (-1, options.paths))[:, : options.samples]
+        for each in (course.before, course.log_probability, course.entropy)
+    )
+    decided: Bool[Tensor, "row sample step"] = before < lengths  # behind the last token nothing matters
+    by_step = surplus.gather(2, before.clamp(max=surplus.shape[-1] - 1))
+    if entropy_weight:
+        by_step = by_step + entropy_weight * _entropy_to_come((entropy * decided).detach())
+    loss = reinforce_loss(
+        by_step,
+        log_probability,
+        entropy,
+        decided,
+        reward_weight=options.reward,
+        entropy_weight=entropy_weight,
+    )
+    return loss, ((entropy.detach() * decided).sum(), decided.sum())
+
+
+def _entropy_to_come(entropy: Samples) -> Samples:
+    """The entropy of the decisions after each, which depends on it, compared with that of other paths."""
+    later = from_here_on(entropy) - entropy
+    return later - leave_one_out(later) if later.shape[1] > 1 else later

@@ -1,0 +1,137 @@
+"""Frames of sound to labels, online: at each frame the next label is written or waited for (Luo et al. 2016).
+
+Labels are written from left to right and closed by an end, which also stands before the first of them as what was
+written last. Departure from the paper: several frames are read side by side as one, so that there are few steps.
+"""
+
+from typing import ClassVar, Literal
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.attention.watch import afford, is_watched, note
+from regard.models.bounds import WIDEST
+from regard.models.online.learning import learn_to_write
+from regard.models.online.steps import Course, OnlineMemory, OnlineWriter, WritingOptions
+from regard.models.parts import Embedding
+from regard.models.recurrent.layers import Stack
+from regard.models.transcriber import Counts, Labels, LearntLabels, Span, stack_frames
+
+
+class ListenerOptions(WritingOptions):
+    """A network that hears frames and writes while it does: how many are read as one, and what reads them."""
+
+    stack: int = Field(8, ge=1, le=64, description="Frames that are read side by side as one, to have fewer steps.")
+    repeats: int = Field(1, ge=1, le=64, description="Steps that such a frame lasts; at each one label can be written.")
+    embedding: int = Field(64, ge=1, le=WIDEST, description="Width of the embeddings of what was written.")
+    width: int = Field(256, ge=1, le=WIDEST, description="Width of the states.")
+
+
+class Moments(nn.Module):
+    """Looks from the frames at the labels: how probable it was to write the next one there, and to wait."""
+
+    looks_from, looks_at = "source", "labels"
+
+    def forward(self, course: Course, counts: Counts, places: int) -> None:
+        """Note the weights (row, frame, label + 1), waiting last, which is also where the end belongs."""
+        if not is_watched(self):
+            return
+        most = int(counts.max())
+        afford(self, (len(counts), 1, places, most + 1), course.log_probability.element_size())
+        decided = course.log_probability.exp()
+        writing = torch.where(course.writes, decided, 1 - decided)
+        label = torch.where(course.before < counts[:, None], course.before, most)
+        shares = F.one_hot(label, most + 1) * writing[..., None]
+        shares[..., -1] += 1 - writing
+        shares *= _walked(course, counts)[..., None]
+        weights = shares.new_zeros(len(counts), places, most + 1)
+        weights = weights.scatter_add(1, course.places[..., None].expand_as(shares), shares)
+        weights[..., -1] += weights.sum(-1) == 0  # frames behind the end, which it never got to
+        note(self, self.looks_from, self.looks_at, (weights / weights.sum(-1, keepdim=True))[:, None])
+
+
+class Listener(OnlineWriter):
+    """Frames of `features` numbers in, `symbols` labels out, heard and written from left to right alone."""
+
+    NEEDS_FRAMES: ClassVar[bool] = False  # at the last frame it writes all that is left
+    SEARCHED_BY: ClassVar[Literal["frames", "labels"]] = "labels"
+    options: ListenerOptions
+
+    def __init__(self, options: ListenerOptions, features: int, symbols: int) -> None:
+        super().__init__(options)
+        self.end = symbols
+        self.target_embedding = Embedding(symbols + 1, options.embedding, pad=-1)
+        self.encoder = Stack(
+            options.cell, features * options.stack, options.width, options.encoder_layers, dropout=options.dropout
+        )
+        self.add_decoder(symbols + 1)
+        self.moments = Moments()
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.out.weight.dtype
+
+    def hear(self, frames: Float[Tensor, "batch time feature"], lengths: Counts) -> OnlineMemory:
+        """What can be known at each frame that is left after stacking, given those before it."""
+        stacked, counts = stack_frames(frames, lengths, self.options.stack)
+        states, _ = self.encoder.read(stacked, counts)
+        return OnlineMemory(self.dropout(states), self.options.repeats * counts - 1)
+
+    def learn(
+        self, heard: OnlineMemory, labels: Labels, counts: Counts, carry: dict[str, Tensor] | None
+    ) -> LearntLabels:
+        """Cross-entropy over drawn paths of each row, and REINFORCE for their decisions to write or to wait."""
+        inputs, target = self._tokens(labels, counts)
+        real = torch.arange(target.shape[1], device=target.device) <= counts[:, None]
+        found = learn_to_write(self, heard, inputs, target, real[:, None], carry)
+        return LearntLabels(found.loss, {"entropy": found.entropy, "place": found.place}, found.carry)
+
+    def best(self, heard: OnlineMemory) -> list[list[int]]:
+        """At each frame where it writes, the most probable label, until the end is; one a step at most."""
+        past = self.begin(heard)
+        token = torch.full_like(heard.last, self.end)
+        written, ended = list[Tensor](), torch.zeros_like(token, dtype=torch.bool)
+        while not bool(ended.all()) and len(written) <= int(heard.last.max()):
+            states, past = self.write(token[:, None], heard, past)
+            token = self.logits(states[:, 0]).argmax(-1)
+            ended = ended | (token == self.end) | (len(written) > heard.last)
+            written.append(torch.where(ended, self.end, token))
+        rows = torch.stack(written, dim=1).tolist()
+        return [[token for token in row if token != self.end] for row in rows]
+
+    def score(self, heard: OnlineMemory, labels: Labels, counts: Counts) -> Float[Tensor, " batch"]:
+        """log p(l, b | x) along the most probable decisions b, which is less than log p(l | x) over all of them."""
+        inputs, target = self._tokens(labels, counts)
+        course, _ = self.follow(inputs, heard, self.begin(heard))
+        logits = self.logits(course.states_of(target.shape[1]))
+        logs = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+        own = logs.gather(-1, target[..., None]).squeeze(-1)
+        real = torch.arange(target.shape[1], device=target.device) <= counts[:, None]
+        return (own * real).sum(-1) + (course.log_probability * _walked(course, counts)).sum(-1)
+
+    def align(self, heard: OnlineMemory, labels: Labels, counts: Counts) -> list[list[Span]]:
+        """The frame at which each label is written; who watches sees how probable that was, and waiting."""
+        inputs, _ = self._tokens(labels, counts)
+        course, _ = self.follow(inputs, heard, self.begin(heard))
+        self.moments(course, counts, heard.states.shape[1])
+        places = course.places_of(labels.shape[1]).tolist()
+        rows = zip(places, counts.tolist(), strict=True)
+        return [[(place, place + 1) for place in row[:count]] for row, count in rows]
+
+    def _tokens(self, labels: Labels, counts: Counts) -> tuple[Int[Tensor, "batch token"], Int[Tensor, "batch token"]]:
+        """What was written last before each token, and the tokens themselves: the labels and the end behind them."""
+        inputs = F.pad(labels, (1, 0), value=self.end)
+        behind = torch.arange(inputs.shape[1], device=labels.device) >= counts[:, None]
+        return inputs, F.pad(labels, (0, 1)).masked_fill(behind, self.end)
+
+    def multiplications(self, length: int) -> int:
+        """How many a row of so many frames takes."""
+        return super().multiplications(-(-length // self.options.stack))
+
+
+def _walked(course: Course, counts: Counts) -> Bool[Tensor, "row step"]:
+    """The steps until the end is written; behind them a row stands still, or writes padding."""
+    return course.before <= counts[:, None]

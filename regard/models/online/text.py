@@ -1,0 +1,71 @@
+"""Text to text, online: each letter or word is read once, and at each the next output is written or waited for."""
+
+from typing import ClassVar
+
+from jaxtyping import Float, Int
+from pydantic import Field
+from torch import Tensor
+
+from regard.models.bounds import LONGEST
+from regard.models.online.steps import OnlineMemory, OnlineWriter, WritingOptions
+from regard.models.parts import Embedding
+from regard.models.recurrent.layers import Stack
+from regard.models.reinforcement import ReinforceOptions
+
+
+class OnlineOptions(WritingOptions):
+    """What a translator is built like that writes while it reads."""
+
+    longest: int = Field(default=1024, ge=1, le=LONGEST, description="The longest input or output in tokens.")
+
+    @property
+    def ample_tokens(self) -> int:
+        """Larger batches than this fit a large GPU and teach the model no faster."""
+        return 8192
+
+    @property
+    def adjustable(self) -> frozenset[str]:
+        """What may be another for the same weights."""
+        return frozenset({"dropout", "delay", "entropy_falls", "longest", *ReinforceOptions.model_fields})
+
+
+class Online(OnlineWriter):
+    """Tokens in, states and logits out, read and written from left to right alone."""
+
+    PARTS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "embeddings": ("source_embedding", "target_embedding"),
+        "encoder": ("encoder",),
+        "decoder": ("decoder", "decision", "out"),
+    }
+
+    options: OnlineOptions
+
+    def __init__(self, options: OnlineOptions, source_tokens: int, target_tokens: int, shared: bool, pad: int) -> None:
+        super().__init__(options)
+        depth = options.embedding
+        self.source_embedding = Embedding(source_tokens, depth, pad)
+        self.target_embedding = self.source_embedding if shared else Embedding(target_tokens, depth, pad)
+        self.encoder = Stack(options.cell, depth, options.width, options.encoder_layers, dropout=options.dropout)
+        self.add_decoder(target_tokens)
+
+    def read(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> OnlineMemory:
+        """What can be known at each token of the input; behind a prefix of it, nothing depends on what follows."""
+        states, _ = self.encoder.read(self.dropout(self.source_embedding(source)), lengths)
+        last = self.options.repeats * lengths.to(source.device) - 1
+        return OnlineMemory(self.dropout(states), last)
+
+    def layers(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> list[Tensor]:
+        """What is known of each source token: its embedding, then the states of every layer of the encoder."""
+        embedded = self.source_embedding(source)
+        return [embedded, *self.encoder.read_layers(self.dropout(embedded), lengths)]
+
+    def token_weights(self) -> Float[Tensor, "token width"]:
+        """What a state is multiplied with to score every token."""
+        return self.out.weight
+
+    def token_biases(self) -> None:
+        """What is then added to the scores: nothing here."""
+
+    def cost(self, length: int) -> dict[str, int | float]:
+        """What reading and writing `length` tokens takes: nothing in it grows faster than they do."""
+        return {"multiplications": self.multiplications(length), "attention_share": 0.0, "weights": length}

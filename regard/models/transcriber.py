@@ -1,0 +1,67 @@
+"""What a network must know to write down what is said in frames, whichever way it aligns labels with them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+Counts = Int[Tensor, " batch"]
+Labels = Int[Tensor, "batch label"]
+Labelling = Sequence[int]
+Span = tuple[int, int]  # the first frame of a label, and the one behind its last
+
+
+class LearntLabels(NamedTuple):
+    """What is minimised, summed over the rows; sums and counts of what is shown beside it; what the next is told."""
+
+    loss: Float[Tensor, ""]
+    shown: dict[str, tuple[Tensor, Tensor]]
+    carry: dict[str, Tensor] | None
+
+
+@runtime_checkable
+class Transcriber(Protocol):
+    """A network over frames that says how it learns labels, how it writes them, and where each of them lies.
+
+    `hear` gives what it knows of some rows of frames, which only the network itself looks into, and all else is made
+    of that. Labels behind the end of a row are padding. Who watches sees where the labels lie when they are aligned.
+    """
+
+    NEEDS_FRAMES: ClassVar[bool]  # whether a row must have a frame at least for each of its labels
+    SEARCHED_BY: ClassVar[Literal["frames", "labels"]]  # what a search with a beam goes by
+    options: Any  # with `stack`, how many frames are read as one
+
+    @property
+    def dtype(self) -> torch.dtype: ...
+    def hear(self, frames: Float[Tensor, "batch time feature"], lengths: Counts) -> Any: ...
+    def learn(self, heard: Any, labels: Labels, counts: Counts, carry: dict[str, Tensor] | None) -> LearntLabels: ...
+    def best(self, heard: Any) -> list[list[int]]: ...
+    def score(self, heard: Any, labels: Labels, counts: Counts) -> Float[Tensor, " batch"]: ...
+    def align(self, heard: Any, labels: Labels, counts: Counts) -> list[list[Span]]: ...
+    def multiplications(self, length: int) -> int: ...
+    def parameters(self) -> Iterator[nn.Parameter]: ...
+
+
+def as_labels(rows: Sequence[Labelling], device: torch.device) -> tuple[Labels, Counts]:
+    """Labellings of different lengths as one table, and how many labels each row has."""
+    counts = [len(row) for row in rows]
+    table = [[*row, *[0] * (max(counts) - len(row))] for row in rows]
+    labels = torch.tensor(table, dtype=torch.long, device=device).view(len(rows), max(counts))
+    return labels, torch.tensor(counts, device=device)
+
+
+def stack_frames(
+    frames: Float[Tensor, "batch time feature"], lengths: Counts, per: int
+) -> tuple[Float[Tensor, "batch frame depth"], Counts]:
+    """Every few frames side by side, and how many such there are; where a row ends within some, the others are zero."""
+    real = torch.arange(frames.shape[1], device=frames.device) < lengths[:, None]
+    padded = F.pad(frames * real[..., None], (0, 0, 0, -frames.shape[1] % per))
+    return padded.unflatten(1, (-1, per)).flatten(2), count_stacked(lengths, per)
+
+
+def count_stacked(lengths: Counts, per: int) -> Counts:
+    """How many frames are left of so many."""
+    return -(-lengths // per)
