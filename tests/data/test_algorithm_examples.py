@@ -53,6 +53,14 @@ def test_sorting_asks_for_the_highest_priorities_in_order() -> None:
     assert example.inputs[0, :6, 3].tolist() == pytest.approx([0.1, -0.5, 0.9, -0.9, 0.5, 0])
 
 
+def test_a_cue_is_on_while_an_answer_is_asked_for_drawn_or_typed() -> None:
+    options = data("copy", cue=True)
+    drawn, typed = draw_examples(options, 1, 2, 1, np.random.default_rng(1)), read_examples(["10 11"], options)
+    assert channels(options) == (4, 2)
+    assert drawn.inputs[0, :, 3].tolist() == typed.inputs[0, :, 3].tolist() == [0, 0, 0, 1, 1]
+    assert typed.pad(6).inputs[0, 5].tolist() == [0, 0, 0, 0]
+
+
 @pytest.mark.parametrize("algorithm", ["copy", "repeat-copy", "recall", "sort"])
 def test_what_is_drawn_fits_the_channels_and_is_asked_for_in_its_last_steps(algorithm: str) -> None:
     options = data(algorithm)

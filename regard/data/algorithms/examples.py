@@ -1,10 +1,10 @@
 """Examples as steps: what a machine is given at each, and what it is to answer.
 
-Items come as bits, markers on channels of their own; where an answer is asked for, nothing is given. All examples that
-are made at once have as many steps.
+Items come as bits, markers on channels of their own; where an answer is asked for, nothing is given, or a cue alone.
+All examples that are made at once have as many steps.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -31,6 +31,11 @@ class Examples:
     def steps(self) -> int:
         return self.inputs.shape[1]
 
+    def add_cue(self) -> "Examples":
+        """The same with one more channel, which is on where an answer is asked for."""
+        cue = self.asked[..., None].astype(self.inputs.dtype)
+        return replace(self, inputs=np.concatenate([self.inputs, cue], axis=-1))
+
     def pad(self, steps: int) -> "Examples":
         """The same with steps at the end at which nothing is given and nothing is asked."""
         more = steps - self.steps
@@ -48,11 +53,16 @@ def join_examples(parts: list[Examples]) -> Examples:
 
 def channels(data: AlgorithmData) -> tuple[int, int]:
     """How many numbers are given at a step, and how many are answered."""
-    return data.bits + MARKERS[data.algorithm], data.bits + ENDS.get(data.algorithm, 0)
+    return data.bits + MARKERS[data.algorithm] + data.cue, data.bits + ENDS.get(data.algorithm, 0)
 
 
 def draw_examples(data: AlgorithmData, rows: int, items: int, repeats: int, chance: np.random.Generator) -> Examples:
     """Examples of so many items; `repeats` is of those that are copied several times."""
+    examples = _draw_plain(data, rows, items, repeats, chance)
+    return examples.add_cue() if data.cue else examples
+
+
+def _draw_plain(data: AlgorithmData, rows: int, items: int, repeats: int, chance: np.random.Generator) -> Examples:
     if data.algorithm == "recall":
         listed = _draw_bits(chance, rows, items, data.item_length, data.bits)
         asked_for = chance.integers(items - 1, size=rows)

@@ -43,6 +43,11 @@ class AlgorithmData(Options):
     kept: float = Field(
         0.8, gt=0, le=1, description="Share of the items that are asked for, those of the highest priorities (sort)."
     )
+    cue: bool = Field(
+        False,
+        description="Whether a channel of its own is on while an answer is asked for; without it nothing is given "
+        "then, as Graves et al. 2014 have it, and an item without a bit set looks the same.",
+    )
     valid: HeldOut | None = Field(
         None, description="Examples to watch the training by; by default 100 of the most items that are learnt from."
     )

@@ -60,7 +60,7 @@ def _read(text: str, number: int, data: AlgorithmData) -> Examples:
         raise TextFault(number, f"{trouble}; it reads {form_of(data)}.") from None
     if examples.steps > MOST_STEPS:
         raise TextFault(number, f"this takes {examples.steps:,} steps, and {MOST_STEPS:,} are the most.")
-    return examples
+    return examples.add_cue() if data.cue else examples
 
 
 def _items(text: str, data: AlgorithmData) -> np.ndarray:
