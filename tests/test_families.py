@@ -24,6 +24,7 @@ VERBS = {
     "ram": "train evaluate answer look info compare average serve",
     "convnet": "train evaluate answer info compare average serve",
     "online-sounds": "train evaluate transcribe look info compare average serve",
+    "patches": "train evaluate answer look heads info compare average serve",
     "ctc": "train evaluate transcribe look info compare average serve",
     "recurrent": "train evaluate answer info compare average serve",
     "decoder": "train evaluate answer look heads info compare average serve",

@@ -251,6 +251,7 @@ TOYS: dict[str, Toy] = {
     "gat": Toy(lambda folder: small_recipe(folder / "graph", members=2, **TRAINING)),
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
     "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),
+    "patches": Toy(_pictures(patch=6, width=4, layers=1, heads=2, feed_forward=4, dropout=0.2)),
     "recurrent": Toy(_sequences("copy", cell="clockwork", width=6, periods=[1, 2, 4])),
     "decoder": Toy(_sequences("adding", width=8, layers=1, heads=2, feed_forward=8, dropout=0.2)),
     "ntm": Toy(_algorithm(members=2, algorithm="copy")),

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from regard.viewing.losses import SentenceLoss
     from regard.viewing.matrix import Matrix
 
-app = typer.Typer(add_completion=False, help="Show what is worth seeing once: gradients, gates, positions, losses.")
+app = typer.Typer(
+    add_completion=False, help="Show what is worth seeing once: gradients, gates, positions, losses, convolutions."
+)
 
 SUFFIXES = (".png", ".svg", ".json")
 CELLS = ("vanilla", "lstm", "gru")
@@ -309,6 +311,37 @@ def _say_losses(losses: "SentenceLoss") -> None:
     ]
     say_table(["token", "loss", "p", "rank", "the likeliest others"], rows)
     print(losses.summary)
+
+
+@app.command("convolution")
+def convolution(
+    out: _Out = None,
+    kernel: Annotated[int, typer.Option(min=1, max=9, help="Cells a side of the filters; odd.")] = 3,
+    model: Annotated[
+        Path | None, typer.Option(help="A model whose heads look by place alone, to draw beside them.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the filters and of the picture.")] = 1,
+    overwrite: _Overwrite = False,
+    as_json: _Json = False,
+) -> None:
+    """Draw the heads that are a convolution.
+
+    Self-attention whose heads look by place alone, each at a spot of its own, is a convolution once the heads are sharp
+    enough: one head for each place of a filter. Beside these stand the heads that a model learnt, block by block.
+    """
+    _check_out(out, overwrite)
+    if kernel % 2 == 0:
+        raise Fault(f"--kernel is {kernel}, but a filter needs a middle; give an odd number.")
+    from regard.cli.show_convolution import say_convolution
+    from regard.model import load
+    from regard.seeing.lessons.convolution import convolution_lesson
+    from regard.viewing.head_places import draw_head_places, lesson_to_json
+
+    lesson = convolution_lesson(kernel, seed, None if model is None else load(model, device="cpu"))
+    view = View(
+        lambda: lesson_to_json(lesson), lambda path: draw_head_places(lesson, path), lambda: say_convolution(lesson)
+    )
+    _show(view, out, as_json)
 
 
 def _check_out(out: Path | None, overwrite: bool) -> None:

@@ -65,7 +65,8 @@ def verbs_of(family: str, task: str) -> list[str]:
     """What a model of a family that was trained for a task can be asked for."""
     kind, made = TASKS[task], find_place(FAMILIES[family].way(task).task)
     blind = () if FAMILIES[family].looks and task not in FAMILIES[family].blind_for else LOOKING
-    lacking = blind if FAMILIES[family].embeds else (*blind, "embed")
+    headless = () if FAMILIES[family].heads else ("heads",)
+    lacking = (*blind, *headless, *(() if FAMILIES[family].embeds else ("embed",)))
     found = [
         verb
         for verb, ways in VERBS.items()

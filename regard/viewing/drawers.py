@@ -260,6 +260,16 @@ def _overlay_by_step(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
+def _overlay_by_cell(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
+    """Cells that look at cells of the same picture: a panel for each that looks, by its row and column."""
+    assert isinstance(looks.looks_at, Cells)
+    assert looks.looks_at.grid is not None
+    rows, columns = looks.looks_at.grid
+    names = [f"{row + 1}, {column + 1}" for row in range(rows) for column in range(columns)]
+    record = overlay.Overlay(looks.title, looks.looks_at.picture, (rows, columns), names, list(looks.blocks))
+    return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
+
+
 def _windows(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_from, Steps)
     assert isinstance(looks.looks_at, Cells)
@@ -301,6 +311,7 @@ _MATRIX = Drawer("a matrix", ("layer", "head", "heads", "sheet", "lines", "token
 _GRAPH = Drawer("a graph", ("layer", "head", "rings"), _graph)
 _OVERLAY = Drawer("weights over a picture", ("layer", "head", "heads", "tokens"), _overlay)
 _OVERLAY_BY_STEP = Drawer("weights over a picture", ("layer", "head", "heads"), _overlay_by_step)
+_OVERLAY_BY_CELL = Drawer("weights over a picture", ("layer", "head", "heads"), _overlay_by_cell)
 _WINDOWS = Drawer("windows on a picture", (), _windows)
 _FRAMES = Drawer("weights under a waveform", ("layer", "head", "heads", "tokens"), _frames)
 _HOPS = Drawer("hops through a story", (), _hops)
@@ -312,6 +323,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Words, Cells): _OVERLAY,
     ("weights", Steps, Cells): _OVERLAY,
     ("weights", Cells, Steps): _OVERLAY_BY_STEP,
+    ("weights", Cells, Cells): _OVERLAY_BY_CELL,
     ("edges", Nodes, Nodes): _GRAPH,
     ("windows", Steps, Cells): _WINDOWS,
     ("weights", Frames, Steps): _FRAMES,

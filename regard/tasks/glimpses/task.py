@@ -18,6 +18,7 @@ from regard.data.pictures.prepare import (
     prepare_pictures,
 )
 from regard.families import network_class
+from regard.models.patches import PatchTransformer
 from regard.models.ram import RAM
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Answer, Loss, Measure, Tally, mean
@@ -115,15 +116,27 @@ class Glimpses(nn.Module):
 
     @torch.no_grad()
     def answers(self, batch: PictureBatch) -> list[Answer]:
-        rows = self.model.answer(batch.pixels(self.model.dtype)).exp().tolist()
+        pictures = batch.pixels(self.model.dtype)
+        rows = self.model.answer(pictures).exp().tolist()
+        if isinstance(self.model, PatchTransformer):
+            self.model.note_rollout(pictures)
         named = [dict(zip(self.labels.classes, row, strict=True)) for row in rows]
         return [Answer(best := max(row, key=row.__getitem__), row[best], row) for row in named]
 
     def sides(self, batch: PictureBatch, outputs: Sequence[Any]) -> dict[str, Side]:
-        sides: dict[str, Side] = {"picture": Cells(batch.pixels(torch.float32)[0].cpu().numpy())}
+        picture = batch.pixels(torch.float32)[0].cpu().numpy()
+        if isinstance(self.model, PatchTransformer):
+            patches = Cells(picture, self.model.grid)
+            return {"picture": patches, "source": patches, "answer": Steps(["rollout"])}
         if isinstance(self.model, RAM):
-            sides["glimpses"] = Steps([f"glimpse {number + 1}" for number in range(self.model.options.glimpses)])
-        return sides
+            names = [f"glimpse {number + 1}" for number in range(self.model.options.glimpses)]
+            return {"picture": Cells(picture), "glimpses": Steps(names)}
+        return {"picture": Cells(picture)}
+
+    def extents(self, batch: PictureBatch) -> dict[str, Tensor]:
+        """Every patch is real: all pictures are of one size."""
+        grid = self.model.grid if isinstance(self.model, PatchTransformer) else (0, 0)
+        return {"source": torch.full((batch.rows,), grid[0] * grid[1])}
 
     def quote(self, batch: PictureBatch) -> str:
         return f"picture {int(batch.numbers[0]) + 1}, labelled '{self.labels.classes[int(batch.labels[0])]}'"

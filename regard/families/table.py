@@ -1,16 +1,11 @@
-"""Which families of models there are, where each lives, and what a recipe for one looks like."""
+"""Which families of models there are, and where each lives."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar, cast
+from typing import Any
 
-from pydantic import Field, create_model
-
-from regard.base.faults import Fault
-from regard.base.recipe import Elsewhere, Options, Recipe, apply_settings, check, check_alone, describe_options
-from regard.tasks import TASKS, Learning, Way, find_place
+from regard.base.recipe import Options
+from regard.tasks import TASKS, Learning, Way
 
 
 @dataclass(frozen=True)
@@ -25,6 +20,7 @@ class Family:
     options: str
     learns: Learning = "gradient"
     looks: bool = True  # whether its networks have attention, or something like it, that can be watched
+    heads: bool = True  # and whether they look with heads that can be reported on, where their task can
     embeds: bool = True  # whether they have vectors of words to hand out, where their task can
     blind_for: tuple[str, ...] = ()  # tasks for which they have none all the same
 
@@ -102,6 +98,7 @@ FAMILIES: dict[str, Family] = {
         module="regard.models.ram",
         model="RAM",
         options="RAMOptions",
+        heads=False,
     ),
     "convnet": Family(
         summary="convolutions over a whole picture, then its class: what glimpses are measured against",
@@ -111,6 +108,14 @@ FAMILIES: dict[str, Family] = {
         model="ConvNet",
         options="ConvNetOptions",
         looks=False,
+    ),
+    "patches": Family(
+        summary="a Transformer over the patches of a picture, then its class",
+        paper="Dosovitskiy et al. 2021, An Image Is Worth 16x16 Words; Cordonnier et al. 2020",
+        tasks=("glimpses",),
+        module="regard.models.patches",
+        model="PatchTransformer",
+        options="PatchOptions",
     ),
     "recurrent": Family(
         summary="vanilla, LSTM, GRU, clockwork or delayed layers over a long sequence of numbers or symbols",
@@ -305,96 +310,3 @@ FAMILIES: dict[str, Family] = {
         looks=False,
     ),
 }
-
-AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
-
-
-def with_settings(recipe: AnyRecipe, settings: Sequence[str]) -> AnyRecipe:
-    """A recipe changed by settings such as `training.steps=200`."""
-    return cast(AnyRecipe, check_recipe(apply_settings(recipe.model_dump(exclude_none=True), settings)))
-
-
-def check_recipe(table: dict[str, Any]) -> Recipe:
-    """The recipe in a table, with every fault in it named at once."""
-    whole = _with_task(table)
-    return check(
-        recipe_class(whole["family"], whole["task"]), whole, elsewhere=_belonging(whole["family"], whole["task"])
-    )
-
-
-def check_settings(table: dict[str, Any]) -> None:
-    """Refuse what no recipe can have, before the rest of the recipe is known."""
-    whole = _with_task(table)
-    check_alone(
-        recipe_class(whole["family"], whole["task"]), whole, elsewhere=_belonging(whole["family"], whole["task"])
-    )
-
-
-def described_options(family: str = "transformer") -> dict[str, str]:
-    """Every option of a family's recipe by its path, with its sentence."""
-    return describe_options(recipe_class(family, FAMILIES[family].tasks[0]))
-
-
-@cache
-def recipe_class(family: str, task: str) -> type[Recipe]:
-    """The recipes of a family for one of its tasks."""
-    _, options = FAMILIES[family].load()
-    way = FAMILIES[family].way(task)
-    if way.model is not None:
-        options = create_model(options.__name__, __base__=(options, find_place(way.model)))
-    base: type[Recipe] = find_place(way.recipe)
-    model = (options, Field(description=base.model_fields["model"].description))
-    return create_model(base.__name__, __base__=base, model=model)
-
-
-def task_class(recipe: Recipe) -> type[Any]:
-    """The class of a recipe's task."""
-    return find_place(FAMILIES[recipe.family].way(recipe.task).task)
-
-
-AN = ("hred", "lstm", "ngram", "ntm", "rnn")  # names of which the first letter is spoken with a vowel before it
-
-
-def with_article(family: str) -> str:
-    """A model of a family in the middle of a sentence: a gat, an ngram, an rnn."""
-    return f"{'an' if family[0] in 'aeio' or family.startswith(AN) else 'a'} {family}"
-
-
-def network_class(recipe: Recipe) -> type[Any]:
-    """The class of the network that a recipe asks for."""
-    return FAMILIES[recipe.family].load()[0]
-
-
-def _with_task(table: dict[str, Any]) -> dict[str, Any]:
-    """The same table with its family and task, as they are where it does not say."""
-    family = table.get("family", Recipe.model_fields["family"].default)
-    if not isinstance(family, str) or family not in FAMILIES:
-        raise Fault(f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}")
-    tasks = FAMILIES[family].tasks
-    task = table.get("task", tasks[0])
-    if task not in tasks:
-        learnt = ", ".join(map(repr, tasks))
-        raise Fault(f"task is {task!r}, but {with_article(family)} can be trained for {learnt}")
-    return {"model": {}} | table | {"family": family, "task": task}
-
-
-def _belonging(family: str, task: str) -> Elsewhere:
-    """What is said of an option that only other recipes have."""
-    own = FAMILIES[family].way(task)
-
-    def sentence(path: str) -> str | None:
-        owners = [
-            (name, learning)
-            for name, kind in TASKS.items()
-            for learning, way in kind.ways.items()
-            if way != own and path in describe_options(find_place(way.recipe))
-        ]
-        if not owners:
-            return None
-        *others, last = dict.fromkeys(name for name, _ in owners)
-        belongs = f"the tasks {', '.join(others)} and {last}" if others else f"the task {last}"
-        if FAMILIES[family].learns != "gradient" and {learning for _, learning in owners} == {"gradient"}:
-            belongs = "models that learn by gradient"
-        return f"{path} belongs to {belongs}; a task of {task} {own.trains}"
-
-    return sentence

@@ -1,0 +1,106 @@
+"""What a recipe for a model of some family looks like, by the table of families."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from pydantic import Field, create_model
+
+from regard.base.faults import Fault
+from regard.base.recipe import Elsewhere, Recipe, apply_settings, check, check_alone, describe_options
+from regard.families.table import FAMILIES as FAMILIES
+from regard.families.table import Family as Family
+from regard.tasks import TASKS, find_place
+
+AnyRecipe = TypeVar("AnyRecipe", bound=Recipe)
+
+
+def with_settings(recipe: AnyRecipe, settings: Sequence[str]) -> AnyRecipe:
+    """A recipe changed by settings such as `training.steps=200`."""
+    return cast(AnyRecipe, check_recipe(apply_settings(recipe.model_dump(exclude_none=True), settings)))
+
+
+def check_recipe(table: dict[str, Any]) -> Recipe:
+    """The recipe in a table, with every fault in it named at once."""
+    whole = _with_task(table)
+    return check(
+        recipe_class(whole["family"], whole["task"]), whole, elsewhere=_belonging(whole["family"], whole["task"])
+    )
+
+
+def check_settings(table: dict[str, Any]) -> None:
+    """Refuse what no recipe can have, before the rest of the recipe is known."""
+    whole = _with_task(table)
+    check_alone(
+        recipe_class(whole["family"], whole["task"]), whole, elsewhere=_belonging(whole["family"], whole["task"])
+    )
+
+
+def described_options(family: str = "transformer") -> dict[str, str]:
+    """Every option of a family's recipe by its path, with its sentence."""
+    return describe_options(recipe_class(family, FAMILIES[family].tasks[0]))
+
+
+@cache
+def recipe_class(family: str, task: str) -> type[Recipe]:
+    """The recipes of a family for one of its tasks."""
+    _, options = FAMILIES[family].load()
+    way = FAMILIES[family].way(task)
+    if way.model is not None:
+        options = create_model(options.__name__, __base__=(options, find_place(way.model)))
+    base: type[Recipe] = find_place(way.recipe)
+    model = (options, Field(description=base.model_fields["model"].description))
+    return create_model(base.__name__, __base__=base, model=model)
+
+
+def task_class(recipe: Recipe) -> type[Any]:
+    """The class of a recipe's task."""
+    return find_place(FAMILIES[recipe.family].way(recipe.task).task)
+
+
+AN = ("hred", "lstm", "ngram", "ntm", "rnn")  # names of which the first letter is spoken with a vowel before it
+
+
+def with_article(family: str) -> str:
+    """A model of a family in the middle of a sentence: a gat, an ngram, an rnn."""
+    return f"{'an' if family[0] in 'aeio' or family.startswith(AN) else 'a'} {family}"
+
+
+def network_class(recipe: Recipe) -> type[Any]:
+    """The class of the network that a recipe asks for."""
+    return FAMILIES[recipe.family].load()[0]
+
+
+def _with_task(table: dict[str, Any]) -> dict[str, Any]:
+    """The same table with its family and task, as they are where it does not say."""
+    family = table.get("family", Recipe.model_fields["family"].default)
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise Fault(f"family is {family!r}, expected one of {', '.join(map(repr, FAMILIES))}")
+    tasks = FAMILIES[family].tasks
+    task = table.get("task", tasks[0])
+    if task not in tasks:
+        learnt = ", ".join(map(repr, tasks))
+        raise Fault(f"task is {task!r}, but {with_article(family)} can be trained for {learnt}")
+    return {"model": {}} | table | {"family": family, "task": task}
+
+
+def _belonging(family: str, task: str) -> Elsewhere:
+    """What is said of an option that only other recipes have."""
+    own = FAMILIES[family].way(task)
+
+    def sentence(path: str) -> str | None:
+        owners = [
+            (name, learning)
+            for name, kind in TASKS.items()
+            for learning, way in kind.ways.items()
+            if way != own and path in describe_options(find_place(way.recipe))
+        ]
+        if not owners:
+            return None
+        *others, last = dict.fromkeys(name for name, _ in owners)
+        belongs = f"the tasks {', '.join(others)} and {last}" if others else f"the task {last}"
+        if FAMILIES[family].learns != "gradient" and {learning for _, learning in owners} == {"gradient"}:
+            belongs = "models that learn by gradient"
+        return f"{path} belongs to {belongs}; a task of {task} {own.trains}"
+
+    return sentence

@@ -1,0 +1,170 @@
+"""A Transformer over the patches of a picture (Dosovitskiy et al. 2021, "An Image Is Worth 16x16 Words").
+
+h_0 = W x_p + P,   h_l = block(h_{l−1}),   log p(y) = log softmax(V mean_p norm(h_L))
+
+A picture is cut into squares, each square is a token, and the rest is the encoder of a Transformer with a norm before
+each sublayer. Departure: what is known of the picture is the mean over the patches, which needs no token for the class
+(Beyer et al. 2022, "Better Plain ViT Baselines").
+
+Its heads look by what stands in a patch. With `heads_look_by = "place"` they look by place alone, each at a spot of its
+own that is learnt (Cordonnier et al. 2020): these can be a convolution.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.attention.glimpses import Pictures
+from regard.attention.positions import Learned
+from regard.attention.quadratic import QuadraticHeads
+from regard.attention.rollout import roll_out
+from regard.attention.watch import is_watched, note, watching
+from regard.base.recipe import Options
+from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.parts import FeedForward, Residual
+from regard.models.transformer.network import EncoderBlock, TransformerOptions
+
+States = Float[Tensor, "batch patch unit"]
+
+
+class PatchOptions(Options):
+    """What a Transformer over patches is built like."""
+
+    patch: int = Field(4, ge=1, le=256, description="Pixels a side of a patch.")
+    width: int = Field(64, ge=2, le=WIDEST, description="Width of the states between the blocks.")
+    layers: int = Field(4, ge=1, le=MOST_LAYERS, description="Blocks, one above the other.")
+    heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block.")
+    feed_forward: int = Field(128, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
+    dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on patches and on each sublayer's output.")
+    heads_look_by: Literal["content", "place"] = Field(
+        "content",
+        description="Whether heads look by what stands in patches, or by place alone, each at a spot that it learns.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> "PatchOptions":
+        if self.heads_look_by == "content":
+            self.of_blocks()
+        return self
+
+    def of_blocks(self) -> TransformerOptions:
+        """The options of its blocks, which are those of a Transformer."""
+        return TransformerOptions(
+            encoder_layers=self.layers,
+            decoder_layers=1,  # which is not made
+            width=self.width,
+            heads=self.heads,
+            feed_forward=self.feed_forward,
+            dropout=self.dropout,
+            norm="before",
+            positions="none",
+            activation="gelu",
+        )
+
+
+class PlaceBlock(nn.Module):
+    """Heads that look by place alone, then the feed-forward net; every head has values of width / heads, at least 1."""
+
+    def __init__(self, options: PatchOptions, grid: tuple[int, int]) -> None:
+        super().__init__()
+        self.grid = grid
+        depth = max(1, options.width // options.heads)
+        self.look = QuadraticHeads(
+            options.width, options.heads, depth, options.width, looks_from="source", looks_at="source"
+        )
+        self.feed_forward = FeedForward(options.width, options.feed_forward, "gelu", dropout=0.0)
+        self.around_look = Residual(options.width, options.dropout, "before")
+        self.around_feed_forward = Residual(options.width, options.dropout, "before")
+
+    def forward(self, states: States, real: None = None) -> States:
+        states = self.around_look(states, lambda s: self.look(s.unflatten(1, self.grid)).flatten(1, 2))
+        return self.around_feed_forward(states, self.feed_forward)
+
+
+class Rollout(nn.Module):
+    """Where what reached the answer came from, for whoever is watching: a gaze that no block has by itself."""
+
+    looks_from, looks_at = "answer", "picture"
+
+    def forward(self, blocks: Sequence[Float[Tensor, "batch head patch patch"]]) -> None:
+        reached = roll_out(blocks).mean(dim=1)  # the answer is given by the mean of all patches
+        note(self, self.looks_from, self.looks_at, reached[:, None, None])
+
+
+class PatchTransformer(nn.Module):
+    """Pictures in, states of their patches or log-probabilities of classes out.
+
+    A picture whose sides are no multiples of the patch gets zeros at its right and lower edge.
+    """
+
+    def __init__(self, options: PatchOptions, classes: int, height: int, width: int) -> None:
+        super().__init__()
+        self.options, self.classes = options, classes
+        self.grid = math.ceil(height / options.patch), math.ceil(width / options.patch)
+        self.enter = nn.Linear(options.patch**2, options.width)
+        self.places = Learned(math.prod(self.grid), options.width)
+        self.dropout = nn.Dropout(options.dropout)
+        self.blocks = nn.ModuleList(self._block() for _ in range(options.layers))
+        self.norm = nn.LayerNorm(options.width)
+        self.action = nn.Linear(options.width, classes)
+        self.rollout = Rollout()
+
+    def _block(self) -> nn.Module:
+        if self.options.heads_look_by == "place":
+            return PlaceBlock(self.options, self.grid)
+        return EncoderBlock(self.options.of_blocks())
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.action.weight.dtype
+
+    def read(self, pictures: Pictures) -> States:
+        """What is known at each patch, row after row."""
+        states = self.dropout(self.places(self.enter(cut_into_patches(pictures, self.options.patch))))
+        for block in self.blocks:
+            states = block(states, None)
+        return self.norm(states)
+
+    def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
+        """The log-probabilities of the classes."""
+        return torch.log_softmax(self.action(self.read(pictures).mean(dim=1)), dim=-1)
+
+    def note_rollout(self, pictures: Pictures) -> None:
+        """Note where the answer came from, if anyone is watching; pictures are read once more for it."""
+        if is_watched(self.rollout):
+            with watching(self.blocks) as gazes:
+                self.read(pictures)
+            self.rollout([gaze.weights for gaze in gazes])
+
+    def multiplications(self, height: int, width: int) -> int:
+        """How many an answer takes of such a net built for pictures of this size.
+
+        Matrices count once for every patch; a pair of patches costs a head the depth of a query, 3 where it looks by
+        place, and that of a value.
+        """
+        options = self.options
+        patches = math.ceil(height / options.patch) * math.ceil(width / options.patch)
+        matrices = sum(each.numel() for part in (self.enter, self.blocks) for each in _matrices(part))
+        of_query = options.width if options.heads_look_by == "content" else 3 * options.heads
+        of_value = max(1, options.width // options.heads) * options.heads
+        pairs = options.layers * patches**2 * (of_query + of_value)
+        return patches * matrices + pairs + self.action.weight.numel()
+
+
+def cut_into_patches(pictures: Pictures, side: int) -> Float[Tensor, "batch patch pixel"]:
+    """The squares of a picture, row after row, each as its pixels, row after row."""
+    height, width = pictures.shape[1:]
+    whole = F.pad(pictures, (0, -width % side, 0, -height % side))
+    squares = whole.unflatten(2, (-1, side)).unflatten(1, (-1, side))  # (batch, row, down, column, across)
+    return squares.transpose(2, 3).flatten(3).flatten(1, 2)
+
+
+def _matrices(part: nn.Module) -> list[Tensor]:
+    """The matrices that states are multiplied with."""
+    return [layer.weight for layer in part.modules() if isinstance(layer, nn.Linear)]

@@ -1,0 +1,97 @@
+"""The Transformer over patches: its cuts, its cost counted on paper, its gazes, and heads that look by place."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from picture_files import flags, write_set
+from PIL import Image
+
+from regard.attention.watch import watching
+from regard.base.faults import Fault
+from regard.base.recipe import check
+from regard.cli import main
+from regard.models.patches import PatchOptions, PatchTransformer, cut_into_patches
+
+SMALL = {"patch": 4, "width": 8, "layers": 2, "heads": 2, "feed_forward": 12}
+
+
+def test_patches_come_row_after_row_with_zeros_at_the_edges() -> None:
+    picture = torch.arange(6.0).reshape(1, 2, 3)
+    assert cut_into_patches(picture, 2).tolist() == [[[0, 1, 3, 4], [2, 0, 5, 0]]]
+
+
+@pytest.mark.parametrize("by", ["content", "place"])
+def test_it_gives_probabilities_whatever_its_batch_mates_are(by: str) -> None:
+    model = PatchTransformer(PatchOptions(**SMALL, heads_look_by=by), 5, 9, 7).double().eval()
+    pictures = torch.rand(3, 9, 7, dtype=torch.float64)
+    whole = model.answer(pictures)
+    torch.testing.assert_close(whole.exp().sum(-1), torch.ones(3, dtype=torch.float64))
+    torch.testing.assert_close(model.answer(pictures[1:2]), whole[1:2])
+
+
+@pytest.mark.parametrize(("by", "pair"), [("content", 8 + 8), ("place", 3 * 2 + 8)])
+def test_what_an_answer_costs_is_counted(by: str, pair: int) -> None:
+    model = PatchTransformer(PatchOptions(**SMALL, heads_look_by=by), 3, 8, 8)
+    matrices = 16 * 8 + 2 * ((4 if by == "content" else 2) * 8 * 8 + 2 * 8 * 12)
+    assert model.multiplications(8, 8) == 4 * matrices + 2 * 16 * pair + 8 * 3
+
+
+def test_the_rollout_says_where_the_answer_came_from() -> None:
+    model = PatchTransformer(PatchOptions(**SMALL), 3, 8, 12).eval()
+    with watching(model) as gazes:
+        model.note_rollout(torch.rand(2, 8, 12))
+    (gaze,) = gazes
+    assert (gaze.where, gaze.looks_from, gaze.looks_at) == ("rollout", "answer", "picture")
+    assert gaze.weights.shape == (2, 1, 1, 6)
+    torch.testing.assert_close(gaze.weights.sum(-1), torch.ones(2, 1, 1))
+
+
+def test_heads_that_do_not_share_the_width_are_refused_unless_they_look_by_place() -> None:
+    with pytest.raises(Fault, match="width 8 cannot be shared out among 3 heads"):
+        check(PatchOptions, {**SMALL, "heads": 3}, "model")
+    check(PatchOptions, {**SMALL, "heads": 9, "heads_look_by": "place"}, "model")
+
+
+def test_people_see_rollout_heads_and_learnt_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pictures, labels = flags(30)
+    data = write_set(tmp_path, pictures, labels)
+    lines = [f"{name} = '{path}'" for name, path in data.items()]
+    recipe = f"""
+        family = "patches"
+        [data]
+        train = {{ {", ".join(lines)} }}
+        hold_out = 6
+        [model]
+        patch = 4
+        width = 8
+        layers = 2
+        heads = 2
+        feed_forward = 8
+        heads_look_by = "place"
+        [training]
+        steps = 2
+        batch = 8
+        device = "cpu"
+    """
+    (tmp_path / "recipe.toml").write_text(recipe, encoding="utf-8")
+    model, picture = str(tmp_path / "run"), str(tmp_path / "flag.png")
+    Image.fromarray(pictures[0]).save(picture)
+    assert main(["train", str(tmp_path / "recipe.toml"), "--out", model]) == 0
+    for options in ([], ["--side", "encoder", "--layer", "1", "--head", "2"]):
+        capsys.readouterr()
+        assert main(["look", model, picture, *options]) == 0
+        said = capsys.readouterr().out
+        assert ("\nrollout" in said) != bool(options)
+    assert "1, 4" in said  # the fourth patch of the first row looks, too
+    assert main(["heads", model]) == 0
+    drawn = tmp_path / "heads.png"
+    assert main(["show", "convolution", "--model", model, "-o", str(drawn)]) == 0
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+    assert main(["show", "convolution", "--model", model]) == 0
+    assert "learnt, block 2" in capsys.readouterr().out
+
+
+def test_the_lesson_refuses_filters_without_a_middle(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "convolution", "--kernel", "4"]) == 2
+    assert "--kernel is 4, but a filter needs a middle" in capsys.readouterr().err
