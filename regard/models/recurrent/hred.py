@@ -12,7 +12,7 @@ so that its own words reach the decoder past the others; the layer of words may 
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -114,6 +114,7 @@ class Hred(Seq2Seq):
     `marks` are the tokens that a turn begins with, which whoever knows the tokeniser sets.
     """
 
+    turn_side: ClassVar[str] = TURNS
     options: HredOptions
     encoder: TurnEncoder
 

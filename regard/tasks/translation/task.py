@@ -25,7 +25,6 @@ from regard.hardware.precision import check_cell
 from regard.models.copying import can_copy
 from regard.models.ctc.text import CTCTextOptions
 from regard.models.freezing import check_parts, freeze
-from regard.models.recurrent.hred import TURNS, Hred
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
@@ -37,7 +36,7 @@ from regard.tasks.translation.options import TranslationRecipe
 from regard.tasks.translation.packs import PackedBatch
 from regard.tasks.translation.ready import take_vectors
 from regard.tasks.translation.training_pairs import TrainingPairs
-from regard.tasks.translation.turns import turn_marks, turn_sides
+from regard.tasks.translation.turns import mark_turns, refuse_turns, turn_extents, turn_sides
 from regard.tasks.translation.vectors import follow_source, source_vectors
 from regard.viewing.sides import Side
 
@@ -265,8 +264,7 @@ class Translation(nn.Module):
         return source_vectors(self.model, self.source, batch)
 
     def follow(self, text: str) -> Followed:
-        if isinstance(self.model, Hred):
-            raise Fault("An hred reads the turns of a dialogue one by one, and has no single line of words to follow.")
+        refuse_turns(self.model)
         return follow_source(self.model, self.source, self.read([text]))
 
     def quote(self, batch: PairBatch | PackedBatch) -> str:
@@ -282,18 +280,14 @@ class Translation(nn.Module):
         source = read[0, : int(batch.source_lengths[0])].tolist()
         # Within the target a place is named by the token that it reads, not by the one that it writes.
         as_read = words_of(target, [self.begin, *written])
-        turns = turn_sides(self.model, self.source, batch) if isinstance(self.model, Hred) else {}
-        return turns | {
+        return turn_sides(self.model, self.source, batch) | {
             "source": words_of(self.source_for(text), source),
             "target": replace(words_of(target, [*written, self.end]), as_read=as_read),
         }
 
     def extents(self, batch: PairBatch) -> dict[str, Tensor]:
         target = (batch.places // batch.target.shape[1]).bincount(minlength=batch.rows)
-        extents = {"source": batch.source_lengths, "target": target}
-        if isinstance(self.model, Hred):
-            extents[TURNS] = self.model.turns_of(batch.source, batch.source_lengths).counts
-        return extents
+        return {"source": batch.source_lengths, "target": target} | turn_extents(self.model, batch)
 
     def facts(self) -> dict[str, Any]:
         return {"source tokens": self.source.size, "target tokens": self.target.size}
@@ -311,8 +305,7 @@ def build_translation(recipe: TranslationRecipe, source: Tokeniser, target: Toke
         from regard.tasks.translation.ctc_task import CTCLoss, CTCTranslation
 
         return CTCTranslation(network, source, target, CTCLoss(training.label_smoothing, training.consistency))
-    if isinstance(network, Hred):
-        network.marks = turn_marks(source)
+    mark_turns(network, source)
     objective = objective_for(recipe.model, training.label_smoothing, training.consistency)
     if not can_copy(recipe.model):
         return Translation(network, source, target, objective)
