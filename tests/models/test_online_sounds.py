@@ -1,5 +1,6 @@
 """Labels written while frames are heard: when, how probably, and how decisions are learnt."""
 
+import math
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from torch import Tensor
 from regard.attention import watching
 from regard.base.faults import Fault
 from regard.base.recipe import check
-from regard.models.online.learning import learn_to_write
+from regard.models.online.learning import _delay_cost, learn_to_write
 from regard.models.online.sounds import Listener, ListenerOptions
 from regard.models.transcriber import as_labels
 from regard.tasks.transcription.label_steps import LabelSteps
@@ -102,6 +103,20 @@ def test_searches_that_it_has_not_are_refused() -> None:
 def test_it_begins_as_eager_as_it_is_told() -> None:
     state = torch.zeros(5, dtype=torch.float64)
     assert float(build(first_chance=0.1).decision(state).detach().sigmoid()) == pytest.approx(0.1)
+
+
+def test_entropy_draws_to_the_first_chance() -> None:
+    """log 2 where a decision is as probable as at first, and less by the divergence from that elsewhere."""
+    network = build(first_chance=0.2)
+    found = network._entropy(torch.tensor([[0.25, 1.0]], dtype=torch.float64).log())[0].tolist()
+    less = 0.5 * math.log(0.5 / 0.2) + 0.5 * math.log(0.5 / 0.8)
+    assert found == [pytest.approx(math.log(2)), pytest.approx(math.log(2) - less)]  # chances of 1/5 and 1/2
+
+
+def test_a_delay_costs_nothing_at_first_and_more_with_the_batches() -> None:
+    options = build(delay=0.4, delay_rises=10).options
+    assert [_delay_cost(options, batches) for batches in (0, 5, 10, 20)] == [0.0, 0.2, 0.4, 0.4]
+    assert _delay_cost(build(delay=0.4).options, 0) == 0.4
 
 
 def test_the_weight_of_the_entropy_falls_with_the_batches() -> None:

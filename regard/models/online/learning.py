@@ -48,16 +48,22 @@ def learn_to_write(
     found = likelihoods(network.logits(states), target, real, label_smoothing)
     nothing = torch.zeros_like(found.own)  # the entropy of decisions has steps of its own, and comes in below
     late = course.places_of(tokens).unflatten(0, (-1, paths)).to(found.own)
-    rewards = found.own - options.delay * late
     told = carry or {}
-    surplus, average = compare_paths(options, rewards, nothing, real, told.get("baseline"))
     batches = told.get("batches", torch.zeros((), dtype=torch.long))
+    rewards = found.own - _delay_cost(options, int(batches)) * late
+    surplus, average = compare_paths(options, rewards, nothing, real, told.get("baseline"))
     weight = _entropy_weight(options, int(batches))
     decisions, entropy = _learn_decisions(options, weight, course, surplus, real.sum(dim=-1, keepdim=True))
     # The gradient of what the decisions add counts; its value would say nothing.
     loss = -found.smoothed[:, drawn].sum() / options.samples + decisions - decisions.detach()
     place = (late * real)[:, drawn].sum(), real.sum() * options.samples
     return LearntWriting(loss, entropy, place, {"baseline": average, "batches": batches + 1})
+
+
+def _delay_cost(options: WritingOptions, batches: int) -> float:
+    """What a step of delay costs after so many batches: at first waiting is free, until it is known what for."""
+    rises = options.delay_rises
+    return options.delay * (min(1.0, batches / rises) if rises else 1.0)
 
 
 def _entropy_weight(options: WritingOptions, batches: int) -> float:

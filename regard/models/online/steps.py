@@ -54,8 +54,11 @@ class WritingOptions(ReinforceOptions):
         default=None,
         gt=0,
         lt=1,
-        description="How probable it is to write at a step before anything is learnt: near 1 where outputs are as many "
-        "as steps, low where they are few; by default about one half.",
+        description="How probable it is to write at a step before anything is learnt, low where outputs are few, and "
+        "where the entropy of a decision draws it to; by default about one half.",
+    )
+    delay_rises: int = Field(
+        default=0, ge=0, description="Batches over which that cost rises evenly from nothing; 0: it is there at once."
     )
     entropy_falls: int = Field(
         default=0, ge=0, description="Batches over which the weight of the entropy falls evenly to zero; 0: it stays."
@@ -211,8 +214,20 @@ class OnlineWriter(nn.Module):
         logit = self.decision(states)
         decided = route.free.to(logit.dtype)
         chance = F.logsigmoid(torch.where(route.writes, logit, -logit)) * decided
-        entropy = (F.softplus(logit) - logit * logit.sigmoid()) * decided  # −p log p − (1−p) log (1−p)
+        entropy = self._entropy(logit) * decided
         return Course(self.dropout(states), route.writes, route.places, chance, entropy), onward
+
+    def _entropy(self, logit: Float[Tensor, "row step"]) -> Float[Tensor, "row step"]:
+        """−p log p − (1−p) log (1−p); with a first chance q, log 2 − KL(p ‖ q), which is the same where q is one half.
+
+        Where few steps write, the plain entropy would draw all of them to writing at every second step.
+        """
+        chance = logit.sigmoid()
+        entropy = F.softplus(logit) - logit * chance
+        first = self.options.first_chance
+        if first is None:
+            return entropy
+        return entropy + chance * math.log(2 * first) + (1 - chance) * math.log(2 * (1 - first))
 
     def _decide(
         self, embedded: Float[Tensor, "row target depth"], memory: OnlineMemory, past: Standing

@@ -26,7 +26,9 @@ class OnlineOptions(WritingOptions):
     @property
     def adjustable(self) -> frozenset[str]:
         """What may be another for the same weights."""
-        return frozenset({"dropout", "delay", "entropy_falls", "longest", *ReinforceOptions.model_fields})
+        return frozenset(
+            {"dropout", "delay", "delay_rises", "entropy_falls", "longest", *ReinforceOptions.model_fields}
+        )
 
 
 class Online(OnlineWriter):
