@@ -128,6 +128,33 @@ class Transcript:
 
 
 @dataclass(frozen=True)
+class Caption:
+    """What a picture shows in words, how probable that is (as the search ranked it), and where each word looked.
+
+    `attention` is (word, row, column) over the grid of the picture, the end behind the last word counted as one; None
+    where the model has none.
+    """
+
+    text: str
+    score: float
+    words: list[str]
+    attention: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        return f"Caption({self.text!r}, {self.score:.2f})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it: text, score, and of each word its weights, row by row of the grid; null without attention."""
+        if self.attention is None:
+            return {"text": self.text, "score": self.score, "attention": None}
+        looks = zip(self.words, self.attention.round(4).tolist(), strict=True)
+        return {"text": self.text, "score": self.score, "attention": [{"word": w, "weights": a} for w, a in looks]}
+
+    def _repr_html_(self) -> str:
+        return paragraph(self.text)
+
+
+@dataclass(frozen=True)
 class TextVectors:
     """The vectors of one text: of each token in every layer, by the number of the layer, each (token, width).
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import exp, isfinite
 from statistics import fmean, pstdev
 from typing import Literal, Self
 
@@ -34,6 +34,12 @@ def mean(total: float, count: float) -> float:
     return total / count if count else float("nan")
 
 
+def perplexity(nats: float, tokens: float) -> float:
+    """How a tally of nats finishes as the number of tokens that a model hesitates between; a hopeless one is cut."""
+    return exp(min(mean(nats, tokens), _MOST_NATS))
+
+
+_MOST_NATS = 100.0
 Better = Literal["lower", "higher"]
 
 

@@ -15,12 +15,13 @@ from regard.base.recipe import Recipe, faults_of
 from regard.families import check_recipe, task_class
 from regard.hardware.devices import pick_device
 from regard.models.shapes import ShapesOnly, Unfilled, refuse_too_large
-from regard.protocols import Answer, Describes, Drawn, OwnWeights, Spoken, Tags, TextVectors, Transcript
+from regard.protocols import Answer, Caption, Describes, Drawn, OwnWeights, Spoken, Tags, TextVectors, Transcript
 from regard.runs import checkpoint
 from regard.tasks import TASKS, find_place
 from regard.tasks.speaking.options import ROUNDS
 from regard.training.snapshot import load_weights, named_weights
 from regard.verbs.answer import answer_each
+from regard.verbs.caption.captioning import caption_each
 from regard.verbs.draw import draw_each
 from regard.verbs.embed.embedding import embed_each
 from regard.verbs.requests.draw import DrawRequest
@@ -124,6 +125,18 @@ class Model:
         """Write down what each sound, a file or its content, says: by the best path, or by a `beam` of prefixes."""
         needs(self.recipe, "transcribe")
         return Results(transcribe_each(self.task, sounds, LabelSearch(beam)))
+
+    def caption(
+        self, pictures: Sequence[Any], *, beam: int | None = None, length_penalty: float | None = None
+    ) -> list[Caption]:
+        """Say what each picture shows: its file, that file's content, or features of it as an array or a .npy file.
+
+        What is not given of the search is as the recipe says.
+        """
+        needs(self.recipe, "caption")
+        if isinstance(pictures, str | Path | bytes):
+            raise TypeError("caption takes a list of pictures; write caption([picture])")
+        return Results(caption_each(self.task, pictures, beam, length_penalty))
 
     def embed(self, texts: Sequence[str], layer: int | None = None) -> list[TextVectors]:
         """The vectors of each text and of its tokens, in all layers or in one; layer 0 is the plain embedding."""

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from regard.answers import Answer as Answer
+from regard.answers import Caption as Caption
 from regard.answers import Followed as Followed
 from regard.answers import SaidSymbol as SaidSymbol
 from regard.answers import Spoken as Spoken
@@ -27,6 +28,7 @@ from regard.measures import Better as Better
 from regard.measures import Measure as Measure
 from regard.measures import Tally as Tally
 from regard.measures import mean as mean
+from regard.measures import perplexity as perplexity
 from regard.states import State as State
 from regard.states import map_tree as map_tree
 from regard.viewing.drawings.record import Drawn as Drawn
@@ -275,6 +277,19 @@ class Answers(Protocol):
     """Gives one answer per example, or one for each word of it."""
 
     def answers(self, batch: Any) -> Sequence[Answer | Tags]: ...
+
+
+@runtime_checkable
+class Captions(Protocol):
+    """Writes a caption of each picture of a batch, token after token, searched for as its recipe says in `decoding`.
+
+    `token_scores` gives how probable the tokens are that a batch holds, and shows whoever watches where it looked
+    before each; `writing`, of a batch, gives the same pictures with other captions.
+    """
+
+    decoding: Any
+
+    def token_scores(self, batch: Any) -> Tensor: ...
 
 
 @runtime_checkable

@@ -25,6 +25,8 @@ VERBS = {
     "convnet": "train evaluate answer info compare average serve",
     "online-sounds": "train evaluate transcribe look info compare average serve",
     "patches": "train evaluate answer look heads info compare average serve",
+    "captioner": "train evaluate caption look info compare average serve",
+    "caption-transformer": "train evaluate caption look info compare average serve",
     "ctc": "train evaluate transcribe look info compare average serve",
     "recurrent": "train evaluate answer info compare average serve",
     "decoder": "train evaluate answer look heads info compare average serve",

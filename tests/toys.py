@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from caption_files import write_captions
 from labelled_files import write_labelled
 from picture_files import flags, write_set
 from small import write_corpus
@@ -240,6 +241,14 @@ def _strings_of_tones(sizes: Mapping[str, int] = FRAMES, **model: Any) -> Callab
     return table
 
 
+def _captions(**model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        training = TRAINING | {"batch": 4, "validation_beam": 0, "best_by": "loss", "optimizer": {"warmup": 2}}
+        return {"data": write_captions(folder), "model": model, "training": training}
+
+    return table
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -252,6 +261,13 @@ TOYS: dict[str, Toy] = {
     "ram": Toy(_pictures(glimpses=2, patch=4, glimpse_width=8, width=8, paths=2), draws=True),
     "convnet": Toy(_pictures(channels=[2, 3], width=4, dropout=0.2)),
     "patches": Toy(_pictures(patch=6, width=4, layers=1, heads=2, feed_forward=4, dropout=0.2)),
+    "captioner": Toy(_captions(embedding=4, width=6, compared=4, dropout=0.2, evenness=0.5)),
+    "hard captioner": Toy(
+        _captions(attention="hard", embedding=4, width=6, compared=4, samples=2), draws=True, family="captioner"
+    ),
+    "caption-transformer": Toy(
+        _captions(encoder_layers=1, decoder_layers=1, width=8, heads=2, feed_forward=8, dropout=0.2)
+    ),
     "recurrent": Toy(_sequences("copy", cell="clockwork", width=6, periods=[1, 2, 4])),
     "decoder": Toy(_sequences("adding", width=8, layers=1, heads=2, feed_forward=8, dropout=0.2)),
     "ntm": Toy(_algorithm(members=2, algorithm="copy")),

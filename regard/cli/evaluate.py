@@ -14,6 +14,7 @@ from regard.cli.console import console_progress, print_json, remark, say_table
 from regard.cli.evaluate_words import evaluate_vectors, evaluate_words_model
 
 if TYPE_CHECKING:
+    from regard.base.recipe import Recipe
     from regard.metrics import Score
     from regard.model import Model
     from regard.verbs.generate.model import LanguageModel
@@ -112,7 +113,11 @@ def command(
         _evaluate_translator(loaded, model, data, manner)
         return
     of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise}
-    of_searches = {"--beam": beam, "--length-penalty": length_penalty, **_options_of(helpers)}
+    of_searches = {"--beam": beam, "--length-penalty": length_penalty}
+    if "caption" in loaded.verbs:
+        loaded.recipe = _with_search(loaded, beam, length_penalty)
+        of_searches = {}
+    of_searches |= _options_of(helpers)
     of_text = {} if isinstance(loaded, LanguageModel) else {"--source": source}
     _refuse_options(loaded, of_translators | of_searches | of_text)
     if isinstance(loaded, LanguageModel) and source is not None:
@@ -121,6 +126,14 @@ def command(
         evaluate_words_model(loaded, model, split or "test", metric or [], asked, as_json)
     else:
         _evaluate_split(loaded, model, split or "test", metric or [], as_json)
+
+
+def _with_search(loaded: "Model", beam: int | None, length_penalty: float | None) -> "Recipe":
+    """The recipe of a model with another search."""
+    from regard.decoding.options import change_options
+
+    decoding = change_options(loaded.recipe.decoding, {"beam": beam, "length_penalty": length_penalty}, None)  # type: ignore[attr-defined]  # of a task that writes
+    return loaded.recipe.model_copy(update={"decoding": decoding})
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,22 @@ FAMILIES: dict[str, Family] = {
         model="PatchTransformer",
         options="PatchOptions",
     ),
+    "captioner": Family(
+        summary="an LSTM that looks at places of a picture before each word, softly, hard or not at all",
+        paper="Xu et al. 2015, Show, Attend and Tell; Vinyals et al. 2015, Show and Tell",
+        tasks=("captioning",),
+        module="regard.models.captions.captioner",
+        model="Captioner",
+        options="CaptionerOptions",
+    ),
+    "caption-transformer": Family(
+        summary="an encoder of multi-head attention over the places of a picture, and a decoder that writes of it",
+        paper="Vaswani et al. 2017, Attention Is All You Need; Herdade et al. 2019",
+        tasks=("captioning",),
+        module="regard.models.captions.transformer",
+        model="CaptionTransformer",
+        options="CaptionTransformerOptions",
+    ),
     "recurrent": Family(
         summary="vanilla, LSTM, GRU, clockwork or delayed layers over a long sequence of numbers or symbols",
         paper="Hochreiter and Schmidhuber 1997; Koutník et al. 2014, A Clockwork RNN; Zhang et al. 2016",

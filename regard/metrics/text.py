@@ -97,6 +97,9 @@ def _by_sacrebleu(make: Callable[[], Any]) -> Metric:
 
 SACREBLEU: dict[str, Callable[[], Any]] = {
     "bleu": bleu,
+    "bleu1": partial(bleu, orders=1),  # single words alone, then up to pairs and to triples, as captions are scored
+    "bleu2": partial(bleu, orders=2),
+    "bleu3": partial(bleu, orders=3),
     "bleu-tokenised": partial(bleu, UNCUT),  # of text that is tokenised already, as many papers give it
     "chrf": _chrf(0),
     "chrf++": _chrf(2),

@@ -1,13 +1,11 @@
 """Scoring a loaded model on a split of its own data, by what its task measures."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import torch
 
 from regard.base.faults import Fault
@@ -16,10 +14,10 @@ from regard.base.progress import Progress, Remark
 from regard.metrics import Score
 from regard.metrics.significance import Sums
 from regard.model import Model
-from regard.protocols import Measure, MeasuresParts, MeasuresRows
+from regard.protocols import Measure, MeasuresParts
 from regard.runs import checkpoint
 from regard.runs.open import data_folder
-from regard.runs.validate import add_measures, check_measured, measure_split, scores_of
+from regard.runs.validate import add_measures, check_measured, scores_of, validator_of
 
 
 def evaluate_split(
@@ -58,31 +56,16 @@ def measure_on(
     if not has_part(recipe.data, split):
         raise Fault(f"The recipe of {folder} names no {split} data to score it on.")
     with own_data(model, folder, progress, remark):
-        found = measure_split(task, split)
+        found = validator_of(task, recipe).measure(split, metrics)
     if missing := [name for name in metrics if name not in found]:
         raise Fault(f"'{missing[0]}' is not measured on this data; what is: {', '.join(found)}.")
     return {name: found[name] for name in metrics or found}
 
 
-@torch.no_grad()
 def sums_on(model: Model, folder: Path, split: str, metrics: Sequence[str], progress: Progress) -> dict[str, Sums]:
-    """What each example of a split adds to the sums of these measures; nothing, where the task does not know."""
-    task = model.task
-    if not isinstance(task, MeasuresRows):
-        return {}
-    rows: dict[str, list[np.ndarray]] = {name: [] for name in metrics}
-    finish: dict[str, Callable[..., float]] = {}
+    """What each example of a split adds to the sums of these measures, as far as that is known."""
     with own_data(model, folder, progress, lambda text: None):
-        for batch in task.batches(split, seed=0, epoch=0, start=0):
-            found, measures = task.sums_of_rows(batch), task.measure(batch)
-            for name in metrics:
-                rows[name].append(found[name].double().cpu().numpy())
-                finish[name] = measures[name].tally.finish
-    return {name: Sums(np.concatenate(rows[name]), partial(_finish_total, finish[name])) for name in metrics}
-
-
-def _finish_total(finish: Callable[..., float], total: list[float]) -> float:
-    return finish(*total)
+        return validator_of(model.task, model.recipe).sums(split, metrics)
 
 
 def has_part(data: Any, split: str) -> bool:

@@ -1,9 +1,11 @@
 """Measuring a run on its validation data."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from regard.base.faults import Fault
@@ -11,7 +13,8 @@ from regard.base.recipe import Recipe
 from regard.families import task_class, with_article
 from regard.hardware.memory import in_pieces
 from regard.metrics import Score
-from regard.protocols import Divisible, Measure, Measures
+from regard.metrics.significance import Sums
+from regard.protocols import Divisible, Measure, Measures, MeasuresRows
 from regard.tasks import TASKS, find_place
 from regard.training.snapshot import Validation
 
@@ -28,12 +31,35 @@ class Validator:
         return list(task_class(recipe).MEASURES)
 
     def __call__(self) -> Validation:
-        measures = measure_split(self.task, "valid")
+        measures = self.measure("valid")
         return Validation(measures, [score.as_dict() for score in scores_of(measures, "valid")])
+
+    def measure(self, split: str, names: Sequence[str] = ()) -> dict[str, Measure]:
+        """What is measured on a whole split; of what is dear, only what `names` ask for, where they name any."""
+        return measure_split(self.task, split)
+
+    @torch.no_grad()
+    def sums(self, split: str, names: Sequence[str]) -> dict[str, Sums]:
+        """What each example of a split adds to the sums of these measures; nothing, where the task does not know."""
+        task = self.task
+        if not isinstance(task, MeasuresRows):
+            return {}
+        rows: dict[str, list[np.ndarray]] = {name: [] for name in names}
+        finish: dict[str, Callable[..., float]] = {}
+        for batch in task.batches(split, seed=0, epoch=0, start=0):
+            found, measures = task.sums_of_rows(batch), task.measure(batch)
+            for name in names:
+                rows[name].append(found[name].double().cpu().numpy())
+                finish[name] = measures[name].tally.finish
+        return {name: Sums(np.concatenate(rows[name]), partial(_finish_total, finish[name])) for name in names}
 
     def closing_files(self, folder: Path, device: str) -> dict[str, bytes]:
         """What a model folder is to keep besides, once its weights are final."""
         return {}
+
+
+def _finish_total(finish: Callable[..., float], total: list[float]) -> float:
+    return finish(*total)
 
 
 def validator_of(task: Any, recipe: Recipe) -> Validator:
@@ -50,8 +76,8 @@ def check_best_by(recipe: Recipe) -> None:
 
 
 def check_measured(recipe: Recipe, names: Sequence[str]) -> None:
-    """Refuse to score a model by what its task does not measure."""
-    measures = task_class(recipe).MEASURES
+    """Refuse to score a model by what is not measured of its kind."""
+    measures = find_place(TASKS[recipe.task].validator).names(recipe)
     for name in names:
         if name not in measures:
             model = with_article(recipe.family).capitalize()

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault, TextFault
-from regard.protocols import AskedInText, Speaks, Transcribes, Unfolds
+from regard.protocols import AskedInText, Captions, Speaks, Transcribes, Unfolds
+from regard.verbs.caption.captioning import rewrite, search_captions
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side
@@ -118,8 +119,23 @@ def see_speech(task: Any, given: str) -> Sight:
     return Sight(given, said, [spoken], task.sides(batch, [spoken]), gazes)
 
 
+@torch.no_grad()
+def see_caption(task: Any, given: Any) -> Sight:
+    """Let a task write the caption of one picture, and watch it write that again."""
+    task.eval()
+    batch = task.read([given])
+    written = [found[0] for found in search_captions(task, batch, task.decoding)]
+    with watching(task.model) as gazes:
+        rewrite(task, batch, written)
+    tokens = [written[0].tokens]
+    name = Path(given).name if isinstance(given, str | Path) else "The picture"
+    return Sight(name, task.write(tokens[0]), tokens, task.sides(batch, tokens), gazes)
+
+
 def see_input(task: Any, given: Any) -> Sight:
-    """Let a task read one input as people have it, and watch it: a text to speak, a sound to write down, any other."""
+    """Let a task read one input as people have it, and watch it: text to speak, a sound, a picture, any other."""
+    if isinstance(task, Captions):
+        return see_caption(task, given)
     if isinstance(task, Speaks):
         return see_speech(task, given)
     return see_sound(task, given) if isinstance(task, Transcribes) else see_answer(task, given)

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from regard.engines.fast import Choice
 from regard.serving.catalogue import Catalogue, open_models
-from regard.serving.doors import answer, draw, embed, generate, look, speak, transcribe, translate, words
+from regard.serving.doors import answer, caption, draw, embed, generate, look, speak, transcribe, translate, words
 from regard.serving.doors.about import about_doors
 from regard.serving.doors.door import Door, Endpoint, Service, open_doors, refuse_at
 from regard.serving.http.guard import Guard, Note, Warn
@@ -29,7 +29,7 @@ from regard.serving.served import Served
 
 def every_door() -> list[Door]:
     """All that there are, open or not."""
-    models = [translate, look, answer, generate, transcribe, speak, draw, embed, words]
+    models = [translate, look, answer, generate, caption, transcribe, speak, draw, embed, words]
     return [*libre.DOORS, *(door for verb in models for door in verb.DOORS), *about_doors()]
 
 

@@ -29,7 +29,7 @@ from regard.verbs.translate.plan import Piece, Plan
 
 if TYPE_CHECKING:
     from regard.model import Model
-    from regard.protocols import Answer, Drawn, Spoken, Tags, TextVectors, Transcript
+    from regard.protocols import Answer, Caption, Drawn, Spoken, Tags, TextVectors, Transcript
     from regard.verbs.generate.continuing import Generated
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.generate.prompts import ReadPrompt
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
 # The verbs that the server has doors for, and what an input of a model may be.
-_ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "draw", "transcribe", "look")
+_ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "draw", "transcribe", "caption", "look")
 Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story"]
 
 
@@ -92,6 +92,10 @@ class Served(ABC):
     def transcribe(self, sounds: Sequence[bytes], beam: int | None) -> "list[Transcript]":
         """What each sound says."""
         raise self.refuse("transcribe")
+
+    def caption(self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None) -> "list[Caption]":
+        """What each picture shows."""
+        raise self.refuse("caption")
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
         """The sound of each text."""
@@ -181,6 +185,9 @@ class ServedModel(Served):
 
     def transcribe(self, sounds: Sequence[bytes], beam: int | None) -> "list[Transcript]":
         return self.model.transcribe(sounds, beam=beam)
+
+    def caption(self, pictures: Sequence[bytes], beam: int | None, length_penalty: float | None) -> "list[Caption]":
+        return self.model.caption(pictures, beam=beam, length_penalty=length_penalty)
 
     def speak(self, request: SpeakRequest) -> "list[Spoken]":
         from regard.verbs.speak import speak_each

@@ -142,6 +142,20 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "captioning": Kind(
+        summary="a picture becomes a sentence that says what is on it, word after word",
+        reads="picture",
+        gives="a caption for each picture",
+        verb="caption",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.captioning.task:Captioning",
+                recipe="regard.tasks.captioning.options:CaptioningRecipe",
+                trains="trains on features of pictures and their captions",
+            )
+        },
+        validator="regard.verbs.caption.validation:CaptionValidator",
+    ),
     "contexts": Kind(
         summary="each word of a text becomes vectors that know the text around it",
         reads="text",

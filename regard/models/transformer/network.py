@@ -164,9 +164,9 @@ class DecoderBlock(nn.Module):
         self.around_feed_forward = _residual(options)
 
     def forward(
-        self, states: Float[Tensor, "row target width"], past: Cache | None, memory: Cache, real: Lengths
+        self, states: Float[Tensor, "row target width"], past: Cache | None, memory: Cache, real: Lengths | None
     ) -> tuple[Float[Tensor, "row target width"], Cache]:
-        """The new states, and the cache with what these places add to it."""
+        """The new states, and the cache with what these places add to it; without lengths no memory has padding."""
         first = 0 if past is None else past.keys.shape[2]
         caches: list[Cache] = []
 

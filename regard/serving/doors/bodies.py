@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from regard.verbs.requests.answer import AnswerRequest, Input
+from regard.verbs.requests.caption import CaptionRequest
 from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.embed import EmbedRequest
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
@@ -67,6 +68,10 @@ class MapBody(MapRequest, ModelBody):
 
 class TranscribeBody(TranscribeRequest, ModelBody):
     """The sounds that are to be written down, and by which model."""
+
+
+class CaptionBody(CaptionRequest, ModelBody):
+    """The pictures that captions are wanted of, and by which model."""
 
 
 class LookBody(ModelBody):

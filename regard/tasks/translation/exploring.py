@@ -1,6 +1,5 @@
 """What a recurrent translator minimises that in training tries things: reads tokens of its own, or draws its looks."""
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -11,7 +10,8 @@ from regard.attention.hard import Manner
 from regard.models.recurrent.decoders import Writing
 from regard.models.recurrent.seq2seq import Seq2Seq, Seq2SeqOptions
 from regard.models.reinforcement import Learnt, Likelihoods, learn_choices, likelihoods, manners_of_paths
-from regard.protocols import Loss, Tally, map_tree, mean
+from regard.protocols import Loss, Tally, map_tree
+from regard.tasks.drawn_paths import choice_tallies
 from regard.tasks.translation.batches import PairBatch
 
 
@@ -53,10 +53,7 @@ class Exploring:
         """What the choices add to the loss, and what is shown of them."""
         log_probability, entropy = (each.view(found.own.shape) for each in (past.log_probability, past.entropy))
         learnt = learn_choices(self.options, found.own, log_probability, entropy, chosen, average)
-        count = chosen.sum() * self.options.samples
-        spread = (entropy.detach()[:, : self.options.samples] * chosen).sum()
-        squares = (learnt.surplus * chosen).square().sum()
-        return learnt, {"entropy": Tally((spread, count), mean), "surplus": Tally((squares, count), _root_mean)}
+        return learnt, choice_tallies(learnt.surplus, entropy[:, : self.options.samples], chosen)
 
     def _manners(self, batch: PairBatch) -> Int[Tensor, "row 1"]:
         """How each path looks: some sentences at mixes, all others at draws, but for the path of the best choices."""
@@ -70,10 +67,6 @@ class Exploring:
         """The share of own tokens at a batch: it grows evenly, so that the model can first learn from the true ones."""
         after = self.options.own_tokens_after
         return self.options.own_tokens * (min(1.0, batches / after) if after else 1.0)
-
-
-def _root_mean(squares: float, count: float) -> float:
-    return math.sqrt(mean(squares, count))
 
 
 def real_places(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:

@@ -28,7 +28,7 @@ from regard.models.freezing import check_parts, freeze
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
-from regard.protocols import Followed, Loss, Measure, State, Tally, TextVectors, mean
+from regard.protocols import Followed, Loss, Measure, State, Tally, TextVectors, mean, perplexity
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
@@ -223,7 +223,7 @@ class Translation(nn.Module):
         right, count = float((log_probabilities.argmax(-1) == wanted).sum()), float(batch.tokens)
         return {
             "loss": Measure(Tally((nats, count), mean), "lower"),
-            "perplexity": Measure(Tally((nats, count), _perplexity), "lower", "per token, end counted"),
+            "perplexity": Measure(Tally((nats, count), perplexity), "lower", "per token, end counted"),
             "accuracy": Measure(Tally((right, count), mean), "higher"),
         }
 
@@ -331,7 +331,3 @@ def _pad(rows: list[np.ndarray], pad: int, last: int) -> tuple[Tensor, Tensor]:
         line[: len(row)] = row
         line[len(row)] = last
     return torch.from_numpy(table), lengths
-
-
-def _perplexity(nats: float, tokens: float) -> float:
-    return float(np.exp(min(mean(nats, tokens), 100.0)))

@@ -1,0 +1,46 @@
+"""`regard caption`: what each picture shows, in a line of its own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.base.faults import printable
+from regard.cli.console import print_json
+from regard.cli.lines import TextInput
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    pictures: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PICTURE…",
+            help="Files of pictures, .npy files with features of them, or names of pictures of the model's own data; "
+            "by default these names on standard input.",
+        ),
+    ] = None,
+    beam: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy. By default the recipe's.")
+    ] = None,
+    length_penalty: Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One object for each picture, with where every word looked.")
+    ] = False,
+) -> None:
+    """Say what each PICTURE shows, in a line of its own."""
+    from regard.model import load
+    from regard.verbs.caption.captioning import caption_each
+    from regard.verbs.table import needs
+
+    lines = TextInput()
+    if not pictures:
+        lines.check()
+    loaded = load(model)
+    needs(loaded.recipe, "caption")
+    named = pictures or [line for line in lines.lines() if line]
+    for name, found in zip(named, caption_each(loaded.task, named, beam, length_penalty), strict=True):
+        if as_json:
+            print_json({"file": name, **found.as_dict()}, indent=None)
+        else:
+            print(printable(found.text), flush=True)

@@ -1,0 +1,85 @@
+"""What the features of a picture are to a model: their grid, their size, what made them. It travels in its folder."""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError
+
+from regard.base.faults import Fault
+from regard.base.files import checksum
+from regard.data.captions.files import read_array
+
+FORMAT_FILE = "features.json"
+COMPONENTS_FILE = "components.npz"
+MOST_PLACES = 4096
+WIDEST = 2**14
+
+
+class FeatureFormat(BaseModel):
+    """A picture is rows × columns places of `width` numbers each; whole numbers are multiplied by `step`.
+
+    `extractor` is the name of what makes them of a picture, and `components` the checksum of the file by which they
+    are reduced, where they are.
+    """
+
+    rows: int = Field(ge=1, le=MOST_PLACES)
+    columns: int = Field(ge=1, le=MOST_PLACES)
+    width: int = Field(ge=1, le=WIDEST)
+    step: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    extractor: str | None = None
+    components: str | None = None
+
+    @property
+    def places(self) -> int:
+        return self.rows * self.columns
+
+    def refuse_others(self, others: "FeatureFormat") -> None:
+        """Refuse to go on from a model of these features with others."""
+        if others != self:
+            raise Fault(f"The model to start from reads {self.in_words}; here there are {others.in_words}.")
+
+    @property
+    def in_words(self) -> str:
+        by = f" by {self.extractor}" if self.extractor else ""
+        own = f", components {self.components[:8]}" if self.components else ""
+        return f"features{by} of {self.rows} × {self.columns} places, {self.width} numbers each{own}"
+
+    def take(self, features: np.ndarray, name: str) -> np.ndarray:
+        """Features of one picture as (place, width) in float32; others than these are refused."""
+        if features.shape not in ((self.places, self.width), (self.rows, self.columns, self.width)):
+            shape = " × ".join(map(str, features.shape))
+            raise Fault(f"{name} holds {shape} numbers; this model reads {self.in_words}.")
+        scaled = features.astype(np.float32) * (self.step if features.dtype == np.int8 else 1.0)
+        if not np.isfinite(scaled).all():
+            raise Fault(f"{name} holds what is not a finite number.")
+        return scaled.reshape(self.places, self.width)
+
+
+def read_feature_file(path: Path, features: FeatureFormat) -> np.ndarray:
+    """The features (place, width) of one picture, from a .npy file."""
+    return features.take(read_array(path, str(path)), str(path))
+
+
+def open_format(files: Mapping[str, bytes]) -> FeatureFormat:
+    """The format in the files of a model folder, which need not be trusted."""
+    try:
+        found = FeatureFormat.model_validate_json(files[FORMAT_FILE])
+    except (KeyError, ValidationError):
+        raise Fault(f"{FORMAT_FILE} of the model folder is missing or damaged.") from None
+    if found.components is not None and found.components != checksum(files.get(COMPONENTS_FILE, b"")):
+        raise Fault(f"{COMPONENTS_FILE} of the model folder is missing, or of other features than its {FORMAT_FILE}.")
+    return found
+
+
+def step_of(components: bytes, name: str) -> float:
+    """What whole numbers are multiplied by, as a file of components has it."""
+    try:
+        with np.load(io.BytesIO(components), allow_pickle=False) as arrays:
+            step = float(arrays["step"])
+    except (KeyError, ValueError, TypeError, OSError):
+        raise Fault(f"{name} is no .npz file with a 'step' in it.") from None
+    if not (np.isfinite(step) and step > 0):
+        raise Fault(f"The step in {name} is {step}, expected a number above 0.")
+    return step

@@ -1,0 +1,81 @@
+"""Files of captions, of names and of features as people have them."""
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.data.captions.options import FeatureFiles
+from regard.data.catalogue.unpack import open_content
+from regard.data.corpora.text import file_of, read_lines
+from regard.data.tokenisers.words import split_words
+
+# A picture's name, perhaps the number of a caption among those of the picture, and the caption. Behind a number spaces
+# will do, as in one line of Flickr8k.
+_LINE = re.compile(r"(?P<name>[^\t]*?\S)(?:#\d+\s+|\s*\t)(?P<caption>.*)")
+_KINDS = (np.int8, np.float16, np.float32)
+
+
+def plain_words(caption: str) -> str:
+    """A caption as models learn it and measures compare it: in lower case, without punctuation, spaces between words.
+
+    Hyphens and apostrophes inside a word stay.
+    """
+    words = split_words(caption.lower())
+    return " ".join(word for word in words if any(character.isalnum() for character in word))
+
+
+def read_captions(name: str) -> dict[str, list[str]]:
+    """The captions of every picture, by its name, in the order of the file."""
+    found: dict[str, list[str]] = {}
+    for number, line in enumerate(read_lines(file_of(name)), start=1):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise Fault(f"{name}, line {number}: a line must hold a picture's name, a tab, a caption.")
+        if words := plain_words(match["caption"]):  # someone may have written nothing, or a full stop
+            found.setdefault(match["name"].strip(), []).append(words)
+    if not found:
+        raise Fault(f"{name} holds no caption.")
+    return found
+
+
+def read_names(name: str) -> list[str]:
+    """The names of pictures, one a line; none may stand there twice."""
+    names = [line.strip() for line in read_lines(file_of(name)) if line.strip()]
+    if not names:
+        raise Fault(f"{name} names no picture.")
+    if len(set(names)) < len(names):
+        twice = next(each for each in names if names.count(each) > 1)
+        raise Fault(f"{name} names {twice} twice.")
+    return names
+
+
+def read_features(options: FeatureFiles, names: list[str]) -> np.ndarray:
+    """The features (picture, place, width) of all pictures, of which there must be as many as names."""
+    features = read_array(file_of(options.file), options.file)
+    if features.ndim != 3:
+        raise Fault(f"{options.file} has {features.ndim} axes, expected three: {options.axes}.")
+    if options.axes == "width picture place":
+        features = features.transpose(1, 2, 0)
+    pictures, places, _ = features.shape
+    if pictures != len(names):
+        raise Fault(
+            f"{options.file} has the features of {pictures:,} pictures, but {options.names} names {len(names):,}."
+        )
+    if places != options.grid[0] * options.grid[1]:
+        raise Fault(f"{options.file} has {places} places a picture, which is no grid of {options.grid}.")
+    return features
+
+
+def read_array(path: Path, name: str) -> np.ndarray:
+    """The numbers in a .npy file, packed or not; nothing in it may be pickled."""
+    try:
+        with open_content(path) as stream:
+            array = np.load(io.BytesIO(stream.read()), allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise Fault(f"{name} is no array in numpy's format, or a damaged one: {error}.") from None
+    if not isinstance(array, np.ndarray) or array.dtype not in _KINDS or not array.size:
+        raise Fault(f"{name} must hold one array of numbers as int8, float16 or float32.")
+    return array

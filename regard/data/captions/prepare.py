@@ -1,0 +1,178 @@
+"""Captions and features made ready for training: an array that opens at once, and a record that vouches for it.
+
+`finished.json` comes last; without it, or when it tells of other options, all is made again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel
+
+from regard.base.checksums import check_files, file_checksum, read_record, write_record
+from regard.base.faults import Fault
+from regard.base.files import checksum, whole_file, write_file
+from regard.base.progress import Progress
+from regard.data.captions.features import COMPONENTS_FILE, FORMAT_FILE, FeatureFormat, step_of
+from regard.data.captions.files import read_captions, read_features, read_names
+from regard.data.captions.options import CaptionData
+from regard.data.corpora.text import file_of
+from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
+from regard.data.tokenisers.symbols import NAMES
+from regard.data.tokenisers.words import count_words, read_words
+
+FINISHED = "finished.json"
+FEATURES = "features.npy"
+WORDS = "tokeniser"  # under which name the words travel
+
+
+class CaptionedPicture(BaseModel):
+    """A picture's name, and what people wrote of it, in plain words."""
+
+    name: str
+    captions: list[str]
+
+
+class _Finished(BaseModel):
+    """What was prepared, and from what; the pictures of all splits follow each other as their features do."""
+
+    options: CaptionData
+    format: FeatureFormat
+    words: list[str]
+    splits: dict[str, list[CaptionedPicture]]
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class PreparedCaptions:
+    """The pictures of each split with their captions, and the features (picture, place, width) of all of them."""
+
+    options: CaptionData
+    format: FeatureFormat
+    components: bytes | None
+    tokeniser: SpaceTokeniser
+    splits: Mapping[str, Sequence[CaptionedPicture]]
+    features: np.ndarray
+    report: list[str]
+
+    def first_of(self, split: str) -> int:
+        """Where the features of a split begin."""
+        names = list(self.splits)
+        return sum(len(self.splits[other]) for other in names[: names.index(split)])
+
+    def files(self) -> dict[str, bytes]:
+        """What a model folder needs of it."""
+        reducing = {} if self.components is None else {COMPONENTS_FILE: self.components}
+        return {FORMAT_FILE: self.format.model_dump_json().encode(), **reducing, **self.tokeniser.files(WORDS)}
+
+
+def open_words(files: Mapping[str, bytes]) -> SpaceTokeniser:
+    """The words in the files of a model folder, which need not be trusted."""
+    try:
+        return SpaceTokeniser(read_words(files[f"{WORDS}.json"]))
+    except (KeyError, ValueError, RecursionError):
+        raise Fault(f"{WORDS}.json of the model folder is missing or damaged.") from None
+
+
+def check_captions_there(options: CaptionData, folder: Path | None) -> None:
+    """Refuse data of which a file is missing, unless it lies prepared in `folder`."""
+    if folder is not None and (folder / FINISHED).is_file():
+        return
+    features = options.features
+    for name in (options.captions, features.file, features.names, features.components, *options.splits.values()):
+        if name is not None and not file_of(name).exists():
+            raise Fault(f"There is no file {name}.")
+
+
+def prepare_captions(
+    options: CaptionData, folder: Path, progress: Progress, words: SpaceTokeniser | None = None
+) -> PreparedCaptions:
+    """The data that `options` name, from `folder` if it was prepared there before.
+
+    The words are those of the captions to learn from, or those of a model to start from.
+    """
+    record = folder / FINISHED
+    if not record.is_file() or read_record(_Finished, record).options != options:
+        _prepare(options, folder, progress)
+    finished = read_record(_Finished, record)
+    check_files(folder, finished.files)
+    components = (folder / COMPONENTS_FILE).read_bytes() if COMPONENTS_FILE in finished.files else None
+    tokeniser = words or SpaceTokeniser(finished.words)
+    sizes = ", ".join(f"{len(pictures):,} {split}" for split, pictures in finished.splits.items())
+    captions = [caption for picture in finished.splits["train"] for caption in picture.captions]
+    long = sum(len(caption.split()) > options.longest for caption in captions)
+    dropped = [f"{long:,} captions of more than {options.longest} words are not learnt from"] if long else []
+    return PreparedCaptions(
+        options,
+        finished.format,
+        components,
+        tokeniser,
+        finished.splits,
+        np.load(folder / FEATURES, mmap_mode="r", allow_pickle=False),
+        [f"{sizes} pictures, {len(captions):,} captions to learn from, {tokeniser.size:,} words", *dropped],
+    )
+
+
+def _prepare(options: CaptionData, folder: Path, progress: Progress) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FINISHED).unlink(missing_ok=True)
+    progress("reading captions", 0, 2)
+    splits = _read_splits(options)
+    progress("reading features", 1, 2)
+    names = read_names(options.features.names)
+    row_of = {name: row for row, name in enumerate(names)}
+    features = read_features(options.features, names)
+    wanted = [picture.name for pictures in splits.values() for picture in pictures]
+    if missing := next((name for name in wanted if name not in row_of), None):
+        raise Fault(f"{options.features.file} has no features of {missing}, which is among the pictures.")
+    with whole_file(folder / FEATURES) as file:
+        np.save(file, features[[row_of[name] for name in wanted]], allow_pickle=False)
+    files = {FEATURES: file_checksum(folder / FEATURES)}
+    components = _read_components(options)
+    if components is not None:
+        write_file(folder / COMPONENTS_FILE, components)
+        files[COMPONENTS_FILE] = checksum(components)
+    learnt = (caption for picture in splits["train"] for caption in picture.captions)
+    finished = _Finished(
+        options=options,
+        format=_format_of(options, features.shape[2], components),
+        words=count_words(learnt, options.vocabulary - len(NAMES), options.at_least, split_at_spaces),
+        splits=splits,
+        files=files,
+    )
+    write_record(folder / FINISHED, finished)
+    progress("reading features", 2, 2)
+
+
+def _read_splits(options: CaptionData) -> dict[str, list[CaptionedPicture]]:
+    """The pictures of each split with their captions; one that has none, or stands in two splits, is refused."""
+    captions, found = read_captions(options.captions), dict[str, list[CaptionedPicture]]()
+    taken: dict[str, str] = {}
+    for split, file in options.splits.items():
+        found[split] = []
+        for name in read_names(file):
+            if name not in captions:
+                raise Fault(f"{options.captions} has no caption of {name}, which {file} names.")
+            if other := taken.get(name):
+                raise Fault(f"{name} is among the pictures of both {other} and {split}.")
+            taken[name] = split
+            found[split].append(CaptionedPicture(name=name, captions=captions[name]))
+    return found
+
+
+def _read_components(options: CaptionData) -> bytes | None:
+    name = options.features.components
+    return None if name is None else file_of(name).read_bytes()
+
+
+def _format_of(options: CaptionData, width: int, components: bytes | None) -> FeatureFormat:
+    rows, columns = options.features.grid
+    return FeatureFormat(
+        rows=rows,
+        columns=columns,
+        width=width,
+        step=1.0 if components is None else step_of(components, options.features.components or ""),
+        extractor=options.features.extractor,
+        components=None if components is None else checksum(components),
+    )

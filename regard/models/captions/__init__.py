@@ -1,0 +1,1 @@
+"""Networks that write a caption of a picture, word after word."""

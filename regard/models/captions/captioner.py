@@ -1,0 +1,199 @@
+"""Show, Attend and Tell (Xu et al. 2015): an LSTM that looks at the places of a picture before each word it writes.
+
+Without attention it is Show and Tell (Vinyals et al. 2015), which sees the picture once, before the first word.
+"""
+
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.attention import Attention
+from regard.attention.core import Look, PreparedKeys
+from regard.attention.hard import Hard
+from regard.attention.reinforce import Baseline
+from regard.attention.scores import Additive
+from regard.attention.watch import is_watched, note, without_watching
+from regard.models.bounds import WIDEST
+from regard.models.captions.written import Annotations, Written
+from regard.models.reinforcement import ReinforceOptions
+
+
+class CaptionerOptions(ReinforceOptions):
+    """What an LSTM that writes captions is built like, and how it learns where to look."""
+
+    attention: Literal["soft", "hard", "none"] = Field(
+        "soft",
+        description="Before each word it looks at a mix of all places, or at one that is drawn; with none it knows of "
+        "the picture what it begins with.",
+    )
+    embedding: int = Field(256, ge=1, le=WIDEST, description="Width of a word's vector.")
+    width: int = Field(512, ge=1, le=WIDEST, description="Width of the LSTM's state.")
+    compared: int = Field(256, ge=1, le=WIDEST, description="Units by which a state and a place are compared.")
+    gate: bool = Field(True, description="Weigh what was looked at by β = σ(f(h)), as published.")
+    dropout: float = Field(0.5, ge=0, lt=1, description="Dropout on words that are read and on states that write.")
+    evenness: float = Field(
+        0.0, ge=0, description="Weight λ of doubly stochastic attention, λ Σ_i (1 − Σ_t α_ti)²; for soft attention."
+    )
+    baseline: Baseline = Field(
+        "moving",
+        description="What a path's reward is compared with: nothing, a moving average of all rewards, as published, "
+        "the mean of the picture's other paths, or the path of the most probable choices.",
+    )
+    expected: float = Field(
+        0.5, ge=0, le=1, description="Share of the captions that are learnt with the mix of all places (hard)."
+    )
+
+    @model_validator(mode="after")
+    def _check_attention(self) -> "CaptionerOptions":
+        if self.evenness and self.attention != "soft":
+            raise ValueError("evenness is asked of soft attention, whose weights lie over all places")
+        if self.attention == "hard":
+            self.check_baseline()
+            return self
+        for name in (*ReinforceOptions.model_fields, "expected"):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} is for attention = 'hard', which draws where it looks")
+        return self
+
+    @property
+    def adjustable(self) -> frozenset[str]:
+        """What may be another for the same weights."""
+        return frozenset({"dropout", "evenness", "expected", *ReinforceOptions.model_fields})
+
+
+class PictureMemory(NamedTuple):
+    """The annotations of each picture, as they are and as keys, and their mean."""
+
+    places: Float[Tensor, "batch 1 place depth"]
+    keys: PreparedKeys
+    mean: Float[Tensor, "batch depth"]
+
+
+class Standing(NamedTuple):
+    """Where the decoder of each row stands: h and c, and how its hard looks are made, where that is told."""
+
+    hidden: Float[Tensor, "row width"]
+    cell: Float[Tensor, "row width"]
+    manner: Int[Tensor, "row told"]
+
+
+class Captioner(nn.Module):
+    """The decoder of section 3.1, with a the annotations of a picture and E y a word's vector:
+
+        h_0 = tanh(f_h(mean a)),  c_0 = tanh(f_c(mean a))
+        e_ti = wᵀ tanh(U h_{t−1} + V a_i),  α_t = softmax(e_t)
+        ẑ_t = β_t Σ_i α_ti a_i,  β_t = σ(f_β(h_{t−1}))              soft (section 4.2)
+        ẑ_t = β_t a_{s_t},  s_t ~ α_t                                hard (section 4.1)
+        (i, f, o, g) = (σ, σ, σ, tanh)(T [E y_{t−1}, h_{t−1}, ẑ_t]),  c_t = f c_{t−1} + i g,  h_t = o tanh(c_t)
+        p(y_t) ∝ exp(L_o (E y_{t−1} + L_h h_t + L_z ẑ_t))
+
+    Outside training a hard look is at the most probable place. Without attention there is no ẑ_t, and a picture is seen
+    in h_0 and c_0 alone, where Show and Tell feeds it as a first word. The paper gates hard looks in its code, not in
+    its text.
+    """
+
+    def __init__(self, options: CaptionerOptions, depth: int, places: int, tokens: int, pad: int) -> None:
+        """For annotations of `depth` numbers; `places` is what other networks for pictures are told."""
+        super().__init__()
+        self.options = options
+        self.embedding = nn.Embedding(tokens, options.embedding, padding_idx=pad)
+        self.first_hidden, self.first_cell = (nn.Linear(depth, options.width) for _ in range(2))
+        seen = depth if options.attention != "none" else 0
+        self.lstm = nn.LSTMCell(options.embedding + seen, options.width)
+        self.of_state = nn.Linear(options.width, options.embedding)
+        self.out = nn.Linear(options.embedding, tokens)
+        self.dropout = nn.Dropout(options.dropout)
+        self.look = _look(options, depth) if seen else None
+        self.of_context = nn.Linear(depth, options.embedding, bias=False) if seen else None
+        self.gate = nn.Linear(options.width, 1) if seen and options.gate else None
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the places looked at are drawn in training, so that their choice must be learnt too."""
+        return self.options.attention == "hard"
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.out.weight.dtype
+
+    def read(self, annotations: Annotations) -> PictureMemory:
+        places = annotations[:, None]
+        keys = PreparedKeys(places[..., :0]) if self.look is None else self.look.prepare(places)
+        return PictureMemory(places, keys, annotations.mean(dim=1))
+
+    def begin(self, memory: PictureMemory) -> Standing:
+        untold = torch.zeros(len(memory.mean), 0, dtype=torch.long, device=memory.mean.device)
+        return Standing(self.first_hidden(memory.mean).tanh(), self.first_cell(memory.mean).tanh(), untold)
+
+    def write(self, target: Int[Tensor, "row time"], memory: PictureMemory, past: Standing) -> Written:
+        embedded = self.dropout(self.embedding(target))
+        hidden, cell, states, contexts, looks = past.hidden, past.cell, list[Tensor](), list[Tensor](), list[Look]()
+        with without_watching():
+            for word in embedded.unbind(dim=1):
+                if self.look is not None:
+                    looks.append(self._look_from(hidden, memory, past))
+                    contexts.append(self._weigh(hidden, looks[-1].context.flatten(0, 2)))
+                    word = torch.cat([word, contexts[-1].to(word.dtype)], dim=-1)
+                hidden, cell = self.lstm(word, (hidden, cell))
+                states.append(hidden)
+        deep = embedded + self.of_state(torch.stack(states, dim=1))
+        if self.of_context is not None:
+            deep = deep + self.of_context(torch.stack(contexts, dim=1))
+        weights, log_probability, entropy = self._join(looks, embedded)
+        if self.look is not None and is_watched():  # one gaze for all steps, as of every other attention
+            note(self.look, self.look.looks_from, self.look.looks_at, weights[:, None])
+        standing = Standing(hidden, cell, past.manner)
+        return Written(self.dropout(deep), standing, weights, log_probability, entropy)
+
+    def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
+        return self.out(states)
+
+    def multiplications(self, places: int, words: int) -> int:
+        """How many it takes to write so many words of a picture with so many places."""
+        matrices = sum(
+            each.numel() for name, each in self.named_parameters() if each.dim() == 2 and "score" not in name
+        )
+        once = self.first_hidden.weight.numel() + self.first_cell.weight.numel()
+        each_word = matrices - once - self.embedding.weight.numel()
+        if self.look is None:
+            return once + words * each_word
+        score = self.look.score
+        assert isinstance(score, Additive)
+        depth = score.of_key.weight.shape[1]
+        comparing = score.of_query.weight.numel() + places * (score.energy.weight.numel() + depth)
+        return once + places * score.of_key.weight.numel() + words * (each_word + comparing)
+
+    def _look_from(self, hidden: Float[Tensor, "row width"], memory: PictureMemory, past: Standing) -> Look:
+        """The look of every row at its picture; to the attention the rows of a picture are its queries."""
+        assert self.look is not None
+        pictures = len(memory.mean)
+        together = (pictures, 1, len(hidden) // pictures)
+        manners = past.manner.reshape(together) if past.manner.shape[1] else None
+        return self.look.full(hidden.reshape(*together, -1), memory.keys, memory.places, manners=manners)
+
+    def _weigh(self, hidden: Float[Tensor, "row width"], context: Float[Tensor, "row depth"]) -> Tensor:
+        return context if self.gate is None else self.gate(hidden).sigmoid() * context
+
+    def _join(self, looks: list[Look], embedded: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Where all steps looked, and where that was drawn, how probable it was and how uncertain."""
+        rows, nothing = len(embedded), embedded[:, :, 0][:, :0]
+        if not looks:
+            return embedded[..., :0], nothing, nothing
+        weights = torch.stack([each.weights.flatten(0, 2) for each in looks], dim=1)
+        if not self.chooses:
+            return weights, nothing, nothing
+        drawn = ((each.log_probability.reshape(rows), each.entropy.reshape(rows)) for each in looks)
+        log_probability, entropy = (torch.stack(found, dim=1) for found in zip(*drawn, strict=True))
+        return weights, log_probability, entropy
+
+
+def _look(options: CaptionerOptions, depth: int) -> Attention:
+    return Attention(
+        Additive(options.width, depth, options.compared),
+        looks_from="target",
+        looks_at="source",
+        choice=Hard("reinforce") if options.attention == "hard" else None,
+    )

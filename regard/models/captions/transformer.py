@@ -1,0 +1,115 @@
+"""A Transformer that writes captions: an encoder over the places of a picture, and a decoder of words.
+
+Vaswani et al. 2017, "Attention Is All You Need", with the places of a grid where a translator has source tokens,
+as Herdade et al. 2019 have regions. A place is told apart by a vector learnt for it, since the grid is always the same.
+"""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.attention.heads import Cache
+from regard.attention.positions import Sinusoidal
+from regard.base.recipe import Options
+from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.captions.written import Annotations, Written
+from regard.models.parts import Embedding
+from regard.models.transformer.network import DecoderBlock, EncoderBlock, TransformerOptions
+
+
+class CaptionTransformerOptions(Options):
+    """What a Transformer that writes captions is built like."""
+
+    encoder_layers: int = Field(2, ge=0, le=MOST_LAYERS, description="Blocks over the places of a picture; may be 0.")
+    decoder_layers: int = Field(2, ge=1, le=MOST_LAYERS, description="Blocks over the words.")
+    width: int = Field(256, ge=2, le=WIDEST, description="Width of the states between the blocks.")
+    feed_forward: int = Field(1024, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
+    heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each attention.")
+    dropout: float = Field(0.3, ge=0, lt=1, description="Dropout on embeddings and on each sublayer's output.")
+    norm: Literal["before", "after"] = Field("before", description="Layer norm before each sublayer, or after it.")
+
+    @model_validator(mode="after")
+    def _check_heads(self) -> "CaptionTransformerOptions":
+        self.blocks()
+        return self
+
+    def blocks(self) -> TransformerOptions:
+        """The same as the blocks of a translator are told it; the encoder's number is ours alone."""
+        sizes = self.model_dump() | {"encoder_layers": max(1, self.encoder_layers)}
+        return TransformerOptions(**sizes)
+
+    @property
+    def adjustable(self) -> frozenset[str]:
+        """What may be another for the same weights."""
+        return frozenset({"dropout"})
+
+
+PlaceMemory = list[Cache]  # the keys and values of all places that each block of the decoder looks at
+
+
+class CaptionTransformer(nn.Module):
+    """Annotations in, states and scores of words out."""
+
+    chooses = False  # nothing is drawn
+
+    def __init__(self, options: CaptionTransformerOptions, depth: int, places: int, tokens: int, pad: int) -> None:
+        super().__init__()
+        self.options, blocks = options, options.blocks()
+        self.of_place = nn.Linear(depth, options.width)
+        self.places = nn.Parameter(torch.zeros(places, options.width))
+        self.encoder = nn.ModuleList(EncoderBlock(blocks) for _ in range(options.encoder_layers))
+        self.embedding, self.positions = Embedding(tokens, options.width, pad), Sinusoidal()
+        self.decoder = nn.ModuleList(DecoderBlock(blocks) for _ in range(options.decoder_layers))
+        last_norm = options.norm == "before"
+        self.encoder_norm, self.decoder_norm = (
+            nn.LayerNorm(options.width) if last_norm else nn.Identity() for _ in range(2)
+        )
+        self.dropout = nn.Dropout(options.dropout)
+        nn.init.normal_(self.places, std=0.02)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.places.dtype
+
+    def read(self, annotations: Annotations) -> PlaceMemory:
+        states = self.dropout(self.of_place(annotations) + self.places)
+        for block in self.encoder:
+            states = block(states, None)
+        states = self.encoder_norm(states)
+        return [block.cross.remember(states) for block in self._decoder_blocks]
+
+    def begin(self, memory: PlaceMemory) -> list[Cache]:
+        """Nothing has been written yet, so there is nothing to remember of it."""
+        return []
+
+    def write(self, target: Int[Tensor, "row time"], memory: PlaceMemory, past: list[Cache]) -> Written:
+        first = past[0].keys.shape[2] if past else 0
+        states, caches = self.dropout(self.positions(self.embedding(target), first)), list[Cache]()
+        for number, block in enumerate(self._decoder_blocks):
+            before = past[number] if past else None
+            states, cache = block(states, before, memory[number], None)
+            caches.append(cache)
+        nothing = states[:, 0, :0]
+        return Written(self.decoder_norm(states), caches, states[..., :0], nothing, nothing)
+
+    def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
+        """By the vectors of the words themselves."""
+        return states @ self.embedding.weight.mT
+
+    def multiplications(self, places: int, words: int) -> int:
+        """How many it takes to write so many words of a picture with so many places."""
+        reading = self.of_place.weight.numel() + sum(_matrices(block) for block in self.encoder)
+        writing = self.embedding.weight.numel() + sum(_matrices(block) for block in self.decoder)
+        looking = places**2 * len(self.encoder) + (words**2 + words * places) * len(self.decoder)
+        return places * reading + words * writing + 2 * self.options.width * looking
+
+    @property
+    def _decoder_blocks(self) -> list[DecoderBlock]:
+        return [block for block in self.decoder if isinstance(block, DecoderBlock)]
+
+
+def _matrices(block: nn.Module) -> int:
+    return sum(each.numel() for each in block.parameters() if each.dim() == 2)

@@ -1,0 +1,39 @@
+"""What every network that writes captions is given and gives."""
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+Annotations = Float[Tensor, "batch place depth"]  # of a picture: one vector for each place of its grid
+
+
+class Written(NamedTuple):
+    """The states from which words are written, where the decoder then stands, and what its attention did on the way.
+
+    `weights` is where each step looked; log-probability and entropy are of places that were drawn. What a network has
+    not is empty.
+    """
+
+    states: Float[Tensor, "row time width"]
+    past: Any
+    weights: Float[Tensor, "row time seen"]
+    log_probability: Float[Tensor, "row drawn"]
+    entropy: Float[Tensor, "row drawn"]
+
+
+@runtime_checkable
+class CaptionNetwork(Protocol):
+    """What a task of captioning asks of its network."""
+
+    def read(self, annotations: Annotations) -> Any:
+        """What the decoder may know of each picture."""
+
+    def begin(self, memory: Any) -> Any:
+        """Where the decoder stands before its first word."""
+
+    def write(self, target: Int[Tensor, "row time"], memory: Any, past: Any) -> Written:
+        """What comes of reading these words, each the one that stands before the word to be written."""
+
+    def logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place token"]:
+        """The score of every word at every place."""

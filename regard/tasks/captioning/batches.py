@@ -1,0 +1,166 @@
+"""Batches of pictures and captions, in an order that is a pure function of seed and epoch."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from regard.data.captions.prepare import PreparedCaptions
+from regard.data.tokenisers.symbols import BEGIN, END, PAD
+
+MEASURED_ROWS = 200  # of a batch that is only measured
+ROOM = 4  # captions are filled up to a multiple of so many words, so that there are few shapes of batches
+
+
+@dataclass(frozen=True)
+class CaptionBatch:
+    """Features of pictures, and a caption of each as tokens, the end token behind its words, then padding.
+
+    Of pictures that people ask about nothing is written yet. Features are whole numbers as they are stored, or floats.
+    """
+
+    features: Tensor  # (row, place, width)
+    tokens: Int[Tensor, "row time"]
+    names: tuple[str, ...]
+    count: int  # of tokens, the ends counted
+
+    @property
+    def rows(self) -> int:
+        return len(self.features)
+
+    @property
+    def real(self) -> Bool[Tensor, "row time"]:
+        """Where a token is no padding."""
+        return self.tokens != PAD
+
+    @property
+    def inputs(self) -> Int[Tensor, "row time"]:
+        """What is read before each token is written: the one before it."""
+        begun = torch.full_like(self.tokens[:, :1], BEGIN)
+        return torch.cat([begun, self.tokens[:, :-1]], dim=1)
+
+    def to(self, device: torch.device) -> "CaptionBatch":
+        """The same on another device."""
+        if device.type == "cpu":
+            return self
+        return self.holding(tuple(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
+
+    def split(self, parts: int) -> list["CaptionBatch"]:
+        """The same rows in `parts` smaller batches."""
+        return [self.of_rows(rows.tolist()) for rows in torch.arange(self.rows).chunk(parts)]
+
+    def of_rows(self, rows: Sequence[int]) -> "CaptionBatch":
+        """Some rows of it."""
+        chosen = list(rows)
+        tokens, names = self.tokens[chosen], tuple(self.names[row] for row in chosen)
+        return CaptionBatch(self.features[chosen], tokens, names, int((tokens != PAD).sum()))
+
+    def writing(self, written: Sequence[Sequence[int]]) -> "CaptionBatch":
+        """The same pictures with these captions, given as tokens without their ends."""
+        tokens = pad_captions(written, max(map(len, written), default=0) + 1)
+        return replace(self, tokens=tokens.to(self.tokens.device), count=int((tokens != PAD).sum()))
+
+    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
+
+    room: ClassVar[int] = 0
+
+    @property
+    def tensors(self) -> tuple[Tensor, Tensor]:
+        return self.features, self.tokens
+
+    def holding(self, tensors: tuple[Tensor, ...]) -> "CaptionBatch":
+        features, tokens = tensors
+        return replace(self, features=features, tokens=tokens)
+
+
+def pad_captions(captions: Sequence[Sequence[int]], length: int) -> Int[Tensor, "row time"]:
+    """Captions with an end token behind each, filled up to one length."""
+    tokens = np.full((len(captions), length), PAD)
+    for row, caption in enumerate(captions):
+        tokens[row, : len(caption)] = caption
+        tokens[row, len(caption)] = END
+    return torch.from_numpy(tokens)
+
+
+class _Example(NamedTuple):
+    """One caption: the row of its picture's features, that picture's name, and its tokens."""
+
+    row: int
+    name: str
+    tokens: list[int]
+
+
+@dataclass(frozen=True)
+class CaptionSource:
+    """The captions of a split."""
+
+    prepared: PreparedCaptions
+    split: str
+
+    @cached_property
+    def examples(self) -> list[_Example]:
+        """All captions that are not too long, in the order of the pictures."""
+        first, longest = self.prepared.first_of(self.split), self.prepared.options.longest
+        encode = self.prepared.tokeniser.encode
+        encoded = (
+            _Example(first + place, picture.name, encode(caption))
+            for place, picture in enumerate(self.prepared.splits[self.split])
+            for caption in picture.captions
+        )
+        return [example for example in encoded if len(example.tokens) <= longest]
+
+    def batches(self, rows: int, seed: int, epoch: int, start: int) -> Iterator[CaptionBatch]:
+        """The batches of an epoch from number `start` on, on the host.
+
+        To learn from, captions of like length stand together, in new company and a new order in every epoch.
+        """
+        if self.split == "train":
+            groups = self._shuffled_groups(rows, seed, epoch)
+        else:
+            every = np.arange(len(self.examples))
+            groups = [every[first : first + rows] for first in range(0, len(every), rows)]
+        for group in groups[start:]:
+            yield self._batch([self.examples[place] for place in group])
+
+    def _shuffled_groups(self, rows: int, seed: int, epoch: int) -> list[np.ndarray]:
+        chance = np.random.default_rng([seed, epoch])
+        order = chance.permutation(len(self.examples))
+        rooms = np.array([_room(len(self.examples[place].tokens) + 1) for place in order])
+        groups = []
+        for room in np.unique(rooms):
+            alike = order[rooms == room]
+            groups += [alike[first : first + rows] for first in range(0, len(alike), rows)]
+        return [groups[place] for place in chance.permutation(len(groups))]
+
+    def _batch(self, examples: Sequence[_Example]) -> CaptionBatch:
+        features = torch.from_numpy(self.prepared.features[[example.row for example in examples]])
+        longest = max(len(example.tokens) for example in examples) + 1
+        tokens = pad_captions([example.tokens for example in examples], _room(longest))
+        names = tuple(example.name for example in examples)
+        return CaptionBatch(features, tokens, names, sum(len(example.tokens) + 1 for example in examples))
+
+    def pictures(self, rows: int) -> Iterator[CaptionBatch]:
+        """Every picture once, without a caption."""
+        first, pictures = self.prepared.first_of(self.split), self.prepared.splits[self.split]
+        for begin in range(0, len(pictures), rows):
+            names = [picture.name for picture in pictures[begin : begin + rows]]
+            features = self.prepared.features[first + begin : first + begin + len(names)]
+            yield picture_batch(torch.from_numpy(np.array(features)), names)
+
+    def references(self) -> list[list[str]]:
+        """What people wrote of every picture."""
+        return [picture.captions for picture in self.prepared.splits[self.split]]
+
+
+def picture_batch(features: Tensor, names: Sequence[str]) -> CaptionBatch:
+    """Pictures of which nothing is written yet."""
+    return CaptionBatch(features, pad_captions([[]] * len(names), 1), tuple(names), len(names))
+
+
+def _room(length: int) -> int:
+    return -(-length // ROOM) * ROOM

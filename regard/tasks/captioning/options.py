@@ -1,0 +1,36 @@
+"""What a recipe for a network that writes captions says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from regard.base.recipe import Recipe
+from regard.data.captions.options import CaptionData
+from regard.decoding.options import DecodingOptions
+from regard.training.options import TrainingOptions
+
+
+class CaptioningTraining(TrainingOptions):
+    """What networks that write captions are told of their training."""
+
+    batch: int = Field(default=64, ge=1, le=2**16, description="Captions in a batch.")
+    label_smoothing: float = Field(default=0.0, ge=0, lt=1, description="Share of probability given to all words.")
+    validation_beam: int = Field(
+        default=1, ge=0, le=64, description="Beam of the captions written to validate; 0 measures the loss alone."
+    )
+    best_by: str = Field(default="cider", description="The validation measure that says which weights are best.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
+    )
+
+
+class CaptioningRecipe(Recipe):
+    """All that decides a network that writes captions: family, data, model, training and search."""
+
+    data: CaptionData = Field(description="The captions, and the features of their pictures.")
+    model: Any = Field(description="What the model is built like.")
+    training: CaptioningTraining = Field(default_factory=CaptioningTraining, description="How it is trained.")
+    decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How captions are chosen.")
+
+    def inheritance(self) -> dict[str, Any]:
+        return {"decoding": self.decoding.model_dump(exclude_none=True)}

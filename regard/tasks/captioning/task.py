@@ -1,0 +1,172 @@
+"""Saying what is on pictures: features and captions for batches, words one after another, looks at places."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.base.progress import Progress, Remark
+from regard.data.captions.features import open_format
+from regard.data.captions.prepare import PreparedCaptions, check_captions_there, open_words, prepare_captions
+from regard.data.tokenisers.spaces import SpaceTokeniser
+from regard.decoding.options import DecodingOptions
+from regard.families import network_class
+from regard.models.captions.captioner import Captioner
+from regard.models.captions.written import Annotations
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.protocols import Loss, Measure, State, Tally, mean, perplexity
+from regard.tasks.captioning.batches import MEASURED_ROWS, CaptionBatch, CaptionSource, picture_batch
+from regard.tasks.captioning.features import FeatureReader, Given
+from regard.tasks.captioning.objectives import DrawnLooks, cross_entropy
+from regard.tasks.captioning.options import CaptioningRecipe
+from regard.tasks.text import words_of
+from regard.viewing.sides import Cells, Side
+
+FEWEST_WORDS = 16  # that a vocabulary has, before it is known how many
+
+
+class Captioning(nn.Module):
+    """A network that looks at the features of pictures, the words that it writes, and how it learns them."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = ("loss", "perplexity")
+    unit = "tokens"
+
+    def __init__(self, model: Any, tokeniser: SpaceTokeniser, reader: FeatureReader, recipe: CaptioningRecipe) -> None:
+        super().__init__()
+        self.model, self.tokeniser, self.reader = model, tokeniser, reader
+        self.begin, self.end = tokeniser.begin, tokeniser.end
+        self.longest, self.decoding, self.training_options = recipe.data.longest, recipe.decoding, recipe.training
+        self._sources: dict[str, CaptionSource] = {}
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: CaptioningRecipe, device: torch.device, folder: Path | None) -> None:
+        check_captions_there(recipe.data, folder)
+        with ShapesOnly():  # before anything is read, for as few words as there are
+            refuse_too_large(network_class(recipe)(recipe.model, 1, 1, FEWEST_WORDS, 0))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: CaptioningRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedCaptions:
+        prepared = prepare_captions(recipe.data, folder, progress, open_words(start) if start else None)
+        if start is not None:
+            open_format(start).refuse_others(prepared.format)
+        return prepared
+
+    @classmethod
+    def build(cls, recipe: CaptioningRecipe, files: Mapping[str, bytes]) -> "Captioning":
+        features, words = open_format(files), open_words(files)
+        network = network_class(recipe)(recipe.model, features.width, features.places, words.size, words.pad)
+        return cls(network, words, FeatureReader.of(features, files, recipe.data.features), recipe)
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, prepared: PreparedCaptions, recipe: CaptioningRecipe) -> None:
+        self._sources = {split: CaptionSource(prepared, split) for split in prepared.splits}
+
+    def source(self, split: str) -> CaptionSource:
+        """The captions of a split, once it learns from some."""
+        if split not in self._sources:
+            raise RuntimeError(f"a task of captioning has batches of {split} only once it learns from such captions")
+        return self._sources[split]
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[CaptionBatch]:
+        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
+        for batch in self.source(split).batches(rows, seed, epoch, start):
+            yield batch.to(self.device)
+
+    def loss(self, batch: CaptionBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        annotations, smoothing = self.annotations(batch), self.training_options.label_smoothing
+        if isinstance(self.model, Captioner) and self.model.chooses:
+            return DrawnLooks(self.model.options, smoothing)(self.model, annotations, batch, carry)
+        return cross_entropy(self.model, annotations, batch, smoothing)
+
+    def annotations(self, batch: CaptionBatch) -> Annotations:
+        """The features as numbers of the network; whole ones are multiplied by their step here, on its device."""
+        step = 1.0 if batch.features.is_floating_point() else self.reader.format.step
+        return batch.features.to(self.model.dtype) * step
+
+    def measure(self, batch: CaptionBatch) -> dict[str, Measure]:
+        sums = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
+        return {
+            "loss": Measure(Tally(sums["loss"], mean), "lower", "nats for each word, end counted"),
+            "perplexity": Measure(Tally(sums["perplexity"], perplexity), "lower", "per word, end counted"),
+        }
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: CaptionBatch) -> dict[str, Tensor]:
+        nats = -(self.token_scores(batch).double() * batch.real).sum(dim=1)
+        found = torch.stack([nats, batch.real.sum(dim=1).double()], dim=1)
+        return {"loss": found, "perplexity": found}
+
+    def token_scores(self, batch: CaptionBatch) -> Float[Tensor, "row time"]:
+        """The log-probability of each token of the captions, given those before it.
+
+        Whoever watches sees where the network looked before it wrote each.
+        """
+        memory = self.model.read(self.annotations(batch))
+        written = self.model.write(batch.inputs, memory, self.model.begin(memory))
+        logs = self.model.logits(written.states).log_softmax(dim=-1)
+        return logs.gather(-1, batch.tokens[..., None]).squeeze(-1)
+
+    # What the searches ask for
+
+    def start(self, batch: CaptionBatch) -> State:
+        memory = self.model.read(self.annotations(batch))
+        return State(sentence=memory, row=self.model.begin(memory))
+
+    def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Tensor, State]:
+        written = self.model.write(tokens[:, None], state.sentence, state.row)
+        return self.model.logits(written.states[:, 0]).float().log_softmax(-1), State(state.sentence, written.past)
+
+    def limits(self, batch: CaptionBatch, options: DecodingOptions) -> Tensor:
+        return torch.full((batch.rows,), options.limit(0, self.longest + 1), device=self.device)
+
+    # What people see
+
+    def read(self, inputs: Sequence[Given]) -> CaptionBatch:
+        """Pictures: their files, .npy files with their features, or names of pictures of the recipe's data."""
+        features = np.stack([self.reader.read(given) for given in inputs])
+        names = [str(given) if isinstance(given, str | Path) else "The picture" for given in inputs]
+        return picture_batch(torch.from_numpy(features), names).to(self.device)
+
+    def write(self, tokens: Sequence[int]) -> str:
+        return self.tokeniser.decode(tokens)
+
+    def sides(self, batch: CaptionBatch, outputs: Sequence[Sequence[int]]) -> dict[str, Side]:
+        """The places of the picture and the words that were written of it."""
+        features = self.reader.format
+        (written,) = outputs
+        # Until the picture itself is at hand, how much there is at each place: the length of its vector.
+        lengths = self.annotations(batch)[0].norm(dim=-1).reshape(features.rows, features.columns)
+        grey = (lengths / lengths.amax().clamp_min(1e-9)).float().cpu().numpy()
+        return {
+            "source": Cells(grey, (features.rows, features.columns)),
+            "target": words_of(self.tokeniser, [*written, self.end]),
+        }
+
+    def quote(self, batch: CaptionBatch) -> str:
+        return f"{batch.names[0]}: '{self.write(batch.tokens[0].tolist())}'"
+
+    def facts(self) -> dict[str, Any]:
+        features = self.reader.format
+        return {"words": self.tokeniser.size, "features": features.in_words}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What a caption of `size` words costs, beside the features of its picture."""
+        return {"multiplications": self.model.multiplications(self.reader.format.places, size)}

@@ -1,0 +1,72 @@
+"""Writing captions: from pictures as people have them to the search, which knows tokens."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+
+from regard.attention.watch import Gazes, count_gazes, is_watched, watching, without_watching
+from regard.decoding.beam import beam_search
+from regard.decoding.options import DecodingOptions, change_options
+from regard.decoding.output import Demands, Hypothesis
+from regard.protocols import Caption
+from regard.verbs.place_names import name_rows
+
+AT_ONCE = 64  # pictures that are captioned together
+ROWS = 1024  # captions that a search has in hand at a time
+
+
+def caption_each(
+    task: Any, pictures: Iterable[Any], beam: int | None = None, length_penalty: float | None = None
+) -> Iterator[Caption]:
+    """The captions of pictures in their order, as soon as each batch of them is done."""
+    options = change_options(task.decoding, {"beam": beam, "length_penalty": length_penalty}, None)
+    waiting = iter(pictures)
+    while given := list(islice(waiting, AT_ONCE)):
+        yield from caption_batch(task, task.read(given), options)
+
+
+def caption_batch(task: Any, batch: Any, options: DecodingOptions) -> list[Caption]:
+    """The captions of a batch of pictures; whoever watches sees one pass over them, which writes them again."""
+    with without_watching():
+        written = [found[0] for found in search_captions(task, batch, options)]
+    if is_watched():
+        since = count_gazes()
+        rewrite(task, batch, written)
+        rows = [task.sides(batch.of_rows([row]), [each.tokens]) for row, each in enumerate(written)]
+        name_rows(since, rows)
+    with watching(task.model) as gazes:
+        rewrite(task, batch, written)
+    looks = _looks(task, gazes)
+    return [_caption(task, each, None if looks is None else looks[row]) for row, each in enumerate(written)]
+
+
+@torch.no_grad()
+def search_captions(task: Any, batch: Any, options: DecodingOptions) -> list[list[Hypothesis]]:
+    """The best captions of each picture, best first; none has an unknown word in it."""
+    demands, found = Demands(forbidden=[[task.tokeniser.unknown]]), list[list[Hypothesis]]()
+    at_once = max(1, ROWS // options.beam)
+    for part in batch.split(-(-batch.rows // at_once)):
+        found += beam_search(task, part, task.limits(part, options), options, demands)
+    return found
+
+
+@torch.no_grad()
+def rewrite(task: Any, batch: Any, written: Sequence[Hypothesis]) -> None:
+    """Let the network write just these captions, for whoever watches it."""
+    task.token_scores(batch.writing([each.tokens for each in written]))
+
+
+def _looks(task: Any, gazes: Gazes) -> np.ndarray | None:
+    """Where each word of each caption looked (row, word, place): the mean over all blocks and heads that look so."""
+    crossing = [gaze.weights.float().mean(dim=1) for gaze in gazes if gaze.looks_from != gaze.looks_at]
+    return torch.stack(crossing).mean(dim=0).cpu().numpy() if crossing else None
+
+
+def _caption(task: Any, written: Hypothesis, looks: np.ndarray | None) -> Caption:
+    words = task.tokeniser.pieces([*written.tokens, task.end])
+    grid = task.reader.format
+    attention = None if looks is None else looks[: len(words)].reshape(-1, grid.rows, grid.columns)
+    return Caption(task.write(written.tokens), written.score, words, attention)

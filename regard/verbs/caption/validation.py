@@ -1,0 +1,71 @@
+"""Measuring a network that writes captions: by its loss, and by captions beside those that people wrote."""
+
+from collections.abc import Sequence
+from itertools import islice, zip_longest
+from typing import Any
+
+from regard.decoding.options import change_options
+from regard.metrics import METRICS, score
+from regard.metrics.significance import SUMS, Sums
+from regard.metrics.text import BETTER, OF_TREES
+from regard.protocols import Measure, Tally, mean
+from regard.runs.validate import Validator, scores_of
+from regard.tasks.captioning.batches import MEASURED_ROWS
+from regard.training.snapshot import Validation
+from regard.verbs.caption.captioning import search_captions
+
+QUICK = ("bleu", "cider")  # what a validation measures of captions, beside what `best_by` names
+REPORTED = ("bleu1", "bleu2", "bleu3", "bleu", "meteor", "rougeL", "cider")  # what is asked of a finished model
+SHOWN = 2  # captions shown at each validation
+
+
+class CaptionValidator(Validator):
+    """Measures a captioner: by the loss of what people wrote, and by captions of its own."""
+
+    @classmethod
+    def names(cls, recipe: Any) -> list[str]:
+        return [*super().names(recipe), *(name for name in METRICS if name not in OF_TREES)]
+
+    def __call__(self) -> Validation:
+        training = self.recipe.training
+        measures, samples = super().measure("valid"), list[tuple[str, str, str]]()
+        if training.validation_beam:
+            outputs = self._write("valid", training.validation_beam)
+            names = dict.fromkeys([*QUICK, *({training.best_by} & METRICS.keys())])
+            measures |= self._score(outputs, "valid", list(names), training.validation_beam)
+            shown = zip(self.task.source("valid").prepared.splits["valid"], outputs, strict=True)
+            samples = [(picture.name, output, picture.captions[0]) for picture, output in islice(shown, SHOWN)]
+        return Validation(measures, [each.as_dict() for each in scores_of(measures, "valid")], samples)
+
+    def measure(self, split: str, names: Sequence[str] = ()) -> dict[str, Measure]:
+        measures, beam = super().measure(split), self.recipe.decoding.beam
+        if wanted := [name for name in names or REPORTED if name in METRICS]:
+            measures |= self._score(self._write(split, beam), split, wanted, beam)
+        return measures
+
+    def sums(self, split: str, names: Sequence[str]) -> dict[str, Sums]:
+        """Of scores of text, what each picture adds; the others are of captions, of which a picture has several."""
+        outputs, references = self._write(split, self.recipe.decoding.beam), self._references(split)
+        return {name: SUMS[name](outputs, references) for name in names if name in METRICS}
+
+    def _write(self, split: str, beam: int) -> list[str]:
+        """The model's caption of every picture of a split."""
+        task, options = self.task, change_options(self.recipe.decoding, {"beam": beam, "n_best": 1}, None)
+        pictures = (batch.to(task.device) for batch in task.source(split).pictures(MEASURED_ROWS))
+        found = (hypotheses for batch in pictures for hypotheses in search_captions(task, batch, options))
+        return [task.write(hypotheses[0].tokens) for hypotheses in found]
+
+    def _references(self, split: str) -> list[list[str | None]]:
+        """What people wrote: a first caption of every picture, a second, …"""
+        return [list(each) for each in zip_longest(*self.task.source(split).references())]
+
+    def _score(self, outputs: Sequence[str], split: str, names: Sequence[str], beam: int) -> dict[str, Measure]:
+        """Scores of captions, signed with how they and the references are written and how they were searched for."""
+        how = f"text:plain words|beam:{beam}|lp:{self.recipe.decoding.length_penalty:g}"
+        found = [score(outputs, self._references(split), name) for name in names]
+        return {
+            each.metric: Measure(
+                Tally((each.value * each.n, float(each.n)), mean), BETTER[each.metric], f"{each.signature}|{how}"
+            )
+            for each in found
+        }

@@ -1,0 +1,15 @@
+"""What may be asked when a model says what pictures show."""
+
+from pydantic import Field
+
+from regard.verbs.requests.answer import PictureInput
+from regard.verbs.requests.fields import Count, LengthPenalty
+from regard.verbs.requests.rules import VerbRequest
+
+
+class CaptionRequest(VerbRequest):
+    """The pictures that captions are wanted of, and how these are searched for."""
+
+    pictures: list[PictureInput] = Field(min_length=1, description="Files of pictures.")
+    beam: Count | None = Field(default=None, description="Width of the beam; 1 is greedy. By default the recipe's.")
+    length_penalty: LengthPenalty | None = Field(default=None, description="Alpha of the length penalty.")
