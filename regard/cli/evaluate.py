@@ -112,14 +112,12 @@ def command(
         manner = _Scoring(metric or ["bleu", "chrf"], beam, length_penalty, helpers, tokenise, as_json)
         _evaluate_translator(loaded, model, data, manner)
         return
-    of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise}
-    of_searches = {"--beam": beam, "--length-penalty": length_penalty}
+    of_translators: dict[str, object] = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise}
+    of_searches: dict[str, object] = {"--beam": beam, "--length-penalty": length_penalty}
     if "caption" in loaded.verbs:
-        loaded.recipe = _with_search(loaded, beam, length_penalty)
-        of_searches = {}
-    of_searches |= _options_of(helpers)
+        loaded.recipe, of_searches = _with_search(loaded, beam, length_penalty), {}
     of_text = {} if isinstance(loaded, LanguageModel) else {"--source": source}
-    _refuse_options(loaded, of_translators | of_searches | of_text)
+    _refuse_options(loaded, of_translators | of_searches | of_text | _options_of(helpers))
     if isinstance(loaded, LanguageModel) and source is not None:
         _evaluate_text(loaded, source, metric or [], sentences, as_json)
     elif "neighbours" in loaded.verbs:
@@ -132,7 +130,7 @@ def _with_search(loaded: "Model", beam: int | None, length_penalty: float | None
     """The recipe of a model with another search."""
     from regard.decoding.options import change_options
 
-    decoding = change_options(loaded.recipe.decoding, {"beam": beam, "length_penalty": length_penalty}, None)  # type: ignore[attr-defined]  # of a task that writes
+    decoding = change_options(loaded.task.decoding, {"beam": beam, "length_penalty": length_penalty}, None)
     return loaded.recipe.model_copy(update={"decoding": decoding})
 
 

@@ -11,6 +11,7 @@ from regard.metrics.text import BETTER, OF_TREES
 from regard.protocols import Measure, Tally, mean
 from regard.runs.validate import Validator, scores_of
 from regard.tasks.captioning.batches import MEASURED_ROWS
+from regard.tasks.captioning.options import CaptioningRecipe
 from regard.training.snapshot import Validation
 from regard.verbs.caption.captioning import search_captions
 
@@ -21,6 +22,8 @@ SHOWN = 2  # captions shown at each validation
 
 class CaptionValidator(Validator):
     """Measures a captioner: by the loss of what people wrote, and by captions of its own."""
+
+    recipe: CaptioningRecipe
 
     @classmethod
     def names(cls, recipe: Any) -> list[str]:

@@ -1,0 +1,130 @@
+"""Captions from files to sentences: what is read and refused, what is written, and how it is measured."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from caption_files import captioned, write_captions
+from small import undrawn
+from toys import open_toy
+
+import regard
+from regard.base.faults import Fault
+from regard.base.progress import silent
+from regard.base.recipe import check
+from regard.cli import main
+from regard.data.captions.files import plain_words, read_captions
+from regard.data.captions.options import CaptionData
+from regard.data.captions.prepare import prepare_captions
+from regard.runs.train import train
+
+
+def prepared(folder: Path, **changes: Any) -> Any:
+    return prepare_captions(check(CaptionData, write_captions(folder) | changes), folder / "ready", silent)
+
+
+def test_captions_are_plain_words() -> None:
+    assert plain_words('A "T-shirt" , isn\'t it ?  Two  dogs .') == "a t-shirt isn't it two dogs"
+
+
+def test_lines_of_captions(tmp_path: Path) -> None:
+    file = tmp_path / "c.txt"
+    file.write_text("a.jpg#0\tA dog .\na.jpg#1  Two spaces .\nb c.jpg\tA cat\na.jpg#2\t.\n", encoding="utf-8")
+    assert read_captions(str(file)) == {"a.jpg": ["a dog", "two spaces"], "b c.jpg": ["a cat"]}
+    file.write_text("a.jpg A dog\n", encoding="utf-8")
+    with pytest.raises(Fault, match="line 1: a line must hold a picture's name, a tab, a caption"):
+        read_captions(str(file))
+
+
+def test_prepared_features_are_those_of_the_pictures_in_their_order(tmp_path: Path) -> None:
+    ready = prepared(tmp_path)
+    assert ready.features.dtype == np.int8
+    assert ready.features.shape == (15, 4, 5)
+    np.testing.assert_array_equal(ready.features[ready.first_of("valid")], captioned(10)[0])
+    assert ready.format.step == 0.25
+    assert "circle" in ready.tokeniser.pieces(range(ready.tokeniser.size))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("valid.txt", "train-1.jpg\n", "train-1.jpg is among the pictures of both train and valid"),
+        ("valid.txt", "nobody.jpg\n", "has no caption of nobody.jpg"),
+        ("valid.txt", "valid-0.jpg\nvalid-0.jpg\n", "names valid-0.jpg twice"),
+        ("names.txt", "train-1.jpg\n", "has the features of 15 pictures, but .*names.txt names 1"),
+        ("features.npy", "no array", "is no array in numpy's format"),
+    ],
+)
+def test_data_that_does_not_fit_together_is_refused(tmp_path: Path, file: str, content: str, words: str) -> None:
+    options = check(CaptionData, write_captions(tmp_path))
+    (tmp_path / file).write_text(content, encoding="utf-8")
+    with pytest.raises(Fault, match=words):
+        prepare_captions(options, tmp_path / "ready", silent)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A captioner that has hardly learnt anything."""
+    place = tmp_path_factory.mktemp("captions")
+    run = open_toy("captioner", place)
+    with undrawn():
+        train(run, [])
+    return place
+
+
+def test_a_picture_is_captioned_by_its_name_its_features_or_a_file_of_them(folder: Path, tmp_path: Path) -> None:
+    model = regard.load(folder / "run", device="cpu")
+    features = captioned(10)[0]
+    np.save(tmp_path / "own.npy", features.reshape(2, 2, 5) * np.float32(0.25))
+    by_name, by_array, by_file = model.caption(["valid-0.jpg", features, tmp_path / "own.npy"])
+    assert by_name.text == by_array.text == by_file.text
+    assert by_name.attention is not None
+    assert by_name.attention.shape == (len(by_name.words), 2, 2)
+    np.testing.assert_allclose(by_name.attention.sum(axis=(1, 2)), 1.0, atol=1e-5)
+
+
+def test_a_beam_finds_nothing_less_probable_and_scores_what_the_network_gives(folder: Path) -> None:
+    model = regard.load(folder / "run", device="cpu")
+    (greedy,) = model.caption(["valid-0.jpg"], beam=1, length_penalty=0.0)
+    (best,) = model.caption(["valid-0.jpg"], beam=8, length_penalty=0.0)
+    assert best.score >= greedy.score - 1e-6
+    tokens = model.task.tokeniser.encode(greedy.text)
+    with torch.no_grad():
+        scores = model.task.token_scores(model.task.read(["valid-0.jpg"]).writing([tokens]))
+    assert float(scores.sum()) == pytest.approx(greedy.score, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("nobody.jpg", "There is no file nobody.jpg, and no picture of that name"),
+        (np.zeros((3, 5), np.int8), "The array holds 3 × 5 numbers; this model reads features of 2 × 2 places, 5 num"),
+        (np.full((4, 5), np.nan, np.float32), "not a finite number"),
+    ],
+)
+def test_features_of_another_model_are_refused(folder: Path, given: Any, words: str) -> None:
+    with pytest.raises(Fault, match=words):
+        regard.load(folder / "run", device="cpu").caption([given])
+
+
+def test_the_command_writes_a_line_or_an_object_for_each_picture(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["caption", str(folder / "run"), "valid-0.jpg", "valid-1.jpg"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert main(["caption", str(folder / "run"), "valid-0.jpg", "--beam", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [*found] == ["file", "text", "score", "attention"]
+    assert [len(each["weights"]) for each in found["attention"]] == [2] * len(found["attention"])
+
+
+def test_a_model_is_scored_by_its_captions_beside_all_that_people_wrote(folder: Path) -> None:
+    found = regard.evaluate(folder / "run", split="valid", metrics=["loss", "bleu1", "cider"])
+    scores = {each.metric: each for each in found}
+    assert [*scores] == ["loss", "bleu1", "cider"]
+    assert scores["bleu1"].n == 3
+    assert "nrefs:2" in scores["bleu1"].signature
+    assert scores["cider"].signature.endswith("text:plain words|beam:4|lp:0.6")
