@@ -14,7 +14,6 @@ from regard.cli.console import console_progress, print_json, remark, say_table
 from regard.cli.evaluate_words import evaluate_vectors, evaluate_words_model
 
 if TYPE_CHECKING:
-    from regard.base.recipe import Recipe
     from regard.metrics import Score
     from regard.model import Model
     from regard.verbs.generate.model import LanguageModel
@@ -112,12 +111,10 @@ def command(
         manner = _Scoring(metric or ["bleu", "chrf"], beam, length_penalty, helpers, tokenise, as_json)
         _evaluate_translator(loaded, model, data, manner)
         return
-    of_translators: dict[str, object] = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise}
-    of_searches: dict[str, object] = {"--beam": beam, "--length-penalty": length_penalty}
-    if "caption" in loaded.verbs:
-        loaded.recipe, of_searches = _with_search(loaded, beam, length_penalty), {}
+    of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise, **_options_of(helpers)}
+    of_searches = _take_search(loaded, beam, length_penalty)
     of_text = {} if isinstance(loaded, LanguageModel) else {"--source": source}
-    _refuse_options(loaded, of_translators | of_searches | of_text | _options_of(helpers))
+    _refuse_options(loaded, of_translators | of_searches | of_text)
     if isinstance(loaded, LanguageModel) and source is not None:
         _evaluate_text(loaded, source, metric or [], sentences, as_json)
     elif "neighbours" in loaded.verbs:
@@ -126,12 +123,15 @@ def command(
         _evaluate_split(loaded, model, split or "test", metric or [], as_json)
 
 
-def _with_search(loaded: "Model", beam: int | None, length_penalty: float | None) -> "Recipe":
-    """The recipe of a model with another search."""
+def _take_search(loaded: "Model", beam: int | None, length_penalty: float | None) -> dict[str, object]:
+    """Search as these options say, if the model writes captions; gives the options that it has no use for."""
+    if "caption" not in loaded.verbs:
+        return {"--beam": beam, "--length-penalty": length_penalty}
     from regard.decoding.options import change_options
 
     decoding = change_options(loaded.task.decoding, {"beam": beam, "length_penalty": length_penalty}, None)
-    return loaded.recipe.model_copy(update={"decoding": decoding})
+    loaded.recipe = loaded.recipe.model_copy(update={"decoding": decoding})
+    return {}
 
 
 @dataclass(frozen=True)
