@@ -91,3 +91,13 @@ class Measure:
     def improves(self, value: float, best: float | None) -> bool:
         """Whether a value of this measure is better than the best one before it."""
         return isfinite(value) and (best is None or (value < best if self.better == "lower" else value > best))
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What an update of its own did: the loss, summed over `count` items, how much of the data, and how fast."""
+
+    total: float
+    count: int
+    items: int  # of the task's unit
+    learning_rate: float

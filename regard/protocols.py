@@ -25,6 +25,7 @@ from regard.base.progress import Progress, Remark
 from regard.data.examples import Amount
 from regard.data.vectors.word_vectors import WordVectors
 from regard.measures import Better as Better
+from regard.measures import Learnt as Learnt
 from regard.measures import Measure as Measure
 from regard.measures import Tally as Tally
 from regard.measures import mean as mean
@@ -32,6 +33,7 @@ from regard.measures import perplexity as perplexity
 from regard.states import State as State
 from regard.states import map_tree as map_tree
 from regard.viewing.drawings.record import Drawn as Drawn
+from regard.viewing.drawings.record import SketchRequest as SketchRequest
 from regard.viewing.sides import Side
 
 
@@ -188,16 +190,6 @@ class Counts(Protocol):
     def load_weights(self, tensors: dict[str, Tensor]) -> None: ...
 
 
-@dataclass(frozen=True)
-class Learnt:
-    """What an update of its own did: the loss, summed over `count` items, how much of the data, and how fast."""
-
-    total: float
-    count: int
-    items: int  # of the task's unit
-    learning_rate: float
-
-
 @runtime_checkable
 class Updates(Protocol):
     """Learns by updates of its own, without torch's gradients: batch after batch, for some epochs.
@@ -307,6 +299,13 @@ class Draws(Protocol):
     """Draws pictures or strokes from nothing but chance, which lies on the CPU and is taken drawing by drawing."""
 
     def draw(self, count: int, chance: torch.Generator) -> Sequence[Drawn]: ...
+
+
+@runtime_checkable
+class Sketches(Draws, Protocol):
+    """Draws strokes, and not only from nothing."""
+
+    def sketch(self, count: int, chance: torch.Generator, request: SketchRequest) -> Sequence[Drawn]: ...
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from small import write_corpus
 from small_graph import small_recipe
 from sound_files import write_tones
 from story_files import write_stories
+from stroke_files import write_drawings
 from tagged_files import CHUNKS, write_tagged
 
 from regard.base.progress import silent
@@ -221,6 +222,14 @@ def _spoken_sounds(folder: Path) -> dict[str, Any]:
     }
 
 
+def _drawings(coding: Mapping[str, Any] = MappingProxyType({}), **model: Any) -> Callable[[Path], dict[str, Any]]:
+    def table(folder: Path) -> dict[str, Any]:
+        data = {"train": str(write_drawings(folder / "drawings.jsonl", 24)), "hold_out": 0.25, **coding}
+        return {"data": data, "model": model, "training": TRAINING | {"batch": 8, "optimizer": {"warmup": 2}}}
+
+    return table
+
+
 FRAMES: Mapping[str, int] = MappingProxyType({"width": 8, "layers": 1})
 
 
@@ -298,6 +307,8 @@ TOYS: dict[str, Toy] = {
         _tagged_sentences({"tokeniser": {"kind": "wordpiece", "vocabulary": 60}}, **BERT), family="bert"
     ),
     "tacotron": Toy(_spoken_sounds),
+    "sketchformer": Toy(_drawings(width=8, layers=1, heads=2, feed_forward=8, gaussians=2, latent=2)),
+    "sketch-rnn": Toy(_drawings({"coding": "grid", "cells": 8}, width=8, hidden=6)),
     "ngram": Toy(_counted_text),
     "bilm": Toy(_read_both_ways),
     "word2vec": Toy(_words()),

@@ -277,6 +277,23 @@ FAMILIES: dict[str, Family] = {
         model="Tacotron",
         options="TacotronOptions",
     ),
+    "sketchformer": Family(
+        summary="a causal Transformer that draws, by a mixture density for each move or by tokens; or an autoencoder",
+        paper="Ribeiro et al. 2020, Sketchformer; Graves 2013, Generating Sequences With Recurrent Neural Networks",
+        tasks=("strokes",),
+        module="regard.models.strokes.network",
+        model="Sketchformer",
+        options="SketchformerOptions",
+    ),
+    "sketch-rnn": Family(
+        summary="recurrent layers that draw, by a mixture density for each move or by tokens; or an autoencoder",
+        paper="Ha and Eck 2017, A Neural Representation of Sketch Drawings",
+        tasks=("strokes",),
+        module="regard.models.strokes.network",
+        model="SketchRnn",
+        options="SketchRnnOptions",
+        looks=False,
+    ),
     "ngram": Family(
         summary="counts of words in a row, with interpolated modified Kneser–Ney, back-off or add-k",
         paper="Chen and Goodman 1998; Heafield et al. 2013",

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 # The verbs that the server has doors for, and what an input of a model may be.
 _ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "draw", "transcribe", "caption", "look")
-Reads = Literal["text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story"]
+Reads = Literal[
+    "text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story", "drawing"
+]
 
 
 class Served(ABC):

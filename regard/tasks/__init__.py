@@ -26,7 +26,9 @@ class Kind:
     """
 
     summary: str
-    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story"]
+    reads: Literal[
+        "text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story", "drawing"
+    ]
     gives: str  # goes on after "a gat gives"
     verb: str
     ways: dict[Learning, Way]
@@ -240,6 +242,19 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.speaking.task:Speaking",
                 recipe="regard.tasks.speaking.options:SpeakingRecipe",
                 trains="trains on sounds and what they say",
+            )
+        },
+    ),
+    "strokes": Kind(
+        summary="drawings become others like them, stroke by stroke: from nothing, or from what was begun",
+        reads="drawing",
+        gives="drawings, stroke by stroke",
+        verb="draw",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.strokes.task:Strokes",
+                recipe="regard.tasks.strokes.options:StrokeRecipe",
+                trains="trains on drawings",
             )
         },
     ),

@@ -1,14 +1,17 @@
-"""Drawing: pictures or strokes from nothing."""
+"""Drawing: pictures or strokes, from nothing or from strokes that are given."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from regard.protocols import Drawn
+from regard.base.faults import Fault
+from regard.data.strokes.drawings import check_strokes
+from regard.protocols import Drawn, Sketches, SketchRequest
 from regard.verbs.requests.draw import DrawRequest
 
 AT_ONCE = 64  # drawings in one batch
+OF_STROKES = ("temperature", "complete", "between", "reconstruct")
 
 
 def draw_each(task: Any, request: DrawRequest) -> Iterator[Drawn]:
@@ -18,5 +21,25 @@ def draw_each(task: Any, request: DrawRequest) -> Iterator[Drawn]:
     device.
     """
     chance = torch.Generator().manual_seed(request.seed)
+    if isinstance(task, Sketches):
+        asked = sketch_request(request)
+        at_once = request.count if asked.way == "between" else AT_ONCE  # the way is parted into so many steps
+        for first in range(0, request.count, at_once):
+            yield from task.sketch(min(at_once, request.count - first), chance, asked)
+        return
+    if request.has_any(*OF_STROKES):
+        raise Fault("This model draws pictures from nothing; only one that draws strokes can be given some.")
     for first in range(0, request.count, AT_ONCE):
         yield from task.draw(min(AT_ONCE, request.count - first), chance)
+
+
+def sketch_request(request: DrawRequest) -> SketchRequest:
+    """What is asked of a model that draws strokes."""
+    for way in ("complete", "reconstruct"):
+        if (given := getattr(request, way)) is not None:
+            return SketchRequest(way, [check_strokes(given, way)], request.temperature)
+    if request.between is not None:
+        return SketchRequest(
+            "between", [check_strokes(each, "between") for each in request.between], request.temperature
+        )
+    return SketchRequest(temperature=request.temperature)

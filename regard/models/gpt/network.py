@@ -32,16 +32,16 @@ NEVER = -1e9  # added to the logit of a token that is never written
 
 
 class Block(nn.Module):
-    """Attention to the places before and to one's own, then the feed-forward net."""
+    """Attention to the places before and to one's own, then the feed-forward net; `side` names what they are of."""
 
-    def __init__(self, options: GPTOptions) -> None:
+    def __init__(self, options: GPTOptions, side: str = TEXT) -> None:
         super().__init__()
         within = options.positions if options.positions in ("rotary", "alibi") else "none"
         self.look_back = MultiHead(
             options.width,
             options.heads,
-            looks_from=TEXT,
-            looks_at=TEXT,
+            looks_from=side,
+            looks_at=side,
             dropout=options.attention_dropout,
             options=HeadOptions(key_value_heads=options.key_value_heads, positions=within),
         )

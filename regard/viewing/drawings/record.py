@@ -1,8 +1,9 @@
-"""What comes of drawing: how a drawing looks at last and after each step, and the same as numbers."""
+"""What may be asked of strokes, and what comes of drawing: its looks at last and after each step, and its numbers."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -21,6 +22,18 @@ class Drawn(Protocol):
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values, for JSON."""
+
+
+@dataclass(frozen=True)
+class SketchRequest:
+    """What strokes are to be drawn: from nothing, on from those of a drawing, or from what sums one or two of them up.
+
+    The temperature is how freely steps are chosen: at 1 as the model learnt them, below it probable ones more often.
+    """
+
+    way: Literal["nothing", "complete", "between", "reconstruct"] = "nothing"
+    strokes: Sequence[Sequence[np.ndarray]] = ()  # of each drawing that is given, strokes of points (point, 2)
+    temperature: float = 1.0
 
 
 @dataclass(frozen=True)

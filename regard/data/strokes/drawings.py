@@ -1,0 +1,118 @@
+"""A drawing as moves of a pen, and as the strokes that people see.
+
+The pen is put down at the origin, and each move (dx, dy, pen) takes it to another point; pen is 1 where a stroke ends
+there, and the move after that one is made in the air. The last move ends a stroke and the drawing.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.base.parsing import parse_json
+from regard.data.corpora.text import read_lines
+from regard.data.strokes.archives import read_archive
+
+Strokes = list[np.ndarray]  # of points (point, 2), to the right and down
+_POLYLINE = re.compile(r"<poly(?:line|gon)\b[^>]*?\bpoints\s*=\s*[\"']([^\"']*)[\"']", re.IGNORECASE)
+_LARGEST = 1e6  # a coordinate, counted in units
+_MOST_BYTES = 2**26  # of a file that people bring
+
+
+def moves_of(strokes: Sequence[np.ndarray], unit: float = 1.0) -> np.ndarray:
+    """The moves (move, 3) of some strokes, in whole units; where it begins is the origin."""
+    points = np.rint(np.concatenate(strokes) / unit).astype(np.int64)
+    ends = np.cumsum([len(stroke) for stroke in strokes]) - 1
+    pens = np.zeros(len(points), np.int64)
+    pens[ends] = 1
+    moves = np.column_stack([np.diff(points, axis=0, prepend=points[:1]), pens])
+    return tidy(moves)
+
+
+def tidy(moves: np.ndarray) -> np.ndarray:
+    """The same drawing in the one form that is learnt: no move to the beginning, and an end behind the last."""
+    found = moves.astype(np.int64)
+    if len(found) > 1 and not found[0].any():  # the pen is there already
+        found = found[1:]
+    found[-1:, 2] = 1
+    return found
+
+
+def strokes_of(moves: np.ndarray) -> Strokes:
+    """The strokes that moves (move, 3) draw, from the origin on."""
+    points = np.concatenate([np.zeros((1, 2)), np.cumsum(moves[:, :2], axis=0, dtype=np.float64)])
+    ends = np.flatnonzero(moves[:, 2] == 1) + 2  # a move's point is the one behind it
+    return [stroke for stroke in np.split(points, ends) if len(stroke)]
+
+
+def read_drawings(path: Path, split: str, unit: float = 1.0) -> list[np.ndarray]:
+    """The moves of all drawings in a file: of an .npz its part `split`, of an .svg its polylines, or lines of JSON."""
+    if path.suffix.lower() == ".npz":
+        scaled = [each / (unit, unit, 1) for each in read_archive(path, split)]
+        return [tidy(np.rint(each)) for each in scaled if len(each)]
+    return [moves_of(strokes, unit) for strokes in _read_own(path)]
+
+
+def read_strokes(path: Path) -> Strokes:
+    """The strokes of the first drawing in a file that people bring."""
+    return strokes_of(read_archive(path, "test")[0]) if path.suffix.lower() == ".npz" else next(_read_own(path))
+
+
+def _read_own(path: Path) -> Iterator[Strokes]:
+    """The drawings of an .svg, or of lines of JSON: one each, or {"drawings": several} as `regard draw` writes."""
+    if path.suffix.lower() == ".svg":
+        yield _read_svg(path)
+        return
+    count = 0
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        name = f"{path}, line {number}"
+        given = parse_json(line.encode(), name, _MOST_BYTES)
+        several = given.get("drawings") if isinstance(given, dict) else None
+        for drawing in several if isinstance(several, list) else [given]:
+            count += 1
+            yield check_strokes(drawing, name)
+    if not count:
+        raise Fault(f"{path} holds no drawing.")
+
+
+def check_strokes(given: Any, name: str) -> Strokes:
+    """The strokes [[[x, y], …], …] or {"strokes": the same} of a drawing that need not be trusted, as arrays."""
+    if isinstance(given, dict):
+        given = given.get("strokes")
+    expected = f"{name}: a drawing is a list of strokes, each a list of points [x, y]"
+    if not isinstance(given, list) or not all(isinstance(stroke, list) for stroke in given):
+        raise Fault(f"{expected}.")
+    found = [_points(stroke, expected) for stroke in given if stroke]
+    if not found:
+        raise Fault(f"{name}: the drawing is empty.")
+    return found
+
+
+def _points(stroke: list[Any], expected: str) -> np.ndarray:
+    pairs = all(isinstance(point, list) and len(point) == 2 for point in stroke)
+    if not pairs or not all(type(number) in (int, float) for point in stroke for number in point):
+        raise Fault(f"{expected}.")
+    points = np.array(stroke, dtype=np.float64)
+    if not (np.abs(points) <= _LARGEST).all():  # neither is NaN
+        raise Fault(f"{expected}; a coordinate must be a number of at most {_LARGEST:,.0f}.")
+    return points
+
+
+def _read_svg(path: Path) -> Strokes:
+    content = path.read_bytes()[: _MOST_BYTES + 1].decode("utf-8", "replace")
+    found = []
+    for points in _POLYLINE.findall(content):
+        numbers = re.split(r"[\s,]+", points.strip())
+        try:
+            pairs = [[float(x), float(y)] for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+        except ValueError:
+            raise Fault(f"{path} has a polyline whose points are no pairs of numbers.") from None
+        found.append(pairs)
+    if not found:
+        raise Fault(f"{path} has no polyline; of an SVG only these are read.")
+    return check_strokes(found, str(path))

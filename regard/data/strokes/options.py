@@ -1,0 +1,48 @@
+"""What a recipe says about its drawings."""
+
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from regard.base.recipe import Options
+
+Coding = Literal["triples", "grid", "dictionary"]
+LONGEST = 2000  # moves of a drawing, at most
+
+
+class StrokeData(Options):
+    """The drawings to learn from, and how their moves are coded.
+
+    A file is a path, or `SET:path` for one of the data catalogue: sketch-rnn's .npz, of which the part with the name of
+    the split is read, an .svg with polylines, or lines of JSON, a list of strokes each.
+    """
+
+    train: list[str] = Field(min_length=1, description="Files of drawings to learn from.")
+    valid: list[str] | None = Field(None, min_length=1, description="Files of drawings to watch the training by.")
+    test: list[str] | None = Field(None, min_length=1, description="Files of drawings for the final scores.")
+    hold_out: float = Field(
+        0.05, gt=0, le=0.5, description="Share of the drawings set aside for validation where 'valid' is missing."
+    )
+    longest: int = Field(250, ge=1, le=LONGEST, description="Moves of the longest drawing; longer ones are dropped.")
+    unit: float = Field(
+        1.0, gt=0, le=1e6, description="Coordinates are rounded to multiples of it, of which likelihoods are counted."
+    )
+    coding: Coding = Field(
+        "triples",
+        description="What a model reads and predicts: numbers with a mixture density, tokens for the cells of a grid, "
+        "or tokens for movements of a dictionary.",
+    )
+    cells: int = Field(100, ge=2, le=250, description="Of a grid: its cells on each side.")
+    movements: int = Field(1000, ge=2, le=10_000, description="Of a dictionary: its movements, found by k-means.")
+
+    @field_validator("train", "valid", "test", mode="before")
+    @classmethod
+    def _short_form(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _check_coding(self) -> Self:
+        for name, coding in (("cells", "grid"), ("movements", "dictionary")):
+            if self.coding != coding and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} is for coding = '{coding}', and coding is '{self.coding}'")
+        return self

@@ -1,0 +1,233 @@
+"""Drawings made ready for training: arrays that open at once, and a record that vouches for them.
+
+`finished.json` comes last; without it, or when it tells of other options, all is made again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError
+
+from regard.base.checksums import check_files, file_checksum, read_record, write_record
+from regard.base.faults import Fault
+from regard.base.files import whole_file
+from regard.base.progress import Progress
+from regard.data.corpora.text import file_of
+from regard.data.strokes.codings import Dictionary, Grid, TokenCoding, learn_dictionary
+from regard.data.strokes.drawings import read_drawings
+from regard.data.strokes.options import StrokeData
+
+FINISHED = "finished.json"
+STROKES_FILE = "strokes.json"
+SPLITS = ("train", "valid", "test")
+HOLD_OUT_SEED = 1  # not that of a run: runs that differ in their seed are compared on the same drawings
+ROOM = 1.25  # how much farther than those to learn from a drawing may go
+_FARTHEST = 2000  # units that a drawing may go, or counting the points of a dictionary takes too long
+
+
+class StrokeScale(BaseModel):
+    """What travels with a model: the scale of its drawings, how long they are, and the movements of a dictionary."""
+
+    scale: float = Field(gt=0, allow_inf_nan=False)  # units that a move has, by its standard deviation
+    bound: int = Field(ge=1)  # units that a drawing may go from where it begins
+    extent: int = Field(ge=1)  # units that all but a few drawings fit into
+    steps: int = Field(ge=1)  # numbers or tokens of the longest drawing
+    movements: list[tuple[int, int]] = []
+    counts: list[int] = []  # points of the lattice that each movement stands for
+
+    def coding(self, options: StrokeData) -> TokenCoding | None:
+        """How drawings become tokens; None where they are numbers."""
+        match options.coding:
+            case "grid":
+                return Grid(options.cells, self.bound)
+            case "dictionary":
+                return Dictionary(np.array(self.movements), np.array(self.counts), self.bound)
+        return None
+
+    def refuse_outside(self, moves: np.ndarray) -> None:
+        """Refuse a drawing that is longer or wider than those that were learnt from."""
+        if len(moves) > self.steps:
+            raise Fault(f"The drawing has {len(moves):,} moves; the model draws {self.steps:,} at most.")
+        if (farthest := _farthest(moves)) > self.bound:
+            raise Fault(f"The drawing goes {farthest:,} units from where it begins; the most is {self.bound:,}.")
+
+
+class _Finished(BaseModel):
+    """What was prepared, and from what."""
+
+    options: StrokeData
+    scale: StrokeScale
+    report: list[str]
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """Drawings one after the other: their moves (move, 3) or tokens, where each begins, and from which file it is."""
+
+    steps: np.ndarray
+    starts: np.ndarray  # (drawing + 1)
+    points: np.ndarray  # (drawing): how many moves each has
+    sources: np.ndarray  # (drawing): the number of its file
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.starts)
+
+    def __getitem__(self, number: int) -> np.ndarray:
+        return self.steps[self.starts[number] : self.starts[number + 1]]
+
+
+@dataclass(frozen=True)
+class PreparedStrokes:
+    """All drawings of a recipe, split by split."""
+
+    options: StrokeData
+    scale: StrokeScale
+    splits: Mapping[str, Drawings]
+    report: list[str]
+
+    def files(self) -> dict[str, bytes]:
+        """What a model folder needs of it."""
+        return {STROKES_FILE: self.scale.model_dump_json().encode()}
+
+
+def open_scale(files: Mapping[str, bytes]) -> StrokeScale:
+    """What travels in a model folder, which need not be trusted."""
+    try:
+        found = StrokeScale.model_validate_json(files[STROKES_FILE])
+    except (KeyError, ValidationError):
+        raise Fault(f"{STROKES_FILE} of the model folder is missing or damaged.") from None
+    if len(found.movements) != len(found.counts) or any(count < 1 for count in found.counts):
+        raise Fault(f"{STROKES_FILE} of the model folder is missing or damaged.")
+    return found
+
+
+def check_files_there(options: StrokeData, folder: Path | None) -> None:
+    """Refuse drawings of which a file is missing, unless they lie prepared in `folder`."""
+    if folder is not None and (folder / FINISHED).is_file():
+        return
+    for name in (name for split in SPLITS for name in getattr(options, split) or ()):
+        if not file_of(name).is_file():
+            raise Fault(f"There is no file {name}.")
+
+
+def prepare_strokes(
+    options: StrokeData, folder: Path, progress: Progress, given: StrokeScale | None = None
+) -> PreparedStrokes:
+    """The drawings that `options` name, from `folder` if they were prepared there before.
+
+    Their scale is found in those to learn from, unless it is `given` by a model to start from.
+    """
+    record = folder / FINISHED
+    if not record.is_file() or read_record(_Finished, record).options != options:
+        _prepare(options, folder, progress, given)
+    finished = read_record(_Finished, record)
+    check_files(folder, finished.files)
+    splits = {split: _open_split(folder, split) for split in SPLITS if f"{split}-steps.npy" in finished.files}
+    return PreparedStrokes(options, finished.scale, splits, finished.report)
+
+
+def _prepare(options: StrokeData, folder: Path, progress: Progress, given: StrokeScale | None) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FINISHED).unlink(missing_ok=True)
+    progress("reading drawings", 0, 2)
+    read = {split: _read_split(options, split) for split in SPLITS if getattr(options, split) is not None}
+    if "valid" not in read:
+        read["train"], read["valid"] = _hold_out(read["train"], options)
+    scale = given or _measure(options, [moves for moves, _ in read["train"]])
+    progress("coding drawings", 1, 2)
+    report, checksums, longest = [], {}, 1
+    for split, drawings in read.items():
+        kept = [(m, s) for m, s in drawings if len(m) <= options.longest and _farthest(m) <= scale.bound]
+        if not kept:
+            raise Fault(f"Of the drawings of data.{split} none has at most {options.longest} moves (data.longest).")
+        dropped = f", {len(drawings) - len(kept):,} too long or too wide dropped" if len(kept) < len(drawings) else ""
+        points = sum(len(moves) for moves, _ in kept)
+        report.append(f"{split}: {len(kept):,} drawings, {points:,} moves{dropped}")
+        arrays = _arrays([moves for moves, _ in kept], [source for _, source in kept], scale.coding(options))
+        longest = max(longest, int(np.diff(arrays["starts"]).max()))
+        for what, array in arrays.items():
+            name = f"{split}-{what}.npy"
+            with whole_file(folder / name) as file:
+                np.save(file, array, allow_pickle=False)
+            checksums[name] = file_checksum(folder / name)
+    if given is None:
+        scale = scale.model_copy(update={"steps": longest})
+    elif longest > given.steps:
+        raise Fault(f"A drawing has {longest:,} steps; the model to start from reads {given.steps:,} at most.")
+    write_record(folder / FINISHED, _Finished(options=options, scale=scale, report=report, files=checksums))
+
+
+def _read_split(options: StrokeData, split: str) -> list[tuple[np.ndarray, int]]:
+    """The moves of all drawings of a split, each with the number of its file."""
+    names = getattr(options, split)
+    return [(m, number) for number, name in enumerate(names) for m in read_drawings(file_of(name), split, options.unit)]
+
+
+def _hold_out(
+    drawings: list[tuple[np.ndarray, int]], options: StrokeData
+) -> tuple[list[tuple[np.ndarray, int]], list[tuple[np.ndarray, int]]]:
+    """The drawings to learn from and those to validate by, drawn once and for all."""
+    count = round(options.hold_out * len(drawings))
+    if not 0 < count < len(drawings):
+        raise Fault(f"Of {len(drawings)} drawings none can be held out; name others as data.valid.")
+    order = np.random.default_rng(HOLD_OUT_SEED).permutation(len(drawings))
+    return [drawings[each] for each in np.sort(order[count:])], [drawings[each] for each in np.sort(order[:count])]
+
+
+def _measure(options: StrokeData, drawings: Sequence[np.ndarray]) -> StrokeScale:
+    """The scale of the drawings to learn from."""
+    drawings = [moves for moves in drawings if len(moves) <= options.longest]
+    if not drawings:
+        raise Fault(f"Of the drawings of data.train none has at most {options.longest} moves (data.longest).")
+    moves = np.concatenate(drawings)[:, :2]
+    bound = int(ROOM * max(map(_farthest, drawings))) + 1
+    if bound > _FARTHEST:
+        raise Fault(f"The drawings go {bound:,} units far, {_FARTHEST:,} at most can be learnt; give a data.unit.")
+    extents = [np.ptp(np.cumsum(each[:, :2], axis=0), axis=0).max() for each in drawings]
+    movements, counts = [], []
+    if options.coding == "dictionary":
+        found = learn_dictionary(moves, options.movements, bound)
+        movements, counts = found.movements.tolist(), found.counts.tolist()
+    return StrokeScale(
+        scale=float(moves.std()) or 1.0,
+        bound=bound,
+        extent=max(1, int(np.quantile(extents, 0.95))),
+        steps=1,
+        movements=movements,
+        counts=counts,
+    )
+
+
+def _arrays(
+    drawings: Sequence[np.ndarray], sources: Sequence[int], coding: TokenCoding | None
+) -> dict[str, np.ndarray]:
+    """The fields of `Drawings`; moves as numbers have a pen of 2 where the drawing ends."""
+    steps = [_with_end(moves) for moves in drawings] if coding is None else coding.encode(drawings)
+    return {
+        "steps": np.concatenate(steps).astype(np.int32),
+        "starts": np.cumsum([0, *map(len, steps)]),
+        "points": np.array([len(moves) for moves in drawings]),
+        "sources": np.array(sources),
+    }
+
+
+def _with_end(moves: np.ndarray) -> np.ndarray:
+    ended = moves.copy()
+    ended[-1, 2] = 2
+    return ended
+
+
+def _farthest(moves: np.ndarray) -> int:
+    """How many units a drawing goes at most from where it begins, or in one move."""
+    return int(max(np.abs(moves[:, :2]).max(), np.abs(np.cumsum(moves[:, :2], axis=0)).max()))
+
+
+def _open_split(folder: Path, split: str) -> Drawings:
+    names = ("steps", "starts", "points", "sources")
+    return Drawings(*(np.load(folder / f"{split}-{name}.npy", allow_pickle=False) for name in names))

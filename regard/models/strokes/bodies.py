@@ -1,0 +1,81 @@
+"""What remembers the moves of a drawing so far: blocks of causal attention, or recurrent layers.
+
+Either reads on from what it remembers, a whole drawing or one step; and either can sum up a drawing that it has read.
+"""
+
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.attention import Causal, Lengths
+from regard.attention.heads import Cache, MultiHead
+from regard.attention.positions import Learned
+from regard.models.gpt.network import Block
+from regard.models.gpt.options import GPTOptions
+from regard.models.recurrent.layers import Hidden, Stack
+
+DRAWING = "drawing"  # the one side that these look from and at
+
+Entering = Float[Tensor, "batch time depth"]
+States = Float[Tensor, "batch time width"]
+
+
+@runtime_checkable
+class Body(Protocol):
+    """Reads on, or sums up: the memory that comes out of one reading goes into the next."""
+
+    def __call__(self, states: Entering, memory: list | None = None) -> tuple[States, list]: ...
+    def summary(self, states: Entering, lengths: Int[Tensor, " batch"]) -> Float[Tensor, "batch width"]: ...
+    def multiplications(self, length: int) -> int: ...
+
+
+class Blocks(nn.Module):
+    """Blocks of GPT-2: every step looks back at all before it and at itself; to sum up, at all of its drawing."""
+
+    def __init__(self, options: GPTOptions) -> None:
+        super().__init__()
+        self.places, self.dropout = Learned(options.context, options.width), nn.Dropout(options.dropout)
+        self.blocks = nn.ModuleList(Block(options, side=DRAWING) for _ in range(options.layers))
+        self.norm = nn.LayerNorm(options.width)
+
+    def forward(self, states: States, memory: list[Cache] | None = None) -> tuple[States, list[Cache]]:
+        before = memory[0].keys.shape[2] if memory else 0
+        states, caches = self.dropout(self.places(states, before)), []
+        for number, block in enumerate(self.blocks):
+            states, cache = block(states, memory[number] if memory else None, Causal(), before)
+            caches.append(cache)
+        return self.norm(states), caches
+
+    def summary(self, states: Entering, lengths: Int[Tensor, " batch"]) -> Float[Tensor, "batch width"]:
+        """The mean over the steps of each drawing, every one of which saw all others."""
+        states = self.dropout(self.places(states, 0))
+        for block in self.blocks:
+            states, _ = block(states, None, Lengths(lengths), 0)
+        real = (torch.arange(states.shape[1], device=states.device) < lengths[:, None]).to(states.dtype)
+        return (self.norm(states) * real[:, :, None]).sum(dim=1) / lengths[:, None]
+
+    def multiplications(self, length: int) -> int:
+        matrices = sum(weight.numel() for weight in self.blocks.parameters() if weight.dim() == 2)
+        looks = [part for part in self.modules() if isinstance(part, MultiHead)]
+        return length * matrices + sum(look.multiplications(length) for look in looks)
+
+
+class Layers(nn.Module):
+    """Recurrent layers with dropout between them; a drawing is summed up by the state behind its last step."""
+
+    def __init__(self, cell: str, depth: int, width: int, layers: int, dropout: float) -> None:
+        super().__init__()
+        self.stack = Stack(cell, depth, width, layers, dropout=dropout)
+
+    def forward(self, states: Entering, memory: list[Hidden] | None = None) -> tuple[States, list[Hidden]]:
+        return self.stack(states, memory)
+
+    def summary(self, states: Entering, lengths: Int[Tensor, " batch"]) -> Float[Tensor, "batch width"]:
+        outputs, _ = self.stack(states)
+        return outputs.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, outputs.shape[2])).squeeze(1)
+
+    def multiplications(self, length: int) -> int:
+        matrices = sum(weight.numel() for weight in self.parameters() if weight.dim() == 2)
+        return length * matrices

@@ -1,0 +1,169 @@
+"""Networks that go on with a drawing, step by step, and may begin from a few numbers that sum up a whole one.
+
+    h_t = body(enter(s_{t−1}) + W z, h_{t−1}, …),   o_t = V leave(h_t)
+
+s are moves of the pen, or tokens that stand for points; o_t are the numbers of a mixture density (Graves 2013; Ha and
+Eck 2017, "A Neural Representation of Sketch Drawings") or the logits of the next token (Ribeiro et al. 2020,
+"Sketchformer"). With `latent` numbers z they are autoencoders: an encoder reads the whole drawing, and
+
+    z = μ + σ ε,   (μ, log σ²) = U summary(drawing),   KL = −½ Σ (1 + log σ² − μ² − σ²)
+
+Departures: z is added to what enters at every step, where sketch-rnn also starts its decoder by it and Sketchformer
+looks at it; the recurrent encoder reads one way; of a move the network is also given where the pen is.
+"""
+
+from typing import Literal, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.base.recipe import Options
+from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.gpt.options import GPTOptions
+from regard.models.strokes.bodies import Blocks, Body, Layers
+from regard.models.strokes.mixture import PENS, outputs_of
+
+FEATURES = 2 + 2 + PENS  # of a move: how far, to which place, and what the pen does there
+
+
+class StrokeShape(NamedTuple):
+    """How many steps the longest drawing has, and how many tokens there are; None where steps are moves."""
+
+    steps: int
+    tokens: int | None
+
+
+class Summary(NamedTuple):
+    """What an encoder makes of a drawing: a Gaussian for the numbers that sum it up."""
+
+    mean: Float[Tensor, "batch latent"]
+    log_variance: Float[Tensor, "batch latent"]
+
+    def divergence(self) -> Float[Tensor, " batch"]:
+        """KL(N(μ, σ²) ‖ N(0, 1)) (Ha and Eck 2017, equation 10, summed and not averaged)."""
+        return 0.5 * (self.mean.square() + self.log_variance.exp() - 1 - self.log_variance).sum(dim=-1)
+
+    def with_noise(self, noise: Float[Tensor, "batch latent"]) -> Float[Tensor, "batch latent"]:
+        return self.mean + (0.5 * self.log_variance).exp() * noise
+
+
+class SketcherOptions(Options):
+    """What all networks that draw can be told."""
+
+    width: int = Field(128, ge=2, le=WIDEST, description="Width of what enters and of what leaves.")
+    layers: int = Field(4, ge=1, le=MOST_LAYERS, description="Blocks or recurrent layers, one above the other.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout on inputs and sublayers, or between layers.")
+    gaussians: int = Field(
+        20, ge=1, le=200, description="Gaussians of the mixture density, where a drawing is coded as triples."
+    )
+    latent: int = Field(
+        0, ge=0, le=WIDEST, description="Numbers that sum up a whole drawing, for an autoencoder; 0: none."
+    )
+
+
+class SketchformerOptions(SketcherOptions):
+    """What a Transformer that draws is built like."""
+
+    heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each block.")
+    feed_forward: int = Field(512, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
+
+    @model_validator(mode="after")
+    def _check(self) -> "SketchformerOptions":
+        self.of_blocks(2)
+        return self
+
+    def of_blocks(self, steps: int) -> GPTOptions:
+        """The same as the options of a GPT that looks back over so many steps."""
+        return GPTOptions(
+            layers=self.layers,
+            width=self.width,
+            heads=self.heads,
+            context=max(2, steps),
+            feed_forward=self.feed_forward,
+            dropout=self.dropout,
+            attention_dropout=0.0,
+        )
+
+
+class SketchRnnOptions(SketcherOptions):
+    """What recurrent layers that draw are built like."""
+
+    layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Recurrent layers, one above the other.")
+    cell: Literal["lstm", "gru"] = Field("lstm", description="The recurrent cell of all layers.")
+    hidden: int = Field(384, ge=1, le=WIDEST, description="Width of the states.")
+
+
+class Sketcher(nn.Module):
+    """Steps in, the numbers of the next step out; see `Sketchformer` and `SketchRnn` for its two bodies."""
+
+    def __init__(self, options: SketcherOptions, shape: StrokeShape, body: Body, encoder: Body | None, inside: int):
+        super().__init__()
+        self.options, self.shape, width = options, shape, options.width
+        self.enter: nn.Module = nn.Linear(FEATURES, width)
+        if shape.tokens is not None:
+            self.enter = nn.Embedding(shape.tokens, width)
+            nn.init.normal_(self.enter.weight, std=width**-0.5)
+        self.body, self.encoder = body, encoder
+        self.leave = nn.Identity() if inside == width else nn.Linear(inside, width)
+        if shape.tokens is None:
+            self.out = nn.Linear(width, outputs_of(options.gaussians))
+        if options.latent:
+            self.summarise = nn.Linear(inside, 2 * options.latent)
+            self.from_latent = nn.Linear(options.latent, width)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return next(self.parameters()).dtype
+
+    def forward(
+        self,
+        steps: Float[Tensor, "batch time feature"] | Int[Tensor, "batch time"],
+        latent: Float[Tensor, "batch latent"] | None = None,
+        memory: list | None = None,
+    ) -> tuple[Float[Tensor, "batch time output"], list]:
+        """What comes after each of these steps, which follow on those that are remembered."""
+        states = self.enter(steps)
+        if latent is not None:
+            states = states + self.from_latent(latent).unsqueeze(1)
+        states, memory = self.body(states, memory)
+        return self._predict(self.leave(states)), memory
+
+    def _predict(self, states: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time output"]:
+        if isinstance(self.enter, nn.Embedding):
+            return F.linear(states, self.enter.weight)  # one matrix for both ways, as GPT-2 has it
+        return self.out(states)
+
+    def sum_up(
+        self, steps: Float[Tensor, "batch time feature"] | Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"]
+    ) -> Summary:
+        """The whole drawing as a Gaussian over a few numbers."""
+        if self.encoder is None:
+            raise RuntimeError("only an autoencoder sums up a drawing")
+        return Summary(*self.summarise(self.encoder.summary(self.enter(steps), lengths)).chunk(2, dim=-1))
+
+    def multiplications(self, length: int) -> int:
+        """What a drawing of so many steps takes."""
+        bodies = [body for body in (self.body, self.encoder) if body is not None]
+        around = [self.enter, self.leave, *([self.out] if self.shape.tokens is None else [])]
+        matrices = sum(each.numel() for part in around for each in part.parameters() if each.dim() == 2)
+        return length * matrices + sum(body.multiplications(length) for body in bodies)
+
+
+class Sketchformer(Sketcher):
+    """A causal Transformer that draws; its encoder, if it is an autoencoder, looks both ways."""
+
+    def __init__(self, options: SketchformerOptions, shape: StrokeShape) -> None:
+        blocks = options.of_blocks(shape.steps)
+        encoder = Blocks(blocks) if options.latent else None
+        super().__init__(options, shape, Blocks(blocks), encoder, options.width)
+
+
+class SketchRnn(Sketcher):
+    """Recurrent layers that draw."""
+
+    def __init__(self, options: SketchRnnOptions, shape: StrokeShape) -> None:
+        sizes = (options.cell, options.width, options.hidden, options.layers, options.dropout)
+        super().__init__(options, shape, Layers(*sizes), Layers(*sizes) if options.latent else None, options.hidden)

@@ -1,0 +1,155 @@
+"""What a step of a drawing is to a network, a move or a token: how it is read, how probable it is, how it is drawn."""
+
+import math
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.data.strokes.codings import END, START, TokenCoding
+from regard.models.strokes.mixture import PENS, choose, draw_move, log_density, log_pens, mixture_of
+from regard.tasks.strokes.batches import StrokeBatch
+
+CHANCES = 4  # random numbers that a step is drawn with
+DOWN, UP, DONE = range(PENS)  # what the pen does behind a move
+
+
+class Read(NamedTuple):
+    """A batch as a network reads it: the inputs, each the step before that which is wanted, and the steps themselves.
+
+    `wanted` are the moves with their noise and scale, and the pens, or the tokens.
+    """
+
+    inputs: Tensor
+    steps: Tensor
+    wanted: tuple[Tensor, ...]
+
+
+@runtime_checkable
+class StepKind(Protocol):
+    """Moves or tokens; `tokens` is None of moves."""
+
+    @property
+    def tokens(self) -> int | None: ...
+    def read(self, batch: StrokeBatch, dtype: torch.dtype) -> Read: ...
+    def nats(self, outputs: Tensor, wanted: tuple[Tensor, ...]) -> Float[Tensor, "batch time"]: ...
+    def begin(self, rows: int, dtype: torch.dtype, device: torch.device) -> Tensor: ...
+    def draw(self, outputs: Tensor, temperature: float, chance: Tensor) -> tuple[Tensor, Tensor]: ...
+    def follow(self, before: Tensor, step: Tensor) -> Tensor: ...
+    def settle(self, step: Tensor, outputs: Tensor, temperature: float, chance: Tensor) -> tuple[Tensor, Tensor]: ...
+    def encode(self, moves: np.ndarray) -> np.ndarray: ...
+    def decode(self, steps: np.ndarray) -> np.ndarray: ...
+
+
+class Moves(nn.Module):
+    """Moves of the pen in units of `scale`, with a mixture density for each."""
+
+    tokens = None
+
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self.scale = scale
+
+    def read(self, batch: StrokeBatch, dtype: torch.dtype) -> Read:
+        moves = (batch.steps[..., :2].to(dtype) + batch.chance.to(dtype)) / self.scale
+        pens = batch.steps[..., 2]
+        steps = torch.cat([moves, moves.cumsum(dim=1), F.one_hot(pens, PENS).to(dtype)], dim=-1)
+        first = self.begin(batch.rows, dtype, steps.device)
+        return Read(torch.cat([first, steps[:, :-1]], dim=1), steps, (moves, pens))
+
+    def nats(self, outputs: Tensor, wanted: tuple[Tensor, ...]) -> Float[Tensor, "batch time"]:
+        """−log p of a move on the lattice, whose density in units of one is that in units of `scale` over scale²."""
+        moves, pens = wanted
+        mixture = mixture_of(outputs)
+        of_pens = F.nll_loss(log_pens(mixture).transpose(1, 2), pens, reduction="none")
+        return of_pens + 2 * math.log(self.scale) - log_density(mixture, moves)
+
+    def begin(self, rows: int, dtype: torch.dtype, device: torch.device) -> Float[Tensor, "rows 1 feature"]:
+        """No move, to the origin, where the pen is down."""
+        first = torch.zeros(rows, 1, 4 + PENS, dtype=dtype, device=device)
+        first[:, :, 4] = 1
+        return first
+
+    def draw(
+        self, outputs: Float[Tensor, "row output"], temperature: float, chance: Float[Tensor, "row 4"]
+    ) -> tuple[Float[Tensor, "row 3"], Tensor]:
+        """A step for each row, in units of one, and whether the drawing ends with it."""
+        move, pen = draw_move(mixture_of(outputs), temperature, chance)
+        return torch.cat([move * self.scale, pen[:, None].to(move.dtype)], dim=-1), pen == DONE
+
+    def settle(
+        self, step: Float[Tensor, "row 3"], outputs: Tensor, temperature: float, chance: Tensor
+    ) -> tuple[Float[Tensor, "row 3"], Tensor]:
+        """The last step that people drew, with what the pen does behind it, which they have not said."""
+        drawn, done = self.draw(outputs, temperature, chance)
+        return torch.cat([step[:, :2], drawn[:, 2:]], dim=-1), done
+
+    def follow(self, before: Float[Tensor, "row 1 feature"], step: Float[Tensor, "row 3"]) -> Tensor:
+        """A step as the network reads it, after the one before it."""
+        move = step[:, :2] / self.scale
+        pen = F.one_hot(step[:, 2].long(), PENS).to(move.dtype)
+        return torch.cat([move, before[:, 0, 2:4] + move, pen], dim=-1).unsqueeze(1)
+
+    def encode(self, moves: np.ndarray) -> np.ndarray:
+        steps = moves.copy()
+        steps[-1, 2] = DONE
+        return steps
+
+    def decode(self, steps: np.ndarray) -> np.ndarray:
+        """Moves (move, 3), the last of which ends its stroke."""
+        moves = np.concatenate([steps[:, :2], steps[:, 2:] != DOWN], axis=1)
+        moves[-1:, 2] = 1
+        return moves
+
+
+class Tokens(nn.Module):
+    """Tokens of a coding, with a probability for each, and for the points that it stands for."""
+
+    log_points: Float[Tensor, " token"]
+
+    def __init__(self, coding: TokenCoding) -> None:
+        super().__init__()
+        self.coding = coding
+        self.register_buffer("log_points", torch.from_numpy(np.log(coding.points)).float(), persistent=False)
+
+    @property
+    def tokens(self) -> int:
+        return self.coding.tokens
+
+    def read(self, batch: StrokeBatch, dtype: torch.dtype) -> Read:
+        first = torch.full_like(batch.steps[:, :1], START)
+        return Read(torch.cat([first, batch.steps[:, :-1]], dim=1), batch.steps, (batch.steps,))
+
+    def nats(self, outputs: Tensor, wanted: tuple[Tensor, ...]) -> Float[Tensor, "batch time"]:
+        (tokens,) = wanted
+        return F.cross_entropy(outputs.transpose(1, 2), tokens, reduction="none") + self.log_points[tokens]
+
+    def begin(self, rows: int, dtype: torch.dtype, device: torch.device) -> Int[Tensor, "rows 1"]:
+        return torch.full((rows, 1), START, device=device)
+
+    def draw(
+        self, outputs: Float[Tensor, "row token"], temperature: float, chance: Float[Tensor, "row 4"]
+    ) -> tuple[Int[Tensor, " row"], Tensor]:
+        """A token for each row, and whether the drawing ends with it; it never starts again."""
+        logits = outputs / temperature
+        logits[:, START] = -torch.inf
+        token = choose(logits, chance[:, 0])
+        return token, token == END
+
+    def settle(
+        self, step: Int[Tensor, " row"], outputs: Tensor, temperature: float, chance: Tensor
+    ) -> tuple[Int[Tensor, " row"], Tensor]:
+        """A token of a point says nothing of what the pen does behind it."""
+        return step, torch.zeros_like(step, dtype=torch.bool)
+
+    def follow(self, before: Tensor, step: Int[Tensor, " row"]) -> Int[Tensor, "row 1"]:
+        return step.unsqueeze(1)
+
+    def encode(self, moves: np.ndarray) -> np.ndarray:
+        return self.coding.encode([moves])[0]
+
+    def decode(self, steps: np.ndarray) -> np.ndarray:
+        return self.coding.decode(steps)

@@ -1,0 +1,196 @@
+"""Drawing with strokes: drawings for batches, nats for what is measured, strokes for what is drawn and looked at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark
+from regard.data.strokes.drawings import moves_of, read_drawings, strokes_of
+from regard.data.strokes.options import StrokeData
+from regard.data.strokes.prepare import (
+    Drawings,
+    PreparedStrokes,
+    StrokeScale,
+    check_files_there,
+    open_scale,
+    prepare_strokes,
+)
+from regard.families import network_class
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.models.strokes.network import Sketcher, StrokeShape
+from regard.protocols import Loss, Measure, SketchRequest, Tally, mean
+from regard.tasks.strokes.batches import MEASURED_ROWS, StrokeBatch, gather_batch, stroke_batches
+from regard.tasks.strokes.options import StrokeRecipe, StrokeTraining
+from regard.tasks.strokes.sketching import Pen
+from regard.tasks.strokes.steps import Moves, StepKind, Tokens
+from regard.viewing.drawings.strokes import DrawnStrokes
+
+
+class Strokes(nn.Module):
+    """A network that draws, the scale of its drawings, and what a step of them is."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = ("nats", "nats_per_point")
+    unit = "points"
+
+    def __init__(self, model: Sketcher, kind: StepKind, data: StrokeData, scale: StrokeScale, training: StrokeTraining):
+        super().__init__()
+        self.model, self.kind, self.data, self.scale, self.training_options = model, kind, data, scale, training
+        self._prepared: PreparedStrokes | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: StrokeRecipe, device: torch.device, folder: Path | None) -> None:
+        check_files_there(recipe.data, folder)
+        with ShapesOnly():  # before the drawings are read, for as short ones as there are
+            refuse_too_large(network_class(recipe)(recipe.model, StrokeShape(2, None)))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: StrokeRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedStrokes:
+        return prepare_strokes(recipe.data, folder, progress, None if start is None else open_scale(start))
+
+    @classmethod
+    def build(cls, recipe: StrokeRecipe, files: Mapping[str, bytes]) -> "Strokes":
+        scale = open_scale(files)
+        coding = scale.coding(recipe.data)
+        kind: StepKind = Moves(scale.scale) if coding is None else Tokens(coding)
+        network = network_class(recipe)(recipe.model, StrokeShape(scale.steps, kind.tokens))
+        return cls(network, kind, recipe.data, scale, recipe.training)
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, prepared: PreparedStrokes, recipe: StrokeRecipe) -> None:
+        self._prepared = prepared
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[StrokeBatch]:
+        if self._prepared is None:
+            raise RuntimeError("a task of strokes has batches only once it learns from drawings")
+        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
+        drawings, latent = self._prepared.splits[split], self.model.options.latent
+        for batch in stroke_batches(drawings, split, rows, latent, self.scale.steps, seed, epoch, start):
+            yield batch.to(self.device)
+
+    def loss(self, batch: StrokeBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """Nats of all drawings, those of an autoencoder with its divergence weighed; counted by moves."""
+        drawn, divergence = self._nats(batch)
+        return Loss((drawn + self.training_options.divergence * divergence).sum(), batch.count)
+
+    @torch.no_grad()
+    def measure(self, batch: StrokeBatch) -> dict[str, Measure]:
+        totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
+        told = "on the lattice of whole units" + ("" if self.kind.tokens else "|a bound, with even noise")
+        told += "|a bound, with the divergence" if self.model.options.latent else ""
+        return {
+            "nats": Measure(Tally(totals["nats"], mean), "lower", f"of a drawing, {told}"),
+            "nats_per_point": Measure(Tally(totals["nats_per_point"], mean), "lower", f"of a move, {told}"),
+        }
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: StrokeBatch) -> dict[str, Tensor]:
+        drawn, divergence = self._nats(batch)
+        nats = (drawn + divergence).double().cpu()
+        points = batch.points.double()
+        return {
+            "nats": torch.stack([nats, torch.ones_like(nats)], dim=1),
+            "nats_per_point": torch.stack([nats, points], dim=1),
+        }
+
+    def _nats(self, batch: StrokeBatch) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
+        """Of each drawing, and of what an autoencoder was told of it beforehand."""
+        read = self.kind.read(batch, self.model.dtype)
+        latent, divergence = None, torch.zeros_like(batch.lengths, dtype=self.model.dtype)
+        if self.model.options.latent:
+            summary = self.model.sum_up(read.steps, batch.lengths)
+            latent, divergence = summary.with_noise(batch.noise.to(self.model.dtype)), summary.divergence()
+        outputs, _ = self.model(read.inputs, latent)
+        real = torch.arange(outputs.shape[1], device=outputs.device) < batch.lengths[:, None]
+        return (self.kind.nats(outputs, read.wanted) * real).sum(dim=1), divergence
+
+    # What people see
+
+    def read(self, inputs: Sequence[str | Path | np.ndarray]) -> StrokeBatch:
+        """The first drawing in each file, or moves (move, 3) in whole units."""
+        drawings = [self._moves(each) for each in inputs]
+        steps = [self._steps(moves) for moves in drawings]
+        held = Drawings(
+            np.concatenate(steps),
+            np.cumsum([0, *map(len, steps)]),
+            np.array([len(moves) for moves in drawings]),
+            np.zeros(len(drawings), np.int64),
+        )
+        batch = gather_batch(held, np.arange(len(drawings)), self.model.options.latent, self.scale.steps, [0])
+        still = replace(batch, chance=torch.zeros_like(batch.chance), noise=torch.zeros_like(batch.noise))
+        return still.to(self.device)
+
+    def _moves(self, given: str | Path | np.ndarray) -> np.ndarray:
+        moves = given if isinstance(given, np.ndarray) else read_drawings(Path(given), "test", self.data.unit)[0]
+        self.scale.refuse_outside(moves)
+        return moves
+
+    def _steps(self, moves: np.ndarray) -> np.ndarray:
+        steps = self.kind.encode(moves)
+        if len(steps) > self.scale.steps:  # with separators there may be more steps than moves
+            raise Fault(f"The drawing has {len(steps):,} tokens; the model reads {self.scale.steps:,} at most.")
+        return steps
+
+    def draw(self, count: int, chance: torch.Generator) -> list[DrawnStrokes]:
+        return self.sketch(count, chance, SketchRequest())
+
+    def sketch(self, count: int, chance: torch.Generator, request: SketchRequest) -> list[DrawnStrokes]:
+        """Drawings from nothing or from those of the request, as freely as its temperature says."""
+        pen = Pen(self.model, self.kind, request.temperature, self.scale.steps)
+        given = [self._moves(moves_of(strokes, self.data.unit)) for strokes in request.strokes]
+        if request.way in ("between", "reconstruct"):
+            return self._shown(pen.sketch(count, chance, latent=self._latents(given, count)))
+        if request.way == "nothing":
+            return self._shown(pen.sketch(count, chance))
+        (moves,) = given
+        return self._shown(pen.sketch(count, chance, self._begun(moves)), len(moves) + 1)
+
+    def _begun(self, moves: np.ndarray) -> np.ndarray:
+        """The steps of a drawing that is gone on with: without its end, and without that of its last stroke."""
+        steps = self._steps(moves)
+        return steps[:-1] if self.kind.tokens else steps
+
+    @torch.no_grad()
+    def _latents(self, given: Sequence[np.ndarray], count: int) -> Float[Tensor, "count latent"]:
+        """What sums up the given drawings, and so many steps on the straight way from the first to the last."""
+        if not self.model.options.latent:
+            raise Fault("This model sums up no drawing: only autoencoders do, which have model.latent.")
+        batch = self.read(given)
+        means = self.model.sum_up(self.kind.read(batch, self.model.dtype).steps, batch.lengths).mean
+        way = torch.linspace(0, 1, count, dtype=means.dtype, device=means.device)[:, None]
+        return means[:1] + way * (means[-1:] - means[:1])
+
+    def _shown(self, drawings: Sequence[np.ndarray], begun: int = 0) -> list[DrawnStrokes]:
+        return [DrawnStrokes([stroke * self.data.unit for stroke in strokes_of(m)], begun) for m in drawings]
+
+    def quote(self, batch: StrokeBatch) -> str:
+        return f"a drawing of {int(batch.points[0])} moves"
+
+    def facts(self) -> dict[str, Any]:
+        tokens = {} if self.kind.tokens is None else {"tokens": self.kind.tokens}
+        latent = {"latent": self.model.options.latent} if self.model.options.latent else {}
+        return {"coding": self.data.coding, **tokens, "steps": self.scale.steps, "extent": self.scale.extent, **latent}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What a drawing of `size` steps takes."""
+        return {"multiplications": self.model.multiplications(size)}

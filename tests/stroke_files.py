@@ -1,0 +1,32 @@
+"""Small files of drawings: a ring of some size, and a line through it."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def rings(count: int) -> list[list[list[list[int]]]]:
+    """Drawings of two strokes, in whole units."""
+    angles = np.linspace(0, 2 * np.pi, 6)
+    ring = np.column_stack([np.cos(angles), np.sin(angles)])
+    return [[np.rint((8 + n % 7) * ring).astype(int).tolist(), [[0, 0], [0, 5 + n % 3]]] for n in range(count)]
+
+
+def write_drawings(path: Path, count: int) -> Path:
+    path.write_text("".join(f"{json.dumps(strokes)}\n" for strokes in rings(count)), encoding="utf-8")
+    return path
+
+
+def write_archive(path: Path, **members: Any) -> Path:
+    """An .npz as sketch-rnn's: each member is a pickle, of a list of arrays or of anything else."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            buffer, objects = io.BytesIO(), np.empty(len(content), dtype=object)
+            objects[:] = content
+            np.save(buffer, objects, allow_pickle=True)
+            archive.writestr(f"{name}.npy", buffer.getvalue())
+    return path
