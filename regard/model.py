@@ -177,18 +177,21 @@ class Model:
         sheet: bool = False,
         lines: bool = False,
         tokens: bool = False,
+        speaker: str | None = None,
     ) -> "View":
         """What it looks at while it reads `text`, as `regard look` draws it: a picture, a page, numbers.
 
         A translator writes `target`, or what it finds best, and has several sides: cross, encoder, decoder; a model of
         classes may have pooling and encoder. The first there is is shown unless `side` names another. One `layer` and
         `head` is shown first, or all heads joined by their mean or max; the other options are those of the command.
-        Of a language model without attention it is what may follow the text.
+        Of a language model without attention it is what may follow the text. A model that speaks does so as `speaker`,
+        or as the first that it knows.
         """
         from regard.seeing.looking import look
         from regard.viewing.drawers import DrawingRequest
 
-        return look(self, text, target, side, DrawingRequest(layer, head, heads, rings, sheet, lines, tokens))
+        wanted = DrawingRequest(layer, head, heads, rings, sheet, lines, tokens)
+        return look(self, text, target, side, wanted, speaker)
 
     def generate(
         self,

@@ -49,6 +49,7 @@ _Rings = Annotated[int | None, typer.Option(min=1, max=2, help="How far around a
 _Sheet = Annotated[bool, typer.Option("--sheet", help="All blocks and heads on one sheet.")]
 _Lines = Annotated[bool, typer.Option("--lines", help="Two lines of text with links, in place of a matrix.")]
 _Tokens = Annotated[bool, typer.Option("--tokens", help="Tokens in place of whole words.")]
+_Speaker = Annotated[str | None, typer.Option(help="Who speaks, of a model that does; by default the first it knows.")]
 _Beam = Annotated[bool, typer.Option("--beam", help="The beam as a tree: all that the search kept, step by step.")]
 _Width = Annotated[int | None, typer.Option(min=1, max=64, help="With --beam: its width; by default the recipe's.")]
 _Penalty = Annotated[float | None, typer.Option(min=0, help="With --beam: alpha of the length penalty.")]
@@ -70,7 +71,7 @@ _Typical = Annotated[float | None, typer.Option(min=0, max=1, help="With --next:
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")]
 
 # The options that go with one view alone.
-_ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens")
+_ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
 # The options of a model that translates, and what one input is to each kind of model.
@@ -104,6 +105,7 @@ def command(
     sheet: _Sheet = False,
     lines: _Lines = False,
     tokens: _Tokens = False,
+    speaker: _Speaker = None,
     beam: _Beam = False,
     width: _Width = None,
     length_penalty: _Penalty = None,
@@ -164,7 +166,7 @@ def _shown(context: typer.Context, model: "Model", given: list[str], view: str, 
     looked_at = _one(model, given)
     if TASKS[model.recipe.task].reads == "story":
         looked_at = _last_question(looked_at)
-    return view_answer(model, looked_at, context.params["side"], wanted)
+    return view_answer(model, looked_at, context.params["side"], wanted, context.params["speaker"])
 
 
 def _last_question(file: str) -> str:
@@ -195,9 +197,11 @@ def _view_translation(
     context: typer.Context, model: "TranslationModel", text: str, view: str, wanted: "DrawingRequest"
 ) -> "View":
     """What a translator looks at, or may write."""
+    from regard.seeing.gazes import refuse_speaker
     from regard.seeing.looking import LookedAtPlace, view_beam, view_next, view_translation
 
     given = context.params
+    refuse_speaker(given["speaker"])
     if view == "--beam":
         return view_beam(model, text, given["width"], given["length_penalty"])
     if view == "--next":

@@ -106,11 +106,11 @@ def see_sound(task: Any, given: str | Path | bytes) -> Sight:
 
 
 @torch.no_grad()
-def see_speech(task: Any, given: str) -> Sight:
-    """Let a task that speaks say one text, and watch it."""
+def see_speech(task: Any, given: str, speaker: str | None = None) -> Sight:
+    """Let a task that speaks say one text by one of its speakers, the first where none is named, and watch it."""
     task.eval()
     try:
-        batch = task.read([given])
+        batch = task.read([given], speaker)
     except TextFault as fault:  # there is one text, whose number tells nothing
         raise Fault(fault.sentence) from None
     with watching(task.model) as gazes:
@@ -132,13 +132,20 @@ def see_caption(task: Any, given: Any) -> Sight:
     return Sight(name, task.write(tokens[0]), tokens, task.sides(batch, tokens), gazes)
 
 
-def see_input(task: Any, given: Any) -> Sight:
+def see_input(task: Any, given: Any, speaker: str | None = None) -> Sight:
     """Let a task read one input as people have it, and watch it: text to speak, a sound, a picture, any other."""
+    if isinstance(task, Speaks):
+        return see_speech(task, given, speaker)
+    refuse_speaker(speaker)
     if isinstance(task, Captions):
         return see_caption(task, given)
-    if isinstance(task, Speaks):
-        return see_speech(task, given)
     return see_sound(task, given) if isinstance(task, Transcribes) else see_answer(task, given)
+
+
+def refuse_speaker(speaker: str | None) -> None:
+    """Refuse a speaker where nobody speaks."""
+    if speaker is not None:
+        raise Fault(f"The speaker '{speaker}' is for models that speak; this one does not.")
 
 
 def _of_one_input(gaze: Gaze) -> Tensor:

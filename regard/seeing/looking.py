@@ -11,7 +11,7 @@ from regard.base.recipe import check
 from regard.decoding.options import SamplingOptions
 from regard.model import Model
 from regard.protocols import Follows
-from regard.seeing.gazes import Sight, see_input
+from regard.seeing.gazes import Sight, refuse_speaker, see_input
 from regard.seeing.lessons.gates import gates_of
 from regard.seeing.next_token import EXAMPLES, beam_tree, choices_along, next_choices, prompt_choices
 from regard.seeing.prompts import see_prompt
@@ -47,12 +47,21 @@ class LookedAtPlace:
     at: int | None = None
 
 
-def look(model: Model, given: str, target: str | None, side: str | None, wanted: DrawingRequest) -> View:
+def look(
+    model: Model,
+    given: str,
+    target: str | None,
+    side: str | None,
+    wanted: DrawingRequest,
+    speaker: str | None = None,
+) -> View:
     """What a model looks at while it reads `given`: a translator while it writes `target`, or what it finds best.
 
     Of several attentions it is the one that `side` names, or the first. Of a language model without attention it is
-    what may follow.
+    what may follow. A model that speaks does so as `speaker`, or as the first that it knows.
     """
+    if isinstance(model, TranslationModel | LanguageModel):
+        refuse_speaker(speaker)
     if isinstance(model, TranslationModel):
         return view_translation(model, given, target, side, wanted)
     if target is not None:
@@ -60,12 +69,12 @@ def look(model: Model, given: str, target: str | None, side: str | None, wanted:
     if isinstance(model, LanguageModel) and "look" not in model.verbs:
         return view_prompt(model, given)
     needs(model.recipe, "look")
-    return view_answer(model, given, side, wanted)
+    return view_answer(model, given, side, wanted, speaker)
 
 
-def view_answer(model: Model, given: str, side: str | None, wanted: DrawingRequest) -> View:
+def view_answer(model: Model, given: str, side: str | None, wanted: DrawingRequest, speaker: str | None = None) -> View:
     """What a model looked at before it answered, while it read or while it spoke; of one that has gates, those."""
-    sight = see_prompt(model, given) if isinstance(model, LanguageModel) else see_input(model.task, given)
+    sight = see_prompt(model, given) if isinstance(model, LanguageModel) else see_input(model.task, given, speaker)
     if not sight.looks and isinstance(model.task, Follows) and side is None:
         gates = gates_of(model, given, wanted.layer, by_word=not wanted.tokens)
         return View(_heading(sight), DrawnGates(gates))

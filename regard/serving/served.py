@@ -123,8 +123,8 @@ class Served(ABC):
         """A map of words, as its view takes it."""
         raise self.refuse("map")
 
-    def look(self, given: Any) -> tuple[str, dict[str, Any]]:
-        """What it looks at when it reads an input: the name of a view, and what that takes."""
+    def look(self, given: Any, speaker: str | None = None) -> tuple[str, dict[str, Any]]:
+        """What it looks at when it reads an input, or when `speaker` says it: a view's name, and what that takes."""
         raise self.refuse("look")
 
 
@@ -219,15 +219,16 @@ class ServedModel(Served):
         lexicon = Lexicon(self.name, own.vectors, own.compose)
         return map_data(map_words(lexicon, request, lambda *done: between_steps(), ignore_remark))
 
-    def look(self, given: Any) -> tuple[str, dict[str, Any]]:
-        from regard.seeing.gazes import see_input
+    def look(self, given: Any, speaker: str | None = None) -> tuple[str, dict[str, Any]]:
+        from regard.seeing.gazes import refuse_speaker, see_input
         from regard.seeing.prompts import see_prompt
         from regard.verbs.generate.model import LanguageModel
         from regard.viewing.drawers import page_view
 
         if isinstance(self.model, LanguageModel):
+            refuse_speaker(speaker)
             return page_view(see_prompt(self.model, str(given)).between())
-        sight = see_input(self.model.task, given)
+        sight = see_input(self.model.task, given, speaker)
         if isinstance(given, bytes):  # a sound, which has a name already
             return page_view(sight.between())
         name = "The picture" if isinstance(given, Path) else str(given)

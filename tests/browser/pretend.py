@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+from pretend_sounds import look_over_time, speak, transcribe
 from pretend_writing import read_prompt, told
 
 from regard.serving.app import every_door
@@ -41,6 +42,7 @@ LIMITS = {
     "nodes": 500,
     "seconds": 10,
     "picture": 100,
+    "sound": 100,
     "tokens": 9,
 }
 
@@ -115,6 +117,7 @@ class Pretending:
     def answer(self, path: str, question: dict[str, Any]) -> Any:
         answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}
         answers |= {"/v1/answer": _answer, "/v1/look": _look, "/v1/prompt": read_prompt}
+        answers |= {"/v1/speak": speak, "/v1/transcribe": transcribe}
         answers |= {"/v1/neighbours": _neighbours, "/v1/analogy": _analogy, "/v1/map": _map}
         return answers[path](question)
 
@@ -276,6 +279,8 @@ def _map(question: dict[str, Any]) -> dict[str, Any]:
 
 def _look(question: dict[str, Any]) -> dict[str, Any]:
     """A path of two glimpses on a picture of four pixels, hops to the ends of a story, or a node and its neighbours."""
+    if "speaker" in question or (isinstance(question["input"], dict) and "sound" in question["input"]):
+        return look_over_time(question["input"])
     if _is_story(question["input"]):
         *facts, asked = question["input"].split("\n")
         weights = np.eye(len(facts))[[0, -1]]

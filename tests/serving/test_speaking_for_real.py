@@ -163,6 +163,9 @@ def test_it_shows_where_it_looked_over_the_bands_of_what_it_said(
     assert np.array(record["bands"]).shape == (len(spoken.samples) // 32 + 1, 6)
     weights = np.array(record["blocks"][0]["weights"])
     np.testing.assert_allclose(weights.sum(-1), np.ones((1, len(record["bands"]) // 4)), rtol=1e-5)
+    said_by = {name: model.look("a b", speaker=name).heading for name in ("ann", "bob")}
+    assert view.heading == said_by["ann"] != said_by["bob"]
+    assert "said by bob" in said_by["bob"]
     letters = model.look("a b", tokens=True).drawing.numbers()["rows"]
     assert letters == ["a", " ", "b", "end"]
     assert main(["look", str(folder), "--text", "a b", "-o", str(tmp_path / "look.png")]) == 0
@@ -178,12 +181,18 @@ def test_the_server_speaks(folder: Path, model: Model) -> None:
         found = client.post("/v1/speak", json=asked).json()["sounds"]
         (about,) = client.get("/v1/models").json()["models"]
         refused = client.post("/v1/speak", json={"text": ["a", "?"]})
+        looks = [
+            client.post("/v1/look", json={"input": "a b"} | by).json()
+            for by in ({}, {"speaker": "ann"}, {"speaker": "bob"}, {"speaker": "eve"})
+        ]
     assert [(each["text"], each["speaker"]) for each in found] == [("a", "bob"), ("b", "bob")]
     expected = model.speak(["a", "b"], "bob", seconds=0.2, rounds=2)
     heard = read_sound(b64decode(found[0]["wav"]), 4000, "the sound")
     np.testing.assert_allclose(heard, expected[0].samples, atol=1e-4)
     assert about["speakers"] == ["ann", "bob"]
     assert {"speak", "look"} <= {*about["can"]}
+    assert looks[0]["looks"] == looks[1]["looks"] != looks[2]["looks"]
+    assert looks[3]["error"] == "Nobody called 'eve' has been heard; it can speak as ann, bob."
     assert refused.status_code == 400
     assert "Text 2: '?' cannot be spoken" in refused.json()["error"]
 

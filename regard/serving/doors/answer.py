@@ -63,7 +63,7 @@ async def look(service: Service, request: Request) -> Response:
     model = service.catalogue.able("look", body.model)
     check_inputs(model, [body.input], service.limits)
     service.note(request, [], model=model.name)
-    work = partial(with_files, [body.input], lambda inputs: model.look(inputs[0]))
+    work = partial(with_files, [body.input], lambda inputs: model.look(inputs[0], body.speaker))
     view, looks = await service.answer(request, service.catalogue.workers[model.name].one(work))
     return json_response(LookAnswer(model=model.name, seconds=time.monotonic() - began, view=view, looks=looks))
 

@@ -78,6 +78,9 @@ class LookBody(ModelBody):
     """The input whose reading is looked at."""
 
     input: Input = Field(description="What the model reads: a text, the number of a node, a picture, a sound.")
+    speaker: str | None = Field(
+        default=None, description="Who speaks, of a model that does; by default the first that it knows."
+    )
 
 
 class LanguagesBody(ModelBody):

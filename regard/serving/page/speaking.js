@@ -1,7 +1,8 @@
-// Speaking: a text, who is to say it, and a player for the sound.
+// Speaking: a text, who is to say it, a player for the sound, and beneath it what was looked at over time.
 
 import { remember, wished } from "./address.js";
 import { byId, element, section } from "./common.js";
+import { mountFrames, showFrames } from "./frames.js";
 import { showKnowledge } from "./knowing.js";
 import { ask, Refusal } from "./server.js";
 import { duration, say } from "./texts.js";
@@ -40,16 +41,25 @@ export async function speakAgain() {
   controller?.abort();
   controller = new AbortController();
   const { signal } = controller;
+  const { name, can } = model();
   const speaker = byId("speaker").value;
   remember({ spoken: text, speaker });
   byId("speak-trouble").hidden = true;
   byId("sound-part").setAttribute("aria-busy", true);
   try {
-    const found = await ask("v1/speak", { model: model().name, text, speaker }, signal);
-    if (!signal.aborted) showSound(found);
+    const found = await ask("v1/speak", { model: name, text, speaker }, signal);
+    if (signal.aborted) return;
+    showSound(found);
+    if (!can.includes("look")) return;
+    const { looks } = await ask("v1/look", { model: name, input: text, speaker }, signal);
+    if (signal.aborted) return;
+    mountFrames(byId("speak-frames"));
+    byId("speak-frames").hidden = false;
+    showFrames(looks, wished());
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof Refusal)) throw error;
+    for (const part of ["sound-part", "speak-frames"]) byId(part).hidden = true;
     byId("speak-trouble").textContent = error.message;
     byId("speak-trouble").hidden = false;
   } finally {
@@ -88,7 +98,8 @@ export function mountSpeaking(served) {
   const part = section("sound", say("speak.title"), said, player, cut, facts);
   part.hidden = true;
   const trouble = element("p", { id: "speak-trouble", class: "trouble", role: "alert", hidden: "" });
-  byId("speak-desk").append(form, element("div", { id: "speak-knowing", class: "knowing" }), trouble, part);
+  const looking = element("div", { id: "speak-frames", class: "view", hidden: "" });
+  byId("speak-desk").append(form, element("div", { id: "speak-knowing", class: "knowing" }), trouble, part, looking);
   choice.addEventListener("change", () => {
     remember({ voice: choice.value, speaker: null });
     offerSpeakers();

@@ -54,6 +54,7 @@ export async function transcribeAgain() {
     if (!can.includes("look")) return;
     const { looks } = await ask("v1/look", { model: name, input: sound }, signal);
     if (signal.aborted) return;
+    mountFrames(byId("transcribe-frames"));
     byId("transcribe-frames").hidden = false;
     showFrames(looks, wished());
   } catch (error) {
@@ -101,7 +102,6 @@ export function mountTranscribing(served, granted) {
   const knowing = element("div", { id: "transcribe-knowing", class: "knowing" });
   const looking = element("div", { id: "transcribe-frames", class: "view", hidden: "" });
   byId("transcribe-desk").append(form, knowing, heard, trouble, part, looking);
-  mountFrames(looking);
   savable(part, "transcript", () => shown);
   choice.addEventListener("change", () => {
     remember({ transcriber: choice.value });

@@ -12,6 +12,7 @@ const MOST_NAMED = 40; // rows that have room for their names
 
 let frames = null; // what is shown
 let wanted = {}; // its block and head
+let parts = null; // of the view, once there is one
 
 const framesBlock = () => frames.blocks[wanted.layer - 1];
 
@@ -72,8 +73,15 @@ function drawWave() {
   wave.replaceChildren(drawing("path", { d: `M ${[...above, ...below].join(" L ")} Z` }));
 }
 
-/** Make room for the view. */
+/** Make room for the view; where it lies elsewhere on the page already, bring it here. */
 export function mountFrames(holder) {
+  const before = parts?.[0].parentElement;
+  if (before && before !== holder) before.hidden = true;
+  parts ??= makeParts();
+  holder.append(...parts);
+}
+
+function makeParts() {
   const group = (id) => element("fieldset", { id: `frames-${id}` }, element("legend", {}, say(`controls.${id}`)));
   const groups = ["layer", "head"].map(group);
   const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
@@ -84,13 +92,13 @@ export function mountFrames(holder) {
   const field = element("div", { id: "frames" }, element("i"), wave, names, weights, element("i"), ticks);
   const readout = element("p", { id: "frames-readout", class: "readout", role: "status" });
   const part = section("frames", say("frames.title"), readout, field);
-  holder.append(form, element("p", { id: "frames-caption", class: "caption" }), part);
   savable(part, () => `frames-block-${wanted.layer}-head-${wanted.head}`, () => frames);
   form.addEventListener("change", ({ target }) => {
     changeFrames({ [target.name.replace("frames-", "")]: target.value });
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   listenToFrames(weights);
+  return [form, element("p", { id: "frames-caption", class: "caption" }), part];
 }
 
 function listenToFrames(weights) {

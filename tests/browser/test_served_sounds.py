@@ -1,0 +1,115 @@
+"""The page of the server in a real browser where models speak and write down what they hear."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromium import Browser
+from desk import settle, wished
+from pretend import Pretending
+
+pytestmark = pytest.mark.browser
+
+SPEAKER = {
+    "name": "voices", "task": "speaking", "reads": "text", "family": "tacotron", "can": ["speak", "look"],
+    "speakers": ["ann", "bob"],
+}  # fmt: skip
+LISTENER = {"name": "ears", "task": "transcription", "reads": "sound", "family": "ctc", "can": ["transcribe", "look"]}
+
+
+@pytest.fixture(autouse=True)
+def _leave(browser: Browser) -> Iterator[None]:
+    """Leave the page, which has other models than those of other tests."""
+    yield
+    browser.driver.get("about:blank")
+
+
+def show(browser: Browser, server: Pretending, models: list[dict[str, Any]], fragment: str = "") -> Browser:
+    server.models = models
+    browser.open(server.address, fragment)
+    browser.wait("return document.getElementById('motto').textContent.length > 0")
+    return browser
+
+
+def names_of_rows(page: Browser, holder: str) -> list[str]:
+    return [each.text for each in page.all(f"#{holder} #frames-rows bdi")]
+
+
+def test_a_text_is_spoken_as_who_is_chosen_and_drawn_beneath(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [SPEAKER])
+    page.find("#spoken").send_keys("abc")
+    page.press("ENTER")
+    page.wait("return document.getElementById('sound-said').textContent", wanted="abc, said by ann")
+    settle(page)
+    assert page.run("return document.getElementById('player').src").startswith("blob:")
+    page.wait("return document.getElementById('player').duration", wanted=0.3)
+    assert not page.find("#sound-cut").is_displayed()
+    assert names_of_rows(page, "speak-frames") == ["a", "b", "c"]
+    assert [each.text for each in page.all("#frames-ticks span")][::4] == ["0 s", "0.3 s"]
+    page.find("#speaker option[value=bob]").click()
+    page.wait("return document.getElementById('sound-said').textContent", wanted="abc, said by bob")
+    settle(page)
+    asked = [(question["input"], question["speaker"]) for question in server.questions("/v1/look")]
+    assert asked == [("abc", "ann"), ("abc", "bob")]
+    assert {name: wished(page)[name] for name in ("spoken", "speaker")} == {"spoken": "abc", "speaker": "bob"}
+    assert page.said() == []
+
+
+def test_an_address_leads_to_a_sound_that_may_be_cut(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [SPEAKER], "#tab=speak&spoken=a…&speaker=bob")
+    page.wait("return document.getElementById('sound-said').textContent", wanted="a…, said by bob")
+    assert page.find("#sound-cut").is_displayed()
+
+
+def test_what_cannot_be_spoken_is_told_and_nothing_old_is_left(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, [SPEAKER], "#spoken=a")
+    page.wait("return document.getElementById('speak-frames').hidden", wanted=False)
+    server.refused_path, server.refusals = "/v1/speak", [(400, "'?' cannot be spoken.", {})]
+    page.find("#spoken").send_keys("?")
+    page.press("ENTER")
+    page.wait("return document.getElementById('speak-trouble').textContent", wanted="'?' cannot be spoken.")
+    assert not page.find("#sound-part").is_displayed()
+    assert not page.find("#speak-frames").is_displayed()
+
+
+def test_a_sound_is_heard_written_down_and_drawn_beneath(browser: Browser, server: Pretending, tmp_path: Path) -> None:
+    page = show(browser, server, [SPEAKER, LISTENER], "#tab=speak&spoken=abc")
+    page.wait("return document.getElementById('speak-frames').hidden", wanted=False)
+    page.find("#transcribe-verb").click()
+    sound = tmp_path / "said.wav"
+    sound.write_bytes(b"12")
+    page.find("#sound-file").send_keys(str(sound))
+    page.wait("return document.getElementById('transcript').textContent", wanted="aa")
+    settle(page)
+    assert [each.text for each in page.all("#transcript-times li")] == ["a from 0 to 0.1 s", "a from 0.1 to 0.2 s"]
+    assert page.run("return document.getElementById('heard').src").startswith("blob:")
+    # There is one view over time, which is brought to the desk that asks last.
+    assert names_of_rows(page, "transcribe-frames") == ["a", "a"]
+    assert page.run("return document.querySelectorAll('#frames-weights').length") == 1
+    page.find("#speak-verb").click()
+    assert page.find("#sound-part").is_displayed()
+    assert not page.find("#speak-frames").is_displayed()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_all_of_it(browser: Browser, server: Pretending, scheme: str) -> None:
+    browser.appear(390, 844, scheme)
+    text = "a rather long text of which every letter is a row"
+    page = show(browser, server, [SPEAKER, LISTENER], f"#tab=speak&spoken={text}")
+    page.wait("return document.getElementById('speak-frames').hidden", wanted=False)
+    settle(page)
+    assert page.find("#frames-weights").rect["width"] > 200
+    assert_within_margins(page, "#player", "#frames-weights", "#spoken", "#speaker")
+    page.find("#transcribe-verb").click()
+    assert_within_margins(page, "#sound-file")
+
+
+def assert_within_margins(page: Browser, *parts: str) -> None:
+    """The parts are no wider than the tabs above them, which go from margin to margin."""
+    assert page.run("return document.documentElement.scrollWidth") <= 390
+    tabs = page.find("#verbs").rect
+    for part in parts:
+        box = page.find(part).rect
+        assert box["x"] >= tabs["x"]
+        assert box["x"] + box["width"] <= tabs["x"] + tabs["width"] + 1
