@@ -52,8 +52,8 @@ def _translator(**model: Any) -> Callable[[Path], dict[str, Any]]:
             place.mkdir(exist_ok=True)
             write_corpus(place, pairs)
         named = {name: [str(file) for file in sorted((folder / name).iterdir())] for name in ("train", "valid")}
-        training = TRAINING | {"batch_tokens": 400, "validation_beam": 0, "optimizer": {"warmup": 2}}
-        return {"data": named | {"tokeniser": {"kind": "bytes"}}, "model": model, "training": training}
+        training = TRAINING | {"batch_tokens": 80, "validation_beam": 0, "optimizer": {"warmup": 2}}
+        return {"data": named | {"tokeniser": {"kind": "words"}}, "model": model, "training": training}
 
     return table
 
