@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 import signal
 import sys
@@ -31,7 +32,15 @@ UNCHECKED = {"browser", "cli", "decoding", "engines", "runs", "seeing", "serving
 def pytest_configure() -> None:
     """Listen to Ctrl-C, which a shell has what it runs in the background ignore, and all that this starts with it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What is imported while tests are collected stays; to look through it for garbage again and again takes seconds.
+    gc.disable()
     _watch_batches()
+
+
+def pytest_collection_finish() -> None:
+    """From now on look for garbage, but not among what was there before the first test."""
+    gc.freeze()
+    gc.enable()
 
 
 def _watch_batches() -> None:
