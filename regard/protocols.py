@@ -309,6 +309,13 @@ class Sketches(Draws, Protocol):
 
 
 @runtime_checkable
+class Redraws(Protocol):
+    """Draws again what it reads: of each picture of a batch the bound of −log p, in nats."""
+
+    def redraw(self, batch: Any) -> list[float]: ...
+
+
+@runtime_checkable
 class Embeds(Protocol):
     """Gives the vectors of each text of a batch, in all its layers, on the CPU."""
 

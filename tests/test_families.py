@@ -27,6 +27,7 @@ VERBS = {
     "patches": "train evaluate answer look heads info compare average serve",
     "captioner": "train evaluate caption look info compare average serve",
     "caption-transformer": "train evaluate caption look info compare average serve",
+    "draw": "train evaluate draw look info compare average serve",
     "ctc": "train evaluate transcribe look info compare average serve",
     "recurrent": "train evaluate answer info compare average serve",
     "decoder": "train evaluate answer look heads info compare average serve",

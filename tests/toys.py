@@ -82,6 +82,12 @@ def _pictures(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
+def _black_and_white(folder: Path) -> dict[str, Any]:
+    model = {"steps": 2, "width": 6, "latent": 3, "read": 2, "write": 3}
+    data = {"train": write_set(folder, *flags(40)), "hold_out": 8, "scene": {"side": 17, "pictures": 2}}
+    return {"data": data, "model": model, "training": TRAINING | {"batch": 8, "optimizer": {"warmup": 2}}}
+
+
 def _sequences(job: str, **model: Any) -> Callable[[Path], dict[str, Any]]:
     def table(folder: Path) -> dict[str, Any]:
         data: dict[str, Any] = {"job": job, "length": 6, "examples": 24, "valid": 8}
@@ -277,6 +283,7 @@ TOYS: dict[str, Toy] = {
     "caption-transformer": Toy(
         _captions(encoder_layers=1, decoder_layers=1, width=8, heads=2, feed_forward=8, dropout=0.2)
     ),
+    "draw": Toy(_black_and_white, draws=True),
     "recurrent": Toy(_sequences("copy", cell="clockwork", width=6, periods=[1, 2, 4])),
     "decoder": Toy(_sequences("adding", width=8, layers=1, heads=2, feed_forward=8, dropout=0.2)),
     "ntm": Toy(_algorithm(members=2, algorithm="copy")),

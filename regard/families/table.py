@@ -133,6 +133,14 @@ FAMILIES: dict[str, Family] = {
         model="CaptionTransformer",
         options="CaptionTransformerOptions",
     ),
+    "draw": Family(
+        summary="a picture comes to be on a canvas, step by step, through a window that moves",
+        paper="Gregor et al. 2015, DRAW: A Recurrent Neural Network for Image Generation",
+        tasks=("drawing",),
+        module="regard.models.draw.network",
+        model="Draw",
+        options="DrawOptions",
+    ),
     "recurrent": Family(
         summary="vanilla, LSTM, GRU, clockwork or delayed layers over a long sequence of numbers or symbols",
         paper="Hochreiter and Schmidhuber 1997; Koutník et al. 2014, A Clockwork RNN; Zhang et al. 2016",

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault, TextFault
-from regard.protocols import AskedInText, Captions, Speaks, Transcribes, Unfolds
+from regard.protocols import AskedInText, Captions, Redraws, Speaks, Transcribes, Unfolds
 from regard.verbs.caption.captioning import rewrite, search_captions
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
@@ -132,6 +132,16 @@ def see_caption(task: Any, given: Any) -> Sight:
     return Sight(name, task.write(tokens[0]), tokens, task.sides(batch, tokens), gazes)
 
 
+@torch.no_grad()
+def see_redrawing(task: Any, given: str | Path) -> Sight:
+    """Let a task that draws draw one picture again, and watch it."""
+    task.eval()
+    batch = task.read([given])
+    with watching(task.model) as gazes:
+        (nats,) = task.redraw(batch)
+    return Sight(Path(given).name, f"{nats:.1f} nats", [nats], task.sides(batch, [nats]), gazes)
+
+
 def see_input(task: Any, given: Any, speaker: str | None = None) -> Sight:
     """Let a task read one input as people have it, and watch it: text to speak, a sound, a picture, any other."""
     if isinstance(task, Speaks):
@@ -139,6 +149,8 @@ def see_input(task: Any, given: Any, speaker: str | None = None) -> Sight:
     refuse_speaker(speaker)
     if isinstance(task, Captions):
         return see_caption(task, given)
+    if isinstance(task, Redraws):
+        return see_redrawing(task, given)
     return see_sound(task, given) if isinstance(task, Transcribes) else see_answer(task, given)
 
 

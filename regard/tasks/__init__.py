@@ -258,6 +258,19 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "drawing": Kind(
+        summary="pictures come to be from nothing, like those of a data set",
+        reads="picture",
+        gives="pictures of its own",
+        verb="draw",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.drawing.task:PictureDrawing",
+                recipe="regard.tasks.drawing.options:DrawingRecipe",
+                trains="trains on pictures in black and white",
+            )
+        },
+    ),
     "words": Kind(
         summary="each word becomes a vector, near those of words that stand in like places",
         reads="words",

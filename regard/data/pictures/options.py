@@ -44,6 +44,9 @@ class Scene(Options):
     """Larger pictures made of the given ones: each at a drawn place on black, perhaps among pieces of others."""
 
     side: int = Field(ge=1, le=1024, description="Pixels a side of a scene.")
+    pictures: int = Field(
+        1, ge=1, le=16, description="Whole pictures on a scene; where they overlap their brightness adds up, to white."
+    )
     clutter: int = Field(
         0, ge=0, le=64, description=f"Pieces of other pictures, {PIECE} pixels a side, strewn over a scene."
     )
@@ -66,4 +69,9 @@ class PictureData(Options):
     @field_validator("train", "valid", "test", mode="before")
     @classmethod
     def _short_form(cls, value: Any) -> Any:
-        return {"listing": value} if isinstance(value, str) else value
+        return listing_of(value)
+
+
+def listing_of(value: Any) -> Any:
+    """Where a string stands for pictures, it is the name of a listing."""
+    return {"listing": value} if isinstance(value, str) else value

@@ -1,7 +1,8 @@
 """Scenes: larger pictures made of small ones, each a pure function of a key and the number of its row.
 
 The translated and cluttered MNIST of Mnih et al. 2014 (section 4.1) are made so: a digit at a drawn place on a black
-canvas, and over it pieces of other digits, where the brighter pixel stays.
+canvas, and over it pieces of other digits, where the brighter pixel stays. So are the two digits of Gregor et al. 2015
+(section 4.4), where brightness adds up.
 """
 
 from hashlib import blake2b
@@ -13,10 +14,12 @@ from regard.data.pictures.options import PIECE, Scene
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-def make_scenes(pictures: np.ndarray, rows: np.ndarray, scene: Scene, key: tuple[int | str, ...]) -> np.ndarray:
+def make_scenes(
+    pictures: np.ndarray, rows: np.ndarray, scene: Scene, key: tuple[int | str, ...], among: np.ndarray | None = None
+) -> np.ndarray:
     """The scenes (row, side, side) of these rows of `pictures` (count, height, width).
 
-    What clutters them is drawn from all `pictures`.
+    What clutters them is drawn from all `pictures`, and whole pictures beside their own from the rows `among` them.
     """
     count, height, width = pictures.shape
     draws, side, piece = _Draws(key, rows), scene.side, (PIECE, PIECE)
@@ -24,6 +27,12 @@ def make_scenes(pictures: np.ndarray, rows: np.ndarray, scene: Scene, key: tuple
     pixels, of_pictures = canvas.reshape(-1), pictures.reshape(-1)
     whole = _squares(canvas, places, draws.below(side - height + 1), draws.below(side - width + 1), (height, width))
     pixels[whole] = pictures[rows]
+    for _ in range(scene.pictures - 1):
+        others = draws.below(count) if among is None else among[draws.below(len(among))]
+        target = _squares(
+            canvas, places, draws.below(side - height + 1), draws.below(side - width + 1), (height, width)
+        )
+        pixels[target] = np.minimum(pixels[target].astype(np.uint16) + pictures[others], 255)
     for _ in range(scene.clutter):
         others = draws.below(count)
         source = _squares(pictures, others, draws.below(height - PIECE + 1), draws.below(width - PIECE + 1), piece)

@@ -75,5 +75,5 @@ def picture_batches(
         chosen = rows[first : first + batch]
         pictures = source.pictures[chosen]
         if scene is not None:
-            pictures = make_scenes(source.pictures, chosen, scene, (scene.seed, *key))
+            pictures = make_scenes(source.pictures, chosen, scene, (scene.seed, *key), source.rows)
         yield PictureBatch(*map(torch.from_numpy, (pictures, source.labels[chosen], chosen)))

@@ -34,6 +34,12 @@ class GlimpsesRecipe(Recipe):
     training: GlimpsesTraining = Field(default_factory=GlimpsesTraining, description="How it is trained.")
 
     @model_validator(mode="after")
+    def _check_scene(self) -> "GlimpsesRecipe":
+        if self.data.scene is not None and self.data.scene.pictures > 1:
+            raise ValueError("data.scene.pictures is for drawing; a class names one picture")
+        return self
+
+    @model_validator(mode="after")
     def _check_paths(self) -> "GlimpsesRecipe":
         if hasattr(self.model, "glimpses"):
             return self

@@ -1,0 +1,73 @@
+"""Steps of training a second of DRAW on a GPU: `python benchmarks/draw_steps.py 250 250-compiled 250-compiled-tf32`.
+
+A variant is a batch, and what else is done: what lies between products compiled, products in TF32. Each is measured for
+some seconds by the captured pass, forward and backward, and the update, on random pictures.
+"""
+
+import argparse
+import time
+
+import numpy as np
+import torch
+
+from regard.data.pictures.prepare import PictureLabels
+from regard.models.draw.network import Draw, DrawOptions
+from regard.tasks.drawing.options import DrawingTraining
+from regard.tasks.drawing.task import PictureDrawing
+from regard.tasks.glimpses.batches import PictureBatch
+from regard.training import optimizers
+from regard.training.options import OptimizerOptions
+from regard.training.passes import Passes
+
+
+def main() -> None:
+    """Measure the variants, each in a line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("variants", nargs="+", metavar="BATCH[-compiled][-tf32]")
+    parser.add_argument("--side", type=int, default=28, help="pixels a side")
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each variant")
+    parser.add_argument("--no-attention", action="store_true")
+    parser.add_argument("--steps", type=int, default=64, help="steps of a drawing")
+    given = parser.parse_args()
+    options = DrawOptions(steps=given.steps, attention=not given.no_attention)
+    for variant in given.variants:
+        print(f"{variant}: {measure(variant, options, given.side, given.seconds)}", flush=True)
+
+
+def measure(variant: str, options: DrawOptions, side: int, seconds: float) -> str:
+    """What one variant reaches."""
+    batch_size, *kinds = variant.split("-")
+    torch.set_float32_matmul_precision("high" if "tf32" in kinds else "highest")
+    torch.manual_seed(1)
+    labels = PictureLabels(classes=["0", "1"], height=side, width=side)
+    training = DrawingTraining(compile_step="compiled" in kinds)
+    task = PictureDrawing(Draw(options, side, side), labels, training).to("cuda")
+    pixels = np.random.default_rng(1).integers(0, 2, (int(batch_size), side, side)) * 255
+    pictures = torch.from_numpy(pixels.astype(np.uint8)).cuda()
+    batch = PictureBatch(pictures, torch.zeros(len(pixels), dtype=torch.long).cuda(), torch.arange(len(pixels)))
+    passes = Passes(task, task, "float32")
+    optimizer = optimizers.build(task, OptimizerOptions(learning_rate=1e-4))
+
+    def update() -> torch.Tensor:
+        optimizer.zero_grad(set_to_none=not passes.capturing)
+        loss = passes.replay(batch)
+        optimizers.scale_gradients(task, loss.count, 10.0, False)
+        optimizers.step(optimizer, 1e-4)
+        return loss.total / loss.count
+
+    began = time.monotonic()
+    first = float(update())
+    ready, done = time.monotonic() - began, 0
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        last = float([update() for _ in range(20)][-1])
+        done += 20
+    rate = done / (time.monotonic() - began)
+    return (
+        f"{rate:.1f} steps/s, {rate * len(pixels):,.0f} pictures/s, ready after {ready:.0f} s, "
+        f"{torch.cuda.max_memory_reserved() / 2**30:.1f} GiB, loss {first:.2f} to {last:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""DRAW, a deep recurrent attentive writer (Gregor et al. 2015): a variational autoencoder that draws step by step.
+
+At each of T steps the encoder sees what is still wrong with the canvas, latents z_t tell the decoder of it, and the
+decoder adds to the canvas (equations 3 to 8):
+
+    x̂_t = x − σ(c_{t−1})
+    r_t = read(x, x̂_t, h^dec_{t−1})
+    h^enc_t = LSTM(h^enc_{t−1}, [r_t, h^dec_{t−1}])
+    z_t ~ Q(Z_t | h^enc_t) = N(μ_t, σ_t²),   μ_t and log σ_t linear in h^enc_t
+    h^dec_t = LSTM(h^dec_{t−1}, z_t)
+    c_t = c_{t−1} + write(h^dec_t)
+
+A picture is as probable as its pixels are under Bernoulli(σ(c_T)). To draw from nothing, z_t comes from N(0, I).
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.attention.watch import is_watched, note_window
+from regard.base.recipe import Options
+from regard.models.bounds import WIDEST
+from regard.models.draw.filters import NUMBERS, Picture, place_grid
+from regard.models.draw.loops import Rounds, begin_rounds
+from regard.models.draw.parts import PLAIN, Hidden, Said, add_patch, compiled_parts, remember
+
+Noise = Float[Tensor, "batch step latent"]
+
+
+class DrawOptions(Options):
+    """The sizes of DRAW; the defaults are those published for MNIST with attention."""
+
+    steps: int = Field(64, ge=1, le=256, description="Steps in which a picture comes to be (T).")
+    width: int = Field(256, ge=1, le=WIDEST, description="Units of the encoder's LSTM, and of the decoder's.")
+    latent: int = Field(100, ge=1, le=WIDEST, description="Latent numbers of each step.")
+    attention: bool = Field(True, description="Read and write through windows; without, the whole picture each time.")
+    read: int = Field(2, ge=2, le=64, description="Filters a side of the reading window, with attention.")
+    write: int = Field(5, ge=2, le=64, description="Filters a side of the writing window, with attention.")
+
+
+class Redrawn(NamedTuple):
+    """What came of drawing a picture again: the canvas before σ, and Q(Z_t | h^enc_t) of every step."""
+
+    canvas: Picture
+    means: Noise  # μ_t
+    log_deviations: Noise  # log σ_t
+
+
+class Drawings(NamedTuple):
+    """Pictures drawn from nothing: the canvas after each step, as the probability of ink, and where each wrote."""
+
+    canvases: Float[Tensor, "batch step height width"]
+    windows: Float[Tensor, "batch step 4"] | None  # across, down, side and σ, in pixels from the corner
+
+
+class LstmState(NamedTuple):
+    """What an LSTM shows, and what it keeps to itself."""
+
+    shown: Hidden
+    cell: Hidden
+
+
+class Layers(NamedTuple):
+    """The linear layers of a network in the rounds of one loop."""
+
+    encode: Rounds
+    infer: Rounds
+    decode: Rounds
+    say: Rounds
+
+
+class Begun(NamedTuple):
+    """All that a loop begins with."""
+
+    layers: Layers
+    canvas: Picture
+    encoder: LstmState
+    decoder: LstmState
+    said: Said
+
+
+class Draw(nn.Module):
+    """Encoder, decoder and the canvas between them, for pictures of height × width pixels.
+
+    All that the decoder's state says, what to write, through which window, and where to read next, is one linear layer.
+    """
+
+    looks_from, looks_at = "steps", "picture"
+
+    def __init__(self, options: DrawOptions, height: int, width: int) -> None:
+        super().__init__()
+        self.options, self.height, self.width = options, height, width
+        self.compiles_step = False  # whether what lies between two products is compiled, on a GPU
+        seen = 2 * (options.read**2 if options.attention else height * width)
+        self.written = (options.write, options.write) if options.attention else (height, width)
+        windows = 2 * NUMBERS if options.attention else 0
+        self.encode = nn.Linear(seen + 2 * options.width, 4 * options.width)
+        self.infer = nn.Linear(options.width, 2 * options.latent)
+        self.decode = nn.Linear(options.latent + options.width, 4 * options.width)
+        self.say = nn.Linear(options.width, windows + self.written[0] * self.written[1])
+        # A drawing begins with what is learnt: a canvas, and what the two LSTMs show.
+        self.first_canvas = nn.Parameter(torch.zeros(height, width))
+        self.first_shown = nn.Parameter(torch.zeros(2, options.width))
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.first_canvas.dtype
+
+    def forward(self, pictures: Picture, noise: Noise) -> Redrawn:
+        """Draw pictures again, by latents that leave the means of Q by `noise` times their deviations."""
+        layers, canvas, encoder, decoder, said = self._begin(len(pictures))
+        compiles = self.compiles_step and pictures.is_cuda and torch.is_grad_enabled()
+        read, written = (self.options.read, self.written) if self.options.attention else (None, None)
+        posteriors, windows = [], []
+        for number, chance in enumerate(noise.unbind(dim=1)):
+            # What comes in at the first step has other strides and no gradient: it would be compiled by itself.
+            parts = compiled_parts() if compiles and number else PLAIN
+            windows.append(said)
+            sums = layers.encode(parts.see(pictures, canvas, said, decoder.shown, encoder.shown, read))
+            encoder = LstmState(*parts.remember(sums, encoder.cell))
+            posteriors.append(layers.infer(encoder.shown))
+            sums = layers.decode(parts.draw_latents(posteriors[-1], chance, decoder.shown))
+            decoder = LstmState(*parts.remember(sums, decoder.cell))
+            said = layers.say(decoder.shown)
+            canvas = parts.add_patch(canvas, said, written)
+        if self.options.attention and is_watched(self):
+            self._note(torch.stack(windows, dim=1)[..., :NUMBERS])
+        return Redrawn(canvas, *torch.stack(posteriors, dim=1).chunk(2, dim=-1))
+
+    def draw(self, latents: Noise) -> Drawings:
+        """Draw pictures from nothing but their latents, which N(0, I) gives."""
+        layers, canvas, _, decoder, _ = self._begin(len(latents))
+        written = self.written if self.options.attention else None
+        canvases, windows = [], []
+        for latent in latents.unbind(dim=1):
+            decoder = LstmState(*remember(layers.decode(torch.cat([latent, decoder.shown], dim=1)), decoder.cell))
+            said = layers.say(decoder.shown)
+            canvas = add_patch(canvas, said, written)
+            canvases.append(canvas.sigmoid())
+            windows.append(said[:, NUMBERS : 2 * NUMBERS])
+        where = self._in_pixels(torch.stack(windows, dim=1), self.options.write) if self.options.attention else None
+        return Drawings(torch.stack(canvases, dim=1), where)
+
+    def multiplications(self) -> int:
+        """How many one picture takes when it is drawn from nothing, those of the filters among them."""
+        rows, columns = self.written
+        spread = rows * columns * self.width + rows * self.height * self.width if self.options.attention else 0
+        return self.options.steps * (self.decode.weight.numel() + self.say.weight.numel() + spread)
+
+    def _begin(self, rows: int) -> Begun:
+        rounds, shown = begin_rounds([self.encode, self.infer, self.decode, self.say], self.first_shown)
+        nothing = shown.new_zeros(rows, self.options.width)
+        encoder, decoder = (LstmState(each.expand(rows, -1), nothing) for each in shown.unbind())
+        layers = Layers(*rounds)
+        return Begun(layers, self.first_canvas.expand(rows, -1, -1), encoder, decoder, layers.say(decoder.shown))
+
+    def _in_pixels(self, windows: Float[Tensor, "batch step 5"], grid: int) -> Float[Tensor, "batch step 4"]:
+        """Where windows lie: across, down, side and σ, from the upper left corner, half a pixel before the first."""
+        place = place_grid(windows.flatten(0, 1), grid, self.height, self.width)
+        deviation = (windows[..., 2] / 2).exp().flatten()
+        found = [place.across - 0.5, place.down - 0.5, grid * place.distance, deviation]
+        return torch.stack(found, dim=1).unflatten(0, windows.shape[:2])
+
+    def _note(self, windows: Float[Tensor, "batch step 5"]) -> None:
+        """The reading windows, for whoever is watching."""
+        where = self._in_pixels(windows, self.options.read)
+        note_window(self, self.looks_from, self.looks_at, where[..., :2], where[..., 2:3])

@@ -1,0 +1,73 @@
+"""What lies between the products of a step of DRAW: functions of tensors alone, which can be compiled.
+
+A step has four small products, and between them some thirty smaller operations. Compiled, these become a few kernels,
+which is most of the time of a step on a GPU.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from regard.models.draw.filters import NUMBERS, Picture, filter_bank, read_patch, write_patch
+
+Hidden = Float[Tensor, "batch unit"]
+Latents = Float[Tensor, "batch latent"]
+Said = Float[Tensor, "batch said"]  # by the decoder: its reading and its writing window, then what it writes
+
+
+def see(
+    pictures: Picture, canvas: Picture, said: Said, decoder: Hidden, encoder: Hidden, grid: int | None
+) -> Float[Tensor, "batch input"]:
+    """[read(x, x̂, h^dec), h^dec, h^enc], with x̂ = x − σ(c); without a grid both pictures whole (equations 17, 27)."""
+    seen = torch.stack([pictures, pictures - canvas.sigmoid()], dim=1)
+    if grid is not None:
+        seen = read_patch(filter_bank(said[:, :NUMBERS], grid, *pictures.shape[1:]), seen)
+    return torch.cat([seen.flatten(1), decoder, encoder], dim=1)
+
+
+def remember(sums: Float[Tensor, "batch sum"], cell: Hidden) -> tuple[Hidden, Hidden]:
+    """What an LSTM shows, and its cell: c' = σ(f) c + σ(i) tanh(g),  h' = σ(o) tanh(c').
+
+    Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000.
+    """
+    enter, keep, candidate, show = sums.chunk(4, dim=1)
+    cell = keep.sigmoid() * cell + enter.sigmoid() * candidate.tanh()
+    return show.sigmoid() * cell.tanh(), cell
+
+
+def draw_latents(
+    posterior: Float[Tensor, "batch numbers"], noise: Latents, decoder: Hidden
+) -> Float[Tensor, "batch input"]:
+    """[z, h^dec], with z = μ + σ ε, of μ and log σ side by side (equations 1 and 2)."""
+    mean, log_deviation = posterior.chunk(2, dim=1)
+    return torch.cat([mean + log_deviation.exp() * noise, decoder], dim=1)
+
+
+def add_patch(canvas: Picture, said: Said, grid: tuple[int, int] | None) -> Picture:
+    """c + write(h^dec): a patch through the writing window, or, without a grid, a whole picture (equations 18, 29)."""
+    if grid is None:
+        return canvas + said.view_as(canvas)
+    bank = filter_bank(said[:, NUMBERS : 2 * NUMBERS], grid[0], *canvas.shape[1:])
+    return canvas + write_patch(bank, said[:, 2 * NUMBERS :].unflatten(1, grid))
+
+
+class Parts(NamedTuple):
+    """The parts of a step, as they stand above or compiled."""
+
+    see: Callable[..., Any]
+    remember: Callable[..., Any]
+    draw_latents: Callable[..., Any]
+    add_patch: Callable[..., Any]
+
+
+PLAIN = Parts(see, remember, draw_latents, add_patch)
+
+
+@cache
+def compiled_parts() -> Parts:
+    """The parts compiled, each for the shapes that it meets."""
+    return Parts(*(torch.compile(part, dynamic=False) for part in PLAIN))

@@ -1,0 +1,38 @@
+"""What a recipe for a network that draws says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from regard.base.recipe import Recipe
+from regard.data.pictures.binary import BinaryData
+from regard.training.options import TrainingOptions
+
+
+class DrawingTraining(TrainingOptions):
+    """What networks that draw are told of their training."""
+
+    batch: int = Field(default=250, ge=1, le=2**16, description="Pictures in a batch.")
+    importance: int = Field(
+        default=1,
+        ge=1,
+        le=1024,
+        description="Samples of each picture by which a measured bound is tightened; 1 is the bound that is published.",
+    )
+    compile_step: bool = Field(
+        default=False,
+        description="Compile what lies between the products of a step, on a GPU: it takes a minute, and the steps are "
+        "quicker from then on.",
+    )
+    precision: Literal["float32"] = Field(
+        default="float32", description="Numbers of the forward pass; in bf16 windows would lie on a coarse grid."
+    )
+    best_by: str = Field(default="bound", description="The validation measure that says which weights are best.")
+
+
+class DrawingRecipe(Recipe):
+    """All that decides a network that draws: family, data, model and training."""
+
+    data: BinaryData = Field(description="The pictures and what is made of them.")
+    model: Any = Field(description="What the model is built like.")
+    training: DrawingTraining = Field(default_factory=DrawingTraining, description="How it is trained.")

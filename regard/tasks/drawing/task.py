@@ -1,0 +1,181 @@
+"""Drawing: pictures for batches, a bound in nats for a measure, and pictures that come to be from nothing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from regard.base.progress import Progress, Remark
+from regard.data.pictures.binary import binarise
+from regard.data.pictures.files import read_picture_files
+from regard.data.pictures.prepare import (
+    SPLITS,
+    PictureLabels,
+    PreparedPictures,
+    check_files_there,
+    open_labels,
+    prepare_pictures,
+)
+from regard.families import network_class
+from regard.models.draw.network import Noise
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.protocols import Loss, Measure, Tally, mean
+from regard.tasks.drawing.objectives import bound, log_weights, tightened
+from regard.tasks.drawing.options import DrawingRecipe, DrawingTraining
+from regard.tasks.glimpses.batches import MEASURED_ROWS, PictureBatch, picture_batches
+from regard.tasks.glimpses.task import UNKNOWN
+from regard.viewing.drawings.record import DrawnCanvas, WritingWindow
+from regard.viewing.sides import Cells, Side, Steps
+
+WHITE = 128  # of 255: from here on a pixel of someone's own picture is white
+
+
+class PictureDrawing(nn.Module):
+    """A network that draws, and the size of its pictures."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = ("bound", "reconstruction", "divergence")
+    unit = "pictures"
+
+    def __init__(self, model: Any, labels: PictureLabels, training: DrawingTraining) -> None:
+        super().__init__()
+        self.model, self.labels, self.training_options = model, labels, training
+        self.model.compiles_step = training.compile_step
+        self._prepared: PreparedPictures | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: DrawingRecipe, device: torch.device, folder: Path | None) -> None:
+        check_files_there(recipe.data.grey, folder)
+        with ShapesOnly():  # before the pictures are read, for as small ones as there are
+            refuse_too_large(network_class(recipe)(recipe.model, 1, 1))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: DrawingRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedPictures:
+        prepared = prepare_pictures(recipe.data.grey, folder, progress)
+        if start is not None:
+            open_labels(start).refuse_others(prepared.labels)
+        return prepared
+
+    @classmethod
+    def build(cls, recipe: DrawingRecipe, files: Mapping[str, bytes]) -> "PictureDrawing":
+        labels = open_labels(files)
+        return cls(network_class(recipe)(recipe.model, labels.height, labels.width), labels, recipe.training)
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, prepared: PreparedPictures, recipe: DrawingRecipe) -> None:
+        """Take the pictures in black and white; the number of a file among the splits keys what is drawn for it."""
+        splits, of_files = {}, dict[int, np.ndarray]()
+        for number, split in enumerate(SPLITS):
+            if split in prepared.splits:
+                grey = prepared.splits[split]
+                if id(grey.pictures) not in of_files:  # those held out lie in the file of those to learn from
+                    of_files[id(grey.pictures)] = binarise(grey.pictures, [recipe.data.binary_seed, number])
+                splits[split] = replace(grey, pictures=of_files[id(grey.pictures)])
+        self._prepared = replace(prepared, splits=splits)
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[PictureBatch]:
+        if self._prepared is None:
+            raise RuntimeError("a task of drawing has batches only once it learns from pictures")
+        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
+        for batch in picture_batches(self._prepared, split, rows, seed, epoch, start):
+            yield batch.to(self.device)
+
+    def loss(self, batch: PictureBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        pictures, options = batch.pixels(self.model.dtype), self.model.options
+        noise = torch.randn(batch.rows, options.steps, options.latent, dtype=pictures.dtype, device=pictures.device)
+        found = bound(self.model(pictures, noise), pictures)
+        rows = float(batch.rows)
+        return Loss(
+            found.total.sum(),
+            batch.rows,
+            {
+                "reconstruction": Tally((found.reconstruction.detach().sum(), rows), mean),
+                "divergence": Tally((found.divergence.detach().sum(), rows), mean),
+            },
+        )
+
+    @torch.no_grad()
+    def measure(self, batch: PictureBatch) -> dict[str, Measure]:
+        totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
+        samples = self.training_options.importance
+        signatures = {"bound": "nats a picture" + (f", of {samples} importance samples" if samples > 1 else "")}
+        return {
+            name: Measure(Tally(totals[name], mean), "lower", signatures.get(name, "nats a picture"))
+            for name in self.MEASURES
+        }
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: PictureBatch) -> dict[str, Tensor]:
+        """What each picture adds; the noise of a picture depends on its number alone, whatever stands beside it."""
+        pictures = batch.pixels(self.model.dtype)
+        samples = self.training_options.importance
+        bounds, weights = [], []
+        for sample in range(samples):
+            noise = self._noise_of(batch, sample)
+            redrawn = self.model(pictures, noise)
+            bounds.append(torch.stack(bound(redrawn, pictures)).double())
+            weights.append(log_weights(redrawn, pictures, noise).double())
+        reconstruction, divergence = torch.stack(bounds).mean(dim=0)
+        total = reconstruction + divergence if samples == 1 else tightened(torch.stack(weights))
+        parts = {"bound": total, "reconstruction": reconstruction, "divergence": divergence}
+        return {name: torch.stack([part, torch.ones_like(part)], dim=1) for name, part in parts.items()}
+
+    def _noise_of(self, batch: PictureBatch, sample: int) -> Noise:
+        """The noise by which pictures are measured."""
+        options, most = self.model.options, 2**32
+        chances = [torch.Generator().manual_seed(sample * most + int(number)) for number in batch.numbers]
+        drawn = [torch.randn(options.steps, options.latent, generator=chance) for chance in chances]
+        return torch.stack(drawn).to(self.device, self.model.dtype)
+
+    # What people see
+
+    @torch.no_grad()
+    def draw(self, count: int, chance: torch.Generator) -> list[DrawnCanvas]:
+        options = self.model.options
+        latents = torch.stack([torch.randn(options.steps, options.latent, generator=chance) for _ in range(count)])
+        canvases, windows = self.model.draw(latents.to(self.device, self.model.dtype))
+        found = []
+        for number, canvas in enumerate(canvases.float().cpu().numpy()):
+            of_steps = None if windows is None else [WritingWindow(*window) for window in windows[number].tolist()]
+            found.append(DrawnCanvas(canvas, of_steps))
+        return found
+
+    def read(self, inputs: Sequence[str | Path]) -> PictureBatch:
+        """The pictures in these files, of the size that it was trained on, in black and white."""
+        grey = read_picture_files([Path(each) for each in inputs], (self.labels.height, self.labels.width))
+        pictures = torch.from_numpy(np.where(grey >= WHITE, 255, 0).astype(np.uint8))
+        return PictureBatch(pictures, torch.full((len(inputs),), UNKNOWN), torch.arange(len(inputs))).to(self.device)
+
+    def redraw(self, batch: PictureBatch) -> list[float]:
+        return self.sums_of_rows(batch)["bound"][:, 0].tolist()
+
+    def sides(self, batch: PictureBatch, outputs: Sequence[Any]) -> dict[str, Side]:
+        steps = [f"step {number + 1}" for number in range(self.model.options.steps)]
+        return {"picture": Cells(batch.pixels(torch.float32)[0].cpu().numpy()), "steps": Steps(steps)}
+
+    def quote(self, batch: PictureBatch) -> str:
+        return f"picture {int(batch.numbers[0]) + 1}"
+
+    def facts(self) -> dict[str, Any]:
+        return {"height": self.labels.height, "width": self.labels.width, "steps": self.model.options.steps}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What a drawing costs, whose size is that of the model."""
+        return {"multiplications": self.model.multiplications()}
