@@ -1,7 +1,7 @@
-"""Numbers that are found on data: sums that add up however the data is cut, and which direction is better."""
+"""Numbers that are found on data: sums that add up however the data is cut, which direction is better, and losses."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, isfinite
 from statistics import fmean, pstdev
 from typing import Literal, Self
@@ -91,6 +91,21 @@ class Measure:
     def improves(self, value: float, best: float | None) -> bool:
         """Whether a value of this measure is better than the best one before it."""
         return isfinite(value) and (best is None or (value < best if self.better == "lower" else value > best))
+
+
+@dataclass
+class Loss:
+    """`total` is summed over `count` items and divided once, by the trainer; `carry` comes back with the next batch.
+
+    Of a task with members `total` is the sum over all of them and `count` that of one. The `tallies` are shown beside
+    the loss. What is carried belongs to the rows of a batch by its first axis, but for single numbers.
+    """
+
+    total: Tensor
+    count: Tensor | int
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    carry: dict[str, Tensor] | None = None
+    rate: float = 1.0  # what the learning rate of its update is multiplied by
 
 
 @dataclass(frozen=True)

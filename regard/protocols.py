@@ -4,7 +4,6 @@ The trainer, the searches, the evaluator and the viewer each ask for one or two 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
@@ -26,6 +25,7 @@ from regard.data.examples import Amount
 from regard.data.vectors.word_vectors import WordVectors
 from regard.measures import Better as Better
 from regard.measures import Learnt as Learnt
+from regard.measures import Loss as Loss
 from regard.measures import Measure as Measure
 from regard.measures import Tally as Tally
 from regard.measures import mean as mean
@@ -35,21 +35,6 @@ from regard.states import map_tree as map_tree
 from regard.viewing.drawings.record import Drawn as Drawn
 from regard.viewing.drawings.record import SketchRequest as SketchRequest
 from regard.viewing.sides import Side
-
-
-@dataclass
-class Loss:
-    """`total` is summed over `count` items and divided once, by the trainer; `carry` comes back with the next batch.
-
-    Of a task with members `total` is the sum over all of them and `count` that of one. The `tallies` are shown beside
-    the loss. What is carried belongs to the rows of a batch by its first axis, but for single numbers.
-    """
-
-    total: Tensor
-    count: Tensor | int
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    carry: dict[str, Tensor] | None = None
-    rate: float = 1.0  # what the learning rate of its update is multiplied by
 
 
 class Prepared(Protocol):
