@@ -47,7 +47,7 @@ def test_a_request_that_makes_no_sense_is_refused(given: dict[str, int]) -> None
     ("given", "sentence"),
     [
         ([], "Drawings go into a file; name one, as -o drawings.png."),
-        (["-o", "drawings.jpg"], "drawings.jpg is neither .png, .gif nor .json; the suffix says what to write."),
+        (["-o", "drawings.jpg"], "drawings.jpg is neither .png, .gif, .json nor .svg; the suffix says what to write."),
         (["-o", "drawings.gif", "--frames", "3"], "--frames is for a .png; drawings.gif has all steps or none."),
         (["-o", "drawings.png", "--count", "0"], "--count is 0, expected 1 or more"),
         (["-o", "drawings.png"], "is not a model folder"),
