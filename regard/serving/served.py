@@ -154,6 +154,7 @@ class ServedModel(Served):
             context=getattr(recipe.model, "context", None),
             pairs=getattr(recipe.data, "has_pairs", False),
             speakers=self.model.task.voices.speakers if "speak" in self.can else [],
+            extent=self.model.task.extent if self.reads == "drawing" else None,
             can=list(self.can),
             scores=read_scores(self.folder),
         )

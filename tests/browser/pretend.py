@@ -117,9 +117,19 @@ class Pretending:
     def answer(self, path: str, question: dict[str, Any]) -> Any:
         answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}
         answers |= {"/v1/answer": _answer, "/v1/look": _look, "/v1/prompt": read_prompt}
-        answers |= {"/v1/speak": speak, "/v1/transcribe": transcribe}
+        answers |= {"/v1/speak": speak, "/v1/transcribe": transcribe, "/v1/draw": _draw}
         answers |= {"/v1/neighbours": _neighbours, "/v1/analogy": _analogy, "/v1/map": _map}
         return answers[path](question)
+
+
+def _draw(question: dict[str, Any]) -> dict[str, Any]:
+    """What was given, then a line to the right of 20 units; or from nothing two such lines."""
+    given = question.get("complete", [])
+    first = given[0][0] if given else [0, 0]
+    strokes = [[[x - first[0], y - first[1]] for x, y in stroke] for stroke in given] or [[[0, 0], [20, 0]]]
+    begun = sum(map(len, given))
+    drawing = {"strokes": [*strokes, [[0, 10], [20, 10]]], "begun": begun}
+    return {"model": question["model"], "seconds": 0.1, "seed": 1, "drawings": [{"animation": "", "drawing": drawing}]}
 
 
 def translation(question: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,8 @@ class ModelAnswer(DoorAnswer):
 
     The description is whatever its recipe says of it, data are the names of what it learnt from, and examples are texts
     that it was not learnt from. The context is how many tokens a language model can look back at, if that has an end.
-    Speakers are those in whose voices it speaks, if it does.
+    Speakers are those in whose voices it speaks, if it does. The extent is how wide and high the drawings of one that
+    draws strokes usually are.
     """
 
     name: str
@@ -35,12 +36,15 @@ class ModelAnswer(DoorAnswer):
     parameters: int | None = None
     examples: list[str] | None = None
     task: str
-    reads: Literal["text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story"]
+    reads: Literal[
+        "text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story", "drawing"
+    ]
     family: str
     preset: str | None
     context: int | None = None
     pairs: bool = False  # whether it reads two texts at a time, with a tab between them
     speakers: list[str] = []
+    extent: float | None = None
     can: list[str]
     scores: list[dict[str, Any]]
 

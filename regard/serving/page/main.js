@@ -3,6 +3,7 @@
 import { remember, wished } from "./address.js";
 import { answerAgain, followAnswering, mountAnswering } from "./answering.js";
 import { button, byId, element, reachable, walkable } from "./common.js";
+import { drawAgain, followDrawing, mountDrawing } from "./drawing.js";
 import { fillTexts } from "./filling.js";
 import { followGenerating, generateAgain, mountGenerating } from "./generating.js";
 import { followNeighbouring, mountNeighbouring, neighbourAgain } from "./neighbouring.js";
@@ -43,6 +44,12 @@ const DESKS = {
     mount: mountSpeaking,
     follow: followSpeaking,
     again: speakAgain,
+  },
+  draw: {
+    holder: "draw-desk",
+    mount: mountDrawing,
+    follow: followDrawing,
+    again: drawAgain,
   },
   neighbours: {
     holder: "words-desk",

@@ -48,6 +48,11 @@ class Strokes(nn.Module):
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
 
+    @property
+    def extent(self) -> float:
+        """How wide and high its drawings usually are, as people give coordinates."""
+        return self.scale.extent * self.data.unit
+
     # How it comes to be
 
     @classmethod
@@ -189,7 +194,7 @@ class Strokes(nn.Module):
     def facts(self) -> dict[str, Any]:
         tokens = {} if self.kind.tokens is None else {"tokens": self.kind.tokens}
         latent = {"latent": self.model.options.latent} if self.model.options.latent else {}
-        return {"coding": self.data.coding, **tokens, "steps": self.scale.steps, "extent": self.scale.extent, **latent}
+        return {"coding": self.data.coding, **tokens, "steps": self.scale.steps, "extent": self.extent, **latent}
 
     def cost(self, size: int) -> dict[str, int | float]:
         """What a drawing of `size` steps takes."""

@@ -1,0 +1,120 @@
+// Drawing: a sheet of paper on which a person begins and a model goes on, or a picture that comes to be by itself.
+
+import { remember, wished } from "./address.js";
+import { button, byId, element, section } from "./common.js";
+import { addDrawn, clearPaper, makePaper, ownStrokes, undoStroke } from "./paper.js";
+import { ask, Refusal } from "./server.js";
+import { decimal, duration, say } from "./texts.js";
+
+const ROOM = 1.25; // sides of a usual drawing that the paper has
+const LARGEST_SEED = 2 ** 31;
+
+let models = [];
+let controller = null;
+let paper = null;
+
+const model = () => models.find(({ name }) => name === byId("drawer").value) ?? models[0];
+const drawsStrokes = () => model().reads === "drawing";
+
+/** Show what the address asks for. */
+export function followDrawing() {
+  const { drawer } = wished();
+  if (models.some(({ name }) => name === drawer)) byId("drawer").value = drawer;
+  takeModel();
+}
+
+function takeModel() {
+  controller?.abort();
+  byId("draw-trouble").hidden = true;
+  byId("drawn-facts").textContent = "";
+  byId("draw-part").removeAttribute("aria-busy");
+  for (const each of document.querySelectorAll("#draw-desk .of-strokes")) each.hidden = !drawsStrokes();
+  byId("drawn-picture").hidden = true;
+  if (drawsStrokes()) clearPaper(paper, ROOM * model().extent);
+  offerButtons();
+}
+
+/** What can be gone on with or taken back, where there is something. */
+function offerButtons() {
+  byId("draw-on").disabled = !paper.own.length;
+  byId("draw-undo").disabled = !paper.own.length && !paper.added.length;
+}
+
+/** Ask anew for what was asked for last: to go on where there is a beginning. */
+export function drawAgain() {
+  return drawFrom(drawsStrokes() && paper.own.length ? ownStrokes(paper) : null);
+}
+
+/** Let the model draw, from nothing or on from strokes; what was asked for before and did not come yet is forgotten. */
+async function drawFrom(strokes) {
+  controller?.abort();
+  controller = new AbortController();
+  const { signal } = controller;
+  byId("draw-trouble").hidden = true;
+  byId("draw-part").setAttribute("aria-busy", true);
+  const question = { model: model().name, seed: Math.floor(Math.random() * LARGEST_SEED) };
+  if (drawsStrokes()) question.temperature = Number(byId("draw-temperature").value);
+  if (strokes) question.complete = strokes;
+  try {
+    const found = await ask("v1/draw", question, signal);
+    if (!signal.aborted) showDrawn(found);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Refusal)) throw error;
+    byId("draw-trouble").textContent = error.message;
+    byId("draw-trouble").hidden = false;
+  } finally {
+    if (!signal.aborted) byId("draw-part").removeAttribute("aria-busy");
+  }
+}
+
+function showDrawn({ model: name, seconds, drawings: [drawn] }) {
+  if (drawsStrokes()) {
+    const { strokes, begun } = drawn.drawing;
+    if (!begun) clearPaper(paper);
+    addDrawn(paper, strokes, begun);
+    const points = strokes.flat().length - begun;
+    byId("drawn-facts").textContent = `${say("draw.added", { points })} · ${duration(seconds)} · ${name}`;
+  } else {
+    byId("drawn-picture").src = `data:image/gif;base64,${drawn.animation}`;
+    byId("drawn-picture").hidden = false;
+    byId("drawn-facts").textContent = `${duration(seconds)} · ${name}`;
+  }
+  offerButtons();
+}
+
+/** Make room for the desk, and offer the models that draw. */
+export function mountDrawing(served) {
+  models = served;
+  const choice = element("select", { id: "drawer", "aria-label": say("draw.model") });
+  choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
+  choice.hidden = models.length < 2;
+  paper = makePaper(say("draw.paper"), offerButtons);
+  const nothing = button({ id: "draw-nothing", class: "plain" }, say("draw.nothing"));
+  const on = button({ id: "draw-on", class: "plain of-strokes" }, say("draw.on"));
+  const undo = button({ id: "draw-undo", class: "plain of-strokes" }, say("draw.undo"));
+  const clear = button({ id: "draw-clear", class: "plain of-strokes" }, say("draw.clear"));
+  const range = { id: "draw-temperature", type: "range", min: "0.1", max: "1.5", step: "0.1", value: "0.7" };
+  const temperature = element("input", range);
+  const shown = element("output", { for: "draw-temperature" }, decimal(0.7, 1));
+  const heat = element("label", { class: "worded of-strokes" }, say("draw.temperature"), temperature, shown);
+  const tools = element("div", { class: "asking" }, choice, on, nothing, undo, clear, heat);
+  const hint = element("p", { class: "foot of-strokes" }, say("draw.hint"));
+  const picture = element("img", { id: "drawn-picture", class: "preview", alt: say("draw.picture"), hidden: "" });
+  const sheet = element("div", { class: "sheet of-strokes" }, paper.root);
+  const facts = element("p", { id: "drawn-facts", class: "foot", role: "status" });
+  const trouble = element("p", { id: "draw-trouble", class: "trouble", role: "alert", hidden: "" });
+  byId("draw-desk").append(tools, trouble, section("draw", say("draw.title"), hint, sheet, picture, facts));
+  choice.addEventListener("change", () => {
+    remember({ drawer: choice.value });
+    takeModel();
+  });
+  temperature.addEventListener("input", () => (shown.textContent = decimal(Number(temperature.value), 1)));
+  on.addEventListener("click", () => drawFrom(ownStrokes(paper)));
+  nothing.addEventListener("click", () => drawFrom(null));
+  undo.addEventListener("click", () => {
+    undoStroke(paper);
+    offerButtons();
+  });
+  clear.addEventListener("click", takeModel);
+}
