@@ -42,16 +42,25 @@ def cider(clipped: bool = True) -> Summed:
     how = f"case:lc|norm:NFC|tok:words|stem:off|ref:mean|idf:references|mean:text|variant:{variant}|range:{range_}"
 
     def rows(hypotheses: Sequence[str], sentences: Sequence[Sequence[str]]) -> list[Row]:
-        if len(sentences) < 2:
-            raise Fault("CIDEr weighs words by how few sentences have them; give it at least two sentences.")
-        wanted = [[words(text) for text in own] for own in sentences]
-        rarity = _rarity(wanted)
-        return [
-            (_agreement(_weight(words(text), rarity), [_weight(each, rarity) for each in own], clipped), 1.0)
-            for text, own in zip(hypotheses, wanted, strict=True)
-        ]
+        agreement = CiderAgreement(sentences, clipped)
+        return [(agreement(text, own), 1.0) for text, own in zip(hypotheses, sentences, strict=True)]
 
     return Summed(rows, mean, lambda: how)
+
+
+class CiderAgreement:
+    """How much single captions agree with references, words weighed by how few of some sentences have them."""
+
+    def __init__(self, sentences: Sequence[Sequence[str]], clipped: bool = True) -> None:
+        """Weigh by these sentences, each with one or more references."""
+        if len(sentences) < 2:
+            raise Fault("CIDEr weighs words by how few sentences have them; give it at least two sentences.")
+        self._rarity, self._clipped = _rarity([[words(text) for text in own] for own in sentences]), clipped
+
+    def __call__(self, text: str, references: Sequence[str]) -> float:
+        """CIDEr-D of one caption, or the plain CIDEr of one."""
+        written, *wanted = (_weight(words(each), self._rarity) for each in (text, *references))
+        return _agreement(written, wanted, self._clipped)
 
 
 class _Rarity(NamedTuple):

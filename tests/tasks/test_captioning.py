@@ -9,7 +9,7 @@ import pytest
 import torch
 from caption_files import captioned, write_captions
 from small import undrawn
-from toys import open_toy
+from toys import TOYS, open_toy
 
 import regard
 from regard.base.faults import Fault
@@ -19,7 +19,12 @@ from regard.cli import main
 from regard.data.captions.files import plain_words, read_captions
 from regard.data.captions.options import CaptionData
 from regard.data.captions.prepare import prepare_captions
+from regard.families import check_recipe
+from regard.metrics.cider import CiderAgreement
+from regard.runs.open import open_run
 from regard.runs.train import train
+from regard.tasks.captioning.batches import PictureReferences
+from regard.tasks.captioning.self_critical import self_critical_loss, write_freely
 
 
 def prepared(folder: Path, **changes: Any) -> Any:
@@ -128,3 +133,40 @@ def test_a_model_is_scored_by_its_captions_beside_all_that_people_wrote(folder: 
     assert scores["bleu1"].n == 3
     assert "nrefs:2" in scores["bleu1"].signature
     assert scores["cider"].signature.endswith("text:plain words|beam:4|lp:0.6")
+
+
+def test_self_critical_training_makes_captions_that_are_worth_more_more_probable(folder: Path) -> None:
+    """The gradient is that of −(r(drawn) − r(greedy)) log p(drawn), caption by caption."""
+    task = regard.load(folder / "run", device="cpu").task
+    captions = [["a circle in the corner"], ["there is a square"], ["a cross"]]
+    batch = PictureReferences(task.read(["valid-0.jpg", "valid-1.jpg"]), tuple(map(tuple, captions[:2])))
+    agreement = CiderAgreement(captions)
+    torch.manual_seed(1)
+    drawn, greedy = write_freely(task, batch.pictures, True), write_freely(task, batch.pictures, False)
+    worth = [
+        [agreement(task.write(tokens), own) for tokens, own in zip(written, batch.references, strict=True)]
+        for written in (drawn, greedy)
+    ]
+    torch.manual_seed(1)
+    loss = self_critical_loss(task, batch, agreement)
+    scores = [task.token_scores(batch.pictures.of_rows([row]).writing([drawn[row]])).sum() for row in range(2)]
+    expected = -sum((worth[0][row] - worth[1][row]) * scores[row] for row in range(2))
+    torch.testing.assert_close(loss.total, torch.as_tensor(expected))
+    assert loss.tallies["drawn"].value == pytest.approx(sum(worth[0]) / 2)
+    assert loss.count == sum(len(tokens) + 1 for tokens in drawn)
+
+
+def test_a_run_may_go_on_from_a_trained_model_by_what_captions_are_worth(folder: Path, tmp_path: Path) -> None:
+    table = TOYS["captioner"].table(tmp_path)
+    training = table["training"] | {"self_critical": True, "steps": 2}
+    recipe = {"family": "captioner", "start_from": str(folder / "run"), **table, "training": training}
+    with undrawn():
+        facts = train(open_run(check_recipe(recipe), tmp_path / "run", True, silent, lambda remark: None), [])
+    assert facts.finished
+    assert [*facts.tallies[0][1]] == ["drawn", "greedy"]
+
+
+def test_what_it_looked_at_is_drawn_over_the_grid(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "look.json"
+    assert main(["look", str(folder / "run"), "valid-0.jpg", "-o", str(out)]) == 0
+    assert json.loads(out.read_text())["grid"] == [2, 2]

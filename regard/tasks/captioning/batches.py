@@ -78,6 +78,30 @@ class CaptionBatch:
         return replace(self, features=features, tokens=tokens)
 
 
+@dataclass(frozen=True)
+class PictureReferences:
+    """Some pictures, of which nothing is written yet, and what people wrote of each."""
+
+    pictures: CaptionBatch
+    references: tuple[tuple[str, ...], ...]
+
+    @property
+    def rows(self) -> int:
+        return self.pictures.rows
+
+    def to(self, device: torch.device) -> "PictureReferences":
+        """The same on another device."""
+        return replace(self, pictures=self.pictures.to(device))
+
+    def split(self, parts: int) -> list["PictureReferences"]:
+        """The same rows in `parts` smaller batches."""
+        chunks = (rows.tolist() for rows in torch.arange(self.rows).chunk(parts))
+        return [
+            PictureReferences(self.pictures.of_rows(rows), tuple(self.references[row] for row in rows))
+            for rows in chunks
+        ]
+
+
 def pad_captions(captions: Sequence[Sequence[int]], length: int) -> Int[Tensor, "row time"]:
     """Captions with an end token behind each, filled up to one length."""
     tokens = np.full((len(captions), length), PAD)
@@ -151,6 +175,16 @@ class CaptionSource:
             names = [picture.name for picture in pictures[begin : begin + rows]]
             features = self.prepared.features[first + begin : first + begin + len(names)]
             yield picture_batch(torch.from_numpy(np.array(features)), names)
+
+    def shuffled_pictures(self, rows: int, seed: int, epoch: int, start: int) -> Iterator[PictureReferences]:
+        """Every picture once, in a new order in every epoch, with what people wrote of it."""
+        first, pictures = self.prepared.first_of(self.split), self.prepared.splits[self.split]
+        order = np.random.default_rng([seed, epoch]).permutation(len(pictures))
+        for begin in range(start * rows, len(order), rows):
+            chosen = order[begin : begin + rows]
+            features = torch.from_numpy(self.prepared.features[first + chosen])
+            batch = picture_batch(features, [pictures[place].name for place in chosen])
+            yield PictureReferences(batch, tuple(tuple(pictures[place].captions) for place in chosen))
 
     def references(self) -> list[list[str]]:
         """What people wrote of every picture."""

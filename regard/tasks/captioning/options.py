@@ -15,6 +15,11 @@ class CaptioningTraining(TrainingOptions):
 
     batch: int = Field(default=64, ge=1, le=2**16, description="Captions in a batch.")
     label_smoothing: float = Field(default=0.0, ge=0, lt=1, description="Share of probability given to all words.")
+    self_critical: bool = Field(
+        default=False,
+        description="Learn from captions that are drawn, by how far their CIDEr is above that of the most probable "
+        "words (Rennie et al. 2017); for a run that starts from a trained model. A batch is then of pictures.",
+    )
     validation_beam: int = Field(
         default=1, ge=0, le=64, description="Beam of the captions written to validate; 0 measures the loss alone."
     )

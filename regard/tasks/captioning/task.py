@@ -1,6 +1,7 @@
 """Saying what is on pictures: features and captions for batches, words one after another, looks at places."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,14 +16,16 @@ from regard.data.captions.prepare import PreparedCaptions, check_captions_there,
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.families import network_class
+from regard.metrics.cider import CiderAgreement
 from regard.models.captions.captioner import Captioner
 from regard.models.captions.written import Annotations
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, State, Tally, mean, perplexity
-from regard.tasks.captioning.batches import MEASURED_ROWS, CaptionBatch, CaptionSource, picture_batch
+from regard.tasks.captioning.batches import MEASURED_ROWS, CaptionBatch, CaptionSource, PictureReferences, picture_batch
 from regard.tasks.captioning.features import FeatureReader, Given
 from regard.tasks.captioning.objectives import DrawnLooks, cross_entropy
 from regard.tasks.captioning.options import CaptioningRecipe
+from regard.tasks.captioning.self_critical import self_critical_loss
 from regard.tasks.text import words_of
 from regard.viewing.sides import Cells, Side
 
@@ -85,12 +88,21 @@ class Captioning(nn.Module):
             raise RuntimeError(f"a task of captioning has batches of {split} only once it learns from such captions")
         return self._sources[split]
 
-    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[CaptionBatch]:
-        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        for batch in self.source(split).batches(rows, seed, epoch, start):
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[CaptionBatch | PictureReferences]:
+        source, rows = self.source(split), self.training_options.batch if split == "train" else MEASURED_ROWS
+        critical = split == "train" and self.training_options.self_critical
+        of_epoch = source.shuffled_pictures if critical else source.batches
+        for batch in of_epoch(rows, seed, epoch, start):
             yield batch.to(self.device)
 
-    def loss(self, batch: CaptionBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+    @cached_property
+    def _agreement(self) -> CiderAgreement:
+        """What captions are worth that are drawn while it learns."""
+        return CiderAgreement(self.source("train").references())
+
+    def loss(self, batch: CaptionBatch | PictureReferences, carry: dict[str, Tensor] | None = None) -> Loss:
+        if isinstance(batch, PictureReferences):
+            return self_critical_loss(self, batch, self._agreement)
         annotations, smoothing = self.annotations(batch), self.training_options.label_smoothing
         if isinstance(self.model, Captioner) and self.model.chooses:
             return DrawnLooks(self.model.options, smoothing)(self.model, annotations, batch, carry)
@@ -137,6 +149,11 @@ class Captioning(nn.Module):
     def limits(self, batch: CaptionBatch, options: DecodingOptions) -> Tensor:
         return torch.full((batch.rows,), options.limit(0, self.longest + 1), device=self.device)
 
+    @property
+    def longest_written(self) -> int:
+        """How many tokens a caption may have, its end counted."""
+        return self.decoding.limit(0, self.longest + 1)
+
     # What people see
 
     def read(self, inputs: Sequence[Given]) -> CaptionBatch:
@@ -160,7 +177,9 @@ class Captioning(nn.Module):
             "target": words_of(self.tokeniser, [*written, self.end]),
         }
 
-    def quote(self, batch: CaptionBatch) -> str:
+    def quote(self, batch: CaptionBatch | PictureReferences) -> str:
+        if isinstance(batch, PictureReferences):
+            return f"{batch.pictures.names[0]}: '{batch.references[0][0]}'"
         return f"{batch.names[0]}: '{self.write(batch.tokens[0].tolist())}'"
 
     def facts(self) -> dict[str, Any]:
