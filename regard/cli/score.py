@@ -24,9 +24,9 @@ def command(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="bleu, bleu1, bleu2, bleu3, bleu-tokenised, chrf, chrf++, ter, rouge1, rouge2, rougeL, rougeLsum, meteor, "
+            help="bleu, bleu-tokenised, chrf, chrf++, ter, rouge1, rouge2, rougeL, rougeLsum, meteor, "
             "meteor-de, meteor-es, meteor-fr, meteor-pt, meteor-ru, nist, ribes, lepor, cider, wer, cer, per, exact, "
-            "brackets, well-formed (of trees).",
+            "bleu1, bleu2, bleu3 (of fewer words), brackets, well-formed (of trees).",
             show_default="bleu and chrf",
         ),
     ] = None,
