@@ -26,7 +26,7 @@ def command(
         typer.Option(
             help="bleu, bleu-tokenised, chrf, chrf++, ter, rouge1, rouge2, rougeL, rougeLsum, meteor, "
             "meteor-de, meteor-es, meteor-fr, meteor-pt, meteor-ru, nist, ribes, lepor, cider, wer, cer, per, exact, "
-            "bleu1, bleu2, bleu3 (of fewer words), brackets, well-formed (of trees).",
+            "bleu1, bleu2, bleu3, brackets, well-formed (of trees).",
             show_default="bleu and chrf",
         ),
     ] = None,
