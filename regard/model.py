@@ -158,10 +158,14 @@ class Model:
         given = {"text": list(texts), "speaker": speaker, "seconds": seconds, "rounds": rounds}
         return Results(speak_each(self.task, SpeakRequest.read(given)))
 
-    def draw(self, count: int = 1, seed: int = 1) -> list[Drawn]:
-        """Drawings of its own, the same for the same seed; a notebook shows them."""
+    def draw(
+        self, count: int = 1, seed: int = 1, prompt: str | None = None, temperature: float | None = None
+    ) -> list[Drawn]:
+        """Drawings of its own, or of what a prompt asks for, the same for the same seed; a notebook shows them."""
         needs(self.recipe, "draw")
-        return Results(draw_each(self.task, DrawRequest.read({"count": count, "seed": seed})))
+        asked = {"count": count, "seed": seed, "prompt": prompt, "temperature": temperature}
+        given = {name: value for name, value in asked.items() if value is not None}
+        return Results(draw_each(self.task, DrawRequest.read(given)))
 
     @naming_arguments
     def look(

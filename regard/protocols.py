@@ -301,6 +301,16 @@ class Redraws(Protocol):
 
 
 @runtime_checkable
+class Paints(Protocol):
+    """Draws what the texts of a batch ask for, by chance, which lies on the CPU and is taken drawing by drawing.
+
+    The lower the temperature is below 1, the more often what is most probable is drawn.
+    """
+
+    def paint(self, batch: Any, chance: torch.Generator, temperature: float) -> Sequence[Drawn]: ...
+
+
+@runtime_checkable
 class Embeds(Protocol):
     """Gives the vectors of each text of a batch, in all its layers, on the CPU."""
 

@@ -24,6 +24,7 @@ VERBS = {
     "ram": "train evaluate answer look info compare average serve",
     "convnet": "train evaluate answer info compare average serve",
     "online-sounds": "train evaluate transcribe look info compare average serve",
+    "painter": "train evaluate draw look info compare average serve",
     "patches": "train evaluate answer look heads info compare average serve",
     "captioner": "train evaluate caption look info compare average serve",
     "caption-transformer": "train evaluate caption look info compare average serve",

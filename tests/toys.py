@@ -88,6 +88,13 @@ def _black_and_white(folder: Path) -> dict[str, Any]:
     return {"data": data, "model": model, "training": TRAINING | {"batch": 8, "optimizer": {"warmup": 2}}}
 
 
+def _captioned_flags(folder: Path) -> dict[str, Any]:
+    data = {"pictures": {"train": write_set(folder, *flags(40)), "hold_out": 8}, "names": ["a black flag", "white"]}
+    book = {"codes": 4, "code_depth": 2, "halvings": 2, "channels": 2}
+    sizes = {"width": 4, "layers": 1, "heads": 2, "feed_forward": 4, "dropout": 0.2}
+    return {"data": data, "model": book | sizes, "training": TRAINING | {"batch": 8, "optimizer": {"warmup": 2}}}
+
+
 def _sequences(job: str, **model: Any) -> Callable[[Path], dict[str, Any]]:
     def table(folder: Path) -> dict[str, Any]:
         data: dict[str, Any] = {"job": job, "length": 6, "examples": 24, "valid": 8}
@@ -284,6 +291,7 @@ TOYS: dict[str, Toy] = {
         _captions(encoder_layers=1, decoder_layers=1, width=8, heads=2, feed_forward=8, dropout=0.2)
     ),
     "draw": Toy(_black_and_white, draws=True),
+    "painter": Toy(_captioned_flags),
     "recurrent": Toy(_sequences("copy", cell="clockwork", width=6, periods=[1, 2, 4])),
     "decoder": Toy(_sequences("adding", width=8, layers=1, heads=2, feed_forward=8, dropout=0.2)),
     "ntm": Toy(_algorithm(members=2, algorithm="copy")),

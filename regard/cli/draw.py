@@ -31,12 +31,15 @@ def command(
     ] = None,
     count: Annotated[int | None, typer.Option(help="How many drawings (1).")] = None,
     seed: Annotated[int | None, typer.Option(help="Which drawings of all that it could draw (1).")] = None,
+    prompt: Annotated[
+        str | None, typer.Option(help="What to draw, for a model that paints what a text asks for.")
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="How freely each step is chosen (1.0); below it, probable ones more often.")
+    ] = None,
     frames: Annotated[
         int | None,
         typer.Option(min=2, max=64, help="In a .png, show each drawing at so many of its steps, from left to right."),
-    ] = None,
-    temperature: Annotated[
-        float | None, typer.Option(help="Of strokes: how freely each step is chosen (1.0); lower is more careful.")
     ] = None,
     complete: Annotated[
         Path | None, typer.Option(help="A file whose first drawing is gone on with, as JSON or polylines of an SVG.")
@@ -49,7 +52,7 @@ def command(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output file.")] = False,
 ) -> None:
-    """Let a model draw: from nothing but chance, or from strokes that are given."""
+    """Let a model draw: from nothing but chance, from strokes that are given, or what a prompt asks for."""
     if out is None:
         raise Fault("Drawings go into a file; name one, as -o drawings.png.")
     if out.suffix.lower() not in SUFFIXES:
@@ -61,7 +64,7 @@ def command(
     from regard.cli.option_names import OptionNames
     from regard.verbs.requests.draw import DrawRequest
 
-    named: dict[str, Any] = {"count": count, "seed": seed, "temperature": temperature}
+    named: dict[str, Any] = {"count": count, "seed": seed, "prompt": prompt, "temperature": temperature}
     named |= {name: _strokes(file) for name, file in (("complete", complete), ("reconstruct", reconstruct)) if file}
     if between is not None:
         named["between"] = [_strokes(file) for file in between]

@@ -141,6 +141,14 @@ FAMILIES: dict[str, Family] = {
         model="Draw",
         options="DrawOptions",
     ),
+    "painter": Family(
+        summary="a learnt codebook for pictures, and a Transformer that writes its codes for a caption",
+        paper="van den Oord et al. 2017, Neural Discrete Representation Learning; Ramesh et al. 2021",
+        tasks=("painting",),
+        module="regard.models.painting.network",
+        model="Painter",
+        options="PainterOptions",
+    ),
     "recurrent": Family(
         summary="vanilla, LSTM, GRU, clockwork or delayed layers over a long sequence of numbers or symbols",
         paper="Hochreiter and Schmidhuber 1997; Koutník et al. 2014, A Clockwork RNN; Zhang et al. 2016",

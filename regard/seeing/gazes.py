@@ -10,13 +10,14 @@ from torch import Tensor
 
 from regard.attention.watch import SIDES, Gaze, Gazes, name_look, watching
 from regard.base.faults import Fault, TextFault
-from regard.protocols import AskedInText, Captions, Redraws, Speaks, Transcribes, Unfolds
+from regard.protocols import AskedInText, Captions, Paints, Redraws, Speaks, Transcribes, Unfolds
 from regard.verbs.caption.captioning import rewrite, search_captions
 from regard.viewing.looks import LooksBetween, seen_between
 from regard.viewing.seen import Block, Seen
 from regard.viewing.sides import Side
 from regard.viewing.written import percent
 
+PAINTING_SEED = 1  # of the picture that is looked at: the first that `regard draw` draws
 _NOTHING = "This model has no attention, so there is nothing to look at."
 
 
@@ -142,6 +143,19 @@ def see_redrawing(task: Any, given: str | Path) -> Sight:
     return Sight(Path(given).name, f"{nats:.1f} nats", [nats], task.sides(batch, [nats]), gazes)
 
 
+@torch.no_grad()
+def see_painting(task: Any, given: str) -> Sight:
+    """Let a task that paints what a text asks for paint one, and watch it."""
+    task.eval()
+    try:
+        batch = task.read([given])
+    except TextFault as fault:  # there is one text, whose number tells nothing
+        raise Fault(fault.sentence) from None
+    with watching(task.model) as gazes:
+        painted = task.paint(batch, torch.Generator().manual_seed(PAINTING_SEED), 1.0)
+    return Sight(given, "", painted, task.sides(batch, painted), gazes)
+
+
 def see_input(task: Any, given: Any, speaker: str | None = None) -> Sight:
     """Let a task read one input as people have it, and watch it: text to speak, a sound, a picture, any other."""
     if isinstance(task, Speaks):
@@ -151,6 +165,8 @@ def see_input(task: Any, given: Any, speaker: str | None = None) -> Sight:
         return see_caption(task, given)
     if isinstance(task, Redraws):
         return see_redrawing(task, given)
+    if isinstance(task, Paints):
+        return see_painting(task, given)
     return see_sound(task, given) if isinstance(task, Transcribes) else see_answer(task, given)
 
 

@@ -271,6 +271,19 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "painting": Kind(
+        summary="a caption becomes a picture, cell by cell",
+        reads="text",
+        gives="a picture for each text",
+        verb="draw",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.painting.task:Painting",
+                recipe="regard.tasks.painting.options:PaintingRecipe",
+                trains="trains on pictures with captions",
+            )
+        },
+    ),
     "words": Kind(
         summary="each word becomes a vector, near those of words that stand in like places",
         reads="words",

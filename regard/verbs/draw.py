@@ -1,13 +1,13 @@
-"""Drawing: pictures or strokes, from nothing or from strokes that are given."""
+"""Drawing: pictures or strokes, from nothing, from strokes that are given, or as a text asks."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from regard.base.faults import Fault
+from regard.base.faults import Fault, TextFault
 from regard.data.strokes.drawings import check_strokes
-from regard.protocols import Drawn, Sketches, SketchRequest
+from regard.protocols import Drawn, Paints, Sketches, SketchRequest
 from regard.verbs.requests.draw import DrawRequest
 
 AT_ONCE = 64  # drawings in one batch
@@ -21,6 +21,11 @@ def draw_each(task: Any, request: DrawRequest) -> Iterator[Drawn]:
     device.
     """
     chance = torch.Generator().manual_seed(request.seed)
+    if isinstance(task, Paints):
+        yield from _paint_each(task, request, chance)
+        return
+    if request.prompt is not None:
+        raise Fault("This model reads no prompt: it draws from nothing but chance, or from strokes.")
     if isinstance(task, Sketches):
         asked = sketch_request(request)
         at_once = request.count if asked.way == "between" else AT_ONCE  # the way is parted into so many steps
@@ -43,3 +48,15 @@ def sketch_request(request: DrawRequest) -> SketchRequest:
             "between", [check_strokes(each, "between") for each in request.between], request.temperature
         )
     return SketchRequest(temperature=request.temperature)
+
+
+def _paint_each(task: Any, request: DrawRequest, chance: torch.Generator) -> Iterator[Drawn]:
+    """What a text asks for, painted several times."""
+    if request.prompt is None or request.has_any("complete", "between", "reconstruct"):
+        raise Fault("This model paints what a text asks for; give it one as a prompt, and no strokes.")
+    for first in range(0, request.count, AT_ONCE):
+        try:
+            batch = task.read([request.prompt] * min(AT_ONCE, request.count - first))
+        except TextFault as fault:  # all are one text, whose number tells nothing
+            raise Fault(fault.sentence) from None
+        yield from task.paint(batch, chance, request.temperature)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
 from regard.viewing.drawing import Drawing
@@ -250,12 +252,12 @@ def _overlay(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
 
 
 def _overlay_by_step(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
-    """Cells that look at steps: over the picture, what each step has of every cell."""
+    """Cells that look at steps or at words: over the picture, what each of these has of every cell."""
     assert isinstance(looks.looks_from, Cells)
-    assert isinstance(looks.looks_at, Steps)
     assert looks.looks_from.grid is not None
-    blocks = [Block(block.where, block.weights.transpose(0, 2, 1)) for block in looks.blocks]
-    names = list(looks.looks_at.names)
+    names, of_column = places_along(looks.looks_at, looks.looks_from, by_word=True)
+    joined = (word_means(of_column) > 0).astype(float)  # summed over the tokens of a word
+    blocks = [Block(block.where, joined @ block.weights.transpose(0, 2, 1)) for block in looks.blocks]
     record = overlay.Overlay(looks.title, looks.looks_from.picture, looks.looks_from.grid, names, blocks)
     return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
@@ -266,8 +268,16 @@ def _overlay_by_cell(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert looks.looks_at.grid is not None
     rows, columns = looks.looks_at.grid
     names = [f"{row + 1}, {column + 1}" for row in range(rows) for column in range(columns)]
-    record = overlay.Overlay(looks.title, looks.looks_at.picture, (rows, columns), names, list(looks.blocks))
+    blocks = list(looks.blocks)
+    if looks.looks_at.looked_back_at:  # before the first cell stands what is no cell, and nobody sees the last
+        blocks = [Block(block.where, _without_first(block.weights)) for block in blocks]
+    record = overlay.Overlay(looks.title, looks.looks_at.picture, (rows, columns), names, blocks)
     return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
+
+
+def _without_first(weights: np.ndarray) -> np.ndarray:
+    """Weights (head, row, column) whose columns stand one place late, put right."""
+    return np.concatenate([weights[..., 1:], np.zeros_like(weights[..., :1])], axis=-1)
 
 
 def _windows(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -323,6 +333,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Words, Cells): _OVERLAY,
     ("weights", Steps, Cells): _OVERLAY,
     ("weights", Cells, Steps): _OVERLAY_BY_STEP,
+    ("weights", Cells, Words): _OVERLAY_BY_STEP,
     ("weights", Cells, Cells): _OVERLAY_BY_CELL,
     ("edges", Nodes, Nodes): _GRAPH,
     ("windows", Steps, Cells): _WINDOWS,

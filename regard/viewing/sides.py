@@ -35,6 +35,8 @@ class Cells:
 
     picture: np.ndarray
     grid: tuple[int, int] | None = None
+    # Of a picture that is painted cell by cell: each cell looks back at the one before it first, never at itself.
+    looked_back_at: bool = False
 
     def __post_init__(self) -> None:
         if self.picture.ndim not in (2, 3) or self.picture.shape[2:] not in ((), (3,)) or not self.picture.size:

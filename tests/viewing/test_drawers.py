@@ -42,6 +42,7 @@ CASES: dict[str, LooksBetween] = {
     "overlay": LooksBetween("words to picture", "six.png", "ab c", TEXT, GRID, weights(3, 4)),
     "steps over a picture": LooksBetween("steps to picture", "six.png", "", GLIMPSES, GRID, weights(2, 4)),
     "picture over its signs": LooksBetween("picture to signs", "six.png", "77", GRID, GLIMPSES, weights(4, 2)),
+    "picture over its caption": LooksBetween("cross", "ab c", "", GRID, TEXT, weights(4, 3)),
     "picture over itself": LooksBetween("encoder", "six.png", "7", GRID, GRID, weights(4, 4)),
     "windows": LooksBetween("glimpses to picture", "six.png", "7", GLIMPSES, PICTURE, windows=WINDOWS),
     "sound over its symbols": LooksBetween("frames to labels", "a.wav", "1", SOUND, GLIMPSES, weights(2, 2)),

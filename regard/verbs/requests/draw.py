@@ -1,4 +1,4 @@
-"""What may be asked when a model draws: how many drawings, which of all it could draw, and from what strokes."""
+"""What may be asked when a model draws: how many drawings, of what, and from what strokes."""
 
 from pydantic import Field
 
@@ -15,11 +15,9 @@ class DrawRequest(VerbRequest):
     seed: int = Field(
         default=1, ge=0, lt=2**63, description="What is drawn depends on it: the same seed, the same drawings."
     )
+    prompt: str | None = Field(default=None, description="What to draw, in words that the model knows.")
     temperature: float = Field(
-        default=1.0,
-        gt=0,
-        le=10,
-        description="Of strokes: how freely each step is chosen; below 1, probable ones more often.",
+        default=1.0, gt=0, le=10, description="How freely each step is chosen; below 1, probable ones more often."
     )
     complete: list[Points] | None = Field(
         default=None, description="Strokes, each a list of points [x, y], that are to be gone on with."

@@ -54,7 +54,10 @@ class WritingWindow:
 
 @dataclass(frozen=True)
 class DrawnCanvas:
-    """A grey picture after each step (step, height, width), from 0, black, to 1; windows where it drew through any."""
+    """A picture after each step, grey (step, height, width) or in colours (step, height, width, 3), from 0 to 1.
+
+    There are windows where it drew through any.
+    """
 
     canvases: np.ndarray
     windows: list[WritingWindow] | None = None
@@ -73,7 +76,7 @@ class DrawnCanvas:
         return {"picture": np.round(self.canvases[-1], 4).tolist(), "steps": len(self.canvases), "windows": windows}
 
     def __repr__(self) -> str:
-        steps, height, width = self.canvases.shape
+        steps, height, width = self.canvases.shape[:3]
         return f"DrawnCanvas({height} × {width}, {steps} steps)"
 
     def _repr_html_(self) -> str:
@@ -84,12 +87,12 @@ class DrawnCanvas:
 
     @property
     def _scale(self) -> int:
-        return max(1, round(_SIDE / max(self.canvases.shape[1:])))
+        return max(1, round(_SIDE / max(self.canvases.shape[1:3])))
 
     def _enlarge(self, canvas: np.ndarray) -> np.ndarray:
         bytes_ = np.rint(np.clip(canvas, 0, 1) * 255).astype(np.uint8)
         large = bytes_.repeat(self._scale, axis=0).repeat(self._scale, axis=1)
-        return np.repeat(large[:, :, None], 3, axis=2)
+        return large if large.ndim == 3 else np.repeat(large[:, :, None], 3, axis=2)
 
     def _outline(self, frame: np.ndarray, window: WritingWindow) -> None:
         """Draw the border of a window, the thicker the more it blurs (figure 7 of Gregor et al. 2015)."""

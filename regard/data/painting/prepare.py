@@ -1,0 +1,177 @@
+"""Pictures and their captions made ready to paint from: arrays that open at once, and the words that captions have."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError
+
+from regard.base.checksums import check_files, file_checksum, read_record, write_record
+from regard.base.faults import Fault
+from regard.base.files import whole_file
+from regard.base.progress import Progress
+from regard.data.generated.shapes import picture_of
+from regard.data.painting.options import PaintingData, ShapeData
+from regard.data.pictures.idx import LARGEST_SIDE
+from regard.data.pictures.prepare import prepare_pictures
+
+FINISHED = "shapes.json"
+WORDS_FILE = "words.json"
+PAD = 0  # where a caption has no word
+SPLITS = ("train", "valid", "test")
+
+
+class CaptionWords(BaseModel):
+    """What travels with a model: the words of its captions, how long these may be, and the form of its pictures.
+
+    The number of a word is its place among the words, counted from 1.
+    """
+
+    words: list[str] = Field(min_length=1, max_length=100_000)
+    longest: int = Field(ge=1, le=1000)
+    height: int = Field(ge=1, le=LARGEST_SIDE)
+    width: int = Field(ge=1, le=LARGEST_SIDE)
+    channels: int = Field(ge=1, le=3)
+
+    def numbers(self, caption: str) -> list[int]:
+        """The numbers of a caption's words; one with unknown words, with too many or with none is refused."""
+        known = {word: number for number, word in enumerate(self.words, 1)}
+        given = caption.lower().split()
+        if not given:
+            raise Fault(f"There is no caption; this model knows the words {_some(self.words)}.")
+        if unknown := next((word for word in given if word not in known), None):
+            raise Fault(f"'{unknown}' is no word that this model knows; it knows {_some(self.words)}.")
+        if len(given) > self.longest:
+            raise Fault(f"The caption has {len(given)} words, and this model reads {self.longest} at most.")
+        return [known[word] for word in given]
+
+
+@dataclass(frozen=True)
+class CaptionedPictures:
+    """Some `rows` of pictures (count, channel, height, width), and the captions (count, caption, word) of all."""
+
+    pictures: np.ndarray
+    captions: np.ndarray
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class PreparedPainting:
+    """All pictures and captions of a recipe, split by split."""
+
+    words: CaptionWords
+    splits: Mapping[str, CaptionedPictures]
+    report: list[str]
+
+    def files(self) -> dict[str, bytes]:
+        """What a model folder needs of it."""
+        return {WORDS_FILE: self.words.model_dump_json().encode()}
+
+
+class _Finished(BaseModel):
+    """What was generated, by what options."""
+
+    options: ShapeData
+    words: CaptionWords
+    files: dict[str, str]
+
+
+def open_words(files: Mapping[str, bytes]) -> CaptionWords:
+    """The words in the files of a model folder, which need not be trusted."""
+    try:
+        return CaptionWords.model_validate_json(files[WORDS_FILE])
+    except (KeyError, ValidationError):
+        raise Fault(f"{WORDS_FILE} of the model folder is missing or damaged.") from None
+
+
+def prepare_painting(options: PaintingData, folder: Path, progress: Progress) -> PreparedPainting:
+    """The pictures and captions that `options` name, from `folder` if they were prepared there before."""
+    if options.shapes is None:
+        return _prepare_labelled(options, folder, progress)
+    record = folder / FINISHED
+    if not record.is_file() or read_record(_Finished, record).options != options.shapes:
+        _generate(options.shapes, folder, progress)
+    finished = read_record(_Finished, record)
+    check_files(folder, finished.files)
+    splits = {split: _open_split(folder, split) for split in SPLITS}
+    return PreparedPainting(finished.words, splits, [_report(splits, finished.words)])
+
+
+def _prepare_labelled(options: PaintingData, folder: Path, progress: Progress) -> PreparedPainting:
+    assert options.pictures is not None
+    if options.pictures.scene is not None:
+        raise Fault("data.pictures.scene places pictures anew in each epoch; what is painted stays as it is.")
+    prepared = prepare_pictures(options.pictures, folder, progress)
+    labels = prepared.labels
+    if len(options.names) != len(labels.classes):
+        raise Fault(f"data.names has {len(options.names)} names, but there are {len(labels.classes)} classes.")
+    words = _words_of(options.names, 1, labels.height, labels.width)
+    of_class = _fill(words, [[name] for name in options.names])
+    splits = {
+        split: CaptionedPictures(each.pictures[:, None], of_class[each.labels], each.rows)
+        for split, each in prepared.splits.items()
+    }
+    return PreparedPainting(words, splits, [_report(splits, words)])
+
+
+def _generate(options: ShapeData, folder: Path, progress: Progress) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FINISHED).unlink(missing_ok=True)
+    captions: dict[str, list[list[str]]] = {}
+    checksums: dict[str, str] = {}
+    for number, split in enumerate(SPLITS):
+        count = getattr(options, split)
+        pictures = np.empty((count, 3, options.side, options.side), np.uint8)
+        captions[split] = []
+        for row in range(count):
+            if row % 1000 == 0:
+                progress(f"drawing shapes to {split}", row, count)
+            pixels, said = picture_of([options.seed, number, row], options.side)
+            pictures[row] = pixels.transpose(2, 0, 1)
+            captions[split].append(said)
+        checksums |= _save(folder, f"{split}-pictures.npy", pictures)
+    words = _words_of([text for split in SPLITS for row in captions[split] for text in row], 3, *[options.side] * 2)
+    for split in SPLITS:
+        checksums |= _save(folder, f"{split}-captions.npy", _fill(words, captions[split]))
+    write_record(folder / FINISHED, _Finished(options=options, words=words, files=checksums))
+
+
+def _words_of(captions: Sequence[str], channels: int, height: int, width: int) -> CaptionWords:
+    """All words of these captions, and the length of the longest."""
+    split = [caption.lower().split() for caption in captions]
+    words = sorted({word for caption in split for word in caption})
+    return CaptionWords(words=words, longest=max(map(len, split)), height=height, width=width, channels=channels)
+
+
+def _fill(words: CaptionWords, captions: Sequence[Sequence[str]]) -> np.ndarray:
+    """The numbers (row, caption, word) of the words of captions, with padding behind."""
+    numbers = {word: number for number, word in enumerate(words.words, 1)}
+    found = np.full((len(captions), len(captions[0]), words.longest), PAD, np.int64)
+    for row, of_row in enumerate(captions):
+        for place, caption in enumerate(of_row):
+            spoken = caption.lower().split()
+            found[row, place, : len(spoken)] = [numbers[word] for word in spoken]
+    return found
+
+
+def _save(folder: Path, name: str, array: np.ndarray) -> dict[str, str]:
+    with whole_file(folder / name) as file:
+        np.save(file, array, allow_pickle=False)
+    return {name: file_checksum(folder / name)}
+
+
+def _open_split(folder: Path, split: str) -> CaptionedPictures:
+    pictures, captions = (
+        np.load(folder / f"{split}-{what}.npy", mmap_mode="r", allow_pickle=False) for what in ("pictures", "captions")
+    )
+    return CaptionedPictures(pictures, captions, np.arange(len(pictures)))
+
+
+def _report(splits: Mapping[str, CaptionedPictures], words: CaptionWords) -> str:
+    sizes = ", ".join(f"{len(splits[split].rows):,} {split}" for split in SPLITS if split in splits)
+    return f"{sizes} pictures with captions of {len(words.words)} words"
+
+
+def _some(words: Sequence[str]) -> str:
+    return ", ".join(words[:40]) + (" and others" if len(words) > 40 else "")

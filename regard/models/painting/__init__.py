@@ -1,0 +1,1 @@
+"""Pictures from text: a learnt codebook, and a Transformer that writes its codes."""

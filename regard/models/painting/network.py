@@ -1,0 +1,134 @@
+"""A painter: a codebook makes codes of pictures, and a Transformer writes the codes of a picture given its caption.
+
+p(picture | caption) = Π_t p(k_t | k_1 … k_{t−1}, caption), cell after cell from the upper left, as in DALL·E (Ramesh et
+al. 2021, "Zero-Shot Text-to-Image Generation"). Departures: caption and picture are read by the encoder and the decoder
+of a Transformer, not in one sequence, so that what a cell looks at in the caption can be seen by itself; and both
+stages learn at once, from the same batch: the Transformer from codes that have no gradient.
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from regard.attention.heads import Cache
+from regard.base.recipe import Options
+from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
+from regard.models.painting.codebook import Codebook, Coded, Codes, Painted
+from regard.models.transformer.network import Transformer, TransformerOptions
+
+BEGIN = 0  # what stands before the first code of a picture; that of a code is one more than its number
+
+Captions = Int[Tensor, "batch word"]
+Lengths = Int[Tensor, " batch"]
+
+
+class PainterOptions(Options):
+    """What a painter is built like: the codebook, then the Transformer."""
+
+    codes: int = Field(128, ge=2, le=WIDEST, description="Codes in the codebook.")
+    code_depth: int = Field(16, ge=1, le=WIDEST, description="Numbers in a code.")
+    halvings: int = Field(
+        2, ge=1, le=8, description="How often the sides of a picture are halved: 2 makes cells of 4 × 4 pixels."
+    )
+    channels: int = Field(64, ge=1, le=WIDEST, description="Filters of the convolutions around the codebook.")
+    commitment: float = Field(0.25, ge=0, le=100, description="How much the encoder is held to the codes, β.")
+    width: int = Field(128, ge=2, le=WIDEST, description="Width of the Transformer's states.")
+    layers: int = Field(4, ge=1, le=MOST_LAYERS, description="Blocks of its decoder, which writes the codes.")
+    caption_layers: int = Field(1, ge=1, le=MOST_LAYERS, description="Blocks of its encoder, which reads the caption.")
+    heads: int = Field(4, ge=1, le=WIDEST, description="Attention heads of each attention.")
+    feed_forward: int = Field(256, ge=1, le=WIDEST_INSIDE, description="Width inside the feed-forward nets.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of the Transformer.")
+
+    @model_validator(mode="after")
+    def _check(self) -> "PainterOptions":
+        self.of_transformer(1)
+        return self
+
+    def of_transformer(self, places: int) -> TransformerOptions:
+        """The same as the options of a Transformer with so many places."""
+        return TransformerOptions(
+            encoder_layers=self.caption_layers,
+            decoder_layers=self.layers,
+            width=self.width,
+            heads=self.heads,
+            feed_forward=self.feed_forward,
+            dropout=self.dropout,
+            norm="before",
+            positions="learned",
+            activation="gelu",
+            longest=places,
+            tied=False,
+        )
+
+
+class Learnt(NamedTuple):
+    """What is minimised: how improbable the codes of each picture are, in nats, and its way through the codebook."""
+
+    nats: Float[Tensor, " batch"]
+    coded: Coded
+
+
+class Painter(nn.Module):
+    """Pictures and captions in, nats out; or captions and chance in, codes and pictures out."""
+
+    def __init__(
+        self, options: PainterOptions, words: int, longest: int, channels: int, height: int, width: int
+    ) -> None:
+        """For captions of at most `longest` of so many `words`, and pictures of this form, which cells must fill."""
+        super().__init__()
+        self.options = options
+        cell = 2**options.halvings
+        self.grid = height // cell, width // cell
+        places = max(longest, self.grid[0] * self.grid[1])
+        self.codebook = Codebook(
+            channels, options.channels, options.halvings, options.codes, options.code_depth, options.commitment
+        )
+        self.transformer = Transformer(
+            options.of_transformer(places), words + 1, options.codes + 1, shared=False, pad=BEGIN
+        )
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.codebook.vectors.dtype
+
+    @property
+    def cells(self) -> int:
+        return self.grid[0] * self.grid[1]
+
+    def forward(self, pictures: Painted, captions: Captions, lengths: Lengths) -> Learnt:
+        coded = self.codebook(pictures)
+        return Learnt(self.nats(coded.codes, captions, lengths), coded)
+
+    def nats(self, codes: Codes, captions: Captions, lengths: Lengths) -> Float[Tensor, " batch"]:
+        """−log p(codes | caption) of each picture."""
+        wanted = codes.flatten(1)
+        read = F.pad(wanted[:, :-1] + 1, (1, 0), value=BEGIN)
+        memory = self.transformer.read(captions, lengths)
+        states, _ = self.transformer.write(read, memory, [])
+        logits = self._logits(states)
+        surprise = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none")
+        return surprise.unflatten(0, wanted.shape).sum(dim=1)
+
+    def paint(
+        self, captions: Captions, lengths: Lengths, chance: Float[Tensor, "batch cell"], temperature: float
+    ) -> Codes:
+        """Codes for these captions, drawn one after another by numbers from 0 to 1."""
+        memory = self.transformer.read(captions, lengths)
+        caches: list[Cache] = []
+        newest = captions.new_full((len(captions), 1), BEGIN)
+        written = []
+        for cell in range(self.cells):
+            states, caches = self.transformer.write(newest, memory, caches)
+            shares = torch.softmax(self._logits(states[:, -1]).double() / temperature, dim=-1).cumsum(dim=-1)
+            code = torch.searchsorted(shares, chance[:, cell : cell + 1].double() * shares[:, -1:])
+            written.append(code.clamp(max=self.options.codes - 1))
+            newest = written[-1] + 1
+        return torch.cat(written, dim=1).unflatten(1, self.grid)
+
+    def _logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place code"]:
+        """The score of every code; what stands before a picture is never written."""
+        return self.transformer.logits(states)[..., 1:]

@@ -1,0 +1,1 @@
+"""Painting: a caption becomes a picture, patch by patch."""

@@ -1,0 +1,189 @@
+"""Painting: pictures with captions for batches, nats and errors for measures, and pictures that a caption asks for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from regard.attention.watch import is_watched, without_watching
+from regard.base.faults import Fault, TextFault
+from regard.base.progress import Progress, Remark
+from regard.data.painting.prepare import PAD, CaptionWords, PreparedPainting, open_words, prepare_painting
+from regard.data.pictures.prepare import check_files_there
+from regard.families import network_class
+from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.protocols import Loss, Measure, Tally, mean
+from regard.tasks.painting.batches import MEASURED_ROWS, PaintingBatch, painting_batches
+from regard.tasks.painting.options import PaintingRecipe, PaintingTraining
+from regard.viewing.drawings.record import DrawnCanvas
+from regard.viewing.sides import Cells, Side, Words
+
+FIRST_PICTURES = 256  # that the first codes are taken from
+_UNPAINTED = 0.5  # how bright cells are that come later
+
+
+class Painting(nn.Module):
+    """A network that paints, the words that it reads, and the form of its pictures."""
+
+    MEASURES: ClassVar[tuple[str, ...]] = ("loss", "nats", "error")
+    unit = "pictures"
+
+    def __init__(self, model: Any, words: CaptionWords, training: PaintingTraining) -> None:
+        super().__init__()
+        self.model, self.words, self.training_options = model, words, training
+        self._prepared: PreparedPainting | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    # How it comes to be
+
+    @classmethod
+    def check(cls, recipe: PaintingRecipe, device: torch.device, folder: Path | None) -> None:
+        if recipe.data.pictures is not None:
+            check_files_there(recipe.data.pictures, folder)
+        side = 2**recipe.model.halvings
+        if recipe.data.shapes is not None:
+            _refuse_uneven(recipe, recipe.data.shapes.side, recipe.data.shapes.side)
+        with ShapesOnly():  # before the pictures are read, for as small ones as there are
+            refuse_too_large(network_class(recipe)(recipe.model, 1, 1, 1, side, side))
+
+    @classmethod
+    def prepare(
+        cls,
+        recipe: PaintingRecipe,
+        folder: Path,
+        progress: Progress,
+        remark: Remark,
+        start: Mapping[str, bytes] | None,
+    ) -> PreparedPainting:
+        prepared = prepare_painting(recipe.data, folder, progress)
+        if start is not None and open_words(start) != prepared.words:
+            raise Fault("The model to start from reads other words, or paints pictures of another form.")
+        return prepared
+
+    @classmethod
+    def build(cls, recipe: PaintingRecipe, files: Mapping[str, bytes]) -> "Painting":
+        words = open_words(files)
+        _refuse_uneven(recipe, words.height, words.width)
+        form = (len(words.words), words.longest, words.channels, words.height, words.width)
+        return cls(network_class(recipe)(recipe.model, *form), words, recipe.training)
+
+    def begin_with(self, prepared: PreparedPainting, recipe: PaintingRecipe) -> None:
+        """The first codes of the codebook are taken from training pictures."""
+        first = next(painting_batches(prepared, "train", FIRST_PICTURES, recipe.seed, 0, 0)).to(self.device)
+        chance = torch.Generator().manual_seed(recipe.seed)
+        self.model.codebook.begin_with(first.pixels(self.model.dtype), chance)
+
+    # What the trainer and the evaluator ask for
+
+    def learn_from(self, prepared: PreparedPainting, recipe: PaintingRecipe) -> None:
+        self._prepared = prepared
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[PaintingBatch]:
+        if self._prepared is None:
+            raise RuntimeError("a task of painting has batches only once it learns from pictures")
+        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
+        for batch in painting_batches(self._prepared, split, rows, seed, epoch, start):
+            yield batch.to(self.device)
+
+    def loss(self, batch: PaintingBatch, carry: dict[str, Tensor] | None = None) -> Loss:
+        """The nats of the codes, and what the way through the codebook costs; none has a gradient in the other."""
+        nats, coded = self.model(batch.pixels(self.model.dtype), batch.captions, batch.lengths)
+        rows = float(batch.rows)
+        return Loss(
+            (nats + coded.error + coded.distance).sum(),
+            batch.rows,
+            {
+                "nats": Tally((nats.detach().sum(), rows), mean),
+                "error": Tally((coded.error.detach().sum(), rows), mean),
+                "distance": Tally((coded.distance.detach().sum(), rows), mean),
+            },
+        )
+
+    @torch.no_grad()
+    def measure(self, batch: PaintingBatch) -> dict[str, Measure]:
+        totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
+        signatures = {
+            "loss": "nats, error and distance to the codes",
+            "nats": "nats of the codes of a picture",
+            "error": "squared error of a picture, coded and decoded",
+        }
+        return {name: Measure(Tally(totals[name], mean), "lower", signatures[name]) for name in self.MEASURES}
+
+    @torch.no_grad()
+    def sums_of_rows(self, batch: PaintingBatch) -> dict[str, Tensor]:
+        nats, coded = self.model(batch.pixels(self.model.dtype), batch.captions, batch.lengths)
+        parts = {"loss": nats + coded.error + coded.distance, "nats": nats, "error": coded.error}
+        return {
+            name: torch.stack([part.double(), torch.ones_like(part).double()], dim=1) for name, part in parts.items()
+        }
+
+    # What people see
+
+    def read(self, inputs: Sequence[str]) -> PaintingBatch:
+        """Captions as people write them; their pictures are yet to come."""
+        known = []
+        for number, text in enumerate(inputs):
+            try:
+                known.append(torch.tensor(self.words.numbers(str(text))))
+            except Fault as fault:
+                raise TextFault(number, str(fault)) from None
+        captions = nn.utils.rnn.pad_sequence(known, batch_first=True, padding_value=PAD)
+        form = (self.words.channels, self.words.height, self.words.width)
+        blank = torch.zeros(len(inputs), *form, dtype=torch.uint8)
+        return PaintingBatch(blank, captions, torch.arange(len(inputs))).to(self.device)
+
+    @torch.no_grad()
+    def paint(self, batch: PaintingBatch, chance: torch.Generator, temperature: float = 1.0) -> list[DrawnCanvas]:
+        """A picture for each caption of a batch; who is watching sees one more pass over the codes that were drawn."""
+        drawn = torch.stack([torch.rand(self.model.cells, generator=chance) for _ in range(batch.rows)])
+        with without_watching():
+            codes = self.model.paint(batch.captions, batch.lengths, drawn.to(self.device), temperature)
+        if is_watched():
+            self.model.nats(codes, batch.captions, batch.lengths)
+        pictures = self.model.codebook.decode(codes).float().cpu().numpy()
+        return [DrawnCanvas(self._steps_of(picture.transpose(1, 2, 0))) for picture in pictures]
+
+    def _steps_of(self, picture: np.ndarray) -> np.ndarray:
+        """The picture (height, width, channel) after each cell, those that come later being grey."""
+        rows, columns = self.model.grid
+        cell = 2**self.model.options.halvings
+        order = np.arange(rows * columns).reshape(rows, columns).repeat(cell, axis=0).repeat(cell, axis=1)
+        shown = order <= np.arange(rows * columns)[:, None, None]
+        steps = np.where(shown[..., None], picture, _UNPAINTED)
+        return steps if self.words.channels == 3 else steps[..., 0]
+
+    def sides(self, batch: PaintingBatch, outputs: Sequence[Any]) -> dict[str, Side]:
+        (drawn,) = outputs
+        words = [self.words.words[number - 1] for number in batch.captions[0].tolist() if number != PAD]
+        picture = np.clip(drawn.canvases[-1], 0, 1)
+        return {
+            "source": Words(words, words, range(len(words))),
+            "target": Cells(picture, self.model.grid, looked_back_at=True),
+        }
+
+    def quote(self, batch: PaintingBatch) -> str:
+        words = [self.words.words[number - 1] for number in batch.captions[0].tolist() if number != PAD]
+        return f"picture {int(batch.numbers[0]) + 1}, '{' '.join(words)}'"
+
+    def facts(self) -> dict[str, Any]:
+        form = {"height": self.words.height, "width": self.words.width, "channels": self.words.channels}
+        return {"words": len(self.words.words), "cells": self.model.cells, **form}
+
+    def cost(self, size: int) -> dict[str, int | float]:
+        """What the Transformer takes to write a picture of `size` cells."""
+        return {"multiplications": self.model.transformer.cost(size)["multiplications"]}
+
+
+def _refuse_uneven(recipe: PaintingRecipe, height: int, width: int) -> None:
+    cell = 2**recipe.model.halvings
+    if height % cell or width % cell:
+        raise Fault(
+            f"model.halvings is {recipe.model.halvings}, which makes cells of {cell} × {cell} pixels; pictures of"
+            f" {height} × {width} cannot be cut into such."
+        )
