@@ -30,6 +30,10 @@ from regard.measures import Measure as Measure
 from regard.measures import Tally as Tally
 from regard.measures import mean as mean
 from regard.measures import perplexity as perplexity
+from regard.protocols.drawing import Draws as Draws
+from regard.protocols.drawing import Paints as Paints
+from regard.protocols.drawing import Redraws as Redraws
+from regard.protocols.drawing import Sketches as Sketches
 from regard.states import State as State
 from regard.states import map_tree as map_tree
 from regard.viewing.drawings.record import Drawn as Drawn
@@ -277,37 +281,6 @@ class Speaks(Protocol):
     """
 
     def speak(self, batch: Any, seconds: float | None, rounds: int) -> list[Spoken]: ...
-
-
-@runtime_checkable
-class Draws(Protocol):
-    """Draws pictures or strokes from nothing but chance, which lies on the CPU and is taken drawing by drawing."""
-
-    def draw(self, count: int, chance: torch.Generator) -> Sequence[Drawn]: ...
-
-
-@runtime_checkable
-class Sketches(Draws, Protocol):
-    """Draws strokes, and not only from nothing."""
-
-    def sketch(self, count: int, chance: torch.Generator, request: SketchRequest) -> Sequence[Drawn]: ...
-
-
-@runtime_checkable
-class Redraws(Protocol):
-    """Draws again what it reads: of each picture of a batch the bound of −log p, in nats."""
-
-    def redraw(self, batch: Any) -> list[float]: ...
-
-
-@runtime_checkable
-class Paints(Protocol):
-    """Draws what the texts of a batch ask for, by chance, which lies on the CPU and is taken drawing by drawing.
-
-    The lower the temperature is below 1, the more often what is most probable is drawn.
-    """
-
-    def paint(self, batch: Any, chance: torch.Generator, temperature: float) -> Sequence[Drawn]: ...
 
 
 @runtime_checkable
