@@ -97,17 +97,27 @@ def draw_lesson(lesson: Lesson, path: Path) -> set[str]:
 def _draw_panel(axes: "Axes", panel: LessonPanel) -> None:
     for line in panel.lines:
         along, up = zip(*((x, y if _has_place(y) else nan) for x, y in line.points), strict=True)
+        behind = is_jagged(up)
         axes.plot(
             along,
             up,
             color=PALETTE[line.colour % len(PALETTE)],
-            linewidth={"solid": 1.9, "dashed": 1.1, "dotted": 1.5}[line.style],
+            linewidth=0.6 if behind else {"solid": 1.9, "dashed": 1.1, "dotted": 1.5}[line.style],
             linestyle={"solid": "-", "dashed": (0, (4, 2.5)), "dotted": (0, (1, 1.6))}[line.style],
+            alpha=0.5 if behind else 1.0,
+            zorder=1.5 if behind else 2.0,
         )
     axes.set_yscale("log")
     axes.margins(x=0.0, y=0.05)
     _dress(axes, panel)
     _name_lines(axes, panel.lines)
+
+
+def is_jagged(values: Sequence[float]) -> bool:
+    """Whether a line turns by more than a power of ten at many of its points, fills an area and would hide others."""
+    steps = np.diff(np.log10(np.asarray(values, dtype=np.float64)))
+    sharp = (steps[1:] * steps[:-1] < 0) & (np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > 1)
+    return bool(len(sharp)) and float(sharp.mean()) > 0.1
 
 
 def _has_place(value: float) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from regard.base.faults import Fault
 from regard.viewing.beside import draw_beside
 from regard.viewing.gates import Gates, draw_gates, gates_to_json
-from regard.viewing.lessons import Lesson, LessonPanel, Line, draw_lesson, lesson_to_json, spread
+from regard.viewing.lessons import PALETTE, Lesson, LessonPanel, Line, draw_lesson, is_jagged, lesson_to_json, spread
 from regard.viewing.losses import SentenceLoss, TokenLoss, draw_losses
 from regard.viewing.matrix import Matrix
 
@@ -46,6 +46,19 @@ def test_what_lies_beyond_all_numbers_is_left_out(tmp_path: Path) -> None:
     lines = [Line("fades", [(0, 1.0), (1, 1e-310)], 0), Line("bursts", [(0, 1.0), (1, inf)], 1)]
     draw_lesson(Lesson("title", [LessonPanel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")
     assert not {"fades", "bursts"} & set(svg_texts(tmp_path / "lesson.svg"))
+
+
+def test_a_line_that_jumps_up_and_down_is_drawn_thin_and_behind_the_others(tmp_path: Path) -> None:
+    jumping, falling = [10.0 ** -(place % 2 * 9) for place in range(20)], [10.0**-place for place in range(20)]
+    assert is_jagged(jumping)
+    assert not is_jagged(falling)  # steep, but one sees past it
+    assert not is_jagged([1.0, 2.0] * 10)
+    lines = [Line(str(place), list(enumerate(each)), place) for place, each in enumerate((falling, jumping))]
+    draw_lesson(Lesson("title", [LessonPanel("panel", "steps", "norm", lines, "")]), tmp_path / "lesson.svg")
+    drawn = re.findall(r"stroke: (#[0-9a-f]{6}).*?stroke-width: ([\d.]+)", (tmp_path / "lesson.svg").read_text())
+    behind, before = [(colour, float(width)) for colour, width in drawn if colour in PALETTE[:2]][:2]
+    assert (behind[0], before[0]) == (PALETTE[1], PALETTE[0])
+    assert behind[1] < before[1]
 
 
 def test_an_axis_within_one_power_of_ten_has_plain_numbers(tmp_path: Path) -> None:
