@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PALETTE = ("#c2452d", "#1f5fa8", "#3a8f5c", "#8a5aa8", "#b8902a", "#5b6770")
 _WIDE, _ALONE, _HIGH = 4.3, 6.4, 3.5  # inches of a panel among others, of one alone, and of any from top to bottom
 _LINE = 0.062  # of a panel's height, that a name at the end of a line needs
+_SHARP = 3  # powers of ten up and down again
 _LEAST = 1e-280  # what is smaller has no place: the margin under it would end where floats do
 
 
@@ -114,9 +115,9 @@ def _draw_panel(axes: "Axes", panel: LessonPanel) -> None:
 
 
 def is_jagged(values: Sequence[float]) -> bool:
-    """Whether a line turns by more than a power of ten at many of its points, fills an area and would hide others."""
+    """Whether a line turns by several powers of ten at many of its points: it fills an area and would hide others."""
     steps = np.diff(np.log10(np.asarray(values, dtype=np.float64)))
-    sharp = (steps[1:] * steps[:-1] < 0) & (np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > 1)
+    sharp = (steps[1:] * steps[:-1] < 0) & (np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > _SHARP)
     return bool(len(sharp)) and float(sharp.mean()) > 0.1
 
 

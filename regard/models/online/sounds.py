@@ -36,20 +36,19 @@ class Moments(nn.Module):
     looks_from, looks_at = "source", "labels"
 
     def forward(self, course: Course, counts: Counts, places: int) -> None:
-        """Note the weights (row, frame, label + 1), waiting last, which is also where the end belongs."""
+        """Note the weights (row, frame, label + 1), waiting last; when it writes the end tells nothing of labels."""
         if not is_watched(self):
             return
         most = int(counts.max())
         afford(self, (len(counts), 1, places, most + 1), course.log_probability.element_size())
         decided = course.log_probability.exp()
         writing = torch.where(course.writes, decided, 1 - decided)
-        label = torch.where(course.before < counts[:, None], course.before, most)
-        shares = F.one_hot(label, most + 1) * writing[..., None]
+        shares = F.one_hot(course.before.clamp(max=most), most + 1) * writing[..., None]
         shares[..., -1] += 1 - writing
-        shares *= _walked(course, counts)[..., None]
+        shares *= (course.before < counts[:, None])[..., None]
         weights = shares.new_zeros(len(counts), places, most + 1)
         weights = weights.scatter_add(1, course.places[..., None].expand_as(shares), shares)
-        weights[..., -1] += weights.sum(-1) == 0  # frames behind the end, which it never got to
+        weights[..., -1] += weights.sum(-1) == 0  # behind the last label
         note(self, self.looks_from, self.looks_at, (weights / weights.sum(-1, keepdim=True))[:, None])
 
 
