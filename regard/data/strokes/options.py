@@ -20,6 +20,7 @@ class StrokeData(Options):
     train: list[str] = Field(min_length=1, description="Files of drawings to learn from.")
     valid: list[str] | None = Field(None, min_length=1, description="Files of drawings to watch the training by.")
     test: list[str] | None = Field(None, min_length=1, description="Files of drawings for the final scores.")
+    prepared: str | None = Field(None, description="Folder of the prepared drawings; without it, one inside the run.")
     hold_out: float = Field(
         0.05, gt=0, le=0.5, description="Share of the drawings set aside for validation where 'valid' is missing."
     )
