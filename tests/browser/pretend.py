@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+from pretend_captions import DESCRIBER, caption_pictures, look_at_places
 from pretend_sounds import look_over_time, speak, transcribe
 from pretend_writing import read_prompt, told
 
@@ -117,7 +118,8 @@ class Pretending:
     def answer(self, path: str, question: dict[str, Any]) -> Any:
         answers = {"/v1/attention": _attention, "/v1/next": _next, "/v1/beam": _beam}
         answers |= {"/v1/answer": _answer, "/v1/look": _look, "/v1/prompt": read_prompt}
-        answers |= {"/v1/speak": speak, "/v1/transcribe": transcribe, "/v1/draw": _draw}
+        answers |= {"/v1/speak": speak, "/v1/transcribe": transcribe}
+        answers |= {"/v1/draw": _draw, "/v1/caption": caption_pictures}
         answers |= {"/v1/neighbours": _neighbours, "/v1/analogy": _analogy, "/v1/map": _map}
         return answers[path](question)
 
@@ -295,6 +297,8 @@ def _look(question: dict[str, Any]) -> dict[str, Any]:
         *facts, asked = question["input"].split("\n")
         weights = np.eye(len(facts))[[0, -1]]
         return {"view": "facts", "looks": facts_data(Hops(facts, asked, "even", ["hop 1", "hop 2"], weights, ["So."]))}
+    if question["model"] == DESCRIBER["name"]:
+        return look_at_places()
     if isinstance(question["input"], dict):
         picture, centres = np.array([[0, 80], [160, 240]], dtype=np.uint8), np.array([[0.5, 0.5], [1.5, 1.5]])
         path = GlimpsePath("The picture", picture, ["glimpse 1", "glimpse 2"], centres, np.ones((2, 1)))

@@ -13,6 +13,7 @@ from regard.viewing.choices import page as choices_page
 from regard.viewing.contexts import page as contexts_page
 from regard.viewing.facts import page as facts_page
 from regard.viewing.frames import page as frames_page
+from regard.viewing.gallery import page as gallery_page
 from regard.viewing.graph import page as graph_page
 from regard.viewing.modules import join_modules, module_order
 from regard.viewing.overlay import page as overlay_page
@@ -28,6 +29,7 @@ PAGES = (
     contexts_page,
     facts_page,
     frames_page,
+    gallery_page,
     graph_page,
     overlay_page,
     slots_page,

@@ -49,7 +49,7 @@ function show(found) {
   byId("looking").hidden = false;
   byId("looking-views").hidden = false;
   for (const name of Object.keys(VIEWS)) byId(`looking-${name}`).hidden = name !== view;
-  if (!mounted.has(view)) VIEWS[view].mount(byId(`looking-${view}`));
+  if (!mounted.has(view) || view === "overlay") VIEWS[view].mount(byId(`looking-${view}`)); // which may be elsewhere
   mounted.add(view);
   VIEWS[view].show(found.looks, wished());
 }

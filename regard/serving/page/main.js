@@ -2,6 +2,7 @@
 
 import { remember, wished } from "./address.js";
 import { answerAgain, followAnswering, mountAnswering } from "./answering.js";
+import { captionAgain, followCaptioning, mountCaptioning } from "./captioning.js";
 import { button, byId, element, reachable, walkable } from "./common.js";
 import { drawAgain, followDrawing, mountDrawing } from "./drawing.js";
 import { fillTexts } from "./filling.js";
@@ -32,6 +33,12 @@ const DESKS = {
     mount: mountGenerating,
     follow: followGenerating,
     again: generateAgain,
+  },
+  caption: {
+    holder: "caption-desk",
+    mount: mountCaptioning,
+    follow: followCaptioning,
+    again: captionAgain,
   },
   transcribe: {
     holder: "transcribe-desk",

@@ -1,7 +1,9 @@
 // What words or steps look at in a picture: the picture in grey, tinted where the one that is chosen looks.
 
 import { remember } from "./address.js";
-import { byId, button, choiceName, element, offer, percent, reachable, section, walkable } from "./common.js";
+import {
+  byId, button, choiceName, element, offer, percent, reachable, section, spokenToken, tokenParts, walkable,
+} from "./common.js";
 import { paintPicture, paintTint } from "./raster.js";
 import { savable } from "./saving.js";
 import { say, sayParts } from "./texts.js";
@@ -12,6 +14,7 @@ const JOINED = ["mean", "max"];
 let overlay = null; // what is shown
 let wanted = {}; // its block, head and word
 let overWord = null; // the word that is pointed at, counted from 0
+let room = null; // what the view is made of, once it is mounted
 
 const overlayBlock = () => overlay.blocks[wanted.layer - 1];
 const currentWord = () => overWord ?? wanted.word - 1;
@@ -66,11 +69,12 @@ function cellWeights(place) {
 }
 
 function wordThumb(word, place) {
-  const picture = element("canvas", { "aria-hidden": true });
-  paintPicture(picture, overlay.picture, true);
+  const large = byId("overlay-picture");
+  const picture = element("canvas", { "aria-hidden": true, width: large.width, height: large.height });
+  picture.getContext("2d").drawImage(large, 0, 0);
   const tint = element("canvas", { class: "tint", "aria-hidden": true });
   const stack = element("span", { class: "stack" }, picture, tint);
-  return button({ class: "word-thumb", "data-word": place }, stack, element("span", {}, word));
+  return button({ class: "word-thumb", "data-word": place }, stack, element("span", {}, ...tokenParts(word)));
 }
 
 /** Tint the picture for the word that is chosen or pointed at, and say where it looks most. */
@@ -78,7 +82,7 @@ function showWord() {
   const place = currentWord();
   const weights = cellWeights(place);
   paintTint(byId("overlay-tint"), overlay.grid[1], weights, tintColour());
-  byId("overlay-title").textContent = say("overlay.titled", { word: overlay.steps[place] });
+  byId("overlay-title").textContent = say("overlay.titled", { word: spokenToken(overlay.steps[place]) });
   const most = weights.indexOf(Math.max(...weights));
   tellCell(most, say("overlay.most", { cell: cellName(most) }));
   const thumbs = [...byId("overlay-words").children];
@@ -94,8 +98,13 @@ function tellCell(cell, where) {
   byId("overlay-readout").textContent = `${where}: ${percent(cellWeights(currentWord())[cell])}`;
 }
 
-/** Make room for the view. */
+/** Make room for the view; where it has room already, it moves to the new one. */
 export function mountOverlay(holder) {
+  room ??= makeRoom();
+  holder.append(room);
+}
+
+function makeRoom() {
   const group = (id) => element("fieldset", { id: `overlay-${id}` }, element("legend", {}, say(`controls.${id}`)));
   const groups = ["layer", "head"].map(group);
   const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
@@ -105,8 +114,7 @@ export function mountOverlay(holder) {
   const words = element("div", { id: "overlay-words", role: "toolbar", "aria-label": say("overlay.about") });
   const part = section("overlay", say("overlay.title"), readout, field);
   const all = section("overlay-words", say("overlay.all"), words);
-  holder.append(form, element("p", { id: "overlay-caption", class: "caption" }));
-  holder.append(element("div", { class: "beside-each-other" }, part, all));
+  const caption = element("p", { id: "overlay-caption", class: "caption" });
   savable(part, () => `overlay-block-${wanted.layer}-head-${wanted.head}`, () => overlay);
   savable(all, () => `overlay-all-block-${wanted.layer}-head-${wanted.head}`, () => overlay);
   form.addEventListener("change", ({ target }) => {
@@ -116,15 +124,21 @@ export function mountOverlay(holder) {
   walkable(words, ".word-thumb");
   listenToWords(words);
   listenToPicture(field);
+  return element("div", {}, form, caption, element("div", { class: "beside-each-other" }, part, all));
+}
+
+/** Show where a word looked, counted from 0, for as long as it is pointed at; none is no more. */
+export function pointAtWord(place) {
+  const there = overlay?.steps[place] === undefined ? null : place;
+  if (!overlay || there === overWord) return;
+  overWord = there;
+  showWord();
 }
 
 function listenToWords(words) {
   const over = (target) => {
     const found = target?.closest?.("[data-word]");
-    const place = found ? Number(found.dataset.word) : null;
-    if (place === overWord) return;
-    overWord = place;
-    showWord();
+    pointAtWord(found ? Number(found.dataset.word) : null);
   };
   words.addEventListener("pointerover", ({ target }) => over(target));
   words.addEventListener("pointerleave", () => over(null));

@@ -1,0 +1,164 @@
+// Captioning: a picture that one chooses, drops or pastes, what it shows in words, and where each word looked.
+
+import { remember, wished } from "./address.js";
+import { byId, element, reachable, section, signed, walkable } from "./common.js";
+import { showKnowledge } from "./knowing.js";
+import { mountOverlay, pointAtWord, showOverlay } from "./overlay.js";
+import { savable } from "./saving.js";
+import { ask, Refusal } from "./server.js";
+import { duration, say } from "./texts.js";
+
+const LARGEST_SIDE = 640; // pixels of a picture that is made smaller before it is sent
+
+let models = [];
+let limits = {};
+let picture = null; // the file that is asked about
+let controller = null;
+let shown = null; // the caption that is shown
+
+const model = () => models.find(({ name }) => name === byId("captioner").value) ?? models[0];
+
+/** Show what the address asks for. */
+export function followCaptioning() {
+  const { captioner } = wished();
+  if (models.some(({ name }) => name === captioner)) byId("captioner").value = captioner;
+  showKnowledge(byId("caption-knowing"), [model()], () => {});
+}
+
+/** Take a file for the picture that is asked about. */
+function take(file) {
+  if (!file) return;
+  picture = file;
+  const preview = byId("caption-preview");
+  URL.revokeObjectURL(preview.src);
+  preview.src = URL.createObjectURL(file);
+  preview.hidden = false;
+  captionAgain();
+}
+
+/** A picture as the server takes it; one with too many bytes is made smaller first. */
+async function sendable(file) {
+  const small = file.size > limits.picture ? await shrink(file) : file;
+  if (small.size > limits.picture) {
+    throw new Refusal(say("answer.too_large", { size: file.size, most: limits.picture }));
+  }
+  const bytes = new Uint8Array(await small.arrayBuffer());
+  return { picture: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")) };
+}
+
+async function shrink(file) {
+  const whole = await createImageBitmap(file).catch(() => null);
+  if (!whole) return file; // the server says what is wrong with it
+  const share = Math.min(1, LARGEST_SIDE / Math.max(whole.width, whole.height));
+  const canvas = element("canvas", { width: Math.ceil(whole.width * share), height: Math.ceil(whole.height * share) });
+  canvas.getContext("2d").drawImage(whole, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => canvas.toBlob(done, "image/jpeg", 0.92));
+}
+
+/** Ask what the picture shows; what was asked for before and did not come yet is forgotten. */
+export async function captionAgain() {
+  if (!picture) return;
+  controller?.abort();
+  controller = new AbortController();
+  const { signal } = controller;
+  const { name, can } = model();
+  byId("caption-trouble").hidden = true;
+  byId("caption-part").setAttribute("aria-busy", true);
+  try {
+    const sent = await sendable(picture);
+    const found = await ask("v1/caption", { model: name, pictures: [sent] }, signal);
+    if (signal.aborted) return;
+    showCaption(found);
+    if (!can.includes("look")) return;
+    const { looks } = await ask("v1/look", { model: name, input: sent }, signal);
+    if (signal.aborted) return;
+    mountOverlay(byId("caption-looks"));
+    byId("caption-looks").hidden = false;
+    showOverlay(looks, wished());
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Refusal)) throw error;
+    for (const part of ["caption-part", "caption-looks"]) byId(part).hidden = true;
+    byId("caption-trouble").textContent = error.message;
+    byId("caption-trouble").hidden = false;
+  } finally {
+    if (!signal.aborted) byId("caption-part").removeAttribute("aria-busy");
+  }
+}
+
+function showCaption(found) {
+  const [{ text, score, attention }] = found.captions;
+  shown = found;
+  const words = text.split(" ").filter(Boolean);
+  const linked = words.map((word, place) => {
+    const own = attention ? { class: "written", tabindex: -1, "data-word": place } : {};
+    return element("span", own, word);
+  });
+  const parts = linked.flatMap((word, place) => (place ? [" ", word] : [word]));
+  byId("caption-text").replaceChildren(...(words.length ? parts : [say("transcribe.nothing")]));
+  if (attention) reachable(linked, linked[0]);
+  const certainty = say("transcribe.score", { score: signed(score) });
+  byId("caption-facts").textContent = `${certainty} · ${duration(found.seconds)} · ${found.model}`;
+  byId("caption-part").hidden = false;
+}
+
+/** Make room for the desk, and offer the models that say what pictures show. */
+export function mountCaptioning(served, granted) {
+  [models, limits] = [served, granted];
+  const choice = element("select", { id: "captioner", "aria-label": say("caption.model") });
+  choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
+  choice.hidden = models.length < 2;
+  const label = element("label", { for: "picture-file" }, say("caption.picture"));
+  const file = element("input", { id: "picture-file", type: "file", accept: "image/*" });
+  const hint = element("p", { class: "hint" }, say("caption.drop"));
+  const form = element("form", { class: "asking" }, choice, label, file);
+  const preview = element("img", { id: "caption-preview", class: "preview", alt: say("caption.preview"), hidden: "" });
+  const text = element("p", { id: "caption-text", class: "answer", role: "status", dir: "auto" });
+  const part = section("caption", say("caption.title"), text, element("p", { id: "caption-facts", class: "foot" }));
+  part.hidden = true;
+  const trouble = element("p", { id: "caption-trouble", class: "trouble", role: "alert", hidden: "" });
+  const knowing = element("div", { id: "caption-knowing", class: "knowing" });
+  const looks = element("div", { id: "caption-looks", class: "view", hidden: "" });
+  const desk = byId("caption-desk");
+  desk.append(form, hint, knowing, preview, trouble, part, looks);
+  savable(part, "caption", () => shown);
+  choice.addEventListener("change", () => {
+    remember({ captioner: choice.value });
+    followCaptioning();
+    captionAgain();
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  file.addEventListener("change", () => take(file.files[0]));
+  listenForFiles(desk);
+  listenToCaption(text);
+}
+
+/** Pictures that are dropped on the desk, or pasted while it is open. */
+function listenForFiles(desk) {
+  desk.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    desk.classList.add("dropping");
+  });
+  desk.addEventListener("dragleave", () => desk.classList.remove("dropping"));
+  desk.addEventListener("drop", (event) => {
+    event.preventDefault();
+    desk.classList.remove("dropping");
+    take(event.dataTransfer.files[0]);
+  });
+  addEventListener("paste", ({ clipboardData }) => {
+    if (!desk.hidden) take([...clipboardData.files].find(({ type }) => type.startsWith("image/")));
+  });
+}
+
+/** The words of the caption, each of which shows where it looked when it is pointed at or reached by a key. */
+function listenToCaption(text) {
+  const placeOf = (target) => {
+    const found = target?.closest?.("[data-word]");
+    return found ? Number(found.dataset.word) : null;
+  };
+  walkable(text, "[data-word]");
+  for (const event of ["pointerover", "focusin", "click"]) {
+    text.addEventListener(event, ({ target }) => pointAtWord(placeOf(target)));
+  }
+  for (const event of ["pointerleave", "focusout"]) text.addEventListener(event, () => pointAtWord(null));
+}

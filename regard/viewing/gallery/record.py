@@ -1,0 +1,45 @@
+"""Some captions of a model, each with its score, its picture where there is one, and where its words looked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ScoredCaption:
+    """What a model wrote of a picture, word by word, and what people wrote.
+
+    `picture`, grey or in colours from 0 to 1, is None where nobody has it; `weights` (word, row, column), where the
+    model has attention, are of each word.
+    """
+
+    name: str
+    score: float
+    words: Sequence[str]
+    references: Sequence[str]
+    picture: np.ndarray | None = None
+    weights: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """The captions that score highest by a measure, best first, and those that score lowest, worst first."""
+
+    title: str
+    measure: str
+    count: int  # of all captions that were scored
+    best: Sequence[ScoredCaption]
+    worst: Sequence[ScoredCaption]
+
+    def with_pictures(self, find: Callable[[str], np.ndarray | None]) -> "Gallery":
+        """The same with the pictures that are found by their names, as far as they are."""
+        best, worst = ([replace(each, picture=find(each.name)) for each in part] for part in (self.best, self.worst))
+        return replace(self, best=best, worst=worst)
+
+
+def gallery_of(title: str, measure: str, captions: Sequence[ScoredCaption], shown: int) -> Gallery:
+    """The best and the worst of some captions, none in both; those that score the same stand in their order."""
+    ordered = sorted(captions, key=lambda caption: -caption.score)
+    half = min(shown, (len(ordered) + 1) // 2)
+    return Gallery(title, measure, len(ordered), ordered[:half], ordered[half:][::-1][:shown])

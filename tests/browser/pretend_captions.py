@@ -1,0 +1,33 @@
+"""What the server that pretends says of pictures: the same four words, each of which looks at one of four cells."""
+
+from typing import Any
+
+import numpy as np
+
+from regard.viewing.overlay.page import overlay_data
+from regard.viewing.overlay.record import Overlay
+from regard.viewing.seen import Block
+
+WORDS = ["a", "red", "circle", "above"]
+DESCRIBER = {
+    "name": "describer",
+    "task": "captioning",
+    "reads": "picture",
+    "family": "captioner",
+    "can": ["caption", "look"],
+}
+
+
+def caption_pictures(question: dict[str, Any]) -> dict[str, Any]:
+    attention = [
+        {"word": word, "weights": row.reshape(2, 2).tolist()} for word, row in zip(WORDS, np.eye(4), strict=True)
+    ]
+    caption = {"text": " ".join(WORDS), "score": -1.25, "attention": attention}
+    return {"model": question["model"], "seconds": 0.003, "captions": [caption for _ in question["pictures"]]}
+
+
+def look_at_places() -> dict[str, Any]:
+    picture = np.zeros((4, 4, 3))
+    picture[:2, :2, 0] = 1.0
+    overlay = Overlay("The picture", picture, (2, 2), [*WORDS, "</s>"], [Block("look", np.eye(5, 4)[None])])
+    return {"view": "overlay", "looks": overlay_data(overlay)}
