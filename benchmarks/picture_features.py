@@ -46,7 +46,7 @@ def all_cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def copies(count: int) -> tuple[list[str], list[np.ndarray]]:
     """The names of test pictures and their small copies."""
-    with tarfile.open(file_of("flickr8k:test_128px.tar")) as archive:
+    with tarfile.open(file_of("flickr8k:test_128px")) as archive:
         members = [member for member in archive.getmembers() if member.isfile()][:count]
         found = [Image.open(io.BytesIO(archive.extractfile(member).read())).convert("RGB") for member in members]
     return [member.name.rpartition("/")[2] for member in members], [np.asarray(each) for each in found]

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -116,24 +116,33 @@ def _family(name: str) -> Iterator[str]:
 
 
 def _section(title: str, kind: type[Options], defaults: dict[str, str]) -> Iterator[str]:
+    if kind.model_fields and all(_options_of(field) for field in kind.model_fields.values()):
+        return  # there are only tables, which have sections of their own
     yield f"{title}\n"
     yield _row("option", "default", "may be", "what it is")
     yield _row("---", "---", "---", "---")
     schemas = kind.model_json_schema()["properties"]
     for name, field in kind.model_fields.items():
-        if field.annotation is Any or _options_of(field):
+        if field.annotation is Any or (_options_of(field) and not _is_also_text(field)):
             continue  # a table, which has a section of its own
         written = field.alias or name
         default, values = defaults.get(name) or _default(field), _values(schemas[written])
+        if _options_of(field):
+            values = f"{values}, or a table"
         yield _row(f"`{written}`", default, values, field.description or "")
     yield ""
 
 
 def _options_of(field: FieldInfo) -> type[Options] | None:
     """The options that a field is a table of, if it is one."""
-    is_union = get_origin(field.annotation) is UnionType  # a table or none
+    is_union = get_origin(field.annotation) in (UnionType, Union)  # a table or none, or a word instead
     kinds = get_args(field.annotation) if is_union else [field.annotation]
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Options)), None)
+
+
+def _is_also_text(field: FieldInfo) -> bool:
+    """Whether some words may stand in place of a table."""
+    return any(get_origin(kind) is Literal for kind in get_args(field.annotation))
 
 
 def _default(field: FieldInfo) -> str:
@@ -145,7 +154,7 @@ def _default(field: FieldInfo) -> str:
 
 def _values(schema: dict[str, Any]) -> str:
     """What a value may be, in a few words."""
-    schema = schema.get("anyOf", [schema])[0]
+    schema = next(each for each in schema.get("anyOf", [schema]) if "$ref" not in each)
     if "enum" in schema or "const" in schema:
         return ", ".join(f'`"{value}"`' for value in schema.get("enum", [schema.get("const")]))
     if schema["type"] == "array" and schema["items"].get("type") == "string":

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from regard.base.faults import printable
-from regard.cli.console import print_json
+from regard.cli.console import print_json, remark
 from regard.cli.lines import TextInput
 
 
@@ -39,7 +39,8 @@ def command(
     loaded = load(model)
     needs(loaded.recipe, "caption")
     named = pictures or [line for line in lines.lines() if line]
-    for name, found in zip(named, caption_each(loaded.task, named, beam, length_penalty), strict=True):
+    captions = caption_each(loaded.task, named, beam, length_penalty, remark)
+    for name, found in zip(named, captions, strict=True):
         if as_json:
             print_json({"file": name, **found.as_dict()}, indent=None)
         else:

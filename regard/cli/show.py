@@ -18,6 +18,7 @@ from regard.cli.console import (
     terminal_width,
     wants_colour,
 )
+from regard.cli.show_gallery import gallery
 
 if TYPE_CHECKING:
     from regard.viewing.lessons import Lesson, LessonPanel
@@ -350,3 +351,6 @@ def _check_out(out: Path | None, overwrite: bool) -> None:
         refuse_existing(out, overwrite)
         if out.suffix.lower() not in SUFFIXES:
             raise Fault(f"{out} is neither .png, .svg nor .json; the suffix says what to draw.")
+
+
+app.command("gallery")(gallery)

@@ -154,6 +154,7 @@ TASKS: dict[str, Kind] = {
                 task="regard.tasks.captioning.task:Captioning",
                 recipe="regard.tasks.captioning.options:CaptioningRecipe",
                 trains="trains on features of pictures and their captions",
+                model="regard.models.captions.encoder:EncodedOptions",
             )
         },
         validator="regard.verbs.caption.validation:CaptionValidator",

@@ -13,7 +13,7 @@ from regard.data.captions.files import read_array
 
 FORMAT_FILE = "features.json"
 COMPONENTS_FILE = "components.npz"
-MOST_PLACES = 4096
+MOST_PLACES = 2**16
 WIDEST = 2**14
 
 
@@ -51,7 +51,7 @@ class FeatureFormat(BaseModel):
         if features.shape not in ((self.places, self.width), (self.rows, self.columns, self.width)):
             shape = " × ".join(map(str, features.shape))
             raise Fault(f"{name} holds {shape} numbers; this model reads {self.in_words}.")
-        scaled = features.astype(np.float32) * (self.step if features.dtype == np.int8 else 1.0)
+        scaled = features.astype(np.float32) * (self.step if np.issubdtype(features.dtype, np.integer) else 1.0)
         if not np.isfinite(scaled).all():
             raise Fault(f"{name} holds what is not a finite number.")
         return scaled.reshape(self.places, self.width)

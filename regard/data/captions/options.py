@@ -1,8 +1,8 @@
 """What a recipe says about its captions, and about the features of the pictures that they are of."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
 
@@ -26,18 +26,40 @@ class FeatureFiles(Options):
         description="A .npz file with what whole numbers are multiplied by (step) and, where features are principal "
         "components, their mean and their directions (proj); it travels with the model.",
     )
-    extractor: str | None = Field(
-        None, description="What made them, by a name of regard's; without it, a picture of one's own cannot be read."
+    extractor: Literal["efficientnet-lite2"] | None = Field(
+        None, description="What makes them of a picture; without it, a picture of one's own cannot be read."
     )
 
 
-class CaptionData(Options):
-    """Captions, the features of the pictures that they are of, and which pictures are learnt from."""
+class ShapeOptions(Options):
+    """Pictures of coloured shapes with captions, all generated."""
 
-    captions: str = Field(description="File of lines: a picture's name, perhaps with #0, #1, …, a tab, a caption.")
-    features: FeatureFiles = Field(description="The features of the pictures.")
-    train: str = Field(description="File of the names of the pictures to learn from, one a line.")
-    valid: str = Field(description="The same of those to watch the training by.")
+    train: int = Field(6000, ge=1, le=10**6, description="Pictures to learn from.")
+    valid: int = Field(500, ge=2, le=10**6, description="Pictures to watch the training by.")
+    test: int = Field(1000, ge=2, le=10**6, description="Pictures for the final scores.")
+    seed: int = Field(1, ge=0, lt=2**63, description="Seed of all of them.")
+
+
+class CaptionData(Options):
+    """Captions, the pictures that they are of or features of these, and which pictures are learnt from."""
+
+    captions: str | None = Field(
+        None, description="File of lines: a picture's name, perhaps with #0, #1, …, a tab, a caption."
+    )
+    features: FeatureFiles | Literal["own"] = Field(
+        description="The features of the pictures; 'own' are those of an encoder that is trained with the decoder."
+    )
+    pictures: str | None = Field(
+        None,
+        description="Folder or tar archive with the pictures by their names; with features = 'own' they are learnt "
+        "from, otherwise only shown.",
+    )
+    side: int = Field(64, ge=8, le=256, description="Pixels a side that pictures are squashed to (features = 'own').")
+    shapes: ShapeOptions | None = Field(
+        None, description="Pictures of shapes that are generated with their captions, in place of any files."
+    )
+    train: str | None = Field(None, description="File of the names of the pictures to learn from, one a line.")
+    valid: str | None = Field(None, description="The same of those to watch the training by.")
     test: str | None = Field(None, description="The same of those for the final scores.")
     at_least: int = Field(
         5, ge=1, description="Words that occur less often than this in the captions to learn from are unknown."
@@ -50,8 +72,25 @@ class CaptionData(Options):
         None, description="A folder that keeps the data ready for several runs; by default each run has its own."
     )
 
+    @model_validator(mode="after")
+    def _check_sources(self) -> Self:
+        files = {name: getattr(self, name) for name in ("captions", "pictures", "train", "valid", "test")}
+        if self.shapes is not None:
+            if given := next((name for name, value in files.items() if value is not None), None):
+                raise ValueError(f"{given}: shapes are generated with all that belongs to them; omit it")
+            if self.features != "own":
+                raise ValueError("features: generated shapes have none that were made before; write 'own'")
+            return self
+        if missing := next((name for name in ("captions", "train", "valid") if files[name] is None), None):
+            raise ValueError(f"{missing} is missing; without it, only shapes can be learnt from")
+        if self.features == "own" and self.pictures is None:
+            raise ValueError("pictures is missing, which features = 'own' are learnt from")
+        return self
+
     @property
-    def splits(self) -> dict[str, str]:
-        """The splits that there are, and their files of names."""
+    def parts(self) -> dict[str, str]:
+        """The splits that there are, and their files of names; those of shapes have no file."""
+        if self.shapes is not None:
+            return dict.fromkeys(("train", "valid", "test"), "")
         named = {"train": self.train, "valid": self.valid, "test": self.test}
         return {split: name for split, name in named.items() if name is not None}

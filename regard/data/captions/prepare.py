@@ -6,6 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import BaseModel
@@ -16,7 +17,8 @@ from regard.base.files import checksum, whole_file, write_file
 from regard.base.progress import Progress
 from regard.data.captions.features import COMPONENTS_FILE, FORMAT_FILE, FeatureFormat, step_of
 from regard.data.captions.files import read_captions, read_features, read_names
-from regard.data.captions.options import CaptionData
+from regard.data.captions.options import CaptionData, FeatureFiles
+from regard.data.captions.pixels import draw_pixels, pixel_format, read_pixels
 from regard.data.corpora.text import file_of
 from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
 from regard.data.tokenisers.symbols import NAMES
@@ -80,8 +82,9 @@ def check_captions_there(options: CaptionData, folder: Path | None) -> None:
     if folder is not None and (folder / FINISHED).is_file():
         return
     features = options.features
-    for name in (options.captions, features.file, features.names, features.components, *options.splits.values()):
-        if name is not None and not file_of(name).exists():
+    read = (options.pictures,) if features == "own" else (features.file, features.names, features.components)
+    for name in (options.captions, *read, *options.parts.values()):
+        if name and not file_of(name).exists():
             raise Fault(f"There is no file {name}.")
 
 
@@ -117,39 +120,72 @@ def prepare_captions(
 def _prepare(options: CaptionData, folder: Path, progress: Progress) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FINISHED).unlink(missing_ok=True)
+    found = _generate(options, progress) if options.shapes is not None else _read(options, progress)
+    with whole_file(folder / FEATURES) as file:
+        np.save(file, found.features, allow_pickle=False)
+    files = {FEATURES: file_checksum(folder / FEATURES)}
+    if found.components is not None:
+        write_file(folder / COMPONENTS_FILE, found.components)
+        files[COMPONENTS_FILE] = checksum(found.components)
+    learnt = (caption for picture in found.splits["train"] for caption in picture.captions)
+    finished = _Finished(
+        options=options,
+        format=found.format,
+        words=count_words(learnt, options.vocabulary - len(NAMES), options.at_least, split_at_spaces),
+        splits=found.splits,
+        files=files,
+    )
+    write_record(folder / FINISHED, finished)
+
+
+class _Found(NamedTuple):
+    """What the options name, read or generated: pictures and captions, and the features (picture, place, width)."""
+
+    splits: dict[str, list[CaptionedPicture]]
+    features: np.ndarray
+    format: FeatureFormat
+    components: bytes | None = None
+
+
+def _generate(options: CaptionData, progress: Progress) -> _Found:
+    """Shapes, each picture by a key of the seed, its split and its number."""
+    assert options.shapes is not None
+    seed, sizes = options.shapes.seed, {split: getattr(options.shapes, split) for split in options.parts}
+    keys = [[seed, place, number] for place, count in enumerate(sizes.values()) for number in range(count)]
+    pixels, captions = draw_pixels(keys, options.side, progress)
+    texts = iter(captions)
+    splits = {
+        split: [CaptionedPicture(name=f"{split}-{number}", captions=next(texts)) for number in range(count)]
+        for split, count in sizes.items()
+    }
+    return _Found(splits, pixels, pixel_format(options.side))
+
+
+def _read(options: CaptionData, progress: Progress) -> _Found:
     progress("reading captions", 0, 2)
     splits = _read_splits(options)
+    wanted = [picture.name for pictures in splits.values() for picture in pictures]
+    if options.features == "own":
+        assert options.pictures is not None
+        pixels = read_pixels(options.pictures, wanted, options.side, progress)
+        return _Found(splits, pixels, pixel_format(options.side))
     progress("reading features", 1, 2)
     names = read_names(options.features.names)
     row_of = {name: row for row, name in enumerate(names)}
     features = read_features(options.features, names)
-    wanted = [picture.name for pictures in splits.values() for picture in pictures]
     if missing := next((name for name in wanted if name not in row_of), None):
         raise Fault(f"{options.features.file} has no features of {missing}, which is among the pictures.")
-    with whole_file(folder / FEATURES) as file:
-        np.save(file, features[[row_of[name] for name in wanted]], allow_pickle=False)
-    files = {FEATURES: file_checksum(folder / FEATURES)}
-    components = _read_components(options)
-    if components is not None:
-        write_file(folder / COMPONENTS_FILE, components)
-        files[COMPONENTS_FILE] = checksum(components)
-    learnt = (caption for picture in splits["train"] for caption in picture.captions)
-    finished = _Finished(
-        options=options,
-        format=_format_of(options, features.shape[2], components),
-        words=count_words(learnt, options.vocabulary - len(NAMES), options.at_least, split_at_spaces),
-        splits=splits,
-        files=files,
-    )
-    write_record(folder / FINISHED, finished)
-    progress("reading features", 2, 2)
+    components = _read_components(options.features)
+    form = _format_of(options.features, features.shape[2], components)
+    return _Found(splits, features[[row_of[name] for name in wanted]], form, components)
 
 
 def _read_splits(options: CaptionData) -> dict[str, list[CaptionedPicture]]:
     """The pictures of each split with their captions; one that has none, or stands in two splits, is refused."""
+    assert options.captions is not None
     captions, found = read_captions(options.captions), dict[str, list[CaptionedPicture]]()
     taken: dict[str, str] = {}
-    for split, file in options.splits.items():
+    for split, file in options.parts.items():
         found[split] = []
         for name in read_names(file):
             if name not in captions:
@@ -161,18 +197,18 @@ def _read_splits(options: CaptionData) -> dict[str, list[CaptionedPicture]]:
     return found
 
 
-def _read_components(options: CaptionData) -> bytes | None:
-    name = options.features.components
+def _read_components(options: FeatureFiles) -> bytes | None:
+    name = options.components
     return None if name is None else file_of(name).read_bytes()
 
 
-def _format_of(options: CaptionData, width: int, components: bytes | None) -> FeatureFormat:
-    rows, columns = options.features.grid
+def _format_of(options: FeatureFiles, width: int, components: bytes | None) -> FeatureFormat:
+    rows, columns = options.grid
     return FeatureFormat(
         rows=rows,
         columns=columns,
         width=width,
-        step=1.0 if components is None else step_of(components, options.features.components or ""),
-        extractor=options.features.extractor,
+        step=1.0 if components is None else step_of(components, options.components or ""),
+        extractor=options.extractor,
         components=None if components is None else checksum(components),
     )

@@ -61,6 +61,13 @@ def squash(colours: np.ndarray, side: int) -> np.ndarray:
     return np.asarray(Image.fromarray(colours).resize((side, side), Image.Resampling.BICUBIC))
 
 
+def shrink(colours: np.ndarray, longest: int) -> np.ndarray:
+    """A picture whose longer side has at most so many pixels, its proportions kept."""
+    picture = Image.fromarray(colours)
+    picture.thumbnail((longest, longest), Image.Resampling.LANCZOS)
+    return np.asarray(picture)
+
+
 def _read(
     source: Path | bytes, name: str, mode: Literal["L", "RGB"], check: Callable[[Size], None], remark: Remark
 ) -> np.ndarray:

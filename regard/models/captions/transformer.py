@@ -38,7 +38,8 @@ class CaptionTransformerOptions(Options):
 
     def blocks(self) -> TransformerOptions:
         """The same as the blocks of a translator are told it; the encoder's number is ours alone."""
-        sizes = self.model_dump() | {"encoder_layers": max(1, self.encoder_layers)}
+        sizes = {name: getattr(self, name) for name in CaptionTransformerOptions.model_fields}
+        sizes |= {"encoder_layers": max(1, self.encoder_layers)}
         return TransformerOptions(**sizes)
 
     @property

@@ -28,6 +28,7 @@ class CaptionBatch:
     tokens: Int[Tensor, "row time"]
     names: tuple[str, ...]
     count: int  # of tokens, the ends counted
+    pictures: tuple[np.ndarray | None, ...] = ()  # (height, width, 3) from 0 to 1, of what people ask about
 
     @property
     def rows(self) -> int:
@@ -58,7 +59,8 @@ class CaptionBatch:
         """Some rows of it."""
         chosen = list(rows)
         tokens, names = self.tokens[chosen], tuple(self.names[row] for row in chosen)
-        return CaptionBatch(self.features[chosen], tokens, names, int((tokens != PAD).sum()))
+        pictures = tuple(self.pictures[row] for row in chosen) if self.pictures else ()
+        return CaptionBatch(self.features[chosen], tokens, names, int((tokens != PAD).sum()), pictures)
 
     def writing(self, written: Sequence[Sequence[int]]) -> "CaptionBatch":
         """The same pictures with these captions, given as tokens without their ends."""
@@ -186,14 +188,19 @@ class CaptionSource:
             batch = picture_batch(features, [pictures[place].name for place in chosen])
             yield PictureReferences(batch, tuple(tuple(pictures[place].captions) for place in chosen))
 
+    def features_of(self, name: str) -> np.ndarray:
+        """The features (place, width) of a picture of this split."""
+        place = [picture.name for picture in self.prepared.splits[self.split]].index(name)
+        return np.array(self.prepared.features[self.prepared.first_of(self.split) + place])
+
     def references(self) -> list[list[str]]:
         """What people wrote of every picture."""
         return [picture.captions for picture in self.prepared.splits[self.split]]
 
 
-def picture_batch(features: Tensor, names: Sequence[str]) -> CaptionBatch:
+def picture_batch(features: Tensor, names: Sequence[str], pictures: Sequence[np.ndarray | None] = ()) -> CaptionBatch:
     """Pictures of which nothing is written yet."""
-    return CaptionBatch(features, pad_captions([[]] * len(names), 1), tuple(names), len(names))
+    return CaptionBatch(features, pad_captions([[]] * len(names), 1), tuple(names), len(names), tuple(pictures))
 
 
 def _room(length: int) -> int:

@@ -1,68 +1,115 @@
-"""The features of a picture that someone has: of its file, of a .npy file with them, or by its name in a set."""
+"""A picture that someone has, as a model reads it: made of its file, read from a .npy file, or found by its name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from regard.base.faults import Fault
+from regard.base.progress import Remark, ignore_remark
+from regard.data.captions.components import Components, open_components
 from regard.data.captions.features import COMPONENTS_FILE, FeatureFormat, read_feature_file
 from regard.data.captions.files import read_features, read_names
-from regard.data.captions.options import FeatureFiles
+from regard.data.captions.options import CaptionData
+from regard.data.captions.pixels import PIXELS, PictureStore, pixels_of
 from regard.data.corpora.text import file_of
+from regard.data.pictures.files import read_colours, shrink, squash
+from regard.models.efficientnet import SIDE, efficientnet_features
 
 Given = str | Path | bytes | np.ndarray
+EFFICIENTNET = "efficientnet-lite2"
+SHOWN = 256  # pixels of the longer side of a picture, as it is shown under what was looked at
+
+
+class ReadPicture(NamedTuple):
+    """The features (place, width) of a picture in float32, and the picture itself, (height, width, 3), if it is known.
+
+    Pixels of the picture are from 0 to 1.
+    """
+
+    features: np.ndarray
+    picture: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class FeatureReader:
-    """From a picture, as people have it, to its features (place, width) in float32, as one model reads them."""
+    """From a picture, as people have it, to its features, as one model reads them."""
 
     format: FeatureFormat
     components: bytes | None  # by which features are reduced, where they are
-    files: FeatureFiles  # where the features of the recipe's own pictures lie
+    data: CaptionData  # where the recipe's own pictures lie
 
     @classmethod
-    def of(cls, features: FeatureFormat, files: Mapping[str, bytes], named: FeatureFiles) -> "FeatureReader":
+    def of(cls, features: FeatureFormat, files: Mapping[str, bytes], data: CaptionData) -> "FeatureReader":
         """For a model whose folder has these files."""
-        return cls(features, files.get(COMPONENTS_FILE), named)
+        return cls(features, files.get(COMPONENTS_FILE), data)
 
-    def read(self, given: Given) -> np.ndarray:
-        """The features of a picture: made of its file or of that file's content, read from a .npy file, or found.
+    def read(self, given: Given, remark: Remark = ignore_remark) -> ReadPicture:
+        """A picture by its file or that file's content, by an array or a .npy file of features, or by its name.
 
-        What is no file may be the name of a picture whose features the recipe names.
+        What is no file may be the name of a picture of the recipe's data.
         """
         if isinstance(given, np.ndarray):
-            return self.format.take(given, "The array")
+            return ReadPicture(self.format.take(given, "The array"))
         if isinstance(given, bytes):
-            return self.extract(given, "The picture")
+            return self.extract(given, "The picture", remark)
         path = Path(given)
         if path.suffix == ".npy":
-            return read_feature_file(path, self.format)
+            return ReadPicture(read_feature_file(path, self.format))
         if path.exists():
-            return self.extract(path.read_bytes(), str(path))
+            return self.extract(path, str(path), remark)
         return self._find(str(given))
 
-    def extract(self, picture: bytes, name: str) -> np.ndarray:
-        """The features of a picture, from the content of its file."""
-        made = f"by {self.format.extractor}" if self.format.extractor else "elsewhere"
-        raise Fault(
-            f"{name} cannot be read: this model reads {self.format.in_words}, which are made {made}; give a .npy file "
-            "with them, or the name of a picture of its data."
-        )
+    def extract(self, picture: Path | bytes, name: str, remark: Remark = ignore_remark) -> ReadPicture:
+        """A picture from its file, or from the content of that, and what the extractor of this model makes of it."""
+        if self.format.extractor not in (PIXELS, EFFICIENTNET):
+            raise Fault(
+                f"{name} cannot be read: this model reads {self.format.in_words}, which are made elsewhere; give a "
+                ".npy file with them, or the name of a picture of its data."
+            )
+        colours = read_colours(picture, name, remark)
+        if self.format.extractor == PIXELS:
+            features = pixels_of(colours, self.format.rows)
+        else:
+            found = efficientnet_features(torch.from_numpy(squash(colours, SIDE)[None]))[0].numpy()
+            features = found if self._components is None else self._components.reduce(found)
+        return ReadPicture(self.format.take(features, name), shrink(colours, SHOWN) / 255)
 
-    def _find(self, name: str) -> np.ndarray:
-        """The features of a picture of the recipe's own data."""
-        if not file_of(self.files.names).exists() or name not in self._rows:
-            raise Fault(f"There is no file {name}, and no picture of that name in the data of this model.")
-        return self.format.take(self._features[self._rows[name]], name)
+    def picture_of(self, name: str) -> np.ndarray | None:
+        """A picture of the recipe's own data, (height, width, 3) from 0 to 1; nothing where there is only its name."""
+        content = None if self._store is None else self._store.find(name)
+        return None if content is None else shrink(read_colours(content, name), SHOWN) / 255
+
+    def _find(self, name: str) -> ReadPicture:
+        """A picture of the recipe's own data."""
+        if self.data.features == "own":
+            content = None if self._store is None else self._store.find(name)
+            if content is not None:
+                return self.extract(content, name)
+        elif file_of(self.data.features.names).exists() and name in self._rows:
+            return ReadPicture(self.format.take(self._features[self._rows[name]], name), self.picture_of(name))
+        raise Fault(f"There is no file {name}, and no picture of that name in the data of this model.")
+
+    @cached_property
+    def _store(self) -> PictureStore | None:
+        """Where the pictures themselves lie, if they are here."""
+        name = self.data.pictures
+        return None if name is None or not file_of(name).exists() else PictureStore(name)
+
+    @cached_property
+    def _components(self) -> Components | None:
+        return None if self.components is None else open_components(self.components, COMPONENTS_FILE)
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        return {name: row for row, name in enumerate(read_names(self.files.names))}
+        assert self.data.features != "own"
+        return {name: row for row, name in enumerate(read_names(self.data.features.names))}
 
     @cached_property
     def _features(self) -> np.ndarray:
-        return read_features(self.files, list(self._rows))
+        assert self.data.features != "own"
+        return read_features(self.data.features, list(self._rows))

@@ -2,11 +2,12 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from regard.base.recipe import Recipe
 from regard.data.captions.options import CaptionData
 from regard.decoding.options import DecodingOptions
+from regard.models.captions.encoder import EncoderOptions
 from regard.training.options import TrainingOptions
 
 
@@ -36,6 +37,12 @@ class CaptioningRecipe(Recipe):
     model: Any = Field(description="What the model is built like.")
     training: CaptioningTraining = Field(default_factory=CaptioningTraining, description="How it is trained.")
     decoding: DecodingOptions = Field(default_factory=DecodingOptions, description="How captions are chosen.")
+
+    @model_validator(mode="after")
+    def _check_encoder(self) -> "CaptioningRecipe":
+        if self.data.features != "own" and getattr(self.model, "encoder", None) not in (None, EncoderOptions()):
+            raise ValueError("model.encoder reads pictures where data.features is 'own'; here features are read")
+        return self
 
     def inheritance(self) -> dict[str, Any]:
         return {"decoding": self.decoding.model_dump(exclude_none=True)}

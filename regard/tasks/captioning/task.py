@@ -1,5 +1,6 @@
 """Saying what is on pictures: features and captions for batches, words one after another, looks at places."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,14 +11,17 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.base.progress import Progress, Remark
-from regard.data.captions.features import open_format
+from regard.base.faults import Fault
+from regard.base.progress import Progress, Remark, ignore_remark
+from regard.data.captions.features import FORMAT_FILE, open_format
+from regard.data.captions.pixels import PIXELS
 from regard.data.captions.prepare import PreparedCaptions, check_captions_there, open_words, prepare_captions
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.metrics.cider import CiderAgreement
 from regard.models.captions.captioner import Captioner
+from regard.models.captions.encoder import PictureEncoder
 from regard.models.captions.written import Annotations
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, State, Tally, mean, perplexity
@@ -38,9 +42,16 @@ class Captioning(nn.Module):
     MEASURES: ClassVar[tuple[str, ...]] = ("loss", "perplexity")
     unit = "tokens"
 
-    def __init__(self, model: Any, tokeniser: SpaceTokeniser, reader: FeatureReader, recipe: CaptioningRecipe) -> None:
+    def __init__(
+        self,
+        model: Any,
+        encoder: PictureEncoder | None,
+        tokeniser: SpaceTokeniser,
+        reader: FeatureReader,
+        recipe: CaptioningRecipe,
+    ) -> None:
         super().__init__()
-        self.model, self.tokeniser, self.reader = model, tokeniser, reader
+        self.model, self.encoder, self.tokeniser, self.reader = model, encoder, tokeniser, reader
         self.begin, self.end = tokeniser.begin, tokeniser.end
         self.longest, self.decoding, self.training_options = recipe.data.longest, recipe.decoding, recipe.training
         self._sources: dict[str, CaptionSource] = {}
@@ -49,6 +60,12 @@ class Captioning(nn.Module):
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
 
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of the places that the network looks at."""
+        features = self.reader.format
+        return (features.rows, features.columns) if self.encoder is None else self.encoder.grid
+
     # How it comes to be
 
     @classmethod
@@ -56,6 +73,8 @@ class Captioning(nn.Module):
         check_captions_there(recipe.data, folder)
         with ShapesOnly():  # before anything is read, for as few words as there are
             refuse_too_large(network_class(recipe)(recipe.model, 1, 1, FEWEST_WORDS, 0))
+            if recipe.data.features == "own":
+                refuse_too_large(PictureEncoder(recipe.model.encoder, recipe.data.side))
 
     @classmethod
     def prepare(
@@ -74,8 +93,13 @@ class Captioning(nn.Module):
     @classmethod
     def build(cls, recipe: CaptioningRecipe, files: Mapping[str, bytes]) -> "Captioning":
         features, words = open_format(files), open_words(files)
-        network = network_class(recipe)(recipe.model, features.width, features.places, words.size, words.pad)
-        return cls(network, words, FeatureReader.of(features, files, recipe.data.features), recipe)
+        has_own = recipe.data.features == "own"
+        if has_own != (features.extractor == PIXELS) or (has_own and features.rows != recipe.data.side):
+            raise Fault(f"The recipe of the model folder asks for other features than its {FORMAT_FILE} describes.")
+        encoder = PictureEncoder(recipe.model.encoder, features.rows) if has_own else None
+        depth, places = (features.width, features.places) if encoder is None else (encoder.depth, len(encoder.places))
+        network = network_class(recipe)(recipe.model, depth, places, words.size, words.pad)
+        return cls(network, encoder, words, FeatureReader.of(features, files, recipe.data), recipe)
 
     # What the trainer and the evaluator ask for
 
@@ -109,9 +133,13 @@ class Captioning(nn.Module):
         return cross_entropy(self.model, annotations, batch, smoothing)
 
     def annotations(self, batch: CaptionBatch) -> Annotations:
-        """The features as numbers of the network; whole ones are multiplied by their step here, on its device."""
+        """What the network looks at: the features, or what an encoder of its own makes of pixels.
+
+        Whole numbers are multiplied by their step here, on the device of the network.
+        """
         step = 1.0 if batch.features.is_floating_point() else self.reader.format.step
-        return batch.features.to(self.model.dtype) * step
+        features = batch.features.to(self.model.dtype) * step
+        return features if self.encoder is None else self.encoder(features)
 
     def measure(self, batch: CaptionBatch) -> dict[str, Measure]:
         sums = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
@@ -156,26 +184,31 @@ class Captioning(nn.Module):
 
     # What people see
 
-    def read(self, inputs: Sequence[Given]) -> CaptionBatch:
+    def read(self, inputs: Sequence[Given], remark: Remark = ignore_remark) -> CaptionBatch:
         """Pictures: their files, .npy files with their features, or names of pictures of the recipe's data."""
-        features = np.stack([self.reader.read(given) for given in inputs])
+        found = [self.reader.read(given, remark) for given in inputs]
+        features = torch.from_numpy(np.stack([each.features for each in found]))
         names = [str(given) if isinstance(given, str | Path) else "The picture" for given in inputs]
-        return picture_batch(torch.from_numpy(features), names).to(self.device)
+        return picture_batch(features, names, [each.picture for each in found]).to(self.device)
+
+    def own_picture(self, split: str, name: str) -> np.ndarray | None:
+        """A picture of a split that it learns from, (height, width, 3) from 0 to 1, where it is here."""
+        if self.encoder is None:
+            return self.reader.picture_of(name)
+        side = self.reader.format.rows
+        return self.source(split).features_of(name).reshape(side, side, -1) * self.reader.format.step
 
     def write(self, tokens: Sequence[int]) -> str:
         return self.tokeniser.decode(tokens)
 
     def sides(self, batch: CaptionBatch, outputs: Sequence[Sequence[int]]) -> dict[str, Side]:
         """The places of the picture and the words that were written of it."""
-        features = self.reader.format
         (written,) = outputs
-        # Until the picture itself is at hand, how much there is at each place: the length of its vector.
-        lengths = self.annotations(batch)[0].norm(dim=-1).reshape(features.rows, features.columns)
-        grey = (lengths / lengths.amax().clamp_min(1e-9)).float().cpu().numpy()
-        return {
-            "source": Cells(grey, (features.rows, features.columns)),
-            "target": words_of(self.tokeniser, [*written, self.end]),
-        }
+        picture = batch.pictures[0] if batch.pictures else None
+        if picture is None:  # how much there is at each place, instead: the length of its vector
+            lengths = self.annotations(batch)[0].norm(dim=-1).reshape(self.grid)
+            picture = (lengths / lengths.amax().clamp_min(1e-9)).float().cpu().numpy()
+        return {"source": Cells(picture, self.grid), "target": words_of(self.tokeniser, [*written, self.end])}
 
     def quote(self, batch: CaptionBatch | PictureReferences) -> str:
         if isinstance(batch, PictureReferences):
@@ -188,4 +221,4 @@ class Captioning(nn.Module):
 
     def cost(self, size: int) -> dict[str, int | float]:
         """What a caption of `size` words costs, beside the features of its picture."""
-        return {"multiplications": self.model.multiplications(self.reader.format.places, size)}
+        return {"multiplications": self.model.multiplications(math.prod(self.grid), size)}

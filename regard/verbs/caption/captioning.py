@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from regard.attention.watch import Gazes, count_gazes, is_watched, watching, without_watching
+from regard.base.progress import Remark, ignore_remark
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions, change_options
 from regard.decoding.output import Demands, Hypothesis
@@ -19,13 +20,17 @@ ROWS = 1024  # captions that a search has in hand at a time
 
 
 def caption_each(
-    task: Any, pictures: Iterable[Any], beam: int | None = None, length_penalty: float | None = None
+    task: Any,
+    pictures: Iterable[Any],
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    remark: Remark = ignore_remark,
 ) -> Iterator[Caption]:
     """The captions of pictures in their order, as soon as each batch of them is done."""
     options = change_options(task.decoding, {"beam": beam, "length_penalty": length_penalty}, None)
     waiting = iter(pictures)
     while given := list(islice(waiting, AT_ONCE)):
-        yield from caption_batch(task, task.read(given), options)
+        yield from caption_batch(task, task.read(given, remark), options)
 
 
 def caption_batch(task: Any, batch: Any, options: DecodingOptions) -> list[Caption]:
@@ -67,6 +72,5 @@ def _looks(task: Any, gazes: Gazes) -> np.ndarray | None:
 
 def _caption(task: Any, written: Hypothesis, looks: np.ndarray | None) -> Caption:
     words = task.tokeniser.pieces([*written.tokens, task.end])
-    grid = task.reader.format
-    attention = None if looks is None else looks[: len(words)].reshape(-1, grid.rows, grid.columns)
+    attention = None if looks is None else looks[: len(words)].reshape(-1, *task.grid)
     return Caption(task.write(written.tokens), written.score, words, attention)

@@ -1,0 +1,88 @@
+"""Pictures themselves, where no features were made of them: squares of pixels, from files or drawn."""
+
+import tarfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.base.progress import Progress
+from regard.data.captions.features import FeatureFormat
+from regard.data.corpora.text import file_of
+from regard.data.generated.shapes import picture_of
+from regard.data.pictures.files import read_colours, squash
+
+PIXELS = "pixels"  # the name of what makes features that are the pixels themselves
+MOST_BYTES = 2**26  # of the file of a picture in an archive
+
+
+def pixel_format(side: int) -> FeatureFormat:
+    """The format of pictures as so many pixels a side, each red, green and blue from 0 to 1."""
+    return FeatureFormat(rows=side, columns=side, width=3, step=1 / 255, extractor=PIXELS)
+
+
+def pixels_of(colours: np.ndarray, side: int) -> np.ndarray:
+    """A picture (height, width, 3) as pixels (place, 3), row after row."""
+    return squash(colours, side).reshape(-1, 3)
+
+
+@dataclass(frozen=True)
+class PictureStore:
+    """A folder or a tar archive that holds pictures by their names; `name` is a path, or `SET:path`."""
+
+    name: str
+
+    def find(self, picture: str) -> bytes | None:
+        """The content of a picture's file; nothing where there is no such picture."""
+        if self._path.is_dir():
+            file = self._path / picture
+            return file.read_bytes() if file.is_file() and _is_inside(self._path, file) else None
+        member = self._members.get(picture)
+        if member is None or member.size > MOST_BYTES:
+            return None
+        with tarfile.open(self._path) as archive:
+            stream = archive.extractfile(member)
+            return None if stream is None else stream.read()
+
+    @property
+    def _path(self) -> Path:
+        return file_of(self.name)
+
+    @cached_property
+    def _members(self) -> dict[str, tarfile.TarInfo]:
+        """The files of the archive by their own names, without their folders."""
+        try:
+            with tarfile.open(self._path) as archive:
+                return {member.name.rpartition("/")[2]: member for member in archive if member.isfile()}
+        except tarfile.TarError as error:
+            raise Fault(f"{self.name} is no folder and no tar archive of pictures: {error}.") from None
+
+
+def _is_inside(folder: Path, file: Path) -> bool:
+    return file.resolve().is_relative_to(folder.resolve())
+
+
+def read_pixels(store: str, names: Sequence[str], side: int, progress: Progress) -> np.ndarray:
+    """The pixels (picture, place, 3) of the pictures of these names."""
+    pictures, found = PictureStore(store), np.empty((len(names), side * side, 3), np.uint8)
+    for row, name in enumerate(names):
+        progress("reading pictures", row, len(names))
+        content = pictures.find(name)
+        if content is None:
+            raise Fault(f"{store} has no picture {name}.")
+        found[row] = pixels_of(read_colours(content, name), side)
+    return found
+
+
+def draw_pixels(keys: Sequence[Sequence[int]], side: int, progress: Progress) -> tuple[np.ndarray, list[list[str]]]:
+    """The pixels (picture, place, 3) of generated shapes, and the captions of each."""
+    found, captions = np.empty((len(keys), side * side, 3), np.uint8), []
+    for row, key in enumerate(keys):
+        progress("drawing pictures", row, len(keys))
+        colours, texts = picture_of(key, side)
+        found[row] = colours.reshape(-1, 3)
+        captions.append(texts)
+    return found, captions
