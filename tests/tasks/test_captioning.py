@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from caption_files import captioned, write_captions
+from caption_files import SHAPES, captioned, write_captions
 from small import undrawn
 from toys import TOYS, open_toy
 
@@ -170,3 +170,25 @@ def test_what_it_looked_at_is_drawn_over_the_grid(folder: Path, tmp_path: Path) 
     out = tmp_path / "look.json"
     assert main(["look", str(folder / "run"), "valid-0.jpg", "-o", str(out)]) == 0
     assert json.loads(out.read_text())["grid"] == [2, 2]
+
+
+@pytest.mark.long
+def test_captions_of_shapes_are_learnt_and_each_word_looks_where_the_shape_is(tmp_path: Path) -> None:
+    table = TOYS["captioner"].table(tmp_path)
+    training = table["training"] | {"steps": 100, "batch": 20, "validate_every": 100, "save_every": 100}
+    optimizer = {"learning_rate": 0.03, "warmup": 5, "schedule": "cosine"}
+    model = {"embedding": 8, "width": 24, "compared": 12, "dropout": 0.0}
+    recipe = {
+        "family": "captioner",
+        "data": table["data"],
+        "model": model,
+        "training": training | {"optimizer": optimizer},
+    }
+    with undrawn():
+        train(open_run(check_recipe(recipe), tmp_path / "run", True, silent, lambda remark: None), [])
+    found = regard.load(tmp_path / "run", device="cpu").caption(["valid-0.jpg", "valid-1.jpg", "valid-2.jpg"])
+    assert [caption.text.split()[-1] for caption in found] == ["square", "cross", "circle"]
+    for number, caption in enumerate(found, start=10):
+        assert caption.attention is not None
+        (look,) = (look for word, look in zip(caption.words, caption.attention, strict=True) if word in SHAPES)
+        assert look.flatten()[number % 4] > 0.5
