@@ -8,9 +8,7 @@ import torch
 from torch import nn
 from toys import open_toy
 
-from regard.base.faults import Fault
 from regard.data.algorithms.options import AlgorithmData
-from regard.families import check_recipe
 from regard.protocols import FixedShape
 from regard.tasks.algorithms.batches import STRIDE, LearntExamples
 from regard.tasks.algorithms.task import Algorithms
@@ -92,10 +90,3 @@ def test_facts_and_cost_are_told(tmp_path: Path) -> None:
     task: Any = open_toy("ntm", tmp_path).task
     assert task.facts() == {"algorithm": "copy", "bits": 2, "items": 2, "members": 2}
     assert task.cost(4) == {"steps": 9, "multiplications": 9 * task.model.multiplications()}
-
-
-@pytest.mark.parametrize("family", ["sam", "lstm"])
-def test_compiling_is_refused_where_there_is_nothing_to_compile(family: str) -> None:
-    recipe = check_recipe({"family": family, "data": {"algorithm": "copy"}, "training": {"compile_step": True}})
-    with pytest.raises(Fault, match=f"training.compile_step is for ntm and dnc, not for {family}."):
-        Algorithms.check(recipe, torch.device("cpu"), None)

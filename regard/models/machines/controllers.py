@@ -46,8 +46,7 @@ class LstmController(nn.Module):
         state: Remembered,
     ) -> tuple[Float[Tensor, "member row width"], Remembered]:
         """The output of one step, and what is remembered after it."""
-        below = reads
-        states: list[Tensor] = []
+        below, states = reads, list[Tensor]()
         for layer, recurrent in enumerate(self.recurrent):
             assert isinstance(recurrent, StackedLinear)
             hidden, cell = state[2 * layer : 2 * layer + 2]

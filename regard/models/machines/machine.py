@@ -1,8 +1,8 @@
 """What all machines with a memory are: a controller, heads that address the memory, and a loop over the steps."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Sequence
+from typing import Generic, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -12,11 +12,10 @@ from torch import Tensor, nn
 from regard.attention.watch import is_watched, note
 from regard.base.recipe import Options
 from regard.models.machines.addressing import Addresses
-from regard.models.machines.controllers import ControllerKind, Given, Remembered, build_controller
+from regard.models.machines.controllers import ControllerKind, Given, build_controller
 from regard.models.machines.stacked import StackedLinear
 
 State = TypeVar("State")
-Step = Callable[..., Any]
 
 
 class MachineOptions(Options):
@@ -43,8 +42,6 @@ class Machine(nn.Module, ABC, Generic[State]):
     has the members' rows one after another. Nothing that is learnt depends on the number of slots.
     """
 
-    can_be_compiled: ClassVar[bool] = True
-
     def __init__(
         self,
         options: MachineOptions,
@@ -61,7 +58,6 @@ class Machine(nn.Module, ABC, Generic[State]):
         self.output = StackedLinear(members, options.width + reads, outputs)
         draw_members(self, seeds)
         self.slots = options.slots
-        self._compiled: Step | None = None
 
     @abstractmethod
     def start(self, rows: int, slots: int, like: Tensor) -> State:
@@ -92,36 +88,19 @@ class Machine(nn.Module, ABC, Generic[State]):
     def dtype(self) -> torch.dtype:
         return self.output.weight.dtype
 
-    def compile_step(self) -> None:
-        """Have what is computed at one step compiled when it is first learnt from, so that it takes few launches."""
-        self._compiled = torch.compile(self.step, dynamic=False)
-
-    def step(
-        self,
-        prepared: Float[Tensor, "member row sum"],
-        reads: Float[Tensor, "member row read"],
-        remembered: Remembered,
-        state: State,
-    ) -> tuple[Float[Tensor, "member row thought"], Float[Tensor, "member row read"], Remembered, State]:
-        """What is answered from, what the heads read, and what the controller and the memory hold after it."""
-        hidden, remembered = self.controller(prepared, reads, remembered)
-        found, state = self.access(self.heads(hidden).flatten(0, 1), state)
-        reads = found.flatten(1).unflatten(0, reads.shape[:2])
-        return torch.cat([hidden, reads], dim=-1), reads, remembered, state
-
     def forward(self, inputs: Given, slots: int | None = None) -> Float[Tensor, "member row step output"]:
         """The logits of every step; in a memory of another number of slots, if one is given."""
         members, rows = inputs.shape[:2]
+        prepared = self.controller.prepare(inputs)
         remembered = self.controller.start(inputs)
         state = self.start(members * rows, slots or self.slots, inputs)
         reads = inputs.new_zeros(members, rows, self.output.weight.shape[1] - self.controller.width)
         thoughts, looks, watched = [], [], is_watched(self.heads)
-        compiled = self._compiled if torch.is_grad_enabled() else None
-        for number, prepared in enumerate(self.controller.prepare(inputs).unbind(2)):
-            # What comes in at the first step has no gradient: compiled, it would be a program of its own.
-            step = compiled if compiled and number else self.step
-            thought, reads, remembered, state = step(prepared, reads, remembered, state)
-            thoughts.append(thought)
+        for step in prepared.unbind(2):
+            hidden, remembered = self.controller(step, reads, remembered)
+            found, state = self.access(self.heads(hidden).flatten(0, 1), state)
+            reads = found.flatten(1).unflatten(0, (members, rows))
+            thoughts.append(torch.cat([hidden, reads], dim=-1))
             if watched:
                 looks.append(self.addresses(state)[:rows].detach())  # the first member stands for all
         if watched:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import torch
 from jaxtyping import Float, Int
@@ -56,8 +55,6 @@ class SAM(Machine[SAMState]):
     as much to differentiate. What does grow with the slots, without a gradient: the search for the nearest, here an
     exact one that looks at every slot, and the search for the slot unused for longest.
     """
-
-    can_be_compiled: ClassVar[bool] = False  # the memory and its gradient are changed in place
 
     def __init__(self, options: SAMOptions, inputs: int, outputs: int, seeds: Sequence[int] = (0,)) -> None:
         heads, depth = options.read_heads, options.depth

@@ -29,11 +29,6 @@ class AlgorithmTraining(TrainingOptions):
     precision: Literal["auto", "float32", "bf16"] = Field(
         default="float32", description="Numbers of the forward pass; in bf16 addresses are too coarse to count slots."
     )
-    compile_step: bool = Field(
-        default=False,
-        description="Compile what is computed at one step (ntm and dnc): it takes a minute, and on a GPU the steps are "
-        "quicker from then on.",
-    )
     optimizer: AlgorithmOptimizer = Field(default_factory=AlgorithmOptimizer, description="The optimiser.")
     members: int = Field(
         default=1,

@@ -12,7 +12,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.attention.watch import without_watching
-from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.data.algorithms.examples import channels, draw_examples
 from regard.data.algorithms.options import AlgorithmData
@@ -61,10 +60,7 @@ class Algorithms(nn.Module):
     @classmethod
     def check(cls, recipe: AlgorithmRecipe, device: torch.device, folder: Path | None) -> None:
         with ShapesOnly():
-            network = _network(recipe)
-            refuse_too_large(network)
-        if recipe.training.compile_step and not (isinstance(network, Machine) and network.can_be_compiled):
-            raise Fault(f"training.compile_step is for ntm and dnc, not for {recipe.family}.")
+            refuse_too_large(_network(recipe))
 
     @classmethod
     def prepare(
@@ -85,8 +81,6 @@ class Algorithms(nn.Module):
         training = recipe.training
         epoch = training.validate_every * training.accumulate
         self._learnt = LearntExamples(self.data, training.batch, epoch, training.curriculum)
-        if training.compile_step:
-            self.model.compile_step()
 
     def outline(self, recipe: AlgorithmRecipe) -> list[str]:
         stacked = f"{self.members} members side by side, seeds {recipe.seed} to {recipe.seed + self.members - 1}"

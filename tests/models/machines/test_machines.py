@@ -1,8 +1,5 @@
 """Machines with a memory: what holds for all of them, a memory worked by hand, and sparse access beside dense."""
 
-import subprocess
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -45,42 +42,6 @@ def test_a_later_input_changes_nothing_before_it(build: str) -> None:
     changed[:, :, 4:] = 0
     torch.testing.assert_close(network(changed)[:, :, :4], network(given)[:, :, :4])
     assert not torch.allclose(network(changed)[:, :, 4:], network(given)[:, :, 4:])
-
-
-def test_a_compiled_step_is_for_learning_and_for_what_has_a_gradient_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-
-    def compile_to(step: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-        return lambda *given: (calls.append(given), step(*given))[1]
-
-    network = BUILDS["ntm"]((1,)).double()
-    monkeypatch.setattr(torch, "compile", compile_to)
-    network.compile_step()
-    with torch.no_grad():
-        plain = network(examples(steps=3))
-    assert not calls
-    torch.testing.assert_close(network(examples(steps=3)), plain)
-    assert len(calls) == 2  # all but the first
-
-
-COMPARE = """
-import torch
-from regard.models.machines.{0} import {1}, {1}Options
-network = {1}({1}Options(slots=7, depth=3, width=5, read_heads=2), 4, 3).double()
-given = torch.rand(1, 3, 6, 4, dtype=torch.float64)
-plain = network(given)
-network.compile_step()
-compiled = network(given)
-torch.testing.assert_close(compiled, plain)
-torch.testing.assert_close(*(torch.autograd.grad(each.sum(), list(network.parameters())) for each in (compiled, plain)))
-"""
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("family", ["ntm", "dnc"])
-def test_a_compiled_step_computes_the_same_and_so_are_its_gradients(family: str) -> None:
-    """In a process of its own: what checks types in tests cannot be compiled."""
-    subprocess.run([sys.executable, "-c", COMPARE.format(family, family.upper())], check=True)
 
 
 @pytest.mark.parametrize("build", [name for name in BUILDS if name != "lstm"])
