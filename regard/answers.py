@@ -108,7 +108,10 @@ class SaidSymbol:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What a sound says, log p of it over all alignments, and along the most probable one where each symbol lies."""
+    """What a sound says, log p of it, and along the most probable alignment where each symbol lies.
+
+    A network that labels frames sums over all alignments, one that decides when to write has that alignment alone.
+    """
 
     text: str
     score: float

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
 from regard.attention.watch import count_gazes, is_watched
 from regard.base.faults import Fault
@@ -73,16 +74,38 @@ def _search_frames(task: Any, heard: Any, beam: int, search: LabelSearch) -> lis
 
 def _search_labels(task: Any, heard: Any, beam: int, search: LabelSearch) -> list[Prefix]:
     """Label by label, each where the network decides to write it."""
-    if search.language_model is not None:
-        raise Fault("A language model has its say in networks that label every frame; this one writes label by label.")
     if beam > WIDEST_BEAM:
         raise Fault(f"The beam is {beam}, and a network that writes label by label keeps {WIDEST_BEAM} at most.")
-    steps = LabelSteps(task.model)
-    found = beam_search(steps, heard, steps.limits(heard), DecodingOptions(beam=beam, length_penalty=0.0))
+    own = LabelSteps(task.model)
+    steps = own if search.language_model is None else FusedSteps(own, search.language_model, search.weight)
+    found = beam_search(steps, heard, own.limits(heard), DecodingOptions(beam=beam, length_penalty=0.0))
     return [tuple(hypotheses[0].tokens) for hypotheses in found]
 
 
 _SEARCHES = {"frames": _search_frames, "labels": _search_labels}
+
+
+class FusedSteps:
+    """The steps of a network with a language model beside it: log p(k | l, x) + weight · log p(k | l).
+
+    A row remembers what it has written, for the language model is asked by prefixes.
+    """
+
+    def __init__(self, steps: LabelSteps, language_model: NextLabels, weight: float) -> None:
+        self.steps, self.language_model, self.weight = steps, language_model, weight
+        self.begin, self.end = steps.begin, steps.end
+
+    def start(self, heard: Any) -> State:
+        own = self.steps.start(heard)
+        return State(own.sentence, (own.row, heard.last.new_zeros(len(heard.last), 0)))
+
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        row, written = state.row
+        scores, after = self.steps.step(tokens, State(state.sentence, row))
+        written = torch.cat([written, tokens[:, None]], dim=1)
+        prefixes = [tuple(prefix) for prefix in written[:, 1:].tolist()]  # without what stands before the first label
+        said = torch.tensor([self.language_model.after(prefix) for prefix in prefixes]).to(scores)
+        return scores + self.weight * said, State(state.sentence, (after.row, written))
 
 
 class SymbolLanguage:

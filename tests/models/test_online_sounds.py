@@ -87,17 +87,24 @@ class _Task:
         self.model = model
 
 
-def test_searches_that_it_has_not_are_refused() -> None:
+def test_a_beam_that_is_too_wide_is_refused() -> None:
     heard = (network := build().eval()).hear(*frames(4))
     with pytest.raises(Fault, match=r"The beam is 65, and a network that writes label by label keeps 64 at most\."):
         _search_labels(_Task(network), heard, 65, LabelSearch(65))
 
-    class Language:
-        def after(self, prefix: tuple[int, ...]) -> list[float]:
-            return [0.0, 0.0, 0.0]
 
-    with pytest.raises(Fault, match="A language model has its say in networks that label every frame"):
-        _search_labels(_Task(network), heard, 2, LabelSearch(2, Language()))
+def test_a_language_model_has_its_say() -> None:
+    """It allows nothing but one label, then the other, then the end."""
+    network, wanted = build().eval(), (1, 0, 2)
+
+    class Strict:
+        def after(self, prefix: tuple[int, ...]) -> list[float]:
+            return [0.0 if label == wanted[len(prefix) % 3] else -50.0 for label in range(3)]
+
+    heard = network.hear(*frames(14, 9))
+    assert _search_labels(_Task(network), heard, 3, LabelSearch(3, Strict(), 1.0)) == [(1, 0), (1, 0)]
+    unheard = _search_labels(_Task(network), heard, 3, LabelSearch(3, Strict(), 0.0))
+    assert unheard == _search_labels(_Task(network), heard, 3, LabelSearch(3))
 
 
 def test_it_begins_as_eager_as_it_is_told() -> None:
