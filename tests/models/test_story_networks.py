@@ -48,7 +48,9 @@ def plainly(network: MemoryNetwork, rows: StoryRows, row: int) -> tuple[Tensor, 
     state, looks = sentence(rows.questions[row], tables[0 if adjacent else 2]), []
     for hop in range(options.hops):
         keys, values = (memories(hop + more if adjacent else more) for more in (0, 1))
-        weights = torch.stack([state @ key for key in keys]).softmax(0)
+        empty = options.empty_slots * (WORDS.slots - len(keys))
+        scores = torch.stack([*(state @ key for key in keys), *state.new_zeros(empty)])
+        weights = scores.softmax(0)[: len(keys)]
         found = sum(weight * value for weight, value in zip(weights, values, strict=True))
         state = found + (state if network.carried is None else network.carried[0] @ state)
         looks.append(weights)
@@ -56,11 +58,10 @@ def plainly(network: MemoryNetwork, rows: StoryRows, row: int) -> tuple[Tensor, 
     return output @ state, looks
 
 
-@pytest.mark.parametrize("tying", ["adjacent", "layer-wise"])
-@pytest.mark.parametrize("encoding", ["position", "bag"])
+@pytest.mark.parametrize("changed", [{}, {"tying": "layer-wise"}, {"encoding": "bag"}, {"empty_slots": False}], ids=str)
 @torch.no_grad()
-def test_a_memory_network_is_its_formula(tying: str, encoding: str) -> None:
-    options = MemoryOptions.model_validate({"hops": 2, "width": 3, "tying": tying, "encoding": encoding})
+def test_a_memory_network_is_its_formula(changed: dict[str, object]) -> None:
+    options = MemoryOptions.model_validate({"hops": 2, "width": 3} | changed)
     network = MemoryNetwork(options, WORDS, [5]).double()
     reading = network(ROWS)
     for row, count in enumerate(ROWS.counts.tolist()):
@@ -95,6 +96,15 @@ def test_empty_slots_and_words_change_nothing(name: str) -> None:
 
 
 @torch.no_grad()
+def test_a_hop_that_finds_nothing_may_look_at_empty_slots() -> None:
+    """Of four slots three have facts, all scores are zero: each fact has a quarter, or a third where none is empty."""
+    for empty_slots, share in ((True, 1 / 4), (False, 1 / 3)):
+        network = MemoryNetwork(MemoryOptions(width=4, empty_slots=empty_slots), WORDS, [7])
+        network.tables.zero_()
+        torch.testing.assert_close(network(ROWS).looks[0, 0, 0, :3], torch.full((3,), share))
+
+
+@torch.no_grad()
 def test_while_it_is_linear_a_member_weighs_by_plain_scores_and_others_do_not() -> None:
     network = NETWORKS["memory"]([3, 7]).double()
     soft = network(ROWS).looks
@@ -102,7 +112,7 @@ def test_while_it_is_linear_a_member_weighs_by_plain_scores_and_others_do_not() 
     looks = network(ROWS).looks
     torch.testing.assert_close(looks[1], soft[1])
     plain = looks[0, 0, 0]
-    torch.testing.assert_close(plain[:3].softmax(0), soft[0, 0, 0, :3])
+    torch.testing.assert_close(nn.functional.pad(plain[:3], (0, 1)).softmax(0)[:3], soft[0, 0, 0, :3])
     assert looks[0, 1, :, 1:].count_nonzero() == 0
 
 

@@ -7,6 +7,9 @@ A hop looks at the memories m_i with the state u, and adds what it finds to it (
 where m_i = Σ_j l_j ∘ A x_ij + T_A(i) and c_i is the same by C and T_C. The first u is Σ_j l_j ∘ B q_j, and the answer
 softmax(W (u + o)).
 
+A memory has as many slots as its longest story has facts, fifty at most. In the authors' code, though not in the paper,
+the slots that no fact fills share the softmax, with a score and a vector of zero: a hop can look at nothing.
+
 - adjacent: A^(k+1) = C^k, B = A^1, Wᵀ = C^K, and the tables of times are shared in the same way
 - layer-wise: A and C are the same in all hops, and u ← H u + o
 
@@ -50,6 +53,9 @@ class MemoryOptions(Options):
     )
     encoding: Encoding = Field("position", description="How words make a sentence: weighed by position, or a bag.")
     times: bool = Field(True, description="Whether facts have a learnt vector that says how long ago they were told.")
+    empty_slots: bool = Field(
+        True, description="Whether slots that no fact fills share the attention of a hop, which may then see nothing."
+    )
 
 
 class MemoryNetwork(StoryNetwork):
@@ -106,7 +112,16 @@ class MemoryNetwork(StoryNetwork):
     ) -> Float[Tensor, "member batch slot"]:
         scores = (keys @ state.unsqueeze(3)).squeeze(3)
         plain = scores * is_fact
-        return torch.where(self.linear[:, None, None] > 0, plain, softmax(scores, is_fact))
+        looks = self._share_with_empty(scores, is_fact) if self.options.empty_slots else softmax(scores, is_fact)
+        return torch.where(self.linear[:, None, None] > 0, plain, looks)
+
+    def _share_with_empty(
+        self, scores: Float[Tensor, "member batch slot"], is_fact: Bool[Tensor, "batch slot"]
+    ) -> Float[Tensor, "member batch slot"]:
+        """The softmax of facts and empty slots together: n scores of zero weigh as much as one of log n."""
+        empty = self.words.slots - is_fact.sum(1, keepdim=True)
+        theirs = empty.clamp_min(1).to(scores.dtype).log().expand(len(scores), -1, 1)
+        return softmax(torch.cat([scores, theirs], 2), torch.cat([is_fact, empty > 0], 1))[..., :-1]
 
     def multiplications(self, facts: int, words: int) -> int:
         width, hops = self.options.width, self.options.hops
