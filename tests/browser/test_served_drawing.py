@@ -13,6 +13,8 @@ pytestmark = pytest.mark.browser
 SKETCHER = {"name": "sheep", "task": "strokes", "reads": "drawing", "family": "oracle", "can": ["draw"], "extent": 80}
 PAINTER = {"name": "digits", "task": "drawing", "reads": "picture", "family": "oracle", "can": ["draw"]}
 
+ASKED = {"name": "shapes", "task": "painting", "reads": "text", "family": "oracle", "can": ["draw"]}
+
 
 @pytest.fixture(autouse=True)
 def _leave(browser: Browser) -> Iterator[None]:
@@ -92,6 +94,18 @@ def test_a_refusal_is_told_and_a_model_of_pictures_has_no_paper(browser: Browser
     page.run("const c = document.getElementById('drawer'); c.value = 'digits'; c.dispatchEvent(new Event('change'))")
     assert not page.find("#paper").is_displayed()
     assert not page.find("#draw-on").is_displayed()
+
+
+def test_what_is_asked_for_in_words_is_drawn(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, ASKED, SKETCHER)
+    assert page.text("#draw-nothing") == "Draw it"
+    page.find("#draw-prompt").send_keys("a red star")
+    page.press("ENTER")
+    page.wait("return document.getElementById('drawn-picture').hidden", wanted=False)
+    (question,) = server.questions("/v1/draw")
+    assert question["prompt"] == "a red star"
+    page.run("const c = document.getElementById('drawer'); c.value = 'sheep'; c.dispatchEvent(new Event('change'))")
+    assert not page.find("#draw-prompt").is_displayed()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])

@@ -1,4 +1,5 @@
-// Drawing: a sheet of paper on which a person begins and a model goes on, or a picture that comes to be by itself.
+// Drawing: a sheet of paper on which a person begins and a model goes on, or a picture that comes to be by itself, from
+// nothing or as a text asks.
 
 import { remember, wished } from "./address.js";
 import { button, byId, element, section } from "./common.js";
@@ -15,6 +16,7 @@ let paper = null;
 
 const model = () => models.find(({ name }) => name === byId("drawer").value) ?? models[0];
 const drawsStrokes = () => model().reads === "drawing";
+const readsText = () => model().reads === "text";
 
 /** Show what the address asks for. */
 export function followDrawing() {
@@ -29,6 +31,8 @@ function takeModel() {
   byId("drawn-facts").textContent = "";
   byId("draw-part").removeAttribute("aria-busy");
   for (const each of document.querySelectorAll("#draw-desk .of-strokes")) each.hidden = !drawsStrokes();
+  byId("draw-prompt").hidden = !readsText();
+  byId("draw-nothing").textContent = say(readsText() ? "draw.paint" : "draw.nothing");
   byId("drawn-picture").hidden = true;
   if (drawsStrokes()) clearPaper(paper, ROOM * model().extent);
   offerButtons();
@@ -54,6 +58,7 @@ async function drawFrom(strokes) {
   byId("draw-part").setAttribute("aria-busy", true);
   const question = { model: model().name, seed: Math.floor(Math.random() * LARGEST_SEED) };
   if (drawsStrokes()) question.temperature = Number(byId("draw-temperature").value);
+  if (readsText()) question.prompt = byId("draw-prompt").value;
   if (strokes) question.complete = strokes;
   try {
     const found = await ask("v1/draw", question, signal);
@@ -98,7 +103,9 @@ export function mountDrawing(served) {
   const temperature = element("input", range);
   const shown = element("output", { for: "draw-temperature" }, decimal(0.7, 1));
   const heat = element("label", { class: "worded of-strokes" }, say("draw.temperature"), temperature, shown);
-  const tools = element("div", { class: "asking" }, choice, on, nothing, undo, clear, heat);
+  const wanted = say("draw.prompt");
+  const prompt = element("input", { id: "draw-prompt", "aria-label": wanted, placeholder: wanted });
+  const tools = element("div", { class: "asking" }, choice, prompt, on, nothing, undo, clear, heat);
   const hint = element("p", { class: "foot of-strokes" }, say("draw.hint"));
   const picture = element("img", { id: "drawn-picture", class: "preview", alt: say("draw.picture"), hidden: "" });
   const sheet = element("div", { class: "sheet of-strokes" }, paper.root);
@@ -112,6 +119,9 @@ export function mountDrawing(served) {
   temperature.addEventListener("input", () => (shown.textContent = decimal(Number(temperature.value), 1)));
   on.addEventListener("click", () => drawFrom(ownStrokes(paper)));
   nothing.addEventListener("click", () => drawFrom(null));
+  prompt.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") drawFrom(null);
+  });
   undo.addEventListener("click", () => {
     undoStroke(paper);
     offerButtons();
