@@ -97,8 +97,29 @@ class Rollout(nn.Module):
         note(self, self.looks_from, self.looks_at, reached[:, None, None])
 
 
+class PatchEncoder(nn.Module):
+    """Patches of so many numbers each, on a grid, to what is known at each of them, row after row."""
+
+    def __init__(self, options: PatchOptions, numbers: int, grid: tuple[int, int]) -> None:
+        super().__init__()
+        self.enter = nn.Linear(numbers, options.width)
+        self.places = Learned(math.prod(grid), options.width)
+        self.dropout = nn.Dropout(options.dropout)
+        self.blocks = nn.ModuleList(
+            PlaceBlock(options, grid) if options.heads_look_by == "place" else EncoderBlock(options.of_blocks())
+            for _ in range(options.layers)
+        )
+        self.norm = nn.LayerNorm(options.width)
+
+    def forward(self, patches: Float[Tensor, "batch patch number"]) -> States:
+        states = self.dropout(self.places(self.enter(patches)))
+        for block in self.blocks:
+            states = block(states, None)
+        return self.norm(states)
+
+
 class PatchTransformer(nn.Module):
-    """Pictures in, states of their patches or log-probabilities of classes out.
+    """Pictures in, log-probabilities of classes out.
 
     A picture whose sides are no multiples of the patch gets zeros at its right and lower edge.
     """
@@ -107,39 +128,24 @@ class PatchTransformer(nn.Module):
         super().__init__()
         self.options, self.classes = options, classes
         self.grid = math.ceil(height / options.patch), math.ceil(width / options.patch)
-        self.enter = nn.Linear(options.patch**2, options.width)
-        self.places = Learned(math.prod(self.grid), options.width)
-        self.dropout = nn.Dropout(options.dropout)
-        self.blocks = nn.ModuleList(self._block() for _ in range(options.layers))
-        self.norm = nn.LayerNorm(options.width)
+        self.encoder = PatchEncoder(options, options.patch**2, self.grid)
         self.action = nn.Linear(options.width, classes)
         self.rollout = Rollout()
-
-    def _block(self) -> nn.Module:
-        if self.options.heads_look_by == "place":
-            return PlaceBlock(self.options, self.grid)
-        return EncoderBlock(self.options.of_blocks())
 
     @property
     def dtype(self) -> torch.dtype:
         return self.action.weight.dtype
 
-    def read(self, pictures: Pictures) -> States:
-        """What is known at each patch, row after row."""
-        states = self.dropout(self.places(self.enter(cut_into_patches(pictures, self.options.patch))))
-        for block in self.blocks:
-            states = block(states, None)
-        return self.norm(states)
-
     def answer(self, pictures: Pictures) -> Float[Tensor, "batch class"]:
         """The log-probabilities of the classes."""
-        return torch.log_softmax(self.action(self.read(pictures).mean(dim=1)), dim=-1)
+        states = self.encoder(cut_into_patches(pictures, self.options.patch))
+        return torch.log_softmax(self.action(states.mean(dim=1)), dim=-1)
 
     def note_rollout(self, pictures: Pictures) -> None:
         """Note where the answer came from, if anyone is watching; pictures are read once more for it."""
         if is_watched(self.rollout):
-            with watching(self.blocks) as gazes:
-                self.read(pictures)
+            with watching(self.encoder) as gazes:
+                self.encoder(cut_into_patches(pictures, self.options.patch))
             self.rollout([gaze.weights for gaze in gazes])
 
     def multiplications(self, height: int, width: int) -> int:
@@ -150,7 +156,7 @@ class PatchTransformer(nn.Module):
         """
         options = self.options
         patches = math.ceil(height / options.patch) * math.ceil(width / options.patch)
-        matrices = sum(each.numel() for part in (self.enter, self.blocks) for each in _matrices(part))
+        matrices = sum(layer.weight.numel() for layer in self.encoder.modules() if isinstance(layer, nn.Linear))
         of_query = options.width if options.heads_look_by == "content" else 3 * options.heads
         of_value = max(1, options.width // options.heads) * options.heads
         pairs = options.layers * patches**2 * (of_query + of_value)
@@ -163,8 +169,3 @@ def cut_into_patches(pictures: Pictures, side: int) -> Float[Tensor, "batch patc
     whole = F.pad(pictures, (0, -width % side, 0, -height % side))
     squares = whole.unflatten(2, (-1, side)).unflatten(1, (-1, side))  # (batch, row, down, column, across)
     return squares.transpose(2, 3).flatten(3).flatten(1, 2)
-
-
-def _matrices(part: nn.Module) -> list[Tensor]:
-    """The matrices that states are multiplied with."""
-    return [layer.weight for layer in part.modules() if isinstance(layer, nn.Linear)]
