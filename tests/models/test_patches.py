@@ -11,6 +11,7 @@ from regard.attention.watch import watching
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.cli import main
+from regard.models.captions.encoder import EncoderOptions, encoder_of
 from regard.models.patches import PatchOptions, PatchTransformer, cut_into_patches
 
 SMALL = {"patch": 4, "width": 8, "layers": 2, "heads": 2, "feed_forward": 12}
@@ -45,6 +46,20 @@ def test_the_rollout_says_where_the_answer_came_from() -> None:
     assert (gaze.where, gaze.looks_from, gaze.looks_at) == ("rollout", "answer", "picture")
     assert gaze.weights.shape == (2, 1, 1, 6)
     torch.testing.assert_close(gaze.weights.sum(-1), torch.ones(2, 1, 1))
+
+
+def test_an_encoder_of_patches_gives_a_captioner_an_annotation_for_each() -> None:
+    options = check(EncoderOptions, {"patches": SMALL}, "model.encoder")
+    encoder = encoder_of(options, side=10).eval()
+    assert (encoder.grid, encoder.depth, len(encoder.places)) == ((3, 3), 8, 9)
+    pixels = torch.rand(2, 100, 3)
+    found = encoder(pixels)
+    assert found.shape == (2, 9, 8)
+    pixels[0, 99] = 0  # the last pixel lies in the last patch, of which all others are told
+    assert not torch.equal(encoder(pixels)[0, 0], found[0, 0])
+    assert torch.equal(encoder(pixels)[1], found[1])
+    with pytest.raises(Fault, match="channels and kernel are those of convolutions; omit them with patches"):
+        check(EncoderOptions, {"patches": SMALL, "kernel": 3}, "model.encoder")
 
 
 def test_heads_that_do_not_share_the_width_are_refused_unless_they_look_by_place() -> None:

@@ -21,7 +21,7 @@ from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.metrics.cider import CiderAgreement
 from regard.models.captions.captioner import Captioner
-from regard.models.captions.encoder import PictureEncoder
+from regard.models.captions.encoder import PatchPictureEncoder, PictureEncoder, encoder_of
 from regard.models.captions.written import Annotations
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, State, Tally, mean, perplexity
@@ -45,7 +45,7 @@ class Captioning(nn.Module):
     def __init__(
         self,
         model: Any,
-        encoder: PictureEncoder | None,
+        encoder: PictureEncoder | PatchPictureEncoder | None,
         tokeniser: SpaceTokeniser,
         reader: FeatureReader,
         recipe: CaptioningRecipe,
@@ -74,7 +74,7 @@ class Captioning(nn.Module):
         with ShapesOnly():  # before anything is read, for as few words as there are
             refuse_too_large(network_class(recipe)(recipe.model, 1, 1, FEWEST_WORDS, 0))
             if recipe.data.features == "own":
-                refuse_too_large(PictureEncoder(recipe.model.encoder, recipe.data.side))
+                refuse_too_large(encoder_of(recipe.model.encoder, recipe.data.side))
 
     @classmethod
     def prepare(
@@ -96,7 +96,7 @@ class Captioning(nn.Module):
         has_own = recipe.data.features == "own"
         if has_own != (features.extractor == PIXELS) or (has_own and features.rows != recipe.data.side):
             raise Fault(f"The recipe of the model folder asks for other features than its {FORMAT_FILE} describes.")
-        encoder = PictureEncoder(recipe.model.encoder, features.rows) if has_own else None
+        encoder = encoder_of(recipe.model.encoder, features.rows) if has_own else None
         depth, places = (features.width, features.places) if encoder is None else (encoder.depth, len(encoder.places))
         network = network_class(recipe)(recipe.model, depth, places, words.size, words.pad)
         return cls(network, encoder, words, FeatureReader.of(features, files, recipe.data), recipe)
