@@ -37,10 +37,9 @@ def main() -> None:
 def measure(variant: str, options: DrawOptions, side: int, seconds: float) -> str:
     """What one variant reaches."""
     batch_size, *kinds = variant.split("-")
-    torch.set_float32_matmul_precision("high" if "tf32" in kinds else "highest")
     torch.manual_seed(1)
     labels = PictureLabels(classes=["0", "1"], height=side, width=side)
-    training = DrawingTraining(compile_step="compiled" in kinds)
+    training = DrawingTraining(compile_step="compiled" in kinds, tf32="tf32" in kinds)
     task = PictureDrawing(Draw(options, side, side), labels, training).to("cuda")
     pixels = np.random.default_rng(1).integers(0, 2, (int(batch_size), side, side)) * 255
     pictures = torch.from_numpy(pixels.astype(np.uint8)).cuda()

@@ -41,6 +41,7 @@ from regard.viewing.slots.picture import draw_memory_use
 from regard.viewing.slots.terminal import memory_lines
 from regard.viewing.terminal import matrix_lines
 from regard.viewing.windows import record as windows
+from regard.viewing.windows.animation import animate_glimpses
 from regard.viewing.windows.page import glimpse_data, glimpse_page
 from regard.viewing.windows.picture import draw_glimpses
 from regard.viewing.windows.terminal import glimpse_lines
@@ -166,6 +167,9 @@ class _Windows:
 
     def draw(self, path: Path) -> set[str]:
         return draw_glimpses(self.record, path)
+
+    def animate(self, path: Path) -> None:
+        animate_glimpses(self.record, path)
 
     def lines(self, width: int, colour: bool) -> list[str]:
         return glimpse_lines(self.record, width, colour)

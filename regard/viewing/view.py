@@ -53,7 +53,9 @@ class View:
             return self.drawing.draw(path)
         elif kind == ".gif":
             if not isinstance(self.drawing, Animated):
-                raise Fault(f"{path} would be an animation, which is for machines with a memory; draw a .png or .html.")
+                raise Fault(
+                    f"{path} would be an animation, which is for what is looked at step by step; draw a .png or .html."
+                )
             self.drawing.animate(path)
         else:
             raise Fault(f"{path} is neither .png, .svg, .html nor .json; the suffix says what to draw.")

@@ -57,19 +57,19 @@ def test_what_is_read_through_a_window_over_all_is_written_back() -> None:
     """As many sharp filters as pixels are the identity, whatever the strength; coarser ones give it back nearly."""
     picture = torch.rand(1, 6, 6, generator=torch.Generator().manual_seed(1)).double()
     sharp = filter_bank(window(variance=1e-3, strength=4), 6, 6, 6)
-    patch = read_patch(sharp, picture[:, None])
-    torch.testing.assert_close(patch[:, 0], 4 * picture)
-    torch.testing.assert_close(write_patch(sharp, patch[:, 0]), picture)
+    patch = read_patch(sharp, picture[:, :, None])[:, :, 0]
+    torch.testing.assert_close(patch, 4 * picture)
+    torch.testing.assert_close(write_patch(sharp, patch), picture)
     smooth = torch.linspace(0, 1, 24).double().expand(1, 24, 24)
     coarse = filter_bank(window(variance=1.5), 12, 24, 24)
-    back = write_patch(coarse, read_patch(coarse, smooth[:, None])[:, 0])
+    back = write_patch(coarse, read_patch(coarse, smooth[:, :, None])[:, :, 0])
     distance = 23 / 11  # a filter writes what it read of a place over as many pixels a side
     inner = slice(4, 20)
     torch.testing.assert_close(back[0, inner, inner] * distance**2, smooth[0, inner, inner], atol=0.02, rtol=0)
 
 
 def test_without_attention_all_is_seen_as_it_is() -> None:
-    picture, canvas = torch.ones(1, 2, 3).double(), torch.zeros(1, 2, 3).double()
+    picture, canvas = torch.ones(1, 1, 6).double(), torch.zeros(1, 1, 6).double()
     shown = torch.full((1, 2), 7.0).double()
     found = see(picture, canvas, torch.zeros(1, 6).double(), shown, shown, None)
     assert found.tolist() == [[1.0] * 6 + [0.5] * 6 + [7.0] * 4]
@@ -162,4 +162,4 @@ def test_a_drawing_says_where_each_step_wrote() -> None:
     nn.init.zeros_(network.say.weight), nn.init.zeros_(network.say.bias)
     windows = network.draw(torch.zeros(1, 3, 2).double()).windows
     assert windows is not None
-    assert windows[0, 0].tolist() == [3, 2, 7.5, 1]  # the middle, three filters 2.5 apart, σ = 1
+    assert windows[0, 0].tolist() == [3, 2, 6, 1]  # the middle, the longer side, σ = 1

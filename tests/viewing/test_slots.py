@@ -87,7 +87,7 @@ def test_one_head_can_be_drawn_alone_and_one_that_is_not_there_is_refused() -> N
 def test_what_does_not_happen_step_by_step_is_not_animated(tmp_path: Path) -> None:
     words = Words(["a"], ["a"], [0])
     looks = LooksBetween("cross", "a", "a", words, words, [Block("cross", np.ones((1, 1, 1)))])
-    with pytest.raises(Fault, match="would be an animation, which is for machines with a memory"):
+    with pytest.raises(Fault, match="would be an animation, which is for what is looked at step by step"):
         View("", drawing_of(looks, DrawingRequest())).write(tmp_path / "a.gif")
 
 

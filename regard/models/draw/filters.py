@@ -66,11 +66,13 @@ def filter_bank(window: Window, grid: int, height: int, width: int) -> FilterBan
 
 
 def read_patch(
-    bank: FilterBank, pictures: Float[Tensor, "batch kind height width"]
-) -> Float[Tensor, "batch kind grid grid"]:
-    """γ F_Y x F_Xᵀ of each kind of picture, those to be drawn and what is wrong with them."""
-    rows, columns = bank.of_rows[:, None], bank.of_columns[:, None]
-    return bank.strength[:, None, None, None] * (rows @ pictures @ columns.mT)
+    bank: FilterBank, pictures: Float[Tensor, "batch height kind width"]
+) -> Float[Tensor, "batch grid kind grid"]:
+    """γ F_Y x F_Xᵀ of each kind of picture, those to be drawn and what is wrong with them, row beside row."""
+    kinds, width = pictures.shape[2:]
+    rows = (bank.of_rows @ pictures.flatten(2)).unflatten(2, (kinds, width))
+    found = (rows.flatten(1, 2) @ bank.of_columns.mT).unflatten(1, rows.shape[1:3])
+    return bank.strength[:, None, None, None] * found
 
 
 def write_patch(bank: FilterBank, patch: Float[Tensor, "batch grid grid"]) -> Picture:

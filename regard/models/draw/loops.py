@@ -7,7 +7,8 @@ gives the same sum:
     ∂L/∂W = Σ_t ∂L/∂y_tᵀ x_t = [∂L/∂y_1; …; ∂L/∂y_T]ᵀ [x_1; …; x_T]
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -19,7 +20,8 @@ from torch import Tensor, nn
 class Rounds:
     """The rounds of a layer in one loop, and what the gradient of its weights needs of each."""
 
-    def __init__(self, layer: nn.Linear) -> None:
+    def __init__(self, layer: nn.Linear, in_tf32: bool = False) -> None:
+        self.in_tf32 = in_tf32 and layer.weight.is_cuda
         self.weight, self.bias = layer.weight.detach(), layer.bias.detach()
         self.inputs: list[Tensor] = []
         self.gradients: list[Tensor] = []
@@ -30,12 +32,12 @@ class Rounds:
         return found
 
 
-def begin_rounds(layers: Sequence[nn.Linear], start: Tensor) -> tuple[list[Rounds], Tensor]:
-    """The rounds of these layers, and the `start` from which a loop begins.
+def begin_rounds(layers: Sequence[nn.Linear], start: Tensor, in_tf32: bool = False) -> tuple[list[Rounds], Tensor]:
+    """The rounds of these layers, and the `start` from which a loop begins; on a GPU products may be in TF32.
 
     All that is given to a round must depend on that `start`: that is how one knows that no round is left.
     """
-    rounds = [Rounds(layer) for layer in layers]
+    rounds = [Rounds(layer, in_tf32) for layer in layers]
     weights = [weight for layer in layers for weight in (layer.weight, layer.bias)]
     begun: Tensor = _Sum.apply(start, rounds, *weights)
     return rounds, begun
@@ -46,14 +48,16 @@ class _Round(torch.autograd.Function):
     def forward(context: Any, given: Tensor, rounds: Rounds) -> Tensor:
         context.save_for_backward(given)
         context.rounds = rounds
-        return F.linear(given, rounds.weight, rounds.bias)
+        with _precision(rounds.in_tf32):
+            return F.linear(given, rounds.weight, rounds.bias)
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         (given,), (gradient,), rounds = context.saved_tensors, gradients, context.rounds
         rounds.inputs.append(given)
         rounds.gradients.append(gradient)
-        return gradient @ rounds.weight, None
+        with _precision(rounds.in_tf32):
+            return gradient @ rounds.weight, None
 
 
 class _Sum(torch.autograd.Function):
@@ -67,6 +71,18 @@ class _Sum(torch.autograd.Function):
         found: list[Tensor] = []
         for each in context.rounds:
             of_outputs = torch.cat(each.gradients)
-            found += [of_outputs.mT @ torch.cat(each.inputs), of_outputs.sum(dim=0)]
+            with _precision(each.in_tf32):
+                found += [of_outputs.mT @ torch.cat(each.inputs), of_outputs.sum(dim=0)]
             each.inputs.clear(), each.gradients.clear()
         return gradients[0], None, *found
+
+
+@contextmanager
+def _precision(in_tf32: bool) -> Iterator[None]:
+    """Let the products inside this block be in TF32, if they may; torch has one setting for all of them."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if in_tf32 else before)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

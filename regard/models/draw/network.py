@@ -93,7 +93,8 @@ class Draw(nn.Module):
     def __init__(self, options: DrawOptions, height: int, width: int) -> None:
         super().__init__()
         self.options, self.height, self.width = options, height, width
-        self.compiles_step = False  # whether what lies between two products is compiled, on a GPU
+        # On a GPU: whether products are in TF32, and whether what lies between two of them is compiled.
+        self.in_tf32 = self.compiles_step = False
         seen = 2 * (options.read**2 if options.attention else height * width)
         self.written = (options.write, options.write) if options.attention else (height, width)
         windows = 2 * NUMBERS if options.attention else 0
@@ -151,17 +152,20 @@ class Draw(nn.Module):
         return self.options.steps * (self.decode.weight.numel() + self.say.weight.numel() + spread)
 
     def _begin(self, rows: int) -> Begun:
-        rounds, shown = begin_rounds([self.encode, self.infer, self.decode, self.say], self.first_shown)
+        rounds, shown = begin_rounds([self.encode, self.infer, self.decode, self.say], self.first_shown, self.in_tf32)
         nothing = shown.new_zeros(rows, self.options.width)
         encoder, decoder = (LstmState(each.expand(rows, -1), nothing) for each in shown.unbind())
         layers = Layers(*rounds)
         return Begun(layers, self.first_canvas.expand(rows, -1, -1), encoder, decoder, layers.say(decoder.shown))
 
     def _in_pixels(self, windows: Float[Tensor, "batch step 5"], grid: int) -> Float[Tensor, "batch step 4"]:
-        """Where windows lie: across, down, side and σ, from the upper left corner, half a pixel before the first."""
+        """Where windows lie: across, down, side and σ, from the upper left corner, half a pixel before the first.
+
+        A side reaches from the first filter to the last, with half a pixel on either end: of a whole picture it is all.
+        """
         place = place_grid(windows.flatten(0, 1), grid, self.height, self.width)
         deviation = (windows[..., 2] / 2).exp().flatten()
-        found = [place.across - 0.5, place.down - 0.5, grid * place.distance, deviation]
+        found = [place.across - 0.5, place.down - 0.5, (grid - 1) * place.distance + 1, deviation]
         return torch.stack(found, dim=1).unflatten(0, windows.shape[:2])
 
     def _note(self, windows: Float[Tensor, "batch step 5"]) -> None:

@@ -23,7 +23,7 @@ def see(
     pictures: Picture, canvas: Picture, said: Said, decoder: Hidden, encoder: Hidden, grid: int | None
 ) -> Float[Tensor, "batch input"]:
     """[read(x, x̂, h^dec), h^dec, h^enc], with x̂ = x − σ(c); without a grid both pictures whole (equations 17, 27)."""
-    seen = torch.stack([pictures, pictures - canvas.sigmoid()], dim=1)
+    seen = torch.stack([pictures, pictures - canvas.sigmoid()], dim=2)
     if grid is not None:
         seen = read_patch(filter_bank(said[:, :NUMBERS], grid, *pictures.shape[1:]), seen)
     return torch.cat([seen.flatten(1), decoder, encoder], dim=1)

@@ -24,6 +24,9 @@ class DrawingTraining(TrainingOptions):
         description="Compile what lies between the products of a step, on a GPU: it takes a minute, and the steps are "
         "quicker from then on.",
     )
+    tf32: bool = Field(
+        default=False, description="Compute the products of linear layers in TF32, on a GPU; filters stay in float32."
+    )
     precision: Literal["float32"] = Field(
         default="float32", description="Numbers of the forward pass; in bf16 windows would lie on a coarse grid."
     )

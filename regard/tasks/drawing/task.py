@@ -43,7 +43,7 @@ class PictureDrawing(nn.Module):
     def __init__(self, model: Any, labels: PictureLabels, training: DrawingTraining) -> None:
         super().__init__()
         self.model, self.labels, self.training_options = model, labels, training
-        self.model.compiles_step = training.compile_step
+        self.model.compiles_step, self.model.in_tf32 = training.compile_step, training.tf32
         self._prepared: PreparedPictures | None = None
 
     @property

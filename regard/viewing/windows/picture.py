@@ -15,6 +15,7 @@ _ACROSS = 8  # glimpses in one line of what was seen
 _SIDE = 3.6  # inches of the picture
 _PATCH, _GAP = 0.62, 0.16  # inches of what was seen in one square, and between two of them
 _NUMBER = 0.22  # inches for the number above
+_MANY = 16  # steps: with more the squares are drawn thinner and without numbers, which would hide the picture
 
 
 def draw_glimpses(path: GlimpsePath, file: Path) -> set[str]:
@@ -81,17 +82,31 @@ def _draw_path(axes: "Axes", path: GlimpsePath) -> None:
     from matplotlib.patheffects import Normal, Stroke
 
     rim = [Stroke(linewidth=3.2, foreground="black", alpha=0.55), Normal()]
-    colours = _step_colours(len(path.steps))
+    colours, are_many = _step_colours(len(path.steps)), len(path.steps) > _MANY
     for step, colour in enumerate(colours):
         for scale, (left, top, side) in enumerate(path.squares(step)):
             square = Rectangle((left, top), side, side, fill=False, edgecolor=colour)
             if scale == 0:
-                square.set(linewidth=1.8, path_effects=rim, clip_on=False)
+                square.set(linewidth=0.9 if are_many else 1.8, path_effects=[] if are_many else rim, clip_on=False)
             else:
                 square.set(linewidth=0.8, linestyle=(0, (4, 2)), alpha=0.6)
             square.set_gid(f"window-{step + 1}-{scale + 1}")  # its name in an SVG
             axes.add_patch(square)
-    axes.plot(*path.centres.T, color="white", linewidth=1.4, path_effects=rim, clip_on=False, zorder=4)
+    axes.plot(
+        *path.centres.T, color="white", linewidth=0.6 if are_many else 1.4, path_effects=rim, clip_on=False, zorder=4
+    )
+    if are_many:
+        axes.scatter(
+            path.centres[:, 0],
+            path.centres[:, 1],
+            s=12,
+            c=colours,
+            edgecolors="black",
+            linewidths=0.5,
+            clip_on=False,
+            zorder=5,
+        )
+        return
     for step, (colour, (across, down)) in enumerate(zip(colours, path.centres.tolist(), strict=True)):
         axes.plot(across, down, "o", markersize=11, color=colour, markeredgecolor="black", clip_on=False, zorder=5)
         ink = "white" if np.dot(colour[:3], [0.299, 0.587, 0.114]) < 0.5 else "black"
