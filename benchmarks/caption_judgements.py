@@ -6,7 +6,7 @@ Of each judged pair, a picture and a caption (often that of another picture), th
 the picture; pairs whose caption is one of those five are left out. Each of the three judgements of a pair is one of its
 own, as in the literature, which gives Kendall's τ-c (Anderson et al. 2016; Hessel et al. 2021, appendix A). τ-b is
 printed beside it, and as a mark how far one expert agrees with another. Words are compared in lower case, without
-punctuation. Published τ-c are those of Hessel et al. 2021, table 1.
+punctuation. Published τ-c are those of Hessel et al. 2021, table 1, as recalled.
 """
 
 import argparse

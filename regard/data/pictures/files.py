@@ -58,7 +58,7 @@ def read_colours(source: Path | bytes, name: str | None = None, remark: Remark =
 
 def squash(colours: np.ndarray, side: int) -> np.ndarray:
     """A picture (height, width, 3) as a square one (side, side, 3), whatever becomes of its proportions."""
-    return np.asarray(Image.fromarray(colours).resize((side, side), Image.Resampling.BICUBIC))
+    return np.array(Image.fromarray(colours).resize((side, side), Image.Resampling.BICUBIC))
 
 
 def shrink(colours: np.ndarray, longest: int) -> np.ndarray:
