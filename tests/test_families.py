@@ -46,7 +46,7 @@ VERBS = {
     "rnnlm": "train evaluate generate info compare average serve",
     "gpt": "train evaluate generate embed look heads info compare average serve",
     "tacotron": "train evaluate speak look info compare average serve",
-    "sketchformer": "train evaluate draw info compare average serve",
+    "sketchformer": "train evaluate draw look info compare average serve",
     "sketch-rnn": "train evaluate draw info compare average serve",
     "ngram": "train evaluate generate info compare serve",
     "bilm": "train evaluate embed info compare average serve",

@@ -87,6 +87,7 @@ _READS = {
     "sequence": "a sequence of numbers",
     "items": "an example",
     "story": "a story's file",
+    "drawing": "a drawing's file",
 }
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from regard.base.faults import Fault
-from regard.viewing.canvas import show_word
 from regard.viewing.drawing import Drawing
 from regard.viewing.facts import record as facts
 from regard.viewing.facts.page import facts_data, facts_page
@@ -30,15 +29,19 @@ from regard.viewing.overlay import record as overlay
 from regard.viewing.overlay.page import overlay_data, overlay_page
 from regard.viewing.overlay.picture import draw_overlay
 from regard.viewing.overlay.terminal import overlay_lines
-from regard.viewing.page import MOST_WEIGHTS, PageScene, Start, scene_page
-from regard.viewing.sealed import SealedPage, whole_steps
+from regard.viewing.page import PageScene, Start, scene_page, tinted_data
+from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Block, Joining, Seen
-from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Slots, Steps, Words
+from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Slots, Steps, Strokes, Words
 from regard.viewing.slots import record as slots
 from regard.viewing.slots.animation import animate_memory_use
 from regard.viewing.slots.page import memory_data, memory_page
 from regard.viewing.slots.picture import draw_memory_use
 from regard.viewing.slots.terminal import memory_lines
+from regard.viewing.strokes import record as strokes
+from regard.viewing.strokes.page import stroke_data, stroke_page
+from regard.viewing.strokes.picture import draw_stroke_looks
+from regard.viewing.strokes.terminal import stroke_lines
 from regard.viewing.terminal import matrix_lines
 from regard.viewing.windows import record as windows
 from regard.viewing.windows.animation import animate_glimpses
@@ -142,23 +145,45 @@ class _Graph:
 
 
 @dataclass(frozen=True)
-class _Overlay:
-    record: overlay.Overlay
+class _OfHeads:
+    """A record of which one block is shown, and of that one head or all of them joined."""
+
+    record: Any
     layer: int | None
     head: int | None
     heads: Joining
 
+    picture: ClassVar[Callable[..., set[str]]]
+    terminal: ClassVar[Callable[..., list[str]]]
+    to_json: ClassVar[Callable[..., dict[str, Any]]]
+    html: ClassVar[Callable[..., SealedPage]]
+
     def draw(self, path: Path) -> set[str]:
-        return draw_overlay(self.record, path, self.layer, self.head, self.heads)
+        return self.picture(self.record, path, self.layer, self.head, self.heads)
 
     def lines(self, width: int, colour: bool) -> list[str]:
-        return overlay_lines(self.record, width, self.layer, self.head, self.heads)
+        return self.terminal(self.record, width, self.layer, self.head, self.heads)
 
     def numbers(self) -> dict[str, Any]:
-        return overlay.to_json(self.record)
+        return self.to_json(self.record)
 
     def page(self) -> SealedPage:
-        return overlay_page(self.record, self.layer, self.head, self.heads)
+        return self.html(self.record, self.layer, self.head, self.heads)
+
+
+class _Overlay(_OfHeads):
+    picture, terminal = staticmethod(draw_overlay), staticmethod(overlay_lines)
+    to_json, html = staticmethod(overlay.to_json), staticmethod(overlay_page)
+
+
+class _Frames(_OfHeads):
+    picture, terminal = staticmethod(draw_frames), staticmethod(frames_lines)
+    to_json, html = staticmethod(frames.to_json), staticmethod(frames_page)
+
+
+class _Strokes(_OfHeads):
+    picture, terminal = staticmethod(draw_stroke_looks), staticmethod(stroke_lines)
+    to_json, html = staticmethod(strokes.to_json), staticmethod(stroke_page)
 
 
 @dataclass(frozen=True)
@@ -216,26 +241,6 @@ class _Slots:
 
     def page(self) -> SealedPage:
         return memory_page(self.record)
-
-
-@dataclass(frozen=True)
-class _Frames:
-    record: frames.FrameLooks
-    layer: int | None
-    head: int | None
-    heads: Joining
-
-    def draw(self, path: Path) -> set[str]:
-        return draw_frames(self.record, path, self.layer, self.head, self.heads)
-
-    def lines(self, width: int, colour: bool) -> list[str]:
-        return frames_lines(self.record, width, self.layer, self.head, self.heads)
-
-    def numbers(self) -> dict[str, Any]:
-        return frames.to_json(self.record)
-
-    def page(self) -> SealedPage:
-        return frames_page(self.record, self.layer, self.head, self.heads)
 
 
 def _graph(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -321,6 +326,16 @@ def _frames(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     return _Frames(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
+def _strokes(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
+    assert isinstance(looks.looks_at, Strokes)
+    side = looks.looks_at
+    means = word_means(side.places)
+    blocks = [Block(block.where, means @ block.weights @ (means > 0).T.astype(float)) for block in looks.blocks]
+    count = max(side.places) + 1  # the last point is where it ends, from which nothing looks on
+    record = strokes.StrokeLooks(looks.title, side.points[:count], side.ends[:count], blocks)
+    return _Strokes(record, wanted.layer, wanted.head, wanted.heads or "mean")
+
+
 _MATRIX = Drawer("a matrix", ("layer", "head", "heads", "sheet", "lines", "tokens"), _Matrices)
 _GRAPH = Drawer("a graph", ("layer", "head", "rings"), _graph)
 _OVERLAY = Drawer("weights over a picture", ("layer", "head", "heads", "tokens"), _overlay)
@@ -329,6 +344,7 @@ _OVERLAY_BY_CELL = Drawer("weights over a picture", ("layer", "head", "heads"), 
 _WINDOWS = Drawer("windows on a picture", (), _windows)
 _FRAMES = Drawer("weights under a waveform", ("layer", "head", "heads", "tokens"), _frames)
 _HOPS = Drawer("hops through a story", (), _hops)
+_STROKES = Drawer("the strokes of a drawing", ("layer", "head", "heads"), _strokes)
 _SLOTS = Drawer("the slots of a memory", ("head",), _slots)
 
 DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
@@ -346,6 +362,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Frames, Frames): _FRAMES,
     ("weights", Steps, Facts): _HOPS,
     ("weights", Steps, Slots): _SLOTS,
+    ("weights", Strokes, Strokes): _STROKES,
 }
 
 
@@ -362,23 +379,10 @@ def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
             return "frames", frames_data(record)
         case _Hops(record):
             return "facts", facts_data(record)
+        case _Strokes(record):
+            return "strokes", stroke_data(record)
         case _Slots(record):
             return "slots", memory_data(record)
         case _Matrices(seen=seen):
-            return "tinted", _tinted_data(seen, looks.title)
+            return "tinted", tinted_data(seen, looks.title)
     raise Fault("What this model looks at has no view on this page yet; `regard look` draws it.")
-
-
-def _tinted_data(seen: Seen, title: str) -> dict[str, Any]:
-    """What was looked at as the view of tinted words takes it: weights as whole ten-thousandths, row after row."""
-    if (count := sum(block.weights.size for block in seen.blocks)) > MOST_WEIGHTS:
-        raise Fault(f"These are {count:,} weights, and {MOST_WEIGHTS:,} are the most; `regard look` draws them.")
-    return {
-        "start": {"layer": seen.usual, "head": "mean"},
-        "title": show_word(title),
-        "rows": [show_word(name) for name in seen.rows],
-        "columns": [show_word(word) for word in seen.columns],
-        "blocks": [
-            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in seen.blocks
-        ],
-    }

@@ -106,3 +106,18 @@ def side_data(seen: Seen) -> dict[str, Any]:
 
 def _count(seen: Sequence[Seen]) -> int:
     return sum(block.weights.size for each in seen for block in each.blocks)
+
+
+def tinted_data(seen: Seen, title: str) -> dict[str, Any]:
+    """What was looked at as the view of tinted words takes it: weights as whole ten-thousandths, row after row."""
+    if (count := sum(block.weights.size for block in seen.blocks)) > MOST_WEIGHTS:
+        raise Fault(f"These are {count:,} weights, and {MOST_WEIGHTS:,} are the most; `regard look` draws them.")
+    return {
+        "start": {"layer": seen.usual, "head": "mean"},
+        "title": show_word(title),
+        "rows": [show_word(name) for name in seen.rows],
+        "columns": [show_word(word) for word in seen.columns],
+        "blocks": [
+            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in seen.blocks
+        ],
+    }

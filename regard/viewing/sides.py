@@ -1,5 +1,5 @@
 """What stands on the two axes of an attention: words, the cells of a picture, the nodes of a graph, steps,
-the slots of a memory, the facts of a story.
+the slots of a memory, the facts of a story, the points of a drawing.
 
 A gaze names its two sides, a task says what they are (`task.sides`), and the kinds of the two choose how it is drawn
 (`drawers.py`). A new kind is one more class here and its pairs there.
@@ -114,4 +114,20 @@ class Frames:
             raise ValueError(f"a sound is (sample), not {self.samples.shape}, with {self.count} frames")
 
 
-Side = Words | Cells | Nodes | Steps | Slots | Facts | Frames
+@dataclass(frozen=True)
+class Strokes:
+    """A drawing: its points (point, 2), to the right and down, whether a stroke ends at each, and where steps stand.
+
+    `places` has the number of a point for each place of the attention: a token between two strokes has none of its own.
+    """
+
+    points: np.ndarray
+    ends: np.ndarray
+    places: Sequence[int]
+
+    def __post_init__(self) -> None:
+        if len(self.points) != len(self.ends) or any(not 0 <= place < len(self.points) for place in self.places):
+            raise ValueError(f"{len(self.places)} places do not lead to {len(self.points)} points")
+
+
+Side = Words | Cells | Nodes | Steps | Slots | Facts | Frames | Strokes

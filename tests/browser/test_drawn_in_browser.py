@@ -11,10 +11,11 @@ from chromium import Browser
 from regard.viewing.graph.page import graph_page
 from regard.viewing.overlay.page import overlay_page
 from regard.viewing.slots.page import memory_page
+from regard.viewing.strokes.page import stroke_page
 from regard.viewing.windows.page import glimpse_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
-from drawn import glimpses, neighbourhood, overlay, star, stepping
+from drawn import glimpses, neighbourhood, overlay, star, stepping, stroke_looks
 
 pytestmark = pytest.mark.browser
 
@@ -26,6 +27,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "windows": lambda path: glimpse_page(glimpses()).write(path),
     "overlay": lambda path: overlay_page(overlay()).write(path),
     "slots": lambda path: memory_page(stepping()).write(path),
+    "strokes": lambda path: stroke_page(stroke_looks()).write(path),
 }
 
 Opened = Callable[..., Browser]
@@ -207,3 +209,16 @@ def test_a_memory_is_played_step_by_step(opened: Opened) -> None:
     # In one go, for a page goes on playing meanwhile.
     press = "const play = document.querySelector('#slots-play'); const press = () => (play.click(), play.textContent)"
     assert page.run(f"{press}; return [press(), press()]") == ["Pause", "Play"]
+
+
+def test_a_point_of_a_drawing_shows_what_it_looks_at(opened: Opened) -> None:
+    page = opened("strokes", "#point=3&head=1")
+    assert page.text("#strokes-readout") == "Point 3 looks for the next one, most at point 2: 100\u202f%"
+    widths = (
+        "return [...document.querySelectorAll('#strokes .piece')].map((each) => parseFloat(each.style.strokeWidth))"
+    )
+    assert page.run(widths) == [6.5, 1.5]
+    page.find("#strokes-point").send_keys("\ue012")  # the left arrow
+    assert page.text("#strokes-readout") == "Point 2 looks for the next one, most at point 1: 100\u202f%"
+    assert "point=2" in fragment(page)
+    assert len(page.all("#strokes .unread")) == 1

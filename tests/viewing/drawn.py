@@ -7,6 +7,7 @@ from regard.viewing.overlay.record import Overlay
 from regard.viewing.seen import Block
 from regard.viewing.sides import Nodes
 from regard.viewing.slots.record import MemoryUse
+from regard.viewing.strokes.record import StrokeLooks
 from regard.viewing.windows.record import GlimpsePath
 
 # Six papers: a cites b, c and d; b also cites e, and c and d each other; nobody cites f.
@@ -63,3 +64,12 @@ def stepping(slots: int = 20, first: int = 18) -> MemoryUse:
         weights[1, step, (first + step) % slots] = 0.6
     given = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     return MemoryUse("10 01: 10", ["10", "01", "→ 10"], ["read", "write"], weights, given, given[::-1])
+
+
+def stroke_looks() -> StrokeLooks:
+    """A corner and a dot apart from it; one head looks at the point before, the other at the first."""
+    points = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [30.0, 5.0]])
+    weights = np.zeros((2, 4, 4))
+    weights[0, np.arange(4), [0, 0, 1, 2]] = 1
+    weights[1, :, 0] = 1
+    return StrokeLooks("corner.json: 9.0 nats", points, np.array([False, False, True, True]), [Block("body", weights)])

@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.viewing.drawers import DRAWERS, DrawingRequest, drawing_of
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
-from regard.viewing.sides import Cells, Facts, Frames, Nodes, Slots, Steps, Words
+from regard.viewing.sides import Cells, Facts, Frames, Nodes, Slots, Steps, Strokes, Words
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import EDGES, PAPERS, edge_blocks
@@ -28,6 +28,9 @@ STORY = Facts(["Ana is in the garden.", "Rui left."], "Where is Ana?", ["It was 
 
 
 SOUND = Frames(np.sin(np.arange(64)), 32, 2, 1.0, bands=np.ones((8, 3)))
+
+
+DRAWING = Strokes(np.arange(8.0).reshape(4, 2), np.array([False, True, False, True]), [0, 1, 2])
 
 
 def weights(queries: int, keys: int) -> list[Block]:
@@ -49,6 +52,7 @@ CASES: dict[str, LooksBetween] = {
     "sound that says a text": LooksBetween("frames to symbols", "ab c", "2 s", SOUND, TEXT, weights(2, 3)),
     "sound over itself": LooksBetween("encoder", "a.wav", "1", SOUND, SOUND, weights(2, 2)),
     "hops": LooksBetween("hops to facts", "story", "garden", GLIMPSES, STORY, weights(2, 4)),
+    "strokes": LooksBetween("drawing to drawing", "a.json", "9 nats", DRAWING, DRAWING, weights(3, 3)),
     "slots": LooksBetween("steps to slots", "10", "01", GLIMPSES, Slots(9, ["read", "write"]), weights(2, 9)),
 }
 

@@ -18,6 +18,7 @@ from regard.viewing.graph import page as graph_page
 from regard.viewing.modules import join_modules, module_order
 from regard.viewing.overlay import page as overlay_page
 from regard.viewing.slots import page as slots_page
+from regard.viewing.strokes import page as strokes_page
 from regard.viewing.tree import page as tree_page
 from regard.viewing.windows import page as windows_page
 from regard.viewing.words import page as words_page
@@ -33,6 +34,7 @@ PAGES = (
     graph_page,
     overlay_page,
     slots_page,
+    strokes_page,
     windows_page,
     words_page,
     tags_page,

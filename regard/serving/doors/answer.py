@@ -23,7 +23,7 @@ from regard.serving.http.refusals import read_request
 from regard.serving.http.replies import json_response
 from regard.serving.options import Limits
 from regard.serving.served import Served
-from regard.verbs.requests.answer import Input, PictureInput
+from regard.verbs.requests.answer import DrawingInput, Input, PictureInput
 from regard.verbs.requests.transcribe import SoundInput
 
 T = TypeVar("T")
@@ -37,6 +37,7 @@ _READS = {
     "sequence": ((str,), "sequences of numbers, each as a text"),
     "items": ((str,), "examples, each a line of bits"),
     "story": ((str,), "stories, a fact a line and a question last"),
+    "drawing": ((DrawingInput,), 'drawings, each as {"drawing": its strokes}'),
 }
 _ANSWERS = {"tokens": TagsAnswer, "story": StoryAnswer}  # of those that are more than a class
 
@@ -100,11 +101,11 @@ async def _all_answers(catalogue: Catalogue, model: Served, body: AnswerBody) ->
 
 
 def with_files(inputs: Sequence[Input], work: Callable[[Sequence[Any]], T]) -> T:
-    """What work makes of inputs as people have them: a picture is a file for as long as that takes, a sound its bytes.
+    """What work makes of inputs as people have them: a sound is its bytes, pictures and drawings are files meanwhile.
 
     Batches hold inputs of several requests, so a fault speaks of the picture without its number.
     """
-    if not any(isinstance(each, PictureInput | SoundInput) for each in inputs):
+    if not any(isinstance(each, PictureInput | SoundInput | DrawingInput) for each in inputs):
         return work(inputs)
     with TemporaryDirectory(prefix="regard-") as folder:
         try:
@@ -117,10 +118,10 @@ def with_files(inputs: Sequence[Input], work: Callable[[Sequence[Any]], T]) -> T
 def _on_disk(given: Input, folder: Path) -> str | int | Path | bytes:
     if isinstance(given, SoundInput):
         return given.content
-    if not isinstance(given, PictureInput):
+    if not isinstance(given, PictureInput | DrawingInput):
         return given
     folder.mkdir()
-    path = folder / "The picture"
+    path = folder / ("The picture" if isinstance(given, PictureInput) else "The drawing")
     path.write_bytes(given.content)
     return path
 

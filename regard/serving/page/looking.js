@@ -10,6 +10,7 @@ import { followWidth } from "./opening.js";
 import { mountOverlay, showOverlay } from "./overlay.js";
 import { ask, Refusal } from "./server.js";
 import { layOutSlots, mountSlots, showSlots } from "./slots.js";
+import { mountStrokes, showStrokes } from "./strokes.js";
 import { say } from "./texts.js";
 import { mountTinted, showTinted } from "./tinted.js";
 import { layOutWindows, mountWindows, showWindows } from "./windows.js";
@@ -22,6 +23,7 @@ const VIEWS = {
   facts: { mount: mountFacts, show: showFacts, layOut: () => {} },
   slots: { mount: mountSlots, show: showSlots, layOut: layOutSlots },
   frames: { mount: mountFrames, show: showFrames, layOut: () => {} },
+  strokes: { mount: mountStrokes, show: showStrokes, layOut: () => {} },
   tinted: { mount: mountTinted, show: showTinted, layOut: () => {} },
 };
 

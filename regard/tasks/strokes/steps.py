@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.data.strokes.codings import END, START, TokenCoding
+from regard.data.strokes.codings import END, FIRST, START, TokenCoding
 from regard.models.strokes.mixture import PENS, choose, draw_move, log_density, log_pens, mixture_of
 from regard.tasks.strokes.batches import StrokeBatch
 
@@ -41,6 +41,7 @@ class StepKind(Protocol):
     def follow(self, before: Tensor, step: Tensor) -> Tensor: ...
     def settle(self, step: Tensor, outputs: Tensor, temperature: float, chance: Tensor) -> tuple[Tensor, Tensor]: ...
     def encode(self, moves: np.ndarray) -> np.ndarray: ...
+    def is_move(self, steps: np.ndarray) -> np.ndarray: ...
     def decode(self, steps: np.ndarray) -> np.ndarray: ...
 
 
@@ -92,6 +93,9 @@ class Moves(nn.Module):
         move = step[:, :2] / self.scale
         pen = F.one_hot(step[:, 2].long(), PENS).to(move.dtype)
         return torch.cat([move, before[:, 0, 2:4] + move, pen], dim=-1).unsqueeze(1)
+
+    def is_move(self, steps: np.ndarray) -> np.ndarray:
+        return np.ones(len(steps), bool)
 
     def encode(self, moves: np.ndarray) -> np.ndarray:
         steps = moves.copy()
@@ -147,6 +151,9 @@ class Tokens(nn.Module):
 
     def follow(self, before: Tensor, step: Int[Tensor, " row"]) -> Int[Tensor, "row 1"]:
         return step.unsqueeze(1)
+
+    def is_move(self, steps: np.ndarray) -> np.ndarray:
+        return steps >= FIRST
 
     def encode(self, moves: np.ndarray) -> np.ndarray:
         return self.coding.encode([moves])[0]

@@ -24,6 +24,7 @@ from regard.data.strokes.prepare import (
 )
 from regard.families import network_class
 from regard.models.shapes import ShapesOnly, refuse_too_large
+from regard.models.strokes.bodies import DRAWING
 from regard.models.strokes.network import Sketcher, StrokeShape
 from regard.protocols import Loss, Measure, SketchRequest, Tally, mean
 from regard.tasks.strokes.batches import MEASURED_ROWS, StrokeBatch, gather_batch, stroke_batches
@@ -31,6 +32,8 @@ from regard.tasks.strokes.options import StrokeRecipe, StrokeTraining
 from regard.tasks.strokes.sketching import Pen
 from regard.tasks.strokes.steps import Moves, StepKind, Tokens
 from regard.viewing.drawings.strokes import DrawnStrokes
+from regard.viewing.sides import Side
+from regard.viewing.sides import Strokes as StrokeSide
 
 
 class Strokes(nn.Module):
@@ -187,6 +190,22 @@ class Strokes(nn.Module):
 
     def _shown(self, drawings: Sequence[np.ndarray], begun: int = 0) -> list[DrawnStrokes]:
         return [DrawnStrokes([stroke * self.data.unit for stroke in strokes_of(m)], begun) for m in drawings]
+
+    @torch.no_grad()
+    def redraw(self, batch: StrokeBatch) -> list[float]:
+        """The nats of each drawing, as it is drawn point by point."""
+        drawn, divergence = self._nats(batch)
+        return (drawn + divergence).tolist()
+
+    def sides(self, batch: StrokeBatch, outputs: Sequence[Any]) -> dict[str, Side]:
+        """The points from which it goes on: where the pen is put down, and then behind each step."""
+        steps = batch.steps[0, : int(batch.lengths[0])].cpu().numpy()
+        moves = self.kind.decode(steps)
+        points = np.concatenate([np.zeros((1, 2)), np.cumsum(moves[:, :2], axis=0)]) * self.data.unit
+        places = np.concatenate([[0], np.cumsum(self.kind.is_move(steps))])[:-1]  # from the last it does not go on
+        time = batch.steps.shape[1]
+        padded = np.pad(places, (0, time - len(places)), mode="edge")
+        return {DRAWING: StrokeSide(points, np.append(False, moves[:, 2] == 1), padded.tolist())}
 
     def quote(self, batch: StrokeBatch) -> str:
         return f"a drawing of {int(batch.points[0])} moves"

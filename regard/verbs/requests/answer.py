@@ -1,5 +1,7 @@
 """What may be asked when a model answers: which inputs, as people have them."""
 
+import json
+
 from pydantic import Field
 
 from regard.base.recipe import Options
@@ -18,7 +20,17 @@ class PictureInput(Options):
         return content_of(self.picture)
 
 
-Input = str | int | PictureInput | SoundInput
+class DrawingInput(Options):
+    """A drawing."""
+
+    drawing: list[list[list[float]]] = Field(description="Its strokes, each a list of points [x, y].")
+
+    @property
+    def content(self) -> bytes:
+        return json.dumps(self.drawing).encode()
+
+
+Input = str | int | PictureInput | SoundInput | DrawingInput
 
 
 class AnswerRequest(VerbRequest):

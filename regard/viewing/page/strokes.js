@@ -1,0 +1,121 @@
+// What the points of a drawing look at: its strokes so far, each piece as strong as the point at its end is looked at.
+
+import { remember } from "./address.js";
+import { byId, choiceName, drawing, element, offer, percent, section } from "./common.js";
+import { savable } from "./saving.js";
+import { say, sayParts } from "./texts.js";
+
+const ONE = 10_000; // a weight of 1, as it comes
+const JOINED = ["mean", "max"];
+const STRONGEST = 5; // pixels that the line to the point that is looked at most is wider than others
+
+let strokes = null; // what is shown
+let wanted = {}; // its block, head and point
+let overPoint = null; // the point that is pointed at, counted from 0
+
+const block = () => strokes.blocks[wanted.layer - 1];
+const current = () => overPoint ?? wanted.point - 1;
+
+/** Show what was looked at, and of it what is wished for: a block, a head or how all are joined, and a point. */
+export function showStrokes(found, wish) {
+  strokes = found;
+  byId("strokes-point").max = strokes.points.length;
+  settleStrokes({ ...strokes.start, point: Math.ceil(strokes.points.length / 2), ...wish });
+}
+
+/** Change what is shown, and say so in the address. */
+export function changeStrokes(wish) {
+  settleStrokes({ ...wanted, ...wish });
+  remember(wanted);
+}
+
+function settleStrokes({ layer, head, point }) {
+  layer = strokes.blocks[layer - 1] ? Number(layer) : strokes.start.layer;
+  const count = strokes.blocks[layer - 1].heads.length;
+  if (!JOINED.includes(head)) head = Number(head) >= 1 && Number(head) <= count ? Number(head) : "mean";
+  wanted = { layer, head, point: strokes.points[point - 1] ? Number(point) : 1 };
+  const numbers = (many) => Array.from({ length: many }, (_, place) => String(place + 1));
+  offer(byId("strokes-layer"), numbers(strokes.blocks.length), layer);
+  offer(byId("strokes-head"), count > 1 ? [...JOINED, ...numbers(count)] : [], head, choiceName);
+  const where = element("code", {}, block().where);
+  byId("strokes-caption").replaceChildren(...sayParts("shown.where", { where }));
+  byId("strokes-point").value = wanted.point;
+  drawStrokes();
+}
+
+/** The weights of one point over all, of one head or of all joined. */
+function pointWeights(place) {
+  const count = strokes.points.length;
+  const own = (head) => head.slice(place * count, (place + 1) * count).map((weight) => weight / ONE);
+  if (!JOINED.includes(wanted.head)) return own(block().heads[wanted.head - 1]);
+  const all = block().heads.map(own);
+  return all[0].map((_, point) => {
+    const values = all.map((weights) => weights[point]);
+    return wanted.head === "max" ? Math.max(...values) : values.reduce((sum, value) => sum + value) / values.length;
+  });
+}
+
+function drawStrokes() {
+  const { points, ends } = strokes;
+  const place = current();
+  const weights = pointWeights(place);
+  const most = Math.max(...weights) || 1;
+  const pieces = points.slice(1).flatMap(([x2, y2], before) => {
+    if (ends[before]) return [];
+    const [x1, y1] = points[before];
+    const share = before + 1 <= place ? weights[before + 1] / most : 0;
+    const line = drawing("line", { x1, y1, x2, y2, class: before + 1 <= place ? "piece" : "piece unread" });
+    if (before + 1 <= place) line.style.strokeOpacity = 0.15 + 0.85 * share;
+    line.style.strokeWidth = `${1.5 + STRONGEST * share}px`;
+    return [line];
+  });
+  const [[left, top], [width, height]] = frame();
+  const radius = Math.max(width, height) / 80;
+  const spot = ([cx, cy], kind) => drawing("circle", { cx, cy, r: radius, class: kind });
+  const marks = [spot(points[place], "here")];
+  if (points[place + 1]) marks.push(spot(points[place + 1], "next"));
+  byId("strokes").setAttribute("viewBox", `${left} ${top} ${width} ${height}`);
+  byId("strokes").replaceChildren(...pieces, ...marks);
+  const farthest = weights.indexOf(Math.max(...weights));
+  const told = { point: place + 1, most: farthest + 1, share: percent(weights[farthest]) };
+  byId("strokes-readout").textContent = say("strokes.most", told);
+}
+
+/** The corner and the sides of what is shown: the drawing and a margin. */
+function frame() {
+  const axes = [0, 1].map((axis) => strokes.points.map((point) => point[axis]));
+  const low = axes.map((values) => Math.min(...values));
+  const sides = axes.map((values, axis) => Math.max(...values) - low[axis]);
+  const margin = 0.06 * Math.max(...sides, 1);
+  return [low.map((value) => value - margin), sides.map((side) => side + 2 * margin)];
+}
+
+/** Make room for the view. */
+export function mountStrokes(holder) {
+  const group = (id) => element("fieldset", { id: `strokes-${id}` }, element("legend", {}, say(`controls.${id}`)));
+  const groups = ["layer", "head"].map(group);
+  const slider = element("input", { id: "strokes-point", type: "range", min: "1", step: "1" });
+  const chosen = element("label", { class: "worded" }, say("strokes.point"), slider);
+  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups, chosen);
+  const field = drawing("svg", { id: "strokes", role: "img", "aria-label": say("strokes.about") });
+  const readout = element("p", { id: "strokes-readout", class: "readout", role: "status" });
+  const part = section("strokes", say("strokes.title"), readout, field);
+  holder.append(form, part, element("p", { id: "strokes-caption", class: "caption" }));
+  savable(part, "strokes", () => ({ ...wanted, points: strokes.points, weights: pointWeights(current()) }));
+  for (const name of groups) {
+    name.addEventListener("change", ({ target }) => changeStrokes({ [name.id.split("-")[1]]: target.value }));
+  }
+  form.addEventListener("submit", (event) => event.preventDefault());
+  slider.addEventListener("input", () => changeStrokes({ point: slider.value }));
+  field.addEventListener("pointermove", ({ clientX, clientY }) => {
+    const spot = new DOMPoint(clientX, clientY).matrixTransform(field.getScreenCTM().inverse());
+    const distances = strokes.points.map(([x, y]) => Math.hypot(x - spot.x, y - spot.y));
+    overPoint = distances.indexOf(Math.min(...distances));
+    drawStrokes();
+  });
+  field.addEventListener("click", () => overPoint !== null && changeStrokes({ point: overPoint + 1 }));
+  field.addEventListener("pointerleave", () => {
+    overPoint = null;
+    drawStrokes();
+  });
+}

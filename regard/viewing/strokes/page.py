@@ -1,0 +1,43 @@
+"""A drawing and what its points looked at as one HTML page: complete in itself, offline, in any browser."""
+
+from typing import Any
+
+import numpy as np
+
+from regard.base.faults import Fault
+from regard.viewing.canvas import show_word
+from regard.viewing.page import MOST_WEIGHTS
+from regard.viewing.sealed import SealedPage, whole_steps
+from regard.viewing.seen import Joining, block_named
+from regard.viewing.strokes.record import StrokeLooks
+
+STYLES = ("page.css", "pictures.css", "strokes.css")
+SCRIPT = "strokes-page.js"
+
+
+def stroke_page(
+    looks: StrokeLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> SealedPage:
+    """The page; it begins with this block and head. Refused is what no browser would show."""
+    return SealedPage(SCRIPT, STYLES, stroke_data(looks, layer, head, heads))
+
+
+def stroke_data(
+    looks: StrokeLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> dict[str, Any]:
+    """What was looked at as its view takes it: weights as whole ten-thousandths, point after point."""
+    count = sum(block.weights.size for block in looks.blocks)
+    if count > MOST_WEIGHTS:
+        raise Fault(
+            f"A page of this drawing would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block "
+            "as a .png."
+        )
+    return {
+        "start": {"layer": block_named(looks.blocks, layer, head), "head": head or heads},
+        "title": show_word(looks.title),
+        "points": np.round(looks.points, 2).tolist(),
+        "ends": looks.ends.astype(int).tolist(),
+        "blocks": [
+            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in looks.blocks
+        ],
+    }

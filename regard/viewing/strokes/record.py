@@ -1,0 +1,57 @@
+"""A drawing, and what each of its points looked at: weights over the points before it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regard.viewing.seen import JOININGS, Block, Joining, block_named
+
+
+@dataclass(frozen=True)
+class StrokeLooks:
+    """Points (point, 2), to the right and down, whether a stroke ends at each, and blocks (head, point, point).
+
+    From each point the model looks for the next one, at itself and at those before it.
+    """
+
+    title: str
+    points: np.ndarray
+    ends: np.ndarray
+    blocks: list[Block]
+
+    def __post_init__(self) -> None:
+        count = len(self.points)
+        for block in self.blocks:
+            if block.weights.shape[1:] != (count, count):
+                raise ValueError(f"weights of shape {block.weights.shape} do not fit {count} points")
+
+    def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
+        """What is shown in words, and its weights (point, point): of one head, or of all heads joined."""
+        number = block_named(self.blocks, layer, head)
+        block = self.blocks[number - 1]
+        join, name = JOININGS[heads]
+        which = f"head {head}" if head else f"{name} of {block.heads} heads"
+        told = [f"block {number}"] * (len(self.blocks) > 1) + [which] * (block.heads > 1)
+        return ", ".join(told), block.weights[head - 1] if head else join(block.weights)
+
+    def strokes(self) -> list[np.ndarray]:
+        """The numbers of the points of each stroke."""
+        return [part for part in np.split(np.arange(len(self.points)), np.flatnonzero(self.ends) + 1) if len(part)]
+
+
+def to_json(looks: StrokeLooks) -> dict[str, Any]:
+    """The same as plain values, every number as it is."""
+    return {
+        "title": looks.title,
+        "points": looks.points.tolist(),
+        "ends": looks.ends.tolist(),
+        "blocks": [{"where": block.where, "weights": block.weights.tolist()} for block in looks.blocks],
+    }
+
+
+def from_json(value: Mapping[str, Any]) -> StrokeLooks:
+    """What `to_json` was given."""
+    blocks = [Block(block["where"], np.array(block["weights"])) for block in value["blocks"]]
+    return StrokeLooks(value["title"], np.array(value["points"]), np.array(value["ends"]), blocks)
