@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from regard.base.faults import printable
+from regard.base.faults import Fault, printable
+from regard.cli import options
 from regard.cli.console import print_json, remark
 from regard.cli.lines import TextInput
 
@@ -24,6 +25,11 @@ def command(
         int | None, typer.Option(min=1, max=64, help="Width of the beam; 1 is greedy. By default the recipe's.")
     ] = None,
     length_penalty: Annotated[float | None, typer.Option(min=0, help="Alpha of the length penalty.")] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Draw captions at random, in place of a search.")] = False,
+    temperature: options.Temperature = None,
+    top_k: options.TopK = None,
+    top_p: options.TopP = None,
+    seed: options.Seed = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="One object for each picture, with where every word looked.")
     ] = False,
@@ -33,13 +39,17 @@ def command(
     from regard.verbs.caption.captioning import caption_each
     from regard.verbs.table import needs
 
+    steps = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+    drawing = {name: value for name, value in steps.items() if value is not None}
+    if drawing and not sample:
+        raise Fault(f"--{next(iter(drawing)).replace('_', '-')} would do nothing without --sample.")
     lines = TextInput()
     if not pictures:
         lines.check()
     loaded = load(model)
     needs(loaded.recipe, "caption")
     named = pictures or [line for line in lines.lines() if line]
-    captions = caption_each(loaded.task, named, beam, length_penalty, remark)
+    captions = caption_each(loaded.task, named, beam, length_penalty, remark, drawing if sample else None)
     for name, found in zip(named, captions, strict=True):
         if as_json:
             print_json({"file": name, **found.as_dict()}, indent=None)

@@ -102,6 +102,17 @@ def test_a_beam_finds_nothing_less_probable_and_scores_what_the_network_gives(fo
     assert float(scores.sum()) == pytest.approx(greedy.score, abs=1e-4)
 
 
+def test_captions_are_drawn_by_a_seed_and_greedily_at_temperature_zero(folder: Path) -> None:
+    model = regard.load(folder / "run", device="cpu")
+    pictures = ["valid-0.jpg", "valid-1.jpg"]
+    drawn = [[each.text for each in model.caption(pictures, sample={"seed": seed})] for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    greedy, cold = model.caption(pictures, beam=1), model.caption(pictures, sample={"temperature": 0.0})
+    assert [each.text for each in cold] == [each.text for each in greedy]
+    with pytest.raises(Fault, match="are of a search"):
+        model.caption(pictures, beam=2, sample={})
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

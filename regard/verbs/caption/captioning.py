@@ -1,6 +1,6 @@
 """Writing captions: from pictures as people have them to the search, which knows tokens."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -8,10 +8,12 @@ import numpy as np
 import torch
 
 from regard.attention.watch import Gazes, count_gazes, is_watched, watching, without_watching
+from regard.base.faults import Fault
 from regard.base.progress import Remark, ignore_remark
 from regard.decoding.beam import beam_search
 from regard.decoding.options import DecodingOptions, change_options
 from regard.decoding.output import Demands, Hypothesis
+from regard.decoding.sampling import sample as draw
 from regard.protocols import Caption
 from regard.verbs.place_names import name_rows
 
@@ -25,18 +27,31 @@ def caption_each(
     beam: int | None = None,
     length_penalty: float | None = None,
     remark: Remark = ignore_remark,
+    sample: Mapping[str, Any] | None = None,
 ) -> Iterator[Caption]:
-    """The captions of pictures in their order, as soon as each batch of them is done."""
-    options = change_options(task.decoding, {"beam": beam, "length_penalty": length_penalty}, None)
-    waiting = iter(pictures)
+    """The captions of pictures in their order, as soon as each batch of them is done.
+
+    With `sample`, options of sampling, they are drawn at random; what is drawn for a picture depends on its number.
+    """
+    if sample is not None and (beam is not None or length_penalty is not None):
+        raise Fault("A beam and its length penalty are of a search; a caption that is drawn has neither.")
+    options = change_options(task.decoding, {"beam": beam, "length_penalty": length_penalty}, sample)
+    waiting, done = iter(pictures), 0
     while given := list(islice(waiting, AT_ONCE)):
-        yield from caption_batch(task, task.read(given, remark), options)
+        yield from caption_batch(task, task.read(given, remark), options, None if sample is None else done)
+        done += len(given)
 
 
-def caption_batch(task: Any, batch: Any, options: DecodingOptions) -> list[Caption]:
-    """The captions of a batch of pictures; whoever watches sees one pass over them, which writes them again."""
+def caption_batch(task: Any, batch: Any, options: DecodingOptions, drawn_from: int | None = None) -> list[Caption]:
+    """The captions of a batch of pictures; whoever watches sees one pass over them, which writes them again.
+
+    They are drawn, if `drawn_from` says which number the first picture has, and searched for otherwise.
+    """
     with without_watching():
-        written = [found[0] for found in search_captions(task, batch, options)]
+        if drawn_from is None:
+            written = [found[0] for found in search_captions(task, batch, options)]
+        else:
+            written = draw_captions(task, batch, options, drawn_from)
     if is_watched():
         since = count_gazes()
         rewrite(task, batch, written)
@@ -56,6 +71,13 @@ def search_captions(task: Any, batch: Any, options: DecodingOptions) -> list[lis
     for part in batch.split(-(-batch.rows // at_once)):
         found += beam_search(task, part, task.limits(part, options), options, demands)
     return found
+
+
+@torch.no_grad()
+def draw_captions(task: Any, batch: Any, options: DecodingOptions, first: int) -> list[Hypothesis]:
+    """A caption of each picture, drawn by its number, of which the first is given; none has an unknown word in it."""
+    numbers, demands = range(first, first + batch.rows), Demands(forbidden=[[task.tokeniser.unknown]])
+    return [found[0] for found in draw(task, batch, task.limits(batch, options), options, numbers, demands)]
 
 
 @torch.no_grad()
