@@ -10,6 +10,7 @@ import { say, sayParts } from "./texts.js";
 
 const ONE = 10_000; // a weight of 1, as it comes
 const JOINED = ["mean", "max"];
+const FEW_PIXELS = 100; // up to which each is shown as a square
 
 let overlay = null; // what is shown
 let wanted = {}; // its block, head and word
@@ -23,6 +24,7 @@ const currentWord = () => overWord ?? wanted.word - 1;
 export function showOverlay(found, wish) {
   overlay = found;
   paintPicture(byId("overlay-picture"), overlay.picture, true);
+  byId("overlay-picture").classList.toggle("fine", overlay.picture.width > FEW_PIXELS);
   byId("overlay-words").replaceChildren(...overlay.steps.map(wordThumb));
   settleOverlay({ ...overlay.start, ...wish });
 }
