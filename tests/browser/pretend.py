@@ -131,7 +131,8 @@ def _draw(question: dict[str, Any]) -> dict[str, Any]:
     strokes = [[[x - first[0], y - first[1]] for x, y in stroke] for stroke in given] or [[[0, 0], [20, 0]]]
     begun = sum(map(len, given))
     drawing = {"strokes": [*strokes, [[0, 10], [20, 10]]], "begun": begun}
-    return {"model": question["model"], "seconds": 0.1, "seed": 1, "drawings": [{"animation": "", "drawing": drawing}]}
+    drawings = [{"animation": "", "drawing": drawing}] * question.get("count", 1)
+    return {"model": question["model"], "seconds": 0.1, "seed": 1, "drawings": drawings}
 
 
 def translation(question: dict[str, Any]) -> dict[str, Any]:

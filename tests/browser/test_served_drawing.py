@@ -101,7 +101,7 @@ def test_what_is_asked_for_in_words_is_drawn(browser: Browser, server: Pretendin
     assert page.text("#draw-nothing") == "Draw it"
     page.find("#draw-prompt").send_keys("a red star")
     page.press("ENTER")
-    page.wait("return document.getElementById('drawn-picture').hidden", wanted=False)
+    page.wait("return document.getElementById('drawn-pictures').hidden", wanted=False)
     (question,) = server.questions("/v1/draw")
     assert question["prompt"] == "a red star"
     page.run("const c = document.getElementById('drawer'); c.value = 'sheep'; c.dispatchEvent(new Event('change'))")
@@ -117,3 +117,14 @@ def test_the_desk_stays_within_the_window_and_all_of_it_has_names(
     assert page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     assert all(page.names("button", more_than=3))
     assert page.said() == []
+
+
+def test_several_pictures_come_to_be_side_by_side(browser: Browser, server: Pretending) -> None:
+    page = show(browser, server, PAINTER)
+    page.run("document.getElementById('draw-count').value = 3")
+    page.find("#draw-nothing").click()
+    page.wait("return document.querySelectorAll('#drawn-pictures img').length", wanted=3)
+    (question,) = server.questions("/v1/draw")
+    assert (question["count"], question["model"]) == (3, "digits")
+    alt = page.run("return document.querySelector('#drawn-pictures img').alt")
+    assert alt == "How the drawing comes to be"

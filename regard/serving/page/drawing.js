@@ -33,7 +33,8 @@ function takeModel() {
   for (const each of document.querySelectorAll("#draw-desk .of-strokes")) each.hidden = !drawsStrokes();
   byId("draw-prompt").hidden = !readsText();
   byId("draw-nothing").textContent = say(readsText() ? "draw.paint" : "draw.nothing");
-  byId("drawn-picture").hidden = true;
+  byId("draw-count-label").hidden = drawsStrokes();
+  byId("drawn-pictures").hidden = true;
   if (drawsStrokes()) clearPaper(paper, ROOM * model().extent);
   offerButtons();
 }
@@ -58,6 +59,7 @@ async function drawFrom(strokes) {
   byId("draw-part").setAttribute("aria-busy", true);
   const question = { model: model().name, seed: Math.floor(Math.random() * LARGEST_SEED) };
   if (drawsStrokes()) question.temperature = Number(byId("draw-temperature").value);
+  else question.count = Number(byId("draw-count").value);
   if (readsText()) question.prompt = byId("draw-prompt").value;
   if (strokes) question.complete = strokes;
   try {
@@ -73,16 +75,19 @@ async function drawFrom(strokes) {
   }
 }
 
-function showDrawn({ model: name, seconds, drawings: [drawn] }) {
+function showDrawn({ model: name, seconds, drawings }) {
   if (drawsStrokes()) {
-    const { strokes, begun } = drawn.drawing;
+    const { strokes, begun } = drawings[0].drawing;
     if (!begun) clearPaper(paper);
     addDrawn(paper, strokes, begun);
     const points = strokes.flat().length - begun;
     byId("drawn-facts").textContent = `${say("draw.added", { points })} · ${duration(seconds)} · ${name}`;
   } else {
-    byId("drawn-picture").src = `data:image/gif;base64,${drawn.animation}`;
-    byId("drawn-picture").hidden = false;
+    const shown = drawings.map(({ animation }) =>
+      element("img", { class: "preview", alt: say("draw.picture"), src: `data:image/gif;base64,${animation}` }),
+    );
+    byId("drawn-pictures").replaceChildren(...shown);
+    byId("drawn-pictures").hidden = false;
     byId("drawn-facts").textContent = `${duration(seconds)} · ${name}`;
   }
   offerButtons();
@@ -105,13 +110,15 @@ export function mountDrawing(served) {
   const heat = element("label", { class: "worded of-strokes" }, say("draw.temperature"), temperature, shown);
   const wanted = say("draw.prompt");
   const prompt = element("input", { id: "draw-prompt", "aria-label": wanted, placeholder: wanted });
-  const tools = element("div", { class: "asking" }, choice, prompt, on, nothing, undo, clear, heat);
+  const count = element("input", { id: "draw-count", type: "number", min: "1", max: "16", value: "4" });
+  const several = element("label", { id: "draw-count-label", class: "worded" }, say("draw.count"), count);
+  const tools = element("div", { class: "asking" }, choice, prompt, several, on, nothing, undo, clear, heat);
   const hint = element("p", { class: "foot of-strokes" }, say("draw.hint"));
-  const picture = element("img", { id: "drawn-picture", class: "preview", alt: say("draw.picture"), hidden: "" });
+  const pictures = element("div", { id: "drawn-pictures", class: "previews", hidden: "" });
   const sheet = element("div", { class: "sheet of-strokes" }, paper.root);
   const facts = element("p", { id: "drawn-facts", class: "foot", role: "status" });
   const trouble = element("p", { id: "draw-trouble", class: "trouble", role: "alert", hidden: "" });
-  byId("draw-desk").append(tools, trouble, section("draw", say("draw.title"), hint, sheet, picture, facts));
+  byId("draw-desk").append(tools, trouble, section("draw", say("draw.title"), hint, sheet, pictures, facts));
   choice.addEventListener("change", () => {
     remember({ drawer: choice.value });
     takeModel();
