@@ -42,6 +42,8 @@ def test_a_label_lies_at_the_frame_where_it_is_written(monkeypatch: pytest.Monke
     heard = network.hear(*frames(12))
     script(network, monkeypatch, [False, True, False, True, True])
     with watching(network) as gazes:
+        assert network.best(heard)  # what is tried on the way is not looked at
+        script(network, monkeypatch, [False, True, False, True, True])
         assert network.align(heard, *as_labels([[1, 0]], torch.device("cpu"))) == [[(1, 2), (3, 4)]]
     (gaze,) = gazes
     assert (gaze.looks_from, gaze.looks_at) == ("source", "labels")
@@ -145,7 +147,7 @@ def test_the_weight_of_the_entropy_falls_with_the_batches() -> None:
 def test_it_learns_to_wait_until_a_label_was_heard() -> None:
     """Two labels, each a band that is loud for one step somewhere in a third of the sound."""
     network = build(width=16, embedding=4, stack=1, samples=4, first_chance=0.3, delay=0.02).float().train()
-    optimizer = torch.optim.Adam(network.parameters(), lr=0.03)
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.04)
 
     def draw(rows: int) -> tuple[Tensor, Tensor, Tensor]:
         labels = torch.randint(SYMBOLS, (rows, 2))
@@ -153,17 +155,17 @@ def test_it_learns_to_wait_until_a_label_was_heard() -> None:
         sounds = torch.zeros(rows, 6, BANDS).index_put((torch.arange(rows)[:, None], places, labels), torch.ones(()))
         return sounds, labels, places
 
-    lengths, counts = torch.full((32,), 6), torch.full((32,), 2)
-    for _ in range(45):
-        sounds, labels, _ = draw(32)
+    lengths, counts = torch.full((24,), 6), torch.full((24,), 2)
+    for _ in range(40):
+        sounds, labels, _ = draw(24)
         optimizer.zero_grad()
-        (network.learn(network.hear(sounds, lengths), labels, counts, None).loss / 32).backward()
+        (network.learn(network.hear(sounds, lengths), labels, counts, None).loss / 24).backward()
         optimizer.step()
     network.eval()
-    sounds, labels, places = draw(32)
+    sounds, labels, places = draw(24)
     heard = network.hear(sounds, lengths)
     right = [row for row, written in enumerate(network.best(heard)) if written == labels[row].tolist()]
-    assert len(right) >= 30
+    assert len(right) >= 22
     spans = network.align(heard, labels, counts)
     late = [spans[row][label][0] - int(places[row, label]) for row in right for label in range(2)]
     assert min(late) >= 0

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from regard.attention.watch import afford, is_watched, note
 from regard.models.bounds import WIDEST
 from regard.models.online.learning import learn_to_write
-from regard.models.online.steps import Course, OnlineMemory, OnlineWriter, WritingOptions
+from regard.models.online.steps import Course, OnlineMemory, OnlineWriter, Standing, WritingOptions
 from regard.models.parts import Embedding
 from regard.models.recurrent.layers import Stack
 from regard.models.transcriber import Counts, Labels, LearntLabels, Span, stack_frames
@@ -94,12 +94,19 @@ class Listener(OnlineWriter):
         token = torch.full_like(heard.last, self.end)
         written, ended = list[Tensor](), torch.zeros_like(token, dtype=torch.bool)
         while not bool(ended.all()) and len(written) <= int(heard.last.max()):
-            states, past = self.write(token[:, None], heard, past)
-            token = self.logits(states[:, 0]).argmax(-1)
+            scores, past = self.step(token, heard, past)
+            token = scores.argmax(-1)
             ended = ended | (token == self.end) | (len(written) > heard.last)
             written.append(torch.where(ended, self.end, token))
         rows = torch.stack(written, dim=1).tolist()
         return [[token for token in row if token != self.end] for row in rows]
+
+    def step(
+        self, tokens: Int[Tensor, " row"], heard: OnlineMemory, past: Standing
+    ) -> tuple[Float[Tensor, "row token"], Standing]:
+        """The score of every label, and of the end, to follow these tokens, and where each row then stands."""
+        course, past = self.follow(tokens[:, None], heard, past)
+        return self.logits(course.states_of(1)[:, 0]), past
 
     def score(self, heard: OnlineMemory, labels: Labels, counts: Counts) -> Float[Tensor, " batch"]:
         """log p(l, b | x) along the most probable decisions b, which is less than log p(l | x) over all of them."""

@@ -18,8 +18,8 @@ class LabelSteps:
         return State(sentence=heard, row=self.model.begin(heard))
 
     def step(self, tokens: Int[Tensor, " row"], state: State) -> tuple[Float[Tensor, "row token"], State]:
-        states, past = self.model.write(tokens[:, None], state.sentence, state.row)
-        return self.model.logits(states[:, 0]).float().log_softmax(-1), State(state.sentence, past)
+        scores, past = self.model.step(tokens, state.sentence, state.row)
+        return scores.float().log_softmax(-1), State(state.sentence, past)
 
     def limits(self, heard: OnlineMemory) -> Int[Tensor, " sentence"]:
         """As many labels as it takes steps, and the end."""
