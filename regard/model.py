@@ -31,6 +31,8 @@ from regard.verbs.table import has, needs, verbs_of
 from regard.verbs.tagging import TagSearch
 from regard.verbs.transcribe import LabelSearch, transcribe_each
 
+Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
+
 if TYPE_CHECKING:
     from regard.verbs.generate.continuing import Generated
     from regard.verbs.requests.words import VectorSide
@@ -165,11 +167,24 @@ class Model:
         return Results(speak_each(self.task, SpeakRequest.read(given)))
 
     def draw(
-        self, count: int = 1, seed: int = 1, prompt: str | None = None, temperature: float | None = None
+        self,
+        count: int = 1,
+        seed: int = 1,
+        prompt: str | None = None,
+        temperature: float | None = None,
+        *,
+        complete: Strokes | None = None,
+        between: tuple[Strokes, Strokes] | None = None,
+        reconstruct: Strokes | None = None,
     ) -> list[Drawn]:
-        """Drawings of its own, or of what a prompt asks for, the same for the same seed; a notebook shows them."""
+        """Drawings of its own, or of what a prompt asks for, the same for the same seed; a notebook shows them.
+
+        One that draws strokes also goes on with a drawing to `complete`, a list of strokes of points (x, y); as an
+        autoencoder it can `reconstruct` one, or draw what lies `between` two.
+        """
         needs(self.recipe, "draw")
-        asked = {"count": count, "seed": seed, "prompt": prompt, "temperature": temperature}
+        asked: dict[str, Any] = {"count": count, "seed": seed, "prompt": prompt, "temperature": temperature}
+        asked |= {"complete": complete, "reconstruct": reconstruct, "between": between and list(between)}
         given = {name: value for name, value in asked.items() if value is not None}
         return Results(draw_each(self.task, DrawRequest.read(given)))
 

@@ -128,5 +128,5 @@ def say_result(folder: Path) -> None:
         print(score_in_words(score))
     recipe = check_recipe(read_recipe(folder))
     kind, place = TASKS[recipe.task], shlex.quote(str(folder))
-    example = _INTO_FILES.get(kind.verb, _EXAMPLES[kind.reads]).format(verb=kind.verb, place=place)
+    example = (_INTO_FILES.get(kind.verb) or _EXAMPLES[kind.reads]).format(verb=kind.verb, place=place)
     remark(f"The model is in {folder}; try: {example}")
