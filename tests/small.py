@@ -57,6 +57,8 @@ def write_recurrent_recipe(folder: Path, **model: object) -> Path:
             "steps": 8,
             "batch_tokens": 256,
             "validate_every": 8,
+            "validation_beam": 0,
+            "best_by": "loss",
             "save_every": 4,
             "optimizer": {"warmup": 4},
         },

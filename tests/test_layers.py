@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -32,9 +33,15 @@ def table() -> dict[str, set[str]]:
     return allowed
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All that a file of Python is made of."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports(path: Path) -> Iterator[tuple[int, str]]:
     """Every import in a file, wherever it stands, with its line and its whole name."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -63,11 +70,11 @@ def overlong(package: Path) -> list[str]:
     """The files and functions that have grown too long to be read."""
     found = []
     for path in sorted(package.rglob("*.py")):
-        text, place = path.read_text(encoding="utf-8"), path.relative_to(package)
-        lines, most = len(text.splitlines()), 249 if path.name == "trainer.py" else 400
+        place = path.relative_to(package)
+        lines, most = len(path.read_text(encoding="utf-8").splitlines()), 249 if path.name == "trainer.py" else 400
         if lines > most:
             found.append(f"{place} has {lines} lines, {most} are the most")
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length > 60:

@@ -65,9 +65,9 @@ def _dialogues(folder: Path) -> dict[str, Any]:
     for name, part in {"train": lines, "valid": "— x — y\tz\n— who\tyou\n"}.items():
         (folder / f"{name}.tsv").write_text(part, encoding="utf-8")
     named = {name: str(folder / f"{name}.tsv") for name in ("train", "valid")}
-    training = TRAINING | {"batch_tokens": 400, "validation_beam": 0, "optimizer": {"warmup": 2}}
+    training = TRAINING | {"batch_tokens": 80, "validation_beam": 0, "optimizer": {"warmup": 2}}
     return {
-        "data": named | {"tokeniser": {"kind": "bytes"}},
+        "data": named | {"tokeniser": {"kind": "words"}},
         "model": {"embedding": 8, "width": 8, "cell": "gru", "dropout": 0.2},
         "training": training,
     }

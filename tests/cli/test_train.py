@@ -36,6 +36,7 @@ def say(capsys: pytest.CaptureFixture[str]) -> str:
 # What varies in the runs that are interrupted: everything that has a state of its own.
 EVERYTHING = {
     "training.accumulate": 2,
+    "training.batch_tokens": 128,
     "training.moving_average": 0.9,
     "training.final": "average",
     "training.validation_beam": 0,
