@@ -140,6 +140,18 @@ class TrainingOptions(Options):
         return self
 
 
+class MembersTraining(TrainingOptions):
+    """How several members of a small model are trained as one stack of tensors."""
+
+    members: int = Field(
+        default=1,
+        ge=1,
+        le=1000,
+        description="Models trained side by side, the first with the recipe's seed, each further one with the next; "
+        "they answer by their mean, or, about stories, the one with the lowest training error does.",
+    )
+
+
 class CountingOptions(Options):
     """How a task that learns in one pass of counting is trained."""
 

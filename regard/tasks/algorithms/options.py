@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import Recipe
 from regard.data.algorithms.options import AlgorithmData
-from regard.training.options import OptimizerOptions, ScheduleName, TrainingOptions
+from regard.training.options import MembersTraining, OptimizerOptions, ScheduleName
 
 
 class AlgorithmOptimizer(OptimizerOptions):
@@ -18,7 +18,7 @@ class AlgorithmOptimizer(OptimizerOptions):
     clip: float = Field(default=10.0, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
 
 
-class AlgorithmTraining(TrainingOptions):
+class AlgorithmTraining(MembersTraining):
     """How an algorithm is learnt. An epoch is what is learnt from between two validations; no example comes twice."""
 
     batch: int = Field(default=16, ge=1, le=2**16, description="Examples in a batch, all of as many items.")
@@ -30,12 +30,6 @@ class AlgorithmTraining(TrainingOptions):
         default="float32", description="Numbers of the forward pass; in bf16 addresses are too coarse to count slots."
     )
     optimizer: AlgorithmOptimizer = Field(default_factory=AlgorithmOptimizer, description="The optimiser.")
-    members: int = Field(
-        default=1,
-        ge=1,
-        le=1000,
-        description="Models trained side by side, the first with the recipe's seed, each further one with the next.",
-    )
 
 
 class AlgorithmRecipe(Recipe):

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import TextRecipe
 from regard.data.stories.options import StoryData
-from regard.training.options import OptimizerOptions, ScheduleName, TrainingOptions
+from regard.training.options import MembersTraining, OptimizerOptions, ScheduleName
 
 
 class AnsweringOptimizer(OptimizerOptions):
@@ -25,7 +25,7 @@ class AnsweringOptimizer(OptimizerOptions):
     clip: float = Field(default=1.25, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
 
 
-class AnsweringTraining(TrainingOptions):
+class AnsweringTraining(MembersTraining):
     """How answers to questions are learnt."""
 
     batch: int = Field(default=32, ge=1, le=2**16, description="Questions in a batch.")
@@ -33,13 +33,6 @@ class AnsweringTraining(TrainingOptions):
         default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
     )
     optimizer: AnsweringOptimizer = Field(default_factory=AnsweringOptimizer, description="The optimiser.")
-    members: int = Field(
-        default=1,
-        ge=1,
-        le=1000,
-        description="Restarts side by side, the first with the recipe's seed, each further one with the next; "
-        "the one with the lowest training error answers.",
-    )
     empty_memories: float = Field(
         default=0.0,
         ge=0,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from regard.base.recipe import Recipe
 from regard.data.graphs.options import GraphData
-from regard.training.options import OptimizerOptions, ScheduleName, TrainingOptions
+from regard.training.options import MembersTraining, OptimizerOptions, ScheduleName
 
 
 class NodeOptimizer(OptimizerOptions):
@@ -19,7 +19,7 @@ class NodeOptimizer(OptimizerOptions):
     clip: float = Field(default=0.0, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
 
 
-class NodeTraining(TrainingOptions):
+class NodeTraining(MembersTraining):
     """How the nodes of a graph are learnt. A step is an update on all training nodes: an epoch, as papers count."""
 
     steps: int = Field(default=1000, ge=1, description="Updates of the weights in the whole run.")
@@ -29,12 +29,6 @@ class NodeTraining(TrainingOptions):
         default="float32", description="Numbers of the forward pass; auto is bf16 on CUDA and float32 elsewhere."
     )
     optimizer: NodeOptimizer = Field(default_factory=NodeOptimizer, description="The optimiser.")
-    members: int = Field(
-        default=1,
-        ge=1,
-        le=1000,
-        description="Models trained side by side, the first with the recipe's seed, each further one with the next.",
-    )
 
 
 class NodeRecipe(Recipe):
