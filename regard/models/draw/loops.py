@@ -1,8 +1,8 @@
 """Linear layers that a loop applies again and again, with one product for the gradient of their weights.
 
-Autograd by itself multiplies and adds for each round; with many rounds of small batches that is a third of a step. Here
-each round keeps its input and the gradient of its output, and one product after the last round of the backward pass
-gives the same sum:
+Autograd by itself multiplies and adds for each round: on a GPU many small launches, where rounds are many and batches
+small. Here each round keeps its input and the gradient of its output, and one product after the last round of the
+backward pass gives the same sum:
 
     ∂L/∂W = Σ_t ∂L/∂y_tᵀ x_t = [∂L/∂y_1; …; ∂L/∂y_T]ᵀ [x_1; …; x_T]
 """
@@ -80,8 +80,11 @@ class _Sum(torch.autograd.Function):
 @contextmanager
 def _precision(in_tf32: bool) -> Iterator[None]:
     """Let the products inside this block be in TF32, if they may; torch has one setting for all of them."""
+    if not in_tf32:
+        yield
+        return
     before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if in_tf32 else before)
+    torch.set_float32_matmul_precision("high")
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
 """What lies between the products of a step of DRAW: functions of tensors alone, which can be compiled.
 
 A step has four small products, and between them some thirty smaller operations. Compiled, these become a few kernels,
-which is most of the time of a step on a GPU.
+and on a GPU a step of so little work takes as long as it has kernels.
 """
 
 from collections.abc import Callable
