@@ -271,17 +271,6 @@ def _captions(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
-def _shapes_with_captions(folder: Path) -> dict[str, Any]:
-    """Generated pictures, read by an encoder that learns with the decoder."""
-    training = TRAINING | {"batch": 4, "validation_beam": 0, "best_by": "loss", "optimizer": {"warmup": 2}}
-    shapes = {"train": 4, "valid": 2, "test": 2}
-    return {
-        "data": {"features": "own", "side": 8, "at_least": 1, "shapes": shapes},
-        "model": {"embedding": 4, "width": 6, "compared": 4, "encoder": {"channels": [4, 4], "kernel": 3}},
-        "training": training,
-    }
-
-
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -298,7 +287,6 @@ TOYS: dict[str, Toy] = {
     "hard captioner": Toy(
         _captions(attention="hard", embedding=4, width=6, compared=4, samples=2), draws=True, family="captioner"
     ),
-    "own captioner": Toy(_shapes_with_captions, family="captioner"),
     "caption-transformer": Toy(
         _captions(encoder_layers=1, decoder_layers=1, width=8, heads=2, feed_forward=8, dropout=0.2)
     ),

@@ -11,16 +11,18 @@ import pytest
 import torch
 from loopback import on_loopback
 from PIL import Image
-from toys import open_toy
+from toys import TRAINING
 
 import regard
 from regard.base.faults import Fault
+from regard.base.progress import silent
 from regard.cli import main
 from regard.data.captions.features import FORMAT_FILE, FeatureFormat
 from regard.data.captions.pixels import PictureStore
 from regard.data.generated.shapes import picture_of
 from regard.families import check_recipe
 from regard.models.captions.encoder import EncoderOptions, PictureEncoder
+from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.serving.app import make_app
 from regard.tasks.captioning.task import Captioning
@@ -29,7 +31,15 @@ from regard.tasks.captioning.task import Captioning
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("own")
-    train(open_toy("own captioner", place), [])
+    training = TRAINING | {"batch": 4, "validation_beam": 0, "best_by": "loss", "optimizer": {"warmup": 2}}
+    shapes = {"train": 4, "valid": 2, "test": 2}
+    table = {
+        "family": "captioner",
+        "data": {"features": "own", "side": 8, "at_least": 1, "shapes": shapes},
+        "model": {"embedding": 4, "width": 6, "compared": 4, "encoder": {"channels": [4, 4], "kernel": 3}},
+        "training": training | {"steps": 2, "validate_every": 2},
+    }
+    train(open_run(check_recipe(table), place / "run", True, silent, lambda remark: None), [])
     Image.fromarray(picture_of([9, 9], 40)[0]).save(place / "my.png")
     return place
 
@@ -141,6 +151,8 @@ def test_an_encoder_halves_the_sides_and_knows_the_places() -> None:
     black = encoder(torch.zeros(1, 100, 3))
     assert black.shape == (1, 9, 5)
     assert not torch.equal(black[0, 0], black[0, 8])  # the same is there, but elsewhere
+    both = encoder(torch.cat([torch.zeros(1, 100, 3), torch.rand(1, 100, 3)]))
+    torch.testing.assert_close(both[:1], black)  # whatever stands beside it in a batch
 
 
 def test_pictures_lie_in_a_folder_or_an_archive_and_nowhere_else(tmp_path: Path) -> None:
