@@ -1,5 +1,6 @@
 """Naming what is on a picture: pictures for batches, a class for an answer, windows for what was looked at."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -135,8 +136,8 @@ class Glimpses(nn.Module):
 
     def extents(self, batch: PictureBatch) -> dict[str, Tensor]:
         """Every patch is real: all pictures are of one size."""
-        grid = self.model.grid if isinstance(self.model, PatchTransformer) else (0, 0)
-        return {"source": torch.full((batch.rows,), grid[0] * grid[1])}
+        assert isinstance(self.model, PatchTransformer)  # of all that look at pictures, it alone has heads
+        return {"source": torch.full((batch.rows,), math.prod(self.model.grid))}
 
     def quote(self, batch: PictureBatch) -> str:
         return f"picture {int(batch.numbers[0]) + 1}, labelled '{self.labels.classes[int(batch.labels[0])]}'"
