@@ -71,8 +71,15 @@ function drawStrokes() {
   });
   const [[left, top], [width, height]] = frame();
   const radius = Math.max(width, height) / 80;
-  const spot = ([cx, cy], kind) => drawing("circle", { cx, cy, r: radius, class: kind });
-  const marks = [spot(points[place], "here")];
+  const spot = ([cx, cy], kind, r = radius) => drawing("circle", { cx, cy, r, class: kind });
+  // The first point of a stroke has no piece that leads to it, and is a dot.
+  const firsts = points.flatMap((point, at) => {
+    if (at > place || (at && !ends[at - 1])) return [];
+    const dot = spot(point, "first", radius * (0.3 + weights[at] / most));
+    dot.style.fillOpacity = 0.15 + (0.85 * weights[at]) / most;
+    return [dot];
+  });
+  const marks = [...firsts, spot(points[place], "here")];
   if (points[place + 1]) marks.push(spot(points[place + 1], "next"));
   byId("strokes").setAttribute("viewBox", `${left} ${top} ${width} ${height}`);
   byId("strokes").replaceChildren(...pieces, ...marks);

@@ -47,18 +47,23 @@ def draw_stroke_looks(
 
 
 def _draw_point(axes: "Axes", looks: StrokeLooks, place: int, weights: np.ndarray) -> None:
-    """The drawing up to a point, every piece of a line as dark as the point at its end was looked at."""
+    """The drawing up to a point, every piece of a line as dark as the point at its end was looked at.
+
+    The first point of a stroke has no piece that leads to it, and is a dot.
+    """
     from matplotlib import colormaps
 
     share = weights / (weights[: place + 1].max() or 1.0)
+    colours = colormaps["viridis_r"](0.1 + 0.9 * share)
     for stroke in looks.strokes():
         points = looks.points[stroke]
         axes.plot(*points.T, color=_UNSEEN, linewidth=1.2, zorder=1, solid_capstyle="round")
+        if (first := stroke[0]) <= place:
+            axes.plot(*points[0], marker="o", color=colours[first], markersize=1.5 + 5 * share[first], zorder=3)
         for before, after in pairwise(stroke):
             if after <= place:
-                colour = colormaps["viridis_r"](0.1 + 0.9 * share[after])
-                line = looks.points[[before, after]].T
-                axes.plot(*line, color=colour, linewidth=1.2 + 2.6 * share[after], zorder=2, solid_capstyle="round")
+                line, wide = looks.points[[before, after]].T, 1.2 + 2.6 * share[after]
+                axes.plot(*line, color=colours[after], linewidth=wide, zorder=2, solid_capstyle="round")
     axes.plot(*looks.points[place], marker="o", color=_HERE, markersize=4.5, zorder=4)
     if place + 1 < len(looks.points):
         axes.plot(*looks.points[place + 1], marker="o", mfc="none", color=_HERE, markersize=5.5, zorder=4)
