@@ -52,6 +52,8 @@ def test_any_picture_is_captioned_whatever_its_size(folder: Path, capsys: pytest
     model = regard.load(folder / "run", device="cpu")
     (again,) = model.caption([(folder / "my.png").read_bytes()])
     assert again.text == found["text"]
+    with pytest.raises(Fault, match="The array holds 49 × 384 numbers; this model reads pictures of 8 × 8 pixels"):
+        model.caption([np.zeros((49, 384), np.float32)])
 
 
 def test_a_moving_picture_is_read_by_its_first_frame_and_that_is_said(

@@ -13,6 +13,7 @@ from regard.data.captions.files import read_array
 
 FORMAT_FILE = "features.json"
 COMPONENTS_FILE = "components.npz"
+PIXELS = "pixels"  # the extractor of features that are the pixels themselves
 MOST_PLACES = 2**16
 WIDEST = 2**14
 
@@ -42,6 +43,8 @@ class FeatureFormat(BaseModel):
 
     @property
     def in_words(self) -> str:
+        if self.extractor == PIXELS:
+            return f"pictures of {self.rows} × {self.columns} pixels"
         by = f" by {self.extractor}" if self.extractor else ""
         own = f", components {self.components[:8]}" if self.components else ""
         return f"features{by} of {self.rows} × {self.columns} places, {self.width} numbers each{own}"

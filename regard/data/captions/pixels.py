@@ -10,12 +10,11 @@ import numpy as np
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress
-from regard.data.captions.features import FeatureFormat
+from regard.data.captions.features import PIXELS, FeatureFormat
 from regard.data.corpora.text import file_of
 from regard.data.generated.shapes import picture_of
 from regard.data.pictures.files import read_colours, squash
 
-PIXELS = "pixels"  # the name of what makes features that are the pixels themselves
 MOST_BYTES = 2**26  # of the file of a picture in an archive
 
 

@@ -12,10 +12,10 @@ import torch
 from regard.base.faults import Fault
 from regard.base.progress import Remark, ignore_remark
 from regard.data.captions.components import Components, open_components
-from regard.data.captions.features import COMPONENTS_FILE, FeatureFormat, read_feature_file
+from regard.data.captions.features import COMPONENTS_FILE, PIXELS, FeatureFormat, read_feature_file
 from regard.data.captions.files import read_features, read_names
 from regard.data.captions.options import CaptionData
-from regard.data.captions.pixels import PIXELS, PictureStore, pixels_of
+from regard.data.captions.pixels import PictureStore, pixels_of
 from regard.data.corpora.text import file_of
 from regard.data.pictures.files import read_colours, shrink, squash
 from regard.models.efficientnet import SIDE, efficientnet_features

@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark, ignore_remark
-from regard.data.captions.features import FORMAT_FILE, open_format
-from regard.data.captions.pixels import PIXELS
+from regard.data.captions.features import FORMAT_FILE, PIXELS, open_format
 from regard.data.captions.prepare import PreparedCaptions, check_captions_there, open_words, prepare_captions
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.decoding.options import DecodingOptions
