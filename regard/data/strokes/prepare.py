@@ -43,6 +43,8 @@ class StrokeScale(BaseModel):
             case "grid":
                 return Grid(options.cells, self.bound)
             case "dictionary":
+                if not self.movements:
+                    raise Fault("The model to start from has no dictionary of movements; give its data.coding.")
                 return Dictionary(np.array(self.movements), np.array(self.counts), self.bound)
         return None
 
@@ -65,12 +67,11 @@ class _Finished(BaseModel):
 
 @dataclass(frozen=True)
 class Drawings:
-    """Drawings one after the other: their moves (move, 3) or tokens, where each begins, and from which file it is."""
+    """Drawings one after the other: their moves (move, 3) or tokens, and where each begins."""
 
     steps: np.ndarray
     starts: np.ndarray  # (drawing + 1)
     points: np.ndarray  # (drawing): how many moves each has
-    sources: np.ndarray  # (drawing): the number of its file
 
     def __len__(self) -> int:
         return len(self.points)
@@ -139,17 +140,16 @@ def _prepare(options: StrokeData, folder: Path, progress: Progress, given: Strok
     read = {split: _read_split(options, split) for split in SPLITS if getattr(options, split) is not None}
     if "valid" not in read:
         read["train"], read["valid"] = _hold_out(read["train"], options)
-    scale = given or _measure(options, [moves for moves, _ in read["train"]])
+    scale = given or _measure(options, read["train"])
     progress("coding drawings", 1, 2)
     report, checksums, longest = [], {}, 1
     for split, drawings in read.items():
-        kept = [(m, s) for m, s in drawings if len(m) <= options.longest and _farthest(m) <= scale.bound]
+        kept = [moves for moves in drawings if len(moves) <= options.longest and _farthest(moves) <= scale.bound]
         if not kept:
             raise Fault(f"Of the drawings of data.{split} none has at most {options.longest} moves (data.longest).")
         dropped = f", {len(drawings) - len(kept):,} too long or too wide dropped" if len(kept) < len(drawings) else ""
-        points = sum(len(moves) for moves, _ in kept)
-        report.append(f"{split}: {len(kept):,} drawings, {points:,} moves{dropped}")
-        arrays = _arrays([moves for moves, _ in kept], [source for _, source in kept], scale.coding(options))
+        report.append(f"{split}: {len(kept):,} drawings, {sum(map(len, kept)):,} moves{dropped}")
+        arrays = _arrays(kept, scale.coding(options))
         longest = max(longest, int(np.diff(arrays["starts"]).max()))
         for what, array in arrays.items():
             name = f"{split}-{what}.npy"
@@ -163,15 +163,13 @@ def _prepare(options: StrokeData, folder: Path, progress: Progress, given: Strok
     write_record(folder / FINISHED, _Finished(options=options, scale=scale, report=report, files=checksums))
 
 
-def _read_split(options: StrokeData, split: str) -> list[tuple[np.ndarray, int]]:
-    """The moves of all drawings of a split, each with the number of its file."""
-    names = getattr(options, split)
-    return [(m, number) for number, name in enumerate(names) for m in read_drawings(file_of(name), split, options.unit)]
+def _read_split(options: StrokeData, split: str) -> list[np.ndarray]:
+    """The moves of all drawings of a split."""
+    files = [file_of(name) for name in getattr(options, split)]
+    return [moves for file in files for moves in read_drawings(file, split, options.unit)]
 
 
-def _hold_out(
-    drawings: list[tuple[np.ndarray, int]], options: StrokeData
-) -> tuple[list[tuple[np.ndarray, int]], list[tuple[np.ndarray, int]]]:
+def _hold_out(drawings: list[np.ndarray], options: StrokeData) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The drawings to learn from and those to validate by, drawn once and for all."""
     count = round(options.hold_out * len(drawings))
     if not 0 < count < len(drawings):
@@ -204,16 +202,13 @@ def _measure(options: StrokeData, drawings: Sequence[np.ndarray]) -> StrokeScale
     )
 
 
-def _arrays(
-    drawings: Sequence[np.ndarray], sources: Sequence[int], coding: TokenCoding | None
-) -> dict[str, np.ndarray]:
+def _arrays(drawings: Sequence[np.ndarray], coding: TokenCoding | None) -> dict[str, np.ndarray]:
     """The fields of `Drawings`; moves as numbers have a pen of 2 where the drawing ends."""
     steps = [_with_end(moves) for moves in drawings] if coding is None else coding.encode(drawings)
     return {
         "steps": np.concatenate(steps).astype(np.int32),
         "starts": np.cumsum([0, *map(len, steps)]),
         "points": np.array([len(moves) for moves in drawings]),
-        "sources": np.array(sources),
     }
 
 
@@ -229,5 +224,5 @@ def _farthest(moves: np.ndarray) -> int:
 
 
 def _open_split(folder: Path, split: str) -> Drawings:
-    names = ("steps", "starts", "points", "sources")
+    names = ("steps", "starts", "points")
     return Drawings(*(np.load(folder / f"{split}-{name}.npy", allow_pickle=False) for name in names))

@@ -99,7 +99,9 @@ class SketchRnnOptions(SketcherOptions):
 class Sketcher(nn.Module):
     """Steps in, the numbers of the next step out; see `Sketchformer` and `SketchRnn` for its two bodies."""
 
-    def __init__(self, options: SketcherOptions, shape: StrokeShape, body: Body, encoder: Body | None, inside: int):
+    def __init__(
+        self, options: SketcherOptions, shape: StrokeShape, body: Body, encoder: Body | None, inside: int
+    ) -> None:
         super().__init__()
         self.options, self.shape, width = options, shape, options.width
         self.enter: nn.Module = nn.Linear(FEATURES, width)

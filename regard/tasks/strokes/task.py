@@ -42,7 +42,9 @@ class Strokes(nn.Module):
     MEASURES: ClassVar[tuple[str, ...]] = ("nats", "nats_per_point")
     unit = "points"
 
-    def __init__(self, model: Sketcher, kind: StepKind, data: StrokeData, scale: StrokeScale, training: StrokeTraining):
+    def __init__(
+        self, model: Sketcher, kind: StepKind, data: StrokeData, scale: StrokeScale, training: StrokeTraining
+    ) -> None:
         super().__init__()
         self.model, self.kind, self.data, self.scale, self.training_options = model, kind, data, scale, training
         self._prepared: PreparedStrokes | None = None
@@ -138,12 +140,8 @@ class Strokes(nn.Module):
         """The first drawing in each file, or moves (move, 3) in whole units."""
         drawings = [self._moves(each) for each in inputs]
         steps = [self._steps(moves) for moves in drawings]
-        held = Drawings(
-            np.concatenate(steps),
-            np.cumsum([0, *map(len, steps)]),
-            np.array([len(moves) for moves in drawings]),
-            np.zeros(len(drawings), np.int64),
-        )
+        points = np.array([len(moves) for moves in drawings])
+        held = Drawings(np.concatenate(steps), np.cumsum([0, *map(len, steps)]), points)
         batch = gather_batch(held, np.arange(len(drawings)), self.model.options.latent, self.scale.steps, [0])
         still = replace(batch, chance=torch.zeros_like(batch.chance), noise=torch.zeros_like(batch.noise))
         return still.to(self.device)
