@@ -4,18 +4,18 @@ import io
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import torch
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
-from transformers import MarianConfig, MarianMTModel
-from transformers.utils import logging
 
 from regard.attention.positions import sinusoids
 from regard.data.demo.corpus import pairs
 from regard.engines.marian.weights import order
 
-logging.disable_progress_bar()
+if TYPE_CHECKING:
+    from transformers import MarianMTModel
 
 ENGLISH, PORTUGUESE = zip(*pairs("train")[:600], strict=True)
 CODES = [">>por<<", ">>rus<<"]
@@ -33,6 +33,15 @@ SIZES: dict[str, Any] = {
     "init_std": 0.5,
 }
 SEARCH: dict[str, Any] = {"num_beams": 4, "max_length": 30, "renormalize_logits": True}  # as of OPUS-MT
+
+
+@cache
+def transformers() -> ModuleType:
+    """The library, without its bar of progress. It takes seconds to import, so it is not where tests are collected."""
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    return transformers
 
 
 @cache
@@ -73,13 +82,13 @@ def write_tokenisers(folder: Path, separate: bool = False) -> tuple[int, int]:
     return len(tables[0]), len(tables[1])
 
 
-def make(folder: Path, separate: bool = False, search: dict[str, Any] | None = None, **sizes: Any) -> MarianMTModel:
+def make(folder: Path, separate: bool = False, search: dict[str, Any] | None = None, **sizes: Any) -> "MarianMTModel":
     """A folder as transformers saves it, and the model in it."""
     folder.mkdir(parents=True, exist_ok=True)
     source_tokens, target_tokens = write_tokenisers(folder, separate)
     pad = min(source_tokens, target_tokens) - 1
     torch.manual_seed(3)
-    config = MarianConfig(
+    config = transformers().MarianConfig(
         **SIZES | {"share_encoder_decoder_embeddings": not separate} | sizes,
         vocab_size=source_tokens,
         decoder_vocab_size=target_tokens,
@@ -88,7 +97,7 @@ def make(folder: Path, separate: bool = False, search: dict[str, Any] | None = N
         eos_token_id=0,
         forced_eos_token_id=0,
     )
-    model = MarianMTModel(config).eval()
+    model = transformers().MarianMTModel(config).eval()
     torch.nn.init.normal_(model.final_logits_bias)
     for module in model.modules():
         if isinstance(module, torch.nn.LayerNorm | torch.nn.Linear) and module.bias is not None:
@@ -99,7 +108,7 @@ def make(folder: Path, separate: bool = False, search: dict[str, Any] | None = N
 
 
 @torch.no_grad()
-def in_double(model: MarianMTModel) -> MarianMTModel:
+def in_double(model: "MarianMTModel") -> "MarianMTModel":
     """The model in float64, with sinusoids as ours computes them: transformers rounds them otherwise."""
     model = model.double()
     for side in (model.model.encoder, model.model.decoder):

@@ -3,13 +3,12 @@
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from marian_models import ENGLISH, PORTUGUESE, in_double, make
+from marian_models import ENGLISH, PORTUGUESE, in_double, make, transformers
 from torch import Tensor
-from transformers import MarianMTModel, MarianTokenizer
 
 from regard.base.faults import Fault
 from regard.cli import main
@@ -20,6 +19,9 @@ from regard.families import check_recipe
 from regard.tasks.translation.task import build_translation
 from regard.training.snapshot import named_weights
 from regard.verbs.translate.model import TranslationModel, load_translation_model
+
+if TYPE_CHECKING:
+    from transformers import MarianMTModel
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
@@ -71,7 +73,7 @@ def logits(model: TranslationModel) -> Tensor:
 
 
 @torch.no_grad()
-def their_logits(theirs: MarianMTModel, model: TranslationModel) -> Tensor:
+def their_logits(theirs: "MarianMTModel", model: TranslationModel) -> Tensor:
     source, lengths, target = batch(model)
     mask = (torch.arange(source.shape[1]) < lengths[:, None]).long()
     return theirs(input_ids=source, attention_mask=mask, decoder_input_ids=target).logits
@@ -92,7 +94,7 @@ def their_logits(theirs: MarianMTModel, model: TranslationModel) -> Tensor:
 def test_same_logits_in_float64(tmp_path: Path, options: dict[str, Any]) -> None:
     model = ours(**options)
     export_marian(model, tmp_path / "marian")
-    theirs = in_double(MarianMTModel.from_pretrained(tmp_path / "marian"))
+    theirs = in_double(transformers().MarianMTModel.from_pretrained(tmp_path / "marian"))
     model.task.double()
     torch.testing.assert_close(their_logits(theirs, model), logits(model))
 
@@ -101,7 +103,7 @@ def test_same_logits_in_float64(tmp_path: Path, options: dict[str, Any]) -> None
 def test_same_tokens_and_text(tmp_path: Path, table: dict[str, Any]) -> None:
     model = ours(table)
     export_marian(model, tmp_path / "marian")
-    theirs = MarianTokenizer.from_pretrained(tmp_path / "marian")
+    theirs = transformers().MarianTokenizer.from_pretrained(tmp_path / "marian")
     for text in [*ENGLISH[:5], *PORTUGUESE[:5], "Привет 漢", "two  spaces"]:
         source, target = model.task.source, model.task.target
         assert theirs(text).input_ids == [*source.encode(text), source.end]
@@ -115,8 +117,8 @@ def test_the_folder_generates_what_we_translate(tmp_path: Path) -> None:
     """Greedily, for at the limit, where random models get to, transformers takes the end for certain."""
     model = ours(decoding={"beam": 1, "longest_ratio": 1e-6, "longest_extra": 12})
     export_marian(model, tmp_path / "marian")
-    theirs = MarianMTModel.from_pretrained(tmp_path / "marian")
-    tokeniser = MarianTokenizer.from_pretrained(tmp_path / "marian")
+    theirs = transformers().MarianMTModel.from_pretrained(tmp_path / "marian")
+    tokeniser = transformers().MarianTokenizer.from_pretrained(tmp_path / "marian")
     found = theirs.generate(**tokeniser(list(ENGLISH[:4]), return_tensors="pt", padding=True))
     expected = [each.text for each in model.translate(ENGLISH[:4])]
     assert tokeniser.batch_decode(found, skip_special_tokens=True) == expected

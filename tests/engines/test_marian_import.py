@@ -4,14 +4,13 @@ import io
 import json
 import weakref
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from marian_models import ENGLISH, SEARCH, in_double, make
+from marian_models import ENGLISH, SEARCH, in_double, make, transformers
 from safetensors.torch import load_file, save, save_file
 from torch import Tensor
-from transformers import MarianMTModel, MarianTokenizer
 
 from regard.attention import watching
 from regard.base.recipe import check
@@ -21,6 +20,9 @@ from regard.engines.marian.config import STOPS, Generation, decoding_table
 from regard.engines.marian.importing import NEVER, import_marian
 from regard.runs import checkpoint
 from regard.verbs.translate.model import TranslationModel, load_translation_model
+
+if TYPE_CHECKING:
+    from transformers import MarianMTModel
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
@@ -63,7 +65,7 @@ def logits(model: TranslationModel, target: Tensor = TARGET) -> Tensor:
 
 
 @torch.no_grad()
-def their_logits(model: MarianMTModel, target: Tensor = TARGET) -> Tensor:
+def their_logits(model: "MarianMTModel", target: Tensor = TARGET) -> Tensor:
     return model(input_ids=SOURCE, attention_mask=MASK, decoder_input_ids=target).logits
 
 
@@ -139,7 +141,7 @@ def test_a_pickle_is_read_like_safetensors(tmp_path: Path) -> None:
 
 def test_half_precision_is_widened(tmp_path: Path) -> None:
     make(tmp_path / "marian").half().save_pretrained(tmp_path / "marian")
-    theirs = MarianMTModel.from_pretrained(tmp_path / "marian", dtype=torch.float32)
+    theirs = transformers().MarianMTModel.from_pretrained(tmp_path / "marian", dtype=torch.float32)
     ours = imported(tmp_path / "marian")
     pad = theirs.config.pad_token_id
     torch.testing.assert_close(logits(ours)[:, :, :pad], their_logits(theirs)[:, :, :pad])
@@ -220,9 +222,9 @@ def test_weights_are_written_as_the_library_would_and_one_by_one() -> None:
 SENTENCES = list(ENGLISH[:16])
 
 
-def outputs(model: MarianMTModel, folder: Path, **settings: Any) -> list[list[str]]:
+def outputs(model: "MarianMTModel", folder: Path, **settings: Any) -> list[list[str]]:
     """What transformers finds, in pieces, without padding and the end."""
-    tokeniser = MarianTokenizer.from_pretrained(folder)
+    tokeniser = transformers().MarianTokenizer.from_pretrained(folder)
     batch = tokeniser(SENTENCES, return_tensors="pt", padding=True)
     found = model.generate(**batch, **settings).tolist()
     return [tokeniser.convert_ids_to_tokens(row, skip_special_tokens=True) for row in found]
@@ -250,7 +252,7 @@ def test_same_outputs_as_the_folder_says(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def ending(tmp_path_factory: pytest.TempPathFactory) -> tuple[MarianMTModel, Path, TranslationModel]:
+def ending(tmp_path_factory: pytest.TempPathFactory) -> "tuple[MarianMTModel, Path, TranslationModel]":
     """A model that never writes a token twice, and so ends before the limit; padding is improbable from the first."""
     folder = tmp_path_factory.mktemp("ending") / "marian"
     search = {"no_repeat_ngram_size": 1, "min_length": 5, "renormalize_logits": False}
@@ -266,7 +268,7 @@ def ending(tmp_path_factory: pytest.TempPathFactory) -> tuple[MarianMTModel, Pat
     [(1, 1.0, False), (4, 1.0, False), (4, 0.3, True), (3, 0.5, "never"), (6, 0.0, False)],
 )
 def test_same_outputs_with_any_beam(
-    ending: tuple[MarianMTModel, Path, TranslationModel], beam: int, penalty: float, stopping: bool | str
+    ending: "tuple[MarianMTModel, Path, TranslationModel]", beam: int, penalty: float, stopping: bool | str
 ) -> None:
     theirs, folder, ours = ending
     expected = outputs(theirs, folder, num_beams=beam, length_penalty=penalty, early_stopping=stopping)

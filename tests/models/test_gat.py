@@ -12,10 +12,6 @@ from regard.attention.watch import watching
 from regard.models.gat import GAT, GATOptions, Graph, GraphAttention
 from regard.models.sparse import SparseTable
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # torch_geometric 2.8 compiles classes at import in a way that torch gives up
-    from torch_geometric.nn import GATConv, GATv2Conv
-
 NODES, DEPTH = 12, 5
 
 
@@ -26,6 +22,15 @@ def random_edges(nodes: int = NODES) -> tuple[torch.Tensor, torch.Tensor]:
     looks[-1], looks[:, -1] = False, False
     looks_from, looks_at = looks.nonzero().unbind(1)
     return looks_from, looks_at
+
+
+def geometric_layer(version: str, heads: int, join: str) -> nn.Module:
+    """A layer of PyTorch Geometric, which takes more than a second to import."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch_geometric 2.8 compiles classes at import in a way that torch gives up
+        from torch_geometric.nn import GATConv, GATv2Conv
+    kind = {"gat": GATConv, "gatv2": GATv2Conv}[version]
+    return kind(DEPTH, 4, heads=heads, concat=join == "concat").double()
 
 
 def with_loops(looks_from: torch.Tensor, looks_at: torch.Tensor, nodes: int = NODES) -> Edges:
@@ -40,7 +45,7 @@ def test_a_layer_is_that_of_pytorch_geometric(version: str, join: str) -> None:
     looks_from, looks_at = random_edges()
     inputs = torch.randn(NODES, DEPTH, dtype=torch.double, requires_grad=True)
     layer = GraphAttention(1, DEPTH, heads=3, width=4, version=version, join=join).double()
-    theirs = {"gat": GATConv, "gatv2": GATv2Conv}[version](DEPTH, 4, heads=3, concat=join == "concat").double()
+    theirs = geometric_layer(version, heads=3, join=join)
     with torch.no_grad():
         theirs.bias.normal_()
         layer.bias.copy_(theirs.bias)
