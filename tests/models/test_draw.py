@@ -158,8 +158,13 @@ def test_a_drawing_from_the_posterior_is_the_picture_drawn_again() -> None:
 
 
 def test_a_drawing_says_where_each_step_wrote() -> None:
+    """At first the middle half, (6 − 1)/2 from filter to filter, each blurred by half of their distance of 1.25."""
     network = small()
-    nn.init.zeros_(network.say.weight), nn.init.zeros_(network.say.bias)
+    nn.init.zeros_(network.say.weight)
+    windows = network.draw(torch.zeros(1, 3, 2).double()).windows
+    assert windows is not None
+    assert windows[0, 0].tolist() == pytest.approx([3, 2, 3.5, 0.625], rel=1e-6)
+    nn.init.zeros_(network.say.bias)
     windows = network.draw(torch.zeros(1, 3, 2).double()).windows
     assert windows is not None
     assert windows[0, 0].tolist() == [3, 2, 6, 1]  # the middle, the longer side, σ = 1

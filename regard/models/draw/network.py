@@ -13,6 +13,7 @@ decoder adds to the canvas (equations 3 to 8):
 A picture is as probable as its pixels are under Bernoulli(σ(c_T)). To draw from nothing, z_t comes from N(0, I).
 """
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -102,9 +103,23 @@ class Draw(nn.Module):
         self.infer = nn.Linear(options.width, 2 * options.latent)
         self.decode = nn.Linear(options.latent + options.width, 4 * options.width)
         self.say = nn.Linear(options.width, windows + self.written[0] * self.written[1])
+        if options.attention:
+            self._place_windows()
         # A drawing begins with what is learnt: a canvas, and what the two LSTMs show.
         self.first_canvas = nn.Parameter(torch.zeros(height, width))
         self.first_shown = nn.Parameter(torch.zeros(2, options.width))
+
+    @torch.no_grad()
+    def _place_windows(self) -> None:
+        """Let windows begin over the middle half of the picture, with filters as blurred as half of their distance.
+
+        The paper does not say how they begin. With all numbers at zero a window of 2 × 2 filters reads the corners of
+        a picture, where there is nothing to see, and the encoder learns to say nothing.
+        """
+        for first, grid in ((0, self.options.read), (NUMBERS, self.options.write)):
+            distance = (max(self.height, self.width) - 1) / (grid - 1) / 2
+            log_variance = 2 * math.log(max(distance, 1) / 2)
+            self.say.bias[first : first + NUMBERS] = torch.tensor([0, 0, log_variance, math.log(0.5), 0])
 
     @property
     def dtype(self) -> torch.dtype:
