@@ -1,11 +1,13 @@
 """How probable drawings are: three codings, each by a Transformer and by a recurrent network of as many parameters.
 
     .venv/bin/python benchmarks/strokes.py --out runs/strokes --sets aaron_sheep short_kanji omniglot --seeds 1 2 3
+    .venv/bin/python benchmarks/strokes.py --out runs/strokes --sets short_kanji --small --rates 4e-3 4e-3 --steps 300
 
 All figures are nats on the lattice of whole units, so that a density and two sorts of tokens can stand side by side:
 `regard/data/strokes/codings.py` and `regard/tasks/strokes/batches.py` say how. The learning rate of each family is the
 one that is best on the validation drawings of the first set, coded as triples, after `--choose` steps; the test is
-looked at once, by the weights that are best on the validation drawings. A line of JSON is printed for each run.
+looked at once, by the weights that are best on the validation drawings. A line of JSON is printed for each run. The
+second form, with models of an eighth of the size and a grid of a quarter of the cells, is for a CPU.
 """
 
 import argparse
@@ -29,15 +31,27 @@ from regard.viewing.tables import table_lines
 
 RATES = (5e-4, 1e-3, 2e-3, 4e-3)
 CODINGS = ("triples", "grid", "dictionary")
-FAMILIES = {"sketchformer": {}, "sketch-rnn": {"hidden": 384}}
+FAMILIES = ("sketchformer", "sketch-rnn")
+# As many parameters for each: 0.82 and 0.84 million, or 0.11 million of both.
+SIZES = {
+    "full": {"sketchformer": {}, "sketch-rnn": {"hidden": 384}},
+    "small": {
+        "sketchformer": {"width": 64, "layers": 2, "feed_forward": 256},
+        "sketch-rnn": {"width": 64, "hidden": 128},
+    },
+}
 
 
-def recipe_table(family: str, drawings: str, coding: str, seed: int, steps: int, rate: float) -> dict[str, Any]:
+def recipe_table(
+    family: str, drawings: str, coding: str, seed: int, steps: int, rate: float, size: str = "full"
+) -> dict[str, Any]:
     name = f"sketch-rnn-datasets:{drawings}.npz"
     optimizer = {"learning_rate": rate}
     training = {"steps": steps, "validate_every": max(1, steps // 8), "save_every": steps, "optimizer": optimizer}
-    data = {"train": name, "valid": name, "test": name, "coding": coding}
-    return {"family": family, "seed": seed, "data": data, "model": FAMILIES[family], "training": training}
+    data: dict[str, Any] = {"train": name, "valid": name, "test": name, "coding": coding}
+    if coding == "grid" and size == "small":
+        data["cells"] = 50
+    return {"family": family, "seed": seed, "data": data, "model": SIZES[size][family], "training": training}
 
 
 @torch.no_grad()
@@ -104,6 +118,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--choose", type=int, default=1000)
     parser.add_argument("--rates", nargs=2, type=float, help="of both families, where they are chosen already")
+    parser.add_argument("--small", action="store_true", help="for a CPU")
     parser.add_argument("--split", default="test", choices=("valid", "test"))
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
@@ -116,7 +131,8 @@ def main() -> None:
         for drawings in given.sets:
             for coding in given.codings:
                 for family, rate in rates.items():
-                    table = recipe_table(family, drawings, coding, seed, given.steps, rate)
+                    size = "small" if given.small else "full"
+                    table = recipe_table(family, drawings, coding, seed, given.steps, rate, size)
                     found = run_one(table, given.out / f"{drawings}-{coding}-{family}-{seed}", given.split)
                     named = {"set": drawings, "coding": coding, "family": family, "seed": seed, "rate": rate}
                     lines.append(named | found)
