@@ -46,6 +46,13 @@ def server(one_server: Pretending) -> Pretending:
 
 
 @pytest.fixture
+def left_behind(browser: Browser) -> Iterator[None]:
+    """Leave the page in the end, which has other models than those of other tests."""
+    yield
+    browser.driver.get("about:blank")
+
+
+@pytest.fixture
 def opened(browser: Browser, server: Pretending) -> Opened:
     """Show the page with this in its fragment; wait for the translations there will be.
 

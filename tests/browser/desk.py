@@ -4,9 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 from chromium import Browser
+from pretend import Pretending
 
 Opened = Callable[..., Browser]
 TEXT = "I see the house. the cat sleeps."
+
+
+def show_models(browser: Browser, server: Pretending, models: list[dict[str, Any]], fragment: str = "") -> Browser:
+    """The page of a server that has these models."""
+    server.models = models
+    browser.open(server.address, fragment)
+    browser.wait("return document.getElementById('motto').textContent.length > 0")
+    return browser
 
 
 def settle(page: Browser) -> None:

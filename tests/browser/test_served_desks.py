@@ -1,33 +1,18 @@
 """The page of the server in a real browser where models answer: the desks that they have, and what is done there."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from chromium import Browser
-from desk import settle, wished
+from desk import settle, show_models, wished
 from pretend import MODELS, Pretending
 
-pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(autouse=True)
-def _leave(browser: Browser) -> Iterator[None]:
-    """Leave the page, which has other models than those of other tests."""
-    yield
-    browser.driver.get("about:blank")
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("left_behind")]
 
 
 def answering(reads: str, can: tuple[str, ...] = ("answer", "look")) -> dict[str, Any]:
     return {"name": f"parity of {reads}", "task": "parity", "reads": reads, "family": "oracle", "can": [*can]}
-
-
-def show(browser: Browser, server: Pretending, models: list[dict[str, Any]], fragment: str = "") -> Browser:
-    server.models = models
-    browser.open(server.address, fragment)
-    browser.wait("return document.getElementById('motto').textContent.length > 0")
-    return browser
 
 
 def bars(page: Browser) -> list[list[str]]:
@@ -38,14 +23,14 @@ def bars(page: Browser) -> list[list[str]]:
 
 
 def test_where_models_only_translate_there_is_nothing_to_choose(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, MODELS)
+    page = show_models(browser, server, MODELS)
     assert page.find("#desk").is_displayed()
     assert not page.find("#verbs").is_displayed()
     assert page.text("#motto") == "Translate, and see why."
 
 
 def test_where_none_translates_the_page_answers(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [answering("nodes")])
+    page = show_models(browser, server, [answering("nodes")])
     assert page.text("#motto") == "Answer, and see why."
     assert not page.find("#desk").is_displayed()
     assert not page.find("#verbs").is_displayed()
@@ -64,14 +49,14 @@ def test_where_none_translates_the_page_answers(browser: Browser, server: Preten
 
 
 def test_an_address_leads_to_an_answer(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [*MODELS, answering("nodes")], "#tab=answer&input=3")
+    page = show_models(browser, server, [*MODELS, answering("nodes")], "#tab=answer&input=3")
     page.wait("return document.getElementById('answer').textContent", wanted="odd 90\u202f%")
     assert page.find("#answer-desk").is_displayed()
     assert not page.find("#desk").is_displayed()
 
 
 def test_tabs_lead_from_desk_to_desk_by_pointer_and_by_key(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [*MODELS, answering("nodes", ("answer",))])
+    page = show_models(browser, server, [*MODELS, answering("nodes", ("answer",))])
     assert page.text("#motto") == "Translate, answer, and see why."
     assert [each.text for each in page.all("#verbs .tab")] == ["Translate", "Answer"]
     page.find("#answer-verb").click()
@@ -88,7 +73,7 @@ def test_a_picture_is_shown_sent_and_what_was_looked_at_beneath(
 ) -> None:
     picture = tmp_path / "dot.png"
     picture.write_bytes(b"123")
-    page = show(browser, server, [answering("picture")])
+    page = show_models(browser, server, [answering("picture")])
     page.find("#input").send_keys(str(picture))
     page.wait("return document.getElementById('answer').textContent", wanted="odd 90\u202f%")
     settle(page)
@@ -103,7 +88,7 @@ def test_a_picture_is_shown_sent_and_what_was_looked_at_beneath(
 
 
 def test_a_text_is_answered_once_for_each_of_its_aspects(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [answering("text", ("answer",))], "#input=the+[12]+or+the+[3]")
+    page = show_models(browser, server, [answering("text", ("answer",))], "#input=the+[12]+or+the+[3]")
     wanted = "12: even 90\u202f% · 3: odd 90\u202f%"
     page.wait("return document.getElementById('answer').textContent", wanted=wanted)
     assert [each.text for each in page.all("#answers caption")] == ["12", "3"]
@@ -112,7 +97,7 @@ def test_a_text_is_answered_once_for_each_of_its_aspects(browser: Browser, serve
 
 
 def test_a_pair_of_texts_has_two_fields(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [answering("text", ("answer",)) | {"pairs": True}], "#input=of+[12]%09and+[3]")
+    page = show_models(browser, server, [answering("text", ("answer",)) | {"pairs": True}], "#input=of+[12]%09and+[3]")
     page.wait("return document.getElementById('answer').textContent.length > 0")
     assert server.questions("/v1/answer")[0]["inputs"] == ["of [12]\tand [3]"]
     assert page.run("return document.getElementById('second').value") == "and [3]"
@@ -123,7 +108,7 @@ def test_a_pair_of_texts_has_two_fields(browser: Browser, server: Pretending) ->
 
 
 def test_a_story_is_typed_asked_about_and_shown_with_its_hops(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [answering("story")])
+    page = show_models(browser, server, [answering("story")])
     assert page.text("#input-title") == "Story and question"
     page.find("#input").send_keys("Ana is here.\nRui left.\nWhere is Ana?\n")
     page.wait("return document.getElementById('answer').textContent", wanted="even 90\u202f%")
@@ -141,7 +126,7 @@ def test_a_story_is_typed_asked_about_and_shown_with_its_hops(browser: Browser, 
 
 
 def test_words_stand_under_their_tags(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [answering("tokens", ("answer",))])
+    page = show_models(browser, server, [answering("tokens", ("answer",))])
     page.find("#input").send_keys("the long day ends")
     page.press("ENTER")
     page.wait("return document.querySelectorAll('.tagged ruby').length", wanted=4)
@@ -159,7 +144,7 @@ def test_words_stand_under_their_tags(browser: Browser, server: Pretending) -> N
 
 def test_a_refusal_is_told_and_the_next_answer_takes_its_place(browser: Browser, server: Pretending) -> None:
     server.refusals, server.refused_path = [(400, "There is no node 5.", {})], "/v1/answer"
-    page = show(browser, server, [answering("nodes", ("answer",))], "#input=5")
+    page = show_models(browser, server, [answering("nodes", ("answer",))], "#input=5")
     page.wait("return document.getElementById('answer-trouble').textContent", wanted="There is no node 5.")
     page.find("#asking button").click()
     page.wait("return document.getElementById('answer').textContent", wanted="odd 90\u202f%")

@@ -1,15 +1,13 @@
 """The page of the server in a real browser where models speak and write down what they hear."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from chromium import Browser
-from desk import settle, wished
+from desk import settle, show_models, wished
 from pretend import Pretending
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("left_behind")]
 
 SPEAKER = {
     "name": "voices", "task": "speaking", "reads": "text", "family": "tacotron", "can": ["speak", "look"],
@@ -18,26 +16,12 @@ SPEAKER = {
 LISTENER = {"name": "ears", "task": "transcription", "reads": "sound", "family": "ctc", "can": ["transcribe", "look"]}
 
 
-@pytest.fixture(autouse=True)
-def _leave(browser: Browser) -> Iterator[None]:
-    """Leave the page, which has other models than those of other tests."""
-    yield
-    browser.driver.get("about:blank")
-
-
-def show(browser: Browser, server: Pretending, models: list[dict[str, Any]], fragment: str = "") -> Browser:
-    server.models = models
-    browser.open(server.address, fragment)
-    browser.wait("return document.getElementById('motto').textContent.length > 0")
-    return browser
-
-
 def names_of_rows(page: Browser, holder: str) -> list[str]:
     return [each.text for each in page.all(f"#{holder} #frames-rows bdi")]
 
 
 def test_a_text_is_spoken_as_who_is_chosen_and_drawn_beneath(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [SPEAKER])
+    page = show_models(browser, server, [SPEAKER])
     page.find("#spoken").send_keys("abc")
     page.press("ENTER")
     page.wait("return document.getElementById('sound-said').textContent", wanted="abc, said by ann")
@@ -57,13 +41,13 @@ def test_a_text_is_spoken_as_who_is_chosen_and_drawn_beneath(browser: Browser, s
 
 
 def test_an_address_leads_to_a_sound_that_may_be_cut(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [SPEAKER], "#tab=speak&spoken=a…&speaker=bob")
+    page = show_models(browser, server, [SPEAKER], "#tab=speak&spoken=a…&speaker=bob")
     page.wait("return document.getElementById('sound-said').textContent", wanted="a…, said by bob")
     assert page.find("#sound-cut").is_displayed()
 
 
 def test_what_cannot_be_spoken_is_told_and_nothing_old_is_left(browser: Browser, server: Pretending) -> None:
-    page = show(browser, server, [SPEAKER], "#spoken=a")
+    page = show_models(browser, server, [SPEAKER], "#spoken=a")
     page.wait("return document.getElementById('speak-frames').hidden", wanted=False)
     server.refused_path, server.refusals = "/v1/speak", [(400, "'?' cannot be spoken.", {})]
     page.find("#spoken").send_keys("?")
@@ -74,7 +58,7 @@ def test_what_cannot_be_spoken_is_told_and_nothing_old_is_left(browser: Browser,
 
 
 def test_a_sound_is_heard_written_down_and_drawn_beneath(browser: Browser, server: Pretending, tmp_path: Path) -> None:
-    page = show(browser, server, [SPEAKER, LISTENER], "#tab=speak&spoken=abc")
+    page = show_models(browser, server, [SPEAKER, LISTENER], "#tab=speak&spoken=abc")
     page.wait("return document.getElementById('speak-frames').hidden", wanted=False)
     page.find("#transcribe-verb").click()
     sound = tmp_path / "said.wav"
@@ -96,7 +80,7 @@ def test_a_sound_is_heard_written_down_and_drawn_beneath(browser: Browser, serve
 def test_a_phone_shows_all_of_it(browser: Browser, server: Pretending, scheme: str) -> None:
     browser.appear(390, 844, scheme)
     text = "a rather long text of which every letter is a row"
-    page = show(browser, server, [SPEAKER, LISTENER], f"#tab=speak&spoken={text}")
+    page = show_models(browser, server, [SPEAKER, LISTENER], f"#tab=speak&spoken={text}")
     page.wait("return document.getElementById('speak-frames').hidden", wanted=False)
     settle(page)
     assert page.find("#frames-weights").rect["width"] > 200
