@@ -23,7 +23,7 @@ from regard.base.progress import silent
 from regard.families import check_recipe
 from regard.runs.open import Run, open_run
 
-TRAINING = {"steps": 6, "validate_every": 3, "save_every": 2, "final": "last", "device": "cpu"}
+TRAINING = {"steps": 4, "validate_every": 2, "save_every": 2, "final": "last", "device": "cpu"}
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ TOYS: dict[str, Toy] = {
     "dnc": Toy(_algorithm(algorithm="repeat-copy", most_repeats=2)),
     "sam": Toy(_algorithm(algorithm="recall", item_length=1)),
     "lstm": Toy(_algorithm(sizes={"layers": 2, "width": 4}, algorithm="sort")),
-    "memory": Toy(_stories({"linear_start": 4, "linear_patience": 1, "empty_memories": 0.5}, hops=2, width=4)),
+    "memory": Toy(_stories({"linear_start": 2, "linear_patience": 1, "empty_memories": 0.5}, hops=2, width=4)),
     "dmn": Toy(_stories({"optimizer": {"kind": "adam"}, "supervise_hops": 0.1}, episodes=2, width=4)),
     "ctc": Toy(_strings_of_tones()),
     "online-sounds": Toy(
