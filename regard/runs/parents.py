@@ -88,5 +88,10 @@ def _misfits(table: dict[str, Any], parent: Recipe) -> Iterator[str]:
 
 def _differing(path: str, asked: dict[str, Any], there: Options, free: frozenset[str]) -> Iterator[str]:
     for name, value in asked.items():
-        if name in type(there).model_fields and name not in free and value != (own := getattr(there, name)):
+        if name not in type(there).model_fields or name in free:
+            continue
+        own = getattr(there, name)
+        if isinstance(own, Options) and isinstance(value, dict):
+            yield from _differing(f"{path}.{name}", value, own, frozenset())
+        elif value != own:
             yield f"{path}.{name} is {value!r}, there {own!r}"

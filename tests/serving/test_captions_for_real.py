@@ -23,6 +23,7 @@ from regard.data.generated.shapes import picture_of
 from regard.families import check_recipe
 from regard.models.captions.encoder import EncoderOptions, PictureEncoder
 from regard.runs.open import open_run
+from regard.runs.parents import resolve
 from regard.runs.train import train
 from regard.serving.app import make_app
 from regard.tasks.captioning.task import Captioning
@@ -144,6 +145,16 @@ def test_a_folder_whose_features_are_not_those_of_its_recipe_is_refused(folder: 
             recipe,
             {FORMAT_FILE: others.model_dump_json().encode(), "tokeniser.json": (run / "tokeniser.json").read_bytes()},
         )
+
+
+def test_a_run_starts_from_a_model_whose_encoder_is_its_own(folder: Path) -> None:
+    def table(channels: list[int]) -> dict[str, Any]:
+        data = {"features": "own", "side": 8, "shapes": {}}
+        return {"start_from": str(folder / "run"), "data": data, "model": {"encoder": {"channels": channels}}}
+
+    assert resolve(table([4, 4])).model.encoder.kernel == 3
+    with pytest.raises(Fault, match=r"model\.encoder\.channels is \[8\], there \[4, 4\]"):
+        resolve(table([8]))
 
 
 def test_an_encoder_halves_the_sides_and_knows_the_places() -> None:

@@ -73,6 +73,7 @@ def read_pixels(store: str, names: Sequence[str], side: int, progress: Progress)
         if content is None:
             raise Fault(f"{store} has no picture {name}.")
         found[row] = pixels_of(read_colours(content, name), side)
+    progress("reading pictures", len(names), len(names))
     return found
 
 
@@ -84,4 +85,5 @@ def draw_pixels(keys: Sequence[Sequence[int]], side: int, progress: Progress) ->
         colours, texts = picture_of(key, side)
         found[row] = colours.reshape(-1, 3)
         captions.append(texts)
+    progress("drawing pictures", len(keys), len(keys))
     return found, captions

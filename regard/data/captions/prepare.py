@@ -175,6 +175,7 @@ def _read(options: CaptionData, progress: Progress) -> _Found:
     features = read_features(options.features, names)
     if missing := next((name for name in wanted if name not in row_of), None):
         raise Fault(f"{options.features.file} has no features of {missing}, which is among the pictures.")
+    progress("reading features", 2, 2)
     components = _read_components(options.features)
     form = _format_of(options.features, features.shape[2], components)
     return _Found(splits, features[[row_of[name] for name in wanted]], form, components)
