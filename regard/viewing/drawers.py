@@ -280,7 +280,7 @@ def _overlay_by_cell(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     blocks = list(looks.blocks)
     if looks.looks_at.looked_back_at:  # before the first cell stands what is no cell, and nobody sees the last
         blocks = [Block(block.where, _without_first(block.weights)) for block in blocks]
-    record = overlay.Overlay(looks.title, looks.looks_at.picture, (rows, columns), names, blocks)
+    record = overlay.Overlay(looks.title, looks.looks_at.picture, (rows, columns), names, blocks, steps_are_cells=True)
     return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 

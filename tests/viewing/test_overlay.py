@@ -12,8 +12,9 @@ from regard.base.faults import Fault
 from regard.viewing.overlay import page
 from regard.viewing.overlay.page import overlay_data, overlay_page
 from regard.viewing.overlay.picture import blend, draw_overlay, stretch
-from regard.viewing.overlay.record import from_json, to_json
+from regard.viewing.overlay.record import Overlay, from_json, to_json
 from regard.viewing.overlay.terminal import overlay_lines
+from regard.viewing.seen import Block
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import overlay
@@ -81,3 +82,16 @@ def test_a_page_of_too_many_weights_is_refused(tmp_path: Path, monkeypatch: pyte
 def test_weights_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match=r"do not fit 1 steps and 2 × 3 cells"):
         replace(overlay(), steps=["a"])
+
+
+def test_cells_that_look_are_panels_where_they_lie(tmp_path: Path) -> None:
+    """Six cells that look at each other: two rows of three panels, each with its own cell outlined."""
+    names = [f"{row}, {column}" for row in (1, 2) for column in (1, 2, 3)]
+    block = Block("look", np.full((1, 6, 6), 1 / 6))
+    record = Overlay("seven", np.zeros((4, 9)), (2, 3), names, [block], steps_are_cells=True)
+    draw_overlay(record, tmp_path / "cells.svg")
+    drawn = (tmp_path / "cells.svg").read_text(encoding="utf-8")
+    assert drawn.count("<image") == 6
+    assert drawn.count("stroke: #ffffff") == 6
+    again = from_json(to_json(record))
+    assert again.steps_are_cells

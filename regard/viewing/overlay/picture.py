@@ -1,6 +1,7 @@
 """Attention over a picture as a sheet: a panel for each word or step, bright where it looked."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,6 +9,9 @@ from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyp
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.raster import grey
 from regard.viewing.seen import Joining
+
+if TYPE_CHECKING:
+    from matplotlib.patches import Rectangle
 
 _ACROSS = 6  # panels in a line
 _PANEL = 1.7  # inches of the longer side
@@ -22,7 +26,8 @@ def draw_overlay(
 ) -> set[str]:
     """Draw the picture once by itself and once for each step; gives the characters that no font here can draw.
 
-    The colour of each panel goes up to its own largest weight, which stands beside its name.
+    Where the steps are the cells of the picture, each panel lies where its cell lies, and the cell is outlined. The
+    colour of each panel goes up to its own largest weight, which stands beside its name.
     """
     check_suffix(path)
     which, weights = overlay.one(layer, head, heads)
@@ -32,18 +37,20 @@ def draw_overlay(
 
         height, width = overlay.picture.shape[:2]
         wide, high = (_PANEL * side / max(height, width) for side in (width, height))
-        down = -(-(len(overlay.steps) + 1) // _ACROSS)
-        across = min(_ACROSS, len(overlay.steps) + 1)
+        across = overlay.grid[1] if overlay.steps_are_cells else min(_ACROSS, len(overlay.steps) + 1)
+        pictures = [blend(overlay.picture, own) for own in weights]
+        names = [f"{show_word(name)} ({own.max():.2f})" for name, own in zip(overlay.steps, weights, strict=True)]
+        if not overlay.steps_are_cells:
+            pictures, names = [blend(overlay.picture, None), *pictures], ["", *names]
+        down = -(-len(pictures) // across)
         figure = Figure(figsize=(across * (wide + 0.2), down * (high + 0.4) + 0.6), layout="constrained")
         panels = list(figure.subplots(down, across, squeeze=False).flat)
-        pictures = [blend(overlay.picture, None), *(blend(overlay.picture, own) for own in weights)]
-        names = [
-            "",
-            *(f"{show_word(name)} ({own.max():.2f})" for name, own in zip(overlay.steps, weights, strict=True)),
-        ]
         for axes, picture, name in zip(panels, pictures, names, strict=False):
             axes.imshow(picture, interpolation="nearest")
             axes.set_title(name, fontsize=9.5, color=INK, pad=4, parse_math=False)
+        if overlay.steps_are_cells:
+            for place, axes in enumerate(panels):
+                axes.add_patch(_outline(overlay, place))
         for place, axes in enumerate(panels):
             axes.set(xticks=[], yticks=[], visible=place < len(pictures))
             for spine in axes.spines.values():
@@ -52,6 +59,16 @@ def draw_overlay(
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)
+
+
+def _outline(overlay: Overlay, place: int) -> "Rectangle":
+    """The border of a cell, in pixels of the picture."""
+    from matplotlib.patches import Rectangle
+
+    row, column = divmod(place, overlay.grid[1])
+    high, wide = (side / cells for side, cells in zip(overlay.picture.shape[:2], overlay.grid, strict=True))
+    corner = column * wide - 0.5, row * high - 0.5  # the first pixel has its middle at 0
+    return Rectangle(corner, wide, high, facecolor="none", edgecolor="white", linewidth=1.0)
 
 
 def blend(picture: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -13,7 +13,7 @@ from regard.viewing.seen import JOININGS, Block, Joining, block_named
 class Overlay:
     """A picture, grey or in colours from 0 to 1, under grid[0] rows of grid[1] cells, and what each step looked at.
 
-    Blocks have weights (head, step, cell), cells row after row.
+    Blocks have weights (head, step, cell), cells row after row. The steps may be the cells themselves.
     """
 
     title: str
@@ -21,6 +21,7 @@ class Overlay:
     grid: tuple[int, int]
     steps: list[str]
     blocks: list[Block]
+    steps_are_cells: bool = False
 
     def __post_init__(self) -> None:
         rows, columns = self.grid
@@ -47,6 +48,7 @@ def to_json(overlay: Overlay) -> dict[str, Any]:
         "picture": overlay.picture.tolist(),
         "grid": list(overlay.grid),
         "steps": list(overlay.steps),
+        "steps_are_cells": overlay.steps_are_cells,
         "blocks": [{"where": block.where, "weights": block.weights.tolist()} for block in overlay.blocks],
     }
 
@@ -55,4 +57,5 @@ def from_json(value: Mapping[str, Any]) -> Overlay:
     """What `to_json` was given."""
     blocks = [Block(block["where"], np.array(block["weights"])) for block in value["blocks"]]
     rows, columns = value["grid"]
-    return Overlay(value["title"], np.array(value["picture"]), (rows, columns), value["steps"], blocks)
+    picture, are_cells = np.array(value["picture"]), value.get("steps_are_cells", False)
+    return Overlay(value["title"], picture, (rows, columns), value["steps"], blocks, are_cells)
