@@ -108,7 +108,7 @@ def command(
     if sentences and (source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
     if isinstance(loaded, TranslationModel):
-        manner = _Scoring(metric or ["bleu", "chrf"], beam, length_penalty, helpers, tokenise, as_json)
+        manner = _Scoring(metric or [], beam, length_penalty, helpers, tokenise, as_json)
         _evaluate_translator(loaded, model, data, manner)
         return
     of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise, **_options_of(helpers)}
@@ -166,11 +166,13 @@ def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data,
     if (chosen.source is None) != (not chosen.reference):
         raise Fault("--source and --reference belong together; give both, or a --split.")
     from regard.metrics.bleu import check_tokeniser
+    from regard.runs.evaluate_model import USUAL
     from regard.runs.scores import keep_scores
     from regard.verbs.translate import evaluation
 
-    evaluation.check_metrics(manner.metrics)
-    check_tokeniser(manner.tokenise, manner.metrics)
+    metrics = manner.metrics or USUAL
+    evaluation.check_metrics(metrics)
+    check_tokeniser(manner.tokenise, metrics)
     if chosen.source is not None:
         data = evaluation.from_files(chosen.source, chosen.reference)
     elif chosen.test_set is not None:
@@ -182,7 +184,7 @@ def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data,
         found = evaluation.evaluate(
             loaded,
             data,
-            manner.metrics,
+            metrics,
             manner.beam,
             manner.length_penalty,
             progress,
@@ -196,8 +198,8 @@ def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data,
         _say_scores(found.scores, "sentences")
     if found.learnt:
         remark(found.learnt_in_words(len(data.sources)))
-    if data.split is not None and not keep_scores(model, found.scores):
-        remark(f"{model} cannot be written to, so the scores are not kept there.")
+    if data.split is not None:
+        keep_scores(model, found.scores, remark)
 
 
 def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str], as_json: bool) -> None:
@@ -213,8 +215,7 @@ def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str
     else:
         _say_scores(scores, "items")
         _say_parts(parts)
-    if not keep_scores(folder, scores):
-        remark(f"{folder} cannot be written to, so the scores are not kept there.")
+    keep_scores(folder, scores, remark)
 
 
 def _evaluate_text(loaded: "LanguageModel", source: Path, metrics: list[str], by_sentence: bool, as_json: bool) -> None:

@@ -52,7 +52,7 @@ def score_model(
         scored = score_words(model, own, asked.split, asked.metrics, WordQuestions(), progress, remark)
         return [*scored.losses, *(each.score for each in scored.found)]
     scores = evaluate_split(model, own, asked.split, asked.metrics, progress, remark)
-    _keep(own, scores, remark)
+    keep_scores(own, scores, remark)
     return scores
 
 
@@ -75,7 +75,7 @@ def _score_translator(
     if found.learnt:
         remark(found.learnt_in_words(len(data.sources)))
     if asked.source is None:
-        _keep(_needed(folder), found.scores, remark)
+        keep_scores(_needed(folder), found.scores, remark)
     return found.scores
 
 
@@ -83,8 +83,3 @@ def _needed(folder: Path | None) -> Path:
     if folder is None:
         raise Fault("This model was not loaded from a folder, so nobody knows its data; give the folder, or files.")
     return folder
-
-
-def _keep(folder: Path, scores: Sequence[Score], remark: Remark) -> None:
-    if not keep_scores(folder, scores):
-        remark(f"{folder} cannot be written to, so the scores are not kept there.")

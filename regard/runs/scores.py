@@ -5,20 +5,20 @@ from pathlib import Path
 
 from regard.base.faults import Fault
 from regard.base.parsing import parse_json
+from regard.base.progress import Remark, ignore_remark
 from regard.metrics import Score
 from regard.runs import checkpoint
 
 
-def keep_scores(folder: Path, scores: Sequence[Score]) -> bool:
-    """Keep the scores of a split in the model folder, in the place of older ones of the same kind; True if it could."""
+def keep_scores(folder: Path, scores: Sequence[Score], remark: Remark = ignore_remark) -> None:
+    """Keep the scores of a split in the model folder, in the place of older ones of the same kind, or say why not."""
     new = [each.as_dict() for each in scores]
     replaced = {(each["metric"], each["split"], each["signature"]) for each in new}
     old = [each for each in read_scores(folder) if (each["metric"], each["split"], each["signature"]) not in replaced]
     try:
         checkpoint.update_folder(folder, {checkpoint.SCORES: checkpoint.scores_to_bytes([*old, *new])})
     except Fault:
-        return False
-    return True
+        remark(f"{folder} cannot be written to, so the scores are not kept there.")
 
 
 def read_scores(folder: Path) -> list[dict]:

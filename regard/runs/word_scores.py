@@ -76,6 +76,6 @@ def score_words(
     if not kept and not losses:
         raise Fault(f"There is nothing to score {folder} on; name --analogies or --similarities, as {EXAMPLE}.")
     whole = [each.score for each in kept if each.is_whole and not math.isnan(each.score.value)]
-    if own and not keep_scores(folder, [*losses, *whole]):
-        remark(f"{folder} cannot be written to, so the scores are not kept there.")
+    if own:
+        keep_scores(folder, [*losses, *whole], remark)
     return ScoredWords(kept, losses)

@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from regard.base.faults import Fault
 from regard.metrics import Score
 from regard.runs.checkpoint import RECIPE, SCORES, scores_to_bytes, update_folder
 from regard.runs.scores import keep_scores, read_scores, score_in_words
@@ -12,7 +15,7 @@ def test_a_loss_that_is_no_number_is_kept_as_null_and_the_folder_can_still_be_re
     update_folder(
         tmp_path, {RECIPE: b"", SCORES: scores_to_bytes([Score("loss", float("nan"), "", 3, "valid").as_dict()])}
     )
-    assert keep_scores(tmp_path, [Score("perplexity", float("inf"), "", 3, "test"), Score("bleu", 41.0, "", 3, "test")])
+    keep_scores(tmp_path, [Score("perplexity", float("inf"), "", 3, "test"), Score("bleu", 41.0, "", 3, "test")])
     kept = json.loads((tmp_path / SCORES).read_text(), parse_constant=lambda constant: 1 / 0)["scores"]
     assert [score["value"] for score in kept] == [None, None, 41.0]
     assert [score_in_words(score) for score in read_scores(tmp_path)] == [
@@ -20,3 +23,13 @@ def test_a_loss_that_is_no_number_is_kept_as_null_and_the_folder_can_still_be_re
         "test perplexity nan  ()",
         "test bleu 41.00  ()",
     ]
+
+
+def test_what_cannot_be_kept_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: Path, files: dict[str, bytes]) -> None:
+        raise Fault("There is no room.")
+
+    monkeypatch.setattr("regard.runs.checkpoint.update_folder", refuse)
+    said: list[str] = []
+    keep_scores(tmp_path, [Score("bleu", 41.0, "", 3, "test")], said.append)
+    assert said == [f"{tmp_path} cannot be written to, so the scores are not kept there."]
