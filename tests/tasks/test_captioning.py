@@ -203,3 +203,26 @@ def test_captions_of_shapes_are_learnt_and_each_word_looks_where_the_shape_is(tm
         assert caption.attention is not None
         (look,) = (look for word, look in zip(caption.words, caption.attention, strict=True) if word in SHAPES)
         assert look.flatten()[number % 4] > 0.5
+
+
+@pytest.mark.long
+def test_drawn_captions_of_shapes_come_to_be_worth_more(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    task = open_toy("captioner", tmp_path, embedding=8, width=24, compared=12).task
+    references = task.source("train").references()
+    agreement = CiderAgreement(references)
+    pictures = next(iter(task.source("train").pictures(10))).of_rows([row for row in range(10) for _ in range(8)])
+    batch = PictureReferences(pictures, tuple(tuple(references[row]) for row in range(10) for _ in range(8)))
+    optimizer = torch.optim.Adam(task.parameters(), 0.01)
+    for captions in [*task.batches("train", 1, 0, 0)] * 4:  # so that some of what is drawn is worth something
+        optimizer.zero_grad()
+        task.loss(captions).total.backward()
+        optimizer.step()
+    worth = []
+    for _ in range(40):
+        optimizer.zero_grad()
+        loss = self_critical_loss(task.train(), batch, agreement)
+        (loss.total / loss.count).backward()
+        optimizer.step()
+        worth.append(loss.tallies["drawn"].value)
+    assert sum(worth[-5:]) > 1.2 * sum(worth[:5])

@@ -23,13 +23,14 @@ from regard.tasks.captioning.batches import CaptionBatch, PictureReferences
 def self_critical_loss(task: Any, batch: PictureReferences, agreement: CiderAgreement) -> Loss:
     """What is learnt of captions drawn of these pictures; shown beside it is what drawn and greedy ones are worth."""
     pictures, is_training = batch.pictures, task.training
+    # Without dropout throughout: a baseline changes no gradient only where captions learn by what they were drawn by.
     task.eval()
     drawn, greedy = (write_freely(task, pictures, draws) for draws in (True, False))
-    task.train(is_training)
     worth, expected = (_worth(task, captions, batch.references, agreement) for captions in (drawn, greedy))
     written = pictures.writing(drawn)
     surplus = torch.tensor(worth, device=written.tokens.device) - torch.tensor(expected, device=written.tokens.device)
     total = -(surplus[:, None] * task.token_scores(written) * written.real).sum()
+    task.train(is_training)
     rows = float(batch.rows)
     tallies = {"drawn": Tally((sum(worth), rows), mean), "greedy": Tally((sum(expected), rows), mean)}
     return Loss(total, written.count, tallies)
