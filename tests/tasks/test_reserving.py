@@ -39,9 +39,9 @@ def test_who_can() -> None:
 @torch.no_grad()
 def test_sources_are_padded_to_few_lengths() -> None:
     assert [few_lengths(length) for length in (1, 16, 17, 64, 65, 128, 129)] == [16, 16, 32, 64, 128, 128, 192]
-    task = build(*BUILDS["transformer"])
-    keys = Reserving(task).start(task.pair_up(PAIRS)).sentence.blocks[0].keys
+    task, pairs = build(*BUILDS["transformer"]), [("sixteen letters.", "x")]
+    keys = Reserving(task).start(task.pair_up(pairs)).sentence.blocks[0].keys
     assert keys.shape[2] == 32  # of seventeen
     family, table = BUILDS["transformer"]
     short = build(family, table | {"longest": 20, "positions": "learned"})  # which has no further places
-    assert Reserving(short).start(short.pair_up(PAIRS)).sentence.blocks[0].keys.shape[2] == 20
+    assert Reserving(short).start(short.pair_up(pairs)).sentence.blocks[0].keys.shape[2] == 20
