@@ -157,14 +157,20 @@ def test_a_drawing_from_the_posterior_is_the_picture_drawn_again() -> None:
     torch.testing.assert_close(network.draw(redrawn.means).canvases[:, -1], redrawn.canvas.sigmoid())
 
 
-def test_a_drawing_says_where_each_step_wrote() -> None:
-    """At first the middle half, (6 − 1)/2 from filter to filter, each blurred by half of their distance of 1.25."""
+def test_a_drawing_says_where_each_step_wrote_at_first_over_all() -> None:
     network = small()
     nn.init.zeros_(network.say.weight)
     windows = network.draw(torch.zeros(1, 3, 2).double()).windows
     assert windows is not None
-    assert windows[0, 0].tolist() == pytest.approx([3, 2, 3.5, 0.625], rel=1e-6)
-    nn.init.zeros_(network.say.bias)
-    windows = network.draw(torch.zeros(1, 3, 2).double()).windows
-    assert windows is not None
     assert windows[0, 0].tolist() == [3, 2, 6, 1]  # the middle, the longer side, σ = 1
+
+
+def test_reading_begins_over_the_middle_third() -> None:
+    """Of 6 pixels in a row the two filters stand at 3.5 ± 5/6, and see what lies there but nothing of the edges."""
+    network = small(4, 6)
+    nn.init.zeros_(network.say.weight)
+    bank = filter_bank(network.say.bias[None, :5].detach(), 2, 4, 6)
+    place = place_grid(network.say.bias[None, :5].detach(), 2, 4, 6)
+    assert float(place.distance) == pytest.approx(5 / 3)
+    assert bank.of_columns[0, 0].argmax() == 2
+    assert bank.of_columns[0, 1].argmax() == 3

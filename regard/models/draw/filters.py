@@ -25,6 +25,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 NUMBERS = 5  # of a window
+LOG_DISTANCE = 3  # the place of log δ̃ among them
 Window = Float[Tensor, "batch 5"]
 Picture = Float[Tensor, "batch height width"]
 

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from regard.attention.watch import is_watched, note_window
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
-from regard.models.draw.filters import NUMBERS, Picture, place_grid
+from regard.models.draw.filters import LOG_DISTANCE, NUMBERS, Picture, place_grid
 from regard.models.draw.loops import Rounds, begin_rounds
 from regard.models.draw.parts import PLAIN, Hidden, Said, add_patch, compiled_parts, remember
 
@@ -111,15 +111,13 @@ class Draw(nn.Module):
 
     @torch.no_grad()
     def _place_windows(self) -> None:
-        """Let windows begin over the middle half of the picture, with filters as blurred as half of their distance.
+        """Let writing begin over the whole picture, and reading over its middle third.
 
-        The paper does not say how they begin. With all numbers at zero a window of 2 × 2 filters reads the corners of
-        a picture, where there is nothing to see, and the encoder learns to say nothing.
+        The paper does not say how windows begin. With all numbers at zero a reading window of 2 × 2 filters sees the
+        corners of a picture, where there is nothing, and the encoder learns to say nothing.
         """
-        for first, grid in ((0, self.options.read), (NUMBERS, self.options.write)):
-            distance = (max(self.height, self.width) - 1) / (grid - 1) / 2
-            log_variance = 2 * math.log(max(distance, 1) / 2)
-            self.say.bias[first : first + NUMBERS] = torch.tensor([0, 0, log_variance, math.log(0.5), 0])
+        nn.init.zeros_(self.say.bias[: 2 * NUMBERS])
+        self.say.bias[LOG_DISTANCE] = -math.log(3)
 
     @property
     def dtype(self) -> torch.dtype:
