@@ -114,7 +114,7 @@ class Draw(nn.Module):
         """Let writing begin over the whole picture, and reading over its middle third.
 
         The paper does not say how windows begin. With all numbers at zero a reading window of 2 × 2 filters sees the
-        corners of a picture, where there is nothing, and the encoder learns to say nothing.
+        corners of a picture, where there is nothing to tell the decoder of.
         """
         nn.init.zeros_(self.say.bias[: 2 * NUMBERS])
         self.say.bias[LOG_DISTANCE] = -math.log(3)
