@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "score": ("regard.cli.score", "command", "Score text files, test a difference, work out BLEU."),
     "compare": ("regard.cli.compare", "command", "Train variants of a recipe and say which is better."),
     "look": ("regard.cli.look", "command", "Draw what a model looks at."),
-    "show": ("regard.cli.show", "app", "Show what teaches: gradients, gates, positions, losses, convolutions."),
+    "show": ("regard.cli.show", "app", "Show what teaches: gradients, gates, losses, galleries."),
     "heads": ("regard.cli.heads", "command", "Rank the heads of a model by what their looks are like."),
     "info": ("regard.cli.info", "command", "Say what a model folder holds."),
     "average": ("regard.cli.average", "command", "Average the last checkpoints of a run."),
