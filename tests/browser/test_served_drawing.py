@@ -1,33 +1,24 @@
 """The desk of drawing in a real browser: a person begins, by pointer or by keys, and a model goes on."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from chromium import Browser
-from desk import settle
+from desk import settle, show_models
 from pretend import Pretending
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("left_behind")]
 
 SKETCHER = {"name": "sheep", "task": "strokes", "reads": "drawing", "family": "oracle", "can": ["draw"], "extent": 80}
 PAINTER = {"name": "digits", "task": "drawing", "reads": "picture", "family": "oracle", "can": ["draw"]}
-
 ASKED = {"name": "shapes", "task": "painting", "reads": "text", "family": "oracle", "can": ["draw"]}
 
 
-@pytest.fixture(autouse=True)
-def _leave(browser: Browser) -> Iterator[None]:
-    """Leave the page, which has other models than those of other tests."""
-    yield
-    browser.driver.get("about:blank")
-
-
 def show(browser: Browser, server: Pretending, *models: dict[str, Any]) -> Browser:
-    server.models = list(models)
-    browser.open(server.address, "")
-    browser.wait("return document.getElementById('paper') !== null")
-    return browser
+    """The page of a server that has these models, with a paper to draw on."""
+    page = show_models(browser, server, list(models))
+    page.wait("return document.getElementById('paper') !== null")
+    return page
 
 
 def lines(page: Browser, kind: str) -> list[list[list[float]]]:
