@@ -52,7 +52,7 @@ def test_a_table_is_trained_scored_and_gone_on_with(tmp_path: Path, capsys: pyte
         regard.train(counted(tmp_path), {"model.order": 3}, out=run, seed=7, quiet=True)
     regard.train(out=run, resume=True)
     assert "is finished; there is nothing to resume" in capsys.readouterr().err
-    with pytest.raises(regard.Fault, match="a beam and its length penalty are for translators"):
+    with pytest.raises(regard.Fault, match="A beam and its length penalty are for models that search"):
         regard.evaluate(model, beam=3)
 
 

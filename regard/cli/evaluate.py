@@ -112,7 +112,7 @@ def command(
         _evaluate_translator(loaded, model, data, manner)
         return
     of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise, **_options_of(helpers)}
-    of_searches = _take_search(loaded, beam, length_penalty)
+    loaded, of_searches = _take_search(loaded, beam, length_penalty)
     of_text = {} if isinstance(loaded, LanguageModel) else {"--source": source}
     _refuse_options(loaded, of_translators | of_searches | of_text)
     if isinstance(loaded, LanguageModel) and source is not None:
@@ -123,15 +123,13 @@ def command(
         _evaluate_split(loaded, model, split or "test", metric or [], as_json)
 
 
-def _take_search(loaded: "Model", beam: int | None, length_penalty: float | None) -> dict[str, object]:
-    """Search as these options say, if the model writes captions; gives the options that it has no use for."""
-    if "caption" not in loaded.verbs:
-        return {"--beam": beam, "--length-penalty": length_penalty}
-    from regard.decoding.options import change_options
+def _take_search(loaded: "Model", beam: int | None, length_penalty: float | None) -> tuple["Model", dict[str, object]]:
+    """The model, searching as these options say where it searches, and the options that it has no use for."""
+    from regard.runs.evaluate_model import searches, with_search
 
-    decoding = change_options(loaded.task.decoding, {"beam": beam, "length_penalty": length_penalty}, None)
-    loaded.recipe = loaded.recipe.model_copy(update={"decoding": decoding})
-    return {}
+    if searches(loaded):
+        return with_search(loaded, beam, length_penalty), {}
+    return loaded, {"--beam": beam, "--length-penalty": length_penalty}
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
 """Scoring a model of any kind, on a split of its own data or on files."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
+from regard.decoding.options import change_options
 from regard.metrics import Score
 from regard.model import Model
 from regard.runs.evaluate import evaluate_split
@@ -39,8 +41,12 @@ def score_model(
     """The scores that are asked for; those of a split are kept in the folder, and so need one."""
     if isinstance(model, TranslationModel):
         return _score_translator(model, folder, asked, progress, remark)
-    if asked.references or asked.beam is not None or asked.length_penalty is not None:
-        raise Fault("References, a beam and its length penalty are for translators, which this model is not.")
+    if asked.references:
+        raise Fault("References are for translators, which this model is not.")
+    if asked.beam is not None or asked.length_penalty is not None:
+        if not searches(model):
+            raise Fault("A beam and its length penalty are for models that search, which this one does not.")
+        model = with_search(model, asked.beam, asked.length_penalty)
     if asked.helpers != NO_HELPERS:
         raise Fault("Models to fuse with or to rerank by are for translators, which this model is not.")
     if asked.source is not None:
@@ -54,6 +60,19 @@ def score_model(
     scores = evaluate_split(model, own, asked.split, asked.metrics, progress, remark)
     keep_scores(own, scores, remark)
     return scores
+
+
+def searches(model: Model) -> bool:
+    """Whether what a model of its own data is scored by is found by a search, as captions are."""
+    return "caption" in model.verbs
+
+
+def with_search(model: Model, beam: int | None, length_penalty: float | None) -> Model:
+    """The same model, searching as these say."""
+    changed = copy(model)
+    decoding = change_options(model.task.decoding, {"beam": beam, "length_penalty": length_penalty}, None)
+    changed.recipe = model.recipe.model_copy(update={"decoding": decoding})
+    return changed
 
 
 def _score_translator(

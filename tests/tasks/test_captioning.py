@@ -144,6 +144,10 @@ def test_a_model_is_scored_by_its_captions_beside_all_that_people_wrote(folder: 
     assert scores["bleu1"].n == 3
     assert "nrefs:2" in scores["bleu1"].signature
     assert scores["cider"].signature.endswith("text:plain words|beam:4|lp:0.6")
+    model = regard.load(folder / "run", device="cpu")
+    (greedy,) = regard.evaluate(model, split="valid", metrics=["cider"], beam=1)
+    assert greedy.signature.endswith("text:plain words|beam:1|lp:0.6")
+    assert model.recipe.decoding.beam == 4
 
 
 def test_self_critical_training_makes_captions_that_are_worth_more_more_probable(folder: Path) -> None:
