@@ -112,7 +112,7 @@ class Attention(nn.Module):
         There may be more heads of queries than of keys and values: each of these then serves a group of those.
         `previous` are the weights of the look before each query's, for a score that follows them; None is a first
         look. `places` says where each query stands, for a window that moves with it; without it they stand at 0, 1, ….
-        `manners` says of each query how it chooses in training (`regard.attention.hard.Manner`).
+        `manners` says of each query how it chooses (`regard.attention.hard.Manner`).
         """
         prepared = key if isinstance(key, PreparedKeys) else self.prepare(key)
         _check_axes(query, prepared.keys, value)

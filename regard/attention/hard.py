@@ -63,7 +63,7 @@ class Hard(nn.Module):
         self.estimator, self.temperature = estimator, temperature
 
     def forward(self, weights: Weights, manners: Manners | None = None) -> Chosen:
-        """Without `manners` all queries draw in training and take the best otherwise."""
+        """Without `manners` all queries draw; outside training those that would draw take the best."""
         total = weights.sum(dim=-1, keepdim=True)
         lost = total == 0
         probabilities = weights / total.masked_fill(lost, 1.0)  # a window may have left them less than one in sum
@@ -76,7 +76,7 @@ class Hard(nn.Module):
         entropy = -(probabilities * logs).sum(dim=-1)
         if self.training and self.estimator != "reinforce":
             return Chosen(self._relax(chosen, probabilities, logs, noise), log_probability, entropy, None)
-        if manners is None or not self.training:
+        if manners is None:
             return Chosen(chosen, log_probability, entropy, place)
         mixed = manners == Manner.MIXED
         chosen = torch.where(mixed.unsqueeze(-1), probabilities, chosen)

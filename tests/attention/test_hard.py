@@ -98,6 +98,8 @@ def test_each_query_looks_in_its_own_manner() -> None:
     assert torch.equal(mixed, weights[:, 0, 2])
     assert not found.log_probability[:, 0, 2].any()
     assert not found.entropy[:, 0, 2].any()
+    settled = Hard().eval()(weights, manners).weights[0, 0]
+    assert torch.equal(settled, torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.6, 0.4]]))
 
 
 def test_gumbel_draws_what_it_should_and_comes_nearer_to_one_place() -> None:

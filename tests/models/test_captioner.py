@@ -64,6 +64,13 @@ def test_hard_attention_looks_at_the_most_probable_place_once_it_has_learnt() ->
     assert first.argmax(dim=-1).tolist() == written(soft).weights[:, 0].argmax(dim=-1).tolist()
 
 
+def test_hard_attention_may_write_with_the_mix_which_is_then_what_soft_attention_writes() -> None:
+    soft, hard = captioner(), captioner(attention="hard", outside_training="mix")
+    hard.load_state_dict(soft.state_dict())
+    torch.testing.assert_close(written(hard).states, written(soft).states)
+    assert {*written(hard.train()).weights.flatten().tolist()} == {0.0, 1.0}  # while it learns it draws
+
+
 def test_without_attention_a_picture_is_its_mean_alone() -> None:
     network = captioner(attention="none")
     found = written(network)
@@ -92,6 +99,7 @@ def test_what_looks_cost_that_leave_places_out() -> None:
     [
         ({"attention": "hard", "evenness": 1.0}, "evenness is asked of soft attention"),
         ({"samples": 3}, "samples is for attention = 'hard'"),
+        ({"outside_training": "mix"}, "outside_training is for attention = 'hard'"),
         ({"attention": "hard", "samples": 1, "baseline": "leave-one-out"}, "needs samples = 2"),
     ],
 )

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from regard.attention import Attention
 from regard.attention.core import Look, PreparedKeys
-from regard.attention.hard import Hard
+from regard.attention.hard import Hard, Manner
 from regard.attention.reinforce import Baseline
 from regard.attention.scores import Additive
 from regard.attention.watch import is_watched, note, without_watching
@@ -45,6 +45,11 @@ class CaptionerOptions(ReinforceOptions):
     expected: float = Field(
         0.5, ge=0, le=1, description="Share of the captions that are learnt with the mix of all places (hard)."
     )
+    outside_training: Literal["best", "mix"] = Field(
+        "best",
+        description="What a hard look outside training is at: the most probable place, or the mix of all, as in the "
+        "published code.",
+    )
 
     @model_validator(mode="after")
     def _check_attention(self) -> "CaptionerOptions":
@@ -53,7 +58,7 @@ class CaptionerOptions(ReinforceOptions):
         if self.attention == "hard":
             self.check_baseline()
             return self
-        for name in (*ReinforceOptions.model_fields, "expected"):
+        for name in (*ReinforceOptions.model_fields, "expected", "outside_training"):
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} is for attention = 'hard', which draws where it looks")
         return self
@@ -61,7 +66,7 @@ class CaptionerOptions(ReinforceOptions):
     @property
     def adjustable(self) -> frozenset[str]:
         """What may be another for the same weights."""
-        return frozenset({"dropout", "evenness", "expected", *ReinforceOptions.model_fields})
+        return frozenset({"dropout", "evenness", "expected", "outside_training", *ReinforceOptions.model_fields})
 
 
 class PictureMemory(NamedTuple):
@@ -90,9 +95,9 @@ class Captioner(nn.Module):
         (i, f, o, g) = (σ, σ, σ, tanh)(T [E y_{t−1}, h_{t−1}, ẑ_t]),  c_t = f c_{t−1} + i g,  h_t = o tanh(c_t)
         p(y_t) ∝ exp(L_o (E y_{t−1} + L_h h_t + L_z ẑ_t))
 
-    Outside training a hard look is at the most probable place. Without attention there is no ẑ_t, and a picture is seen
-    in h_0 and c_0 alone, where Show and Tell feeds it as a first word. The paper gates hard looks in its code, not in
-    its text.
+    Outside training a hard look is at the most probable place, or, as in the authors' code, at the mix. Without
+    attention there is no ẑ_t, and a picture is seen in h_0 and c_0 alone, where Show and Tell feeds it as a first word.
+    The paper gates hard looks in its code, not in its text.
     """
 
     def __init__(self, options: CaptionerOptions, depth: int, places: int, tokens: int, pad: int) -> None:
@@ -125,8 +130,9 @@ class Captioner(nn.Module):
         return PictureMemory(places, keys, annotations.mean(dim=1))
 
     def begin(self, memory: PictureMemory) -> Standing:
-        untold = torch.zeros(len(memory.mean), 0, dtype=torch.long, device=memory.mean.device)
-        return Standing(self.first_hidden(memory.mean).tanh(), self.first_cell(memory.mean).tanh(), untold)
+        mixes = self.options.outside_training == "mix" and not self.training
+        manner = torch.full((len(memory.mean), int(mixes)), Manner.MIXED, device=memory.mean.device)
+        return Standing(self.first_hidden(memory.mean).tanh(), self.first_cell(memory.mean).tanh(), manner)
 
     def write(self, target: Int[Tensor, "row time"], memory: PictureMemory, past: Standing) -> Written:
         embedded = self.dropout(self.embedding(target))
