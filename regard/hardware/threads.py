@@ -39,6 +39,17 @@ def share_of_threads(jobs: int, device: torch.device) -> int:
 
 
 @contextmanager
+def so_many_threads(count: int) -> Iterator[None]:
+    """Inside this block torch has so many threads."""
+    present = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(present)
+
+
+@contextmanager
 def same_threads(before: int | None, device: torch.device, remark: Callable[[str], None]) -> Iterator[None]:
     """Inside this block a CPU has as many threads as a run had `before`, for other numbers round its sums otherwise.
 
@@ -54,8 +65,5 @@ def same_threads(before: int | None, device: torch.device, remark: Callable[[str
         )
         yield
     else:
-        torch.set_num_threads(before)
-        try:
+        with so_many_threads(before):
             yield
-        finally:
-            torch.set_num_threads(present)

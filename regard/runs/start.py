@@ -15,7 +15,7 @@ from regard.base.progress import Progress, Remark
 from regard.base.recipe import Recipe, apply_settings, check, differences, parse, read_table
 from regard.data.corpora.options import Corpus, PairData
 from regard.families import check_settings
-from regard.hardware.threads import same_threads
+from regard.hardware.threads import same_threads, so_many_threads
 from regard.runs import open as runs
 from regard.runs.checkpoint import RunFolder, read_recipe
 from regard.runs.from_text.defaults import TextFiles, recipe_for
@@ -262,12 +262,22 @@ def train_recipe(
             audience.remark(line)
         reserve = planner.reserve if planner else 0.0
         stop_in_time = [deadline(allowance.minutes, allowance.left - reserve)] if allowance else []
-        before = facts.threads if (facts := run.folder.facts()) else None
-        threads = same_threads(before, runs.device_of(run), audience.remark)
-        with threads, quick_products(), interruptions() as interrupted, audience.listener() as shown:
+        with (
+            _threads(run, audience.remark),
+            quick_products(),
+            interruptions() as interrupted,
+            audience.listener() as shown,
+        ):
             tensorboard, pace = TensorBoard(run.folder.training / "tensorboard"), Pace(run.folder.training)
             train_run(run, [shown, tensorboard, pace, interrupted, *stop_in_time])
     return interrupted.asked
+
+
+def _threads(run: runs.Run, remark: Remark) -> AbstractContextManager[None]:
+    """One thread where batches are cut into pieces, so that the sums are the same on any number of processes."""
+    device, before = runs.device_of(run), facts.threads if (facts := run.folder.facts()) else None
+    in_pieces = device.type == "cpu" and getattr(run.recipe.training, "pieces", 1) > 1
+    return so_many_threads(1) if in_pieces else same_threads(before, device, remark)
 
 
 @contextmanager

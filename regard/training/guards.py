@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.hardware.memory import give_back, is_out_of_memory
 from regard.protocols import Divisible
+from regard.training.ranks import ALONE, Ranks
 from regard.training.snapshot import named_weights
-from regard.training.updates import Placed
 
 Result = TypeVar("Result")
 LESSONS = 50  # losses seen before one can be unusual
@@ -60,29 +60,28 @@ class Splitter:
     """Works through batches in one piece each, or, when the memory does not suffice, in as many as it takes.
 
     `make_room` lets go of what larger pieces had been given. How many pieces there are is part of where a run stands:
-    sums over other pieces differ in their last bits.
+    sums over other pieces differ in their last bits. So where one rank has too little memory, all take smaller ones.
     """
 
-    def __init__(self, remark: Callable[[str], None], make_room: Callable[[], None]) -> None:
-        self.parts, self.remark, self.make_room = 1, remark, make_room
+    def __init__(self, remark: Callable[[str], None], make_room: Callable[[], None], ranks: Ranks = ALONE) -> None:
+        self.parts, self.remark, self.make_room, self.ranks = 1, remark, make_room, ranks
 
-    def run(
-        self,
-        group: Sequence[Placed],
-        begin: Callable[[], None],
-        work: Callable[[Placed, Sequence[Any]], list[Result]],
-    ) -> list[Result]:
-        """The results of `work` on each batch and its pieces; `begin` comes before every try and wipes the last."""
+    def run(self, batches: Sequence[Any], work: Callable[[], Result]) -> Result:
+        """The result of `work` on these batches, which begins anew at every try and asks for the `parts_of` each."""
         has_made_room = False
         while True:
-            begin()
+            too_many, result = 0, None
             try:
-                return [result for placed in group for result in work(placed, self._pieces(placed.batch))]
+                result = work()
             except (MemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
-                rows = max(batch.rows if isinstance(batch, Divisible) else 1 for _, batch in group)
+                too_many = max(batch.rows if isinstance(batch, Divisible) else 1 for batch in batches)
             # Outside the except block, where the traceback no longer holds on to the tensors that did not fit.
+            rows = max(self.ranks.gather(too_many))
+            if not rows:
+                return cast(Result, result)
+            result = None
             if rows <= self.parts and has_made_room:
                 raise Fault(
                     "There is too little memory for a single row of a batch; choose a smaller model or a smaller "
@@ -95,7 +94,8 @@ class Splitter:
                 self.parts *= 2
                 self.remark(f"out of memory: from here on each batch is worked through in {self.parts} pieces")
 
-    def _pieces(self, batch: Any) -> Sequence[Any]:
+    def parts_of(self, batch: Any) -> Sequence[Any]:
+        """A batch as it is worked through."""
         if self.parts == 1 or not isinstance(batch, Divisible):
             return [batch]
         return batch.split(min(self.parts, batch.rows))

@@ -114,6 +114,12 @@ class TrainingOptions(Options):
 
     steps: int = Field(default=20_000, ge=1, description="Updates of the weights in the whole run.")
     accumulate: int = Field(default=1, ge=1, description="Batches whose gradients are summed for one update.")
+    pieces: int = Field(
+        default=1,
+        ge=1,
+        le=4096,
+        description="Pieces that each batch is cut into, for several processes to share; one leaves a batch whole.",
+    )
     validate_every: int = Field(default=500, ge=1, description="Steps between validations.")
     save_every: int = Field(default=500, ge=1, description="Steps between checkpoints.")
     keep: int = Field(default=5, ge=1, description="Checkpoints whose weights are kept for averaging.")

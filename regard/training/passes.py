@@ -26,7 +26,7 @@ class Passes:
 
     def __init__(self, task: Trainable, module: nn.Module, precision: str) -> None:
         self.device = next(module.parameters()).device
-        self._task, self._parameters = task, [each for each in module.parameters() if each.requires_grad]
+        self._task, self.parameters = task, [each for each in module.parameters() if each.requires_grad]
         self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
         self._captured: dict[Hashable, tuple[CapturedStep, Loss]] = {}
         self._pool: Any = None
@@ -84,10 +84,10 @@ class Passes:
 
     def _capture(self, batch: FixedShape, carry: dict[str, Tensor] | None) -> tuple[CapturedStep, Loss]:
         """Record the pass, and a loss that it gives; gradients and random numbers are afterwards as before."""
-        for parameter in self._parameters:
+        for parameter in self.parameters:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
-        gradients = [parameter.grad for parameter in self._parameters if parameter.grad is not None]
+        gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
         before = [gradient.clone() for gradient in gradients]
         on_gpu = self.device.type == "cuda"
         chance = torch.cuda.get_rng_state(self.device) if on_gpu else torch.get_rng_state()
@@ -97,7 +97,7 @@ class Passes:
         def step(tree: dict[str, Any]) -> dict[str, Any]:
             with self._precision():
                 loss = self._task.loss(batch.holding(tree["batch"]), tree["given"] or None)
-            _add(gradients, torch.autograd.grad(loss.total, self._parameters, allow_unused=True))
+            _add(gradients, torch.autograd.grad(loss.total, self.parameters, allow_unused=True))
             return tree | self._results(loss)
 
         with torch.no_grad(), self._precision():

@@ -124,6 +124,6 @@ def load_weights(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
         own.copy_(tensors[name])
 
 
-def key_of(seed: int, step: int) -> int:
-    """A seed of 63 bits for one step of one run."""
-    return int.from_bytes(blake2b(f"{seed}:{step}".encode(), digest_size=8).digest(), "big") >> 1
+def key_of(seed: int, *numbers: int) -> int:
+    """A seed of 63 bits for one step of one run, or for one piece of it."""
+    return int.from_bytes(blake2b(":".join(map(str, (seed, *numbers))).encode(), digest_size=8).digest(), "big") >> 1

@@ -8,26 +8,25 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
-from statistics import fmean
-from typing import Any
 
 import torch
 from torch import nn
 
 from regard.base.faults import Fault
-from regard.protocols import Carries, Loss, Stacked
+from regard.protocols import Stacked
 from regard.training import optimizers, schedules
-from regard.training.carrying import Carry, carry_through
 from regard.training.events import Ended, Event, Hurried, Listener, Remarked, Started
 from regard.training.guards import MOST_ROLLBACKS, Diverged, MovingAverage, OptimizersAverage, Splitter, Watchdog
 from regard.training.judge import Judge
 from regard.training.members import MembersJudge
 from regard.training.options import TrainingOptions
 from regard.training.passes import Passes
+from regard.training.pieces import Gradients
 from regard.training.prefetch import prefetch
-from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validation, key_of, load_weights, named_weights
+from regard.training.ranks import ALONE, Ranks
+from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validation, load_weights, named_weights
 from regard.training.suspects import hopeless
-from regard.training.updates import Place, Placed, UnreadUpdate, step_event
+from regard.training.updates import Place, Placed, UnreadUpdate, read_updates, step_event
 
 CURVE_POINTS = 1000  # of the training loss, over the whole run
 
@@ -43,12 +42,13 @@ class Trainer:
         keeper: Keeper,
         validate: Callable[[], Validation],
         listeners: Sequence[Listener] = (),
+        ranks: Ranks = ALONE,
     ) -> None:
         if not isinstance(task, nn.Module):
             raise TypeError("a task that learns by gradient is a torch module")
         self.task, self.options, self.seed = task, options, seed
         self.module: nn.Module = task
-        self.keeper, self.listeners = keeper, listeners
+        self.keeper, self.listeners, self.ranks = keeper, listeners, ranks
         self.device = next(self.module.parameters()).device
         self.passes = Passes(task, self.module, options.precision)
         self.members = task.members if isinstance(task, Stacked) else None
@@ -57,9 +57,9 @@ class Trainer:
         stand_in = OptimizersAverage(self.optimizer) if options.optimizer.kind == "asgd" else self.average
         judge = partial(MembersJudge, self.members) if self.members else Judge
         self.judge = judge(self.module, options, keeper, validate, stand_in)
-        self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)), self.passes.forget)
+        self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)), self.passes.forget, ranks)
+        self.gradients = Gradients(task, self.passes, options.pieces, seed, ranks, self.splitter)
         self.facts, self.watchdog = Facts(), Watchdog()
-        self.carry: Carry = None
         self.stop: str | None = None
         self._unread: list[UnreadUpdate] = []
         self._read_last: Sequence[Place] = ()  # the batches of the loss that was read last
@@ -102,7 +102,7 @@ class Trainer:
         while True:
             number = start
             for number, batch in enumerate(self.task.batches("train", self.seed, epoch, start), start + 1):
-                yield Placed(Place(epoch, number), batch)
+                yield Placed(Place(epoch, number), self.gradients.cut(batch))
             if number == 0:
                 raise Fault("The training data has not a single batch.")
             epoch, start = epoch + 1, 0
@@ -111,33 +111,19 @@ class Trainer:
         """One update of the weights from a group of batches."""
         facts, options = self.facts, self.options
         facts.step += 1
-        begin = partial(self._begin_update, self.carry)
-        losses = self.splitter.run(group, begin, self._backward)
+        self.module.train()
+        losses = self.gradients.take(group, facts.step)
         optimizers.check_sparse(self.optimizer, options.optimizer)
-        count = sum(loss.count for loss in losses)
-        norm = optimizers.scale_gradients(self.module, count, options.optimizer.clip, self.members is not None)
-        optimizers.step(self.optimizer, self._learning_rate(self.facts.step) * fmean(loss.rate for loss in losses))
+        norm = optimizers.scale_gradients(self.module, losses.count, options.optimizer.clip, self.members is not None)
+        optimizers.step(self.optimizer, self._learning_rate(facts.step) * losses.rate)
         self.judge.after_step()
         if self.average:
             self.average.update(facts.step)
         facts.epoch, facts.batch = group[-1].place
-        self._unread.append(UnreadUpdate.of(group, losses, norm, self.members or 1))
+        self._unread.append(UnreadUpdate.of(group, losses.by_piece, norm, self.members or 1))
         # On a GPU reading a number waits for all work before it, so that is done now and then only.
         if self.device.type == "cpu" or facts.step % 10 == 0:
             self._read_losses()
-
-    def _begin_update(self, carried: Carry) -> None:
-        """Before each try at an update: no gradients, and dropout as a function of (seed, step) alone."""
-        self.carry = carried
-        self.module.train()
-        self.optimizer.zero_grad(set_to_none=not self.passes.capturing)
-        torch.manual_seed(key_of(self.seed, self.facts.step))
-
-    def _backward(self, placed: Placed, pieces: Sequence[Any]) -> list[Loss]:
-        if placed.place.number == 1 and isinstance(self.task, Carries) and self.task.carry_ends_with_epoch:
-            self.carry = None
-        losses, self.carry = carry_through(pieces, self.carry, self.passes)
-        return losses
 
     def _learning_rate(self, step: int) -> float:
         options = self.options.optimizer
@@ -146,7 +132,7 @@ class Trainer:
 
     def _read_losses(self) -> None:
         """Look at the losses of the updates since the last look; raises Diverged where one is not right."""
-        updates, self._unread = [update.read() for update in self._unread], []
+        updates, self._unread = read_updates(self._unread, self.ranks) if self._unread else [], []
         if not updates:
             return
         every = max(1, self.options.steps // CURVE_POINTS)
@@ -208,8 +194,8 @@ class Trainer:
         tensors = {"weights": named_weights(self.module), "optimizer": optimizers.state_tensors(self.optimizer)}
         if self.average:
             tensors["average"] = self.average.tensors()
-        if self.carry:
-            tensors["carry"] = self.carry
+        if carried := self.gradients.carried():
+            tensors["carry"] = carried
         if best := self.judge.before_save():
             tensors["best"] = best
         self.keeper.save(Snapshot(tensors, self.facts))
@@ -225,8 +211,7 @@ class Trainer:
         if self.average:
             self.average.load(snapshot.tensors["average"])
         self.judge.restore(self.facts, snapshot.tensors.get("best", {}))
-        carry = snapshot.tensors.get("carry")
-        self.carry = {name: tensor.to(self.device) for name, tensor in carry.items()} if carry else None
+        self.gradients.resume_carried(snapshot.tensors.get("carry", {}), self.device)
 
     def _tell(self, event: Event) -> None:
         for listener in self.listeners:

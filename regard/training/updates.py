@@ -1,7 +1,7 @@
 """One update of the weights: what it was learnt from, and what is known of it once its numbers are read."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regard.protocols import Loss, Tally
 from regard.training.events import Stepped
+from regard.training.ranks import Ranks
 from regard.training.snapshot import Facts
 
 
@@ -20,10 +21,10 @@ class Place(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A batch and its place."""
+    """The pieces of a batch that one process works on, by their numbers, and the batch's place."""
 
     place: Place
-    batch: Any
+    pieces: Mapping[int, Any]
 
 
 @dataclass(frozen=True)
@@ -38,29 +39,63 @@ class Update:
 
 
 @dataclass(frozen=True)
-class UnreadUpdate:
-    """The same in tensors, which are read when there is time to wait for them."""
+class UnreadPiece:
+    """What came of one piece of each batch, in tensors, which are read when there is time to wait for them."""
 
-    places: Sequence[Place]
     total: Tensor
     count: Tensor | int
-    norm: Tensor
     tallies: dict[str, Tally]
 
     @classmethod
-    def of(cls, group: Sequence[Placed], losses: Sequence[Loss], norm: Tensor, members: int) -> "UnreadUpdate":
-        """The update that was made by these losses, of which each is a sum over the members too."""
+    def of(cls, losses: Sequence[Loss], members: int) -> "UnreadPiece":
+        """The sums of these losses, of which each is a sum over the members too."""
         total = torch.stack([loss.total.detach() for loss in losses]).sum() / members
         tallies: dict[str, Tally] = {}
         for loss in losses:
             add_tallies(tallies, loss.tallies)
-        places = [placed.place for placed in group]  # and not the batches, which would stay in memory
-        return cls(places, total, sum(loss.count for loss in losses), norm, tallies)
+        return cls(total, sum(loss.count for loss in losses), tallies)
 
-    def read(self) -> Update:
+    def read(self) -> tuple[float, int, dict[str, list[float]]]:
         """The same in plain numbers; on a GPU that waits for all work before it."""
-        tallies = {name: replace(tally, sums=tuple(map(float, tally.sums))) for name, tally in self.tallies.items()}
-        return Update(self.places, float(self.total), int(self.count), float(self.norm), tallies)
+        tallies = {name: [float(each) for each in tally.sums] for name, tally in self.tallies.items()}
+        return float(self.total), int(self.count), tallies
+
+
+@dataclass(frozen=True)
+class UnreadUpdate:
+    """An update as long as nobody has read its numbers: those of the pieces of this rank."""
+
+    places: Sequence[Place]
+    pieces: Sequence[UnreadPiece]
+    norm: Tensor
+
+    @classmethod
+    def of(
+        cls, group: Sequence[Placed], by_piece: Sequence[Sequence[Loss]], norm: Tensor, members: int
+    ) -> "UnreadUpdate":
+        """The update that was made by the losses of each piece."""
+        places = [placed.place for placed in group]  # and not the batches, which would stay in memory
+        return cls(places, [UnreadPiece.of(losses, members) for losses in by_piece if losses], norm)
+
+
+def read_updates(unread: Sequence[UnreadUpdate], ranks: Ranks) -> list[Update]:
+    """Updates in plain numbers, summed over the pieces of all ranks in their order.
+
+    What is tallied is known to the ranks that have a piece to tally, of which the first is always one.
+    """
+    of_ranks = ranks.gather([[piece.read() for piece in update.pieces] for update in unread])
+    updates = []
+    for number, update in enumerate(unread):
+        pieces = [piece for of_rank in of_ranks for piece in of_rank[number]]
+        finish: dict[str, Callable[..., float]] = {}
+        for own in update.pieces:
+            finish |= {name: tally.finish for name, tally in own.tallies.items()}
+        tallies: dict[str, Tally] = {}
+        for _, _, sums in pieces:
+            add_tallies(tallies, {name: Tally(tuple(sums[name]), finish[name]) for name in sums if name in finish})
+        total, count = sum(piece[0] for piece in pieces), sum(piece[1] for piece in pieces)
+        updates.append(Update(update.places, total, count, float(update.norm), tallies))
+    return updates
 
 
 def step_event(updates: Sequence[Update], facts: Facts, learning_rate: float) -> Stepped:

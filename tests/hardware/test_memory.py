@@ -57,7 +57,6 @@ import torch
 from dataclasses import dataclass
 from regard.hardware.memory import in_pieces, list_halves
 from regard.training.guards import Splitter
-from regard.training.updates import Placed
 
 @dataclass
 class Batch:
@@ -74,8 +73,8 @@ def work(rows):
     return len(torch.zeros(rows, 100 * 2**20, dtype=torch.uint8))
 
 splitter = Splitter(print, lambda: None)
-group = [Placed((0, 1), Batch(8))]
-print(splitter.run(group, lambda: None, lambda placed, pieces: [work(piece.rows) for piece in pieces]))
+batch = Batch(8)
+print(splitter.run([batch], lambda: [work(part.rows) for part in splitter.parts_of(batch)]))
 print(in_pieces(lambda items: work(len(items)), [0] * 8, list_halves))
 """
 

@@ -22,7 +22,6 @@ from regard.training.guards import Splitter
 from regard.training.options import TrainingOptions
 from regard.training.snapshot import Validation, named_weights
 from regard.training.trainer import Trainer
-from regard.training.updates import Place, Placed
 
 sys.path.insert(0, str(Path(__file__).parent))
 from toy_task import Line, Log, Memory, Rows
@@ -77,7 +76,7 @@ OPTIMIZERS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize(
     "extra",
-    [{}, {"accumulate": 3}, {"moving_average": 0.9}, {"final": "average"}]
+    [{}, {"accumulate": 3}, {"pieces": 3, "accumulate": 2}, {"moving_average": 0.9}, {"final": "average"}]
     + [{"optimizer": OPTIMIZER | optimizer} for optimizer in OPTIMIZERS],
 )
 def test_resumed_is_never_stopped(extra: dict[str, Any]) -> None:
@@ -222,14 +221,14 @@ def test_a_row_is_tried_again_once_there_is_room() -> None:
     """What other shapes were given is let go first; only then is a row too large."""
     freed, tries, batch = [], [], Rows(torch.zeros(1, 2), torch.zeros(1))
 
-    def work(placed: Placed, pieces: Sequence[Rows]) -> list[int]:
-        tries.extend(piece.rows for piece in pieces)
+    def work() -> list[int]:
+        tries.extend(piece.rows for piece in splitter.parts_of(batch))
         if not freed:
             raise torch.OutOfMemoryError("no more memory")
-        return [piece.rows for piece in pieces]
+        return [piece.rows for piece in splitter.parts_of(batch)]
 
     splitter = Splitter(pytest.fail, lambda: freed.append(1))
-    assert splitter.run([Placed(Place(0, 1), batch)], lambda: None, work) == [1]
+    assert splitter.run([batch], work) == [1]
     assert (tries, freed, splitter.parts) == ([1, 1], [1], 1)
 
 

@@ -1,0 +1,168 @@
+"""The gradients of an update: of whole batches, or of batches cut into pieces, which several processes can share.
+
+A batch is always cut into as many pieces as a run has recorded, however many processes there are. Each piece has random
+numbers of its own, a function of (seed, step, piece), and the gradients of the pieces are summed in their order. So the
+sum is the same to the last bit on one process, on two and on four.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regard.base.faults import Fault
+from regard.protocols import Carries, Divisible, Loss
+from regard.training.carrying import Carry, carry_through
+from regard.training.guards import Splitter
+from regard.training.passes import Passes
+from regard.training.ranks import Ranks
+from regard.training.snapshot import Trainable, key_of
+from regard.training.updates import Placed
+
+
+@dataclass(frozen=True)
+class GroupLosses:
+    """What came of a group of batches: the losses of each piece of this rank; of all ranks, the items and the rate."""
+
+    by_piece: Sequence[Sequence[Loss]]
+    count: Tensor | int
+    rate: float
+
+
+class Gradients:
+    """Leaves the gradients of a loss summed over a group of batches where the optimiser looks for them.
+
+    What is carried from batch to batch goes from each piece to the piece of the same number.
+    """
+
+    def __init__(
+        self, task: Trainable, passes: Passes, pieces: int, seed: int, ranks: Ranks, splitter: Splitter
+    ) -> None:
+        if pieces % ranks.size:
+            raise Fault(
+                f"training.pieces is {pieces}, which {ranks.size} processes cannot share evenly; "
+                f"give {_divisors(pieces)} processes."
+            )
+        self.task, self.passes, self.splitter = task, passes, splitter
+        self.pieces, self.seed, self.ranks = pieces, seed, ranks
+        share = pieces // ranks.size
+        self.own = range(ranks.rank * share, (ranks.rank + 1) * share)
+        self.carries: dict[int, Carry] = {}
+
+    def cut(self, batch: Any) -> dict[int, Any]:
+        """The pieces of a batch that this rank works on, by their numbers; a batch of few rows has fewer of them."""
+        if self.pieces == 1:
+            return {0: batch}
+        if not isinstance(batch, Divisible):
+            raise Fault(
+                f"training.pieces is {self.pieces}, but what this model learns from cannot be cut into pieces; "
+                "it trains on one process, with training.pieces = 1."
+            )
+        pieces = batch.split(min(self.pieces, batch.rows))
+        return {number: piece for number, piece in enumerate(pieces) if number in self.own}
+
+    def take(self, group: Sequence[Placed], step: int) -> GroupLosses:
+        """The gradients of an update from these batches, and their losses."""
+        before, parameters = self.carries, self.passes.parameters
+
+        def work() -> tuple[list[list[Loss]], PieceSums]:
+            self.carries = dict(before)
+            sums = PieceSums(parameters, self.ranks)
+            by_piece = [self._take_piece(number, group, step, sums) for number in self.own]
+            return by_piece, sums
+
+        by_piece, sums = self.splitter.run([piece for placed in group for piece in placed.pieces.values()], work)
+        rates = [loss.rate for losses in by_piece for loss in losses]
+        if self.pieces == 1:
+            return GroupLosses(by_piece, sum(loss.count for loss in by_piece[0]), fmean(rates))
+        rate = fmean(each for of_rank in self.ranks.gather(rates) for each in of_rank)
+        return GroupLosses(by_piece, sums.leave(in_place=self.passes.capturing), rate)
+
+    def _take_piece(self, number: int, group: Sequence[Placed], step: int, sums: "PieceSums") -> list[Loss]:
+        """The losses of one piece of each batch; its gradients are added to the sums, or stay where they are."""
+        for parameter in self.passes.parameters:
+            if self.passes.capturing and parameter.grad is not None:
+                parameter.grad.zero_()
+            else:
+                parameter.grad = None
+        torch.manual_seed(key_of(self.seed, step) if self.pieces == 1 else key_of(self.seed, step, number))
+        losses: list[Loss] = []
+        for placed in group:
+            if number in placed.pieces:
+                losses += self._backward(number, placed)
+        if self.pieces > 1:
+            sums.add(sum(loss.count for loss in losses))
+        return losses
+
+    def _backward(self, number: int, placed: Placed) -> list[Loss]:
+        if placed.place.number == 1 and isinstance(self.task, Carries) and self.task.carry_ends_with_epoch:
+            self.carries[number] = None
+        parts = self.splitter.parts_of(placed.pieces[number])
+        losses, self.carries[number] = carry_through(parts, self.carries.get(number), self.passes)
+        return losses
+
+    def carried(self) -> dict[str, Tensor]:
+        """What all pieces carry on, by names that a checkpoint can hold."""
+        own = {
+            self._name(number, name): tensor
+            for number, carry in self.carries.items()
+            for name, tensor in (carry or {}).items()
+        }
+        return self.ranks.collect(own)
+
+    def resume_carried(self, tensors: dict[str, Tensor], device: torch.device) -> None:
+        """Go on with what `carried` gave."""
+        self.carries = {}
+        for number in self.own:
+            start = self._name(number, "")
+            carry = {
+                name.removeprefix(start): each.to(device) for name, each in tensors.items() if name.startswith(start)
+            }
+            self.carries[number] = carry or None
+
+    def _name(self, number: int, name: str) -> str:
+        return name if self.pieces == 1 else f"{number}.{name}"
+
+
+class PieceSums:
+    """Gradients of pieces on their way to one sum: of each piece one row, its parameters end to end and its count."""
+
+    def __init__(self, parameters: Sequence[nn.Parameter], ranks: Ranks) -> None:
+        self.parameters, self.ranks = parameters, ranks
+        self.rows: list[Tensor] = []
+        self.is_used = [False] * len(parameters)  # a parameter that no piece has used is left without a gradient
+
+    def add(self, count: Tensor | int) -> None:
+        """Take the gradients of the next piece, which stand at the parameters."""
+        parts = []
+        for number, parameter in enumerate(self.parameters):
+            gradient = parameter.grad
+            self.is_used[number] |= gradient is not None
+            dense = gradient.to_dense() if gradient is not None and gradient.is_sparse else gradient
+            parts.append(torch.zeros_like(parameter).flatten() if dense is None else dense.flatten())
+        row = torch.cat([*parts, torch.as_tensor(count, dtype=parts[0].dtype, device=parts[0].device).view(1)])
+        if self.rows and self.ranks.size == 1:
+            self.rows[0] += row  # the same sum, in the memory of one row
+        else:
+            self.rows.append(row)
+
+    def leave(self, in_place: bool) -> Tensor:
+        """Give each parameter the sum over the pieces of all ranks for its gradient; gives the sum of the counts."""
+        used = [any(of_ranks) for of_ranks in zip(*self.ranks.gather(self.is_used), strict=True)]
+        total = self.ranks.sum_in_order(torch.stack(self.rows) if len(self.rows) > 1 else self.rows[0][None])
+        sizes = [parameter.numel() for parameter in self.parameters]
+        *sums, count = total.split([*sizes, 1])
+        for parameter, found, is_used in zip(self.parameters, sums, used, strict=True):
+            if in_place and parameter.grad is not None:
+                parameter.grad.copy_(found.view_as(parameter))
+            else:
+                parameter.grad = found.view_as(parameter) if is_used else None
+        return count[0]
+
+
+def _divisors(number: int) -> str:
+    *others, last = [each for each in range(1, number + 1) if number % each == 0]
+    return f"{', '.join(map(str, others))} or {last}" if others else str(last)
