@@ -1,5 +1,5 @@
-"""What stands on the two axes of an attention: words, the cells of a picture, the nodes of a graph, steps,
-the slots of a memory, the facts of a story, the points of a drawing.
+"""What stands on the two axes of an attention: words, the cells of a picture, the frames of a video, the nodes of a
+graph, steps, the slots of a memory, the facts of a story, the points of a drawing.
 
 A gaze names its two sides, a task says what they are (`task.sides`), and the kinds of the two choose how it is drawn
 (`drawers.py`). A new kind is one more class here and its pairs there.
@@ -41,6 +41,17 @@ class Cells:
     def __post_init__(self) -> None:
         if self.picture.ndim not in (2, 3) or self.picture.shape[2:] not in ((), (3,)) or not self.picture.size:
             raise ValueError(f"a picture is (height, width) or (height, width, 3), not {self.picture.shape}")
+
+
+@dataclass(frozen=True)
+class Video:
+    """The frames of a video in their order, (frame, height, width, 3) from 0 to 1."""
+
+    frames: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.frames.ndim != 4 or self.frames.shape[3] != 3 or not self.frames.size:
+            raise ValueError(f"a video is (frame, height, width, 3), not {self.frames.shape}")
 
 
 @dataclass(frozen=True)
@@ -130,4 +141,4 @@ class Strokes:
             raise ValueError(f"{len(self.places)} places do not lead to {len(self.points)} points")
 
 
-Side = Words | Cells | Nodes | Steps | Slots | Facts | Frames | Strokes
+Side = Words | Cells | Video | Nodes | Steps | Slots | Facts | Frames | Strokes

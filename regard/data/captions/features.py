@@ -15,14 +15,15 @@ FORMAT_FILE = "features.json"
 COMPONENTS_FILE = "components.npz"
 PIXELS = "pixels"  # the extractor of features that are the pixels themselves
 MOST_PLACES = 2**16
+MOST_FRAMES = 64
 WIDEST = 2**14
 
 
 class FeatureFormat(BaseModel):
     """A picture is rows × columns places of `width` numbers each; whole numbers are multiplied by `step`.
 
-    `extractor` is the name of what makes them of a picture, and `components` the checksum of the file by which they
-    are reduced, where they are.
+    A video has as many places in each of its `frames`, one frame behind the other. `extractor` is the name of what
+    makes features of a picture, and `components` the checksum of the file by which they are reduced, where they are.
     """
 
     rows: int = Field(ge=1, le=MOST_PLACES)
@@ -31,10 +32,16 @@ class FeatureFormat(BaseModel):
     step: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     extractor: str | None = None
     components: str | None = None
+    frames: int | None = Field(default=None, ge=2, le=MOST_FRAMES)
 
     @property
     def places(self) -> int:
-        return self.rows * self.columns
+        return (self.frames or 1) * self.rows * self.columns
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the features of a picture, their width left out."""
+        return (*([self.frames] if self.frames else []), self.rows, self.columns)
 
     def refuse_others(self, others: "FeatureFormat") -> None:
         """Refuse to go on from a model of these features with others."""
@@ -44,14 +51,15 @@ class FeatureFormat(BaseModel):
     @property
     def in_words(self) -> str:
         if self.extractor == PIXELS:
-            return f"pictures of {self.rows} × {self.columns} pixels"
+            kind = f"videos of {self.frames} frames, each" if self.frames else "pictures"
+            return f"{kind} of {self.rows} × {self.columns} pixels"
         by = f" by {self.extractor}" if self.extractor else ""
         own = f", components {self.components[:8]}" if self.components else ""
         return f"features{by} of {self.rows} × {self.columns} places, {self.width} numbers each{own}"
 
     def take(self, features: np.ndarray, name: str) -> np.ndarray:
         """Features of one picture as (place, width) in float32; others than these are refused."""
-        if features.shape not in ((self.places, self.width), (self.rows, self.columns, self.width)):
+        if features.shape not in ((self.places, self.width), (*self.shape, self.width)):
             shape = " × ".join(map(str, features.shape))
             raise Fault(f"{name} holds {shape} numbers; this model reads {self.in_words}.")
         scaled = features.astype(np.float32) * (self.step if np.issubdtype(features.dtype, np.integer) else 1.0)

@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
+from regard.data.generated.moving_shapes import FEWEST_FRAMES
 
 Axes = Literal["picture place width", "width picture place"]
 
@@ -32,7 +33,7 @@ class FeatureFiles(Options):
 
 
 class ShapeOptions(Options):
-    """Pictures of coloured shapes with captions, all generated."""
+    """Pictures of coloured shapes with captions, all generated; videos, where data.frames says so."""
 
     train: int = Field(6000, ge=1, le=10**6, description="Pictures to learn from.")
     valid: int = Field(500, ge=2, le=10**6, description="Pictures to watch the training by.")
@@ -55,8 +56,15 @@ class CaptionData(Options):
         "from, otherwise only shown.",
     )
     side: int = Field(64, ge=8, le=256, description="Pixels a side that pictures are squashed to (features = 'own').")
+    frames: int | None = Field(
+        None,
+        ge=2,
+        le=64,
+        description="Read videos, as so many frames spread evenly over each; with it generated shapes move "
+        "(features = 'own').",
+    )
     shapes: ShapeOptions | None = Field(
-        None, description="Pictures of shapes that are generated with their captions, in place of any files."
+        None, description="Pictures or videos of shapes, generated with their captions, in place of any files."
     )
     train: str | None = Field(None, description="File of the names of the pictures to learn from, one a line.")
     valid: str | None = Field(None, description="The same of those to watch the training by.")
@@ -75,11 +83,15 @@ class CaptionData(Options):
     @model_validator(mode="after")
     def _check_sources(self) -> Self:
         files = {name: getattr(self, name) for name in ("captions", "pictures", "train", "valid", "test")}
+        if self.frames is not None and self.features != "own":
+            raise ValueError("frames: features of videos are those of an encoder that is trained; write 'own'")
         if self.shapes is not None:
             if given := next((name for name, value in files.items() if value is not None), None):
                 raise ValueError(f"{given}: shapes are generated with all that belongs to them; omit it")
             if self.features != "own":
                 raise ValueError("features: generated shapes have none that were made before; write 'own'")
+            if self.frames is not None and self.frames < FEWEST_FRAMES:
+                raise ValueError(f"frames is {self.frames}, but shapes need {FEWEST_FRAMES} or more to act in turn")
             return self
         if missing := next((name for name in ("captions", "train", "valid") if files[name] is None), None):
             raise ValueError(f"{missing} is missing; without it, only shapes can be learnt from")

@@ -1,4 +1,4 @@
-"""Pictures themselves, where no features were made of them: squares of pixels, from files or drawn."""
+"""Pictures and videos themselves, where no features were made of them: squares of pixels, from files."""
 
 import tarfile
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from regard.base.faults import Fault
 from regard.base.progress import Progress
 from regard.data.captions.features import PIXELS, FeatureFormat
 from regard.data.corpora.text import file_of
-from regard.data.generated.shapes import picture_of
 from regard.data.pictures.files import read_colours, squash
+from regard.data.pictures.videos import read_frames
 
 MOST_BYTES = 2**26  # of the file of a picture in an archive
 
 
-def pixel_format(side: int) -> FeatureFormat:
-    """The format of pictures as so many pixels a side, each red, green and blue from 0 to 1."""
-    return FeatureFormat(rows=side, columns=side, width=3, step=1 / 255, extractor=PIXELS)
+def pixel_format(side: int, frames: int | None) -> FeatureFormat:
+    """The format of pictures as so many pixels a side, each red, green and blue from 0 to 1; or of videos of them."""
+    return FeatureFormat(rows=side, columns=side, width=3, step=1 / 255, extractor=PIXELS, frames=frames)
 
 
 def pixels_of(colours: np.ndarray, side: int) -> np.ndarray:
@@ -64,26 +64,15 @@ def _is_inside(folder: Path, file: Path) -> bool:
     return file.resolve().is_relative_to(folder.resolve())
 
 
-def read_pixels(store: str, names: Sequence[str], side: int, progress: Progress) -> np.ndarray:
-    """The pixels (picture, place, 3) of the pictures of these names."""
-    pictures, found = PictureStore(store), np.empty((len(names), side * side, 3), np.uint8)
+def read_pixels(store: str, names: Sequence[str], side: int, frames: int | None, progress: Progress) -> np.ndarray:
+    """The pixels (picture, place, 3) of the pictures of these names, or of videos with so many frames."""
+    pictures, found = PictureStore(store), np.empty((len(names), (frames or 1) * side * side, 3), np.uint8)
     for row, name in enumerate(names):
         progress("reading pictures", row, len(names))
         content = pictures.find(name)
         if content is None:
             raise Fault(f"{store} has no picture {name}.")
-        found[row] = pixels_of(read_colours(content, name), side)
+        shown = [read_colours(content, name)] if frames is None else read_frames(content, name, frames)
+        found[row] = np.concatenate([pixels_of(colours, side) for colours in shown])
     progress("reading pictures", len(names), len(names))
     return found
-
-
-def draw_pixels(keys: Sequence[Sequence[int]], side: int, progress: Progress) -> tuple[np.ndarray, list[list[str]]]:
-    """The pixels (picture, place, 3) of generated shapes, and the captions of each."""
-    found, captions = np.empty((len(keys), side * side, 3), np.uint8), []
-    for row, key in enumerate(keys):
-        progress("drawing pictures", row, len(keys))
-        colours, texts = picture_of(key, side)
-        found[row] = colours.reshape(-1, 3)
-        captions.append(texts)
-    progress("drawing pictures", len(keys), len(keys))
-    return found, captions

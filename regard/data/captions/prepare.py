@@ -17,8 +17,9 @@ from regard.base.files import checksum, whole_file, write_file
 from regard.base.progress import Progress
 from regard.data.captions.features import COMPONENTS_FILE, FORMAT_FILE, FeatureFormat, step_of
 from regard.data.captions.files import read_captions, read_features, read_names
+from regard.data.captions.generated import generate_all
 from regard.data.captions.options import CaptionData, FeatureFiles
-from regard.data.captions.pixels import draw_pixels, pixel_format, read_pixels
+from regard.data.captions.pixels import pixel_format, read_pixels
 from regard.data.corpora.text import file_of
 from regard.data.tokenisers.spaces import SpaceTokeniser, split_at_spaces
 from regard.data.tokenisers.symbols import NAMES
@@ -148,17 +149,16 @@ class _Found(NamedTuple):
 
 
 def _generate(options: CaptionData, progress: Progress) -> _Found:
-    """Shapes, each picture by a key of the seed, its split and its number."""
-    assert options.shapes is not None
-    seed, sizes = options.shapes.seed, {split: getattr(options.shapes, split) for split in options.parts}
-    keys = [[seed, place, number] for place, count in enumerate(sizes.values()) for number in range(count)]
-    pixels, captions = draw_pixels(keys, options.side, progress)
-    texts = iter(captions)
+    """Shapes, each picture or video by the seed, its split and its number."""
+    pixels, captions = generate_all(options, progress)
     splits = {
-        split: [CaptionedPicture(name=f"{split}-{number}", captions=next(texts)) for number in range(count)]
-        for split, count in sizes.items()
+        split: [
+            CaptionedPicture(name=f"{split}-{number}", captions=next(captions))
+            for number in range(getattr(options.shapes, split))
+        ]
+        for split in options.parts
     }
-    return _Found(splits, pixels, pixel_format(options.side))
+    return _Found(splits, pixels, pixel_format(options.side, options.frames))
 
 
 def _read(options: CaptionData, progress: Progress) -> _Found:
@@ -167,8 +167,8 @@ def _read(options: CaptionData, progress: Progress) -> _Found:
     wanted = [picture.name for pictures in splits.values() for picture in pictures]
     if options.features == "own":
         assert options.pictures is not None
-        pixels = read_pixels(options.pictures, wanted, options.side, progress)
-        return _Found(splits, pixels, pixel_format(options.side))
+        pixels = read_pixels(options.pictures, wanted, options.side, options.frames, progress)
+        return _Found(splits, pixels, pixel_format(options.side, options.frames))
     progress("reading features", 1, 2)
     names = read_names(options.features.names)
     row_of = {name: row for row, name in enumerate(names)}

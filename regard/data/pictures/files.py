@@ -45,15 +45,16 @@ def read_picture_file(path: Path, size: Size | None = None) -> np.ndarray:
 def read_colours(source: Path | bytes, name: str | None = None, remark: Remark = ignore_remark) -> np.ndarray:
     """The pixels (height, width, 3) in red, green and blue of a file, or of the content of one called `name`."""
     name = name or str(source)
+    return _read(source, name, "RGB", lambda found: check_size(name, found), remark)
 
-    def check(found: Size) -> None:
-        if min(found) < FEWEST_PIXELS or found[0] * found[1] > MOST_PIXELS:
-            raise Fault(
-                f"{name} has {found[0]} × {found[1]} pixels; a picture has at least {FEWEST_PIXELS} a side and at most"
-                f" {MOST_PIXELS:,} in all."
-            )
 
-    return _read(source, name, "RGB", check, remark)
+def check_size(name: str, found: Size) -> None:
+    """Refuse a picture in colours that is too small to show anything, or too large to be read."""
+    if min(found) < FEWEST_PIXELS or found[0] * found[1] > MOST_PIXELS:
+        raise Fault(
+            f"{name} has {found[0]} × {found[1]} pixels; a picture has at least {FEWEST_PIXELS} a side and at most"
+            f" {MOST_PIXELS:,} in all."
+        )
 
 
 def squash(colours: np.ndarray, side: int) -> np.ndarray:
@@ -71,6 +72,16 @@ def shrink(colours: np.ndarray, longest: int) -> np.ndarray:
 def _read(
     source: Path | bytes, name: str, mode: Literal["L", "RGB"], check: Callable[[Size], None], remark: Remark
 ) -> np.ndarray:
+    with open_picture(source, name, check) as picture:
+        if getattr(picture, "is_animated", False) and picture.format != "MPO":  # in which cameras keep a preview
+            remark(f"{name} holds several frames; the first is read.")
+        upright = ImageOps.exif_transpose(picture)
+        return np.asarray(in_eight_bits(name, upright).convert(mode))
+
+
+@contextmanager
+def open_picture(source: Path | bytes, name: str, check: Callable[[Size], None]) -> Iterator[Image.Image]:
+    """A picture as PIL has it, its size checked before it is decoded; damage met inside this block is refused."""
     if not (source if isinstance(source, bytes) else source.stat().st_size):
         raise Fault(f"{name} is empty, and no picture.")
     file = BytesIO(source) if isinstance(source, bytes) else source
@@ -80,10 +91,7 @@ def _read(
             raise Fault(
                 f"{name} is a picture whose pixels, of the mode {picture.mode}, cannot be read; save it as PNG."
             )
-        if getattr(picture, "is_animated", False) and picture.format != "MPO":  # in which cameras keep a preview
-            remark(f"{name} holds several frames; the first is read.")
-        upright = ImageOps.exif_transpose(picture)
-        return np.asarray(_in_eight_bits(name, upright).convert(mode))
+        yield picture
 
 
 @contextmanager
@@ -104,7 +112,7 @@ def _refusing_damage(name: str) -> Iterator[None]:
         raise Fault(f"{name} is a damaged picture: {str(error).rstrip('.')}.") from None
 
 
-def _in_eight_bits(name: str, picture: Image.Image) -> Image.Image:
+def in_eight_bits(name: str, picture: Image.Image) -> Image.Image:
     """The same with 8 bits for each colour and nothing transparent."""
     if picture.mode in _OF_16_BITS:
         values = np.asarray(picture).astype(np.int64)  # which PIL would cut off at 255

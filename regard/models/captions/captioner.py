@@ -1,6 +1,8 @@
 """Show, Attend and Tell (Xu et al. 2015): an LSTM that looks at the places of a picture before each word it writes.
 
-Without attention it is Show and Tell (Vinyals et al. 2015), which sees the picture once, before the first word.
+Without attention it is Show and Tell (Vinyals et al. 2015), which sees the picture once, before the first word. Where
+the places are the frames of a video, it is temporal attention (Yao et al. 2015), and with their mean what that is
+compared to.
 """
 
 from typing import Literal, NamedTuple
@@ -24,10 +26,10 @@ from regard.models.reinforcement import ReinforceOptions
 class CaptionerOptions(ReinforceOptions):
     """What an LSTM that writes captions is built like, and how it learns where to look."""
 
-    attention: Literal["soft", "hard", "none"] = Field(
+    attention: Literal["soft", "hard", "mean", "none"] = Field(
         "soft",
-        description="Before each word it looks at a mix of all places, or at one that is drawn; with none it knows of "
-        "the picture what it begins with.",
+        description="Before each word it looks at a mix of all places, at one that is drawn, or at their mean, "
+        "which is the same for every word; with none it knows of the picture what it begins with.",
     )
     embedding: int = Field(256, ge=1, le=WIDEST, description="Width of a word's vector.")
     width: int = Field(512, ge=1, le=WIDEST, description="Width of the LSTM's state.")
@@ -92,6 +94,7 @@ class Captioner(nn.Module):
         e_ti = wᵀ tanh(U h_{t−1} + V a_i),  α_t = softmax(e_t)
         ẑ_t = β_t Σ_i α_ti a_i,  β_t = σ(f_β(h_{t−1}))              soft (section 4.2)
         ẑ_t = β_t a_{s_t},  s_t ~ α_t                                hard (section 4.1)
+        ẑ_t = β_t mean a                                             mean (Yao et al. 2015, section 2.2)
         (i, f, o, g) = (σ, σ, σ, tanh)(T [E y_{t−1}, h_{t−1}, ẑ_t]),  c_t = f c_{t−1} + i g,  h_t = o tanh(c_t)
         p(y_t) ∝ exp(L_o (E y_{t−1} + L_h h_t + L_z ẑ_t))
 
@@ -111,7 +114,7 @@ class Captioner(nn.Module):
         self.of_state = nn.Linear(options.width, options.embedding)
         self.out = nn.Linear(options.embedding, tokens)
         self.dropout = nn.Dropout(options.dropout)
-        self.look = _look(options, depth) if seen else None
+        self.look = _look(options, depth) if options.attention in ("soft", "hard") else None
         self.of_context = nn.Linear(depth, options.embedding, bias=False) if seen else None
         self.gate = nn.Linear(options.width, 1) if seen and options.gate else None
 
@@ -142,6 +145,10 @@ class Captioner(nn.Module):
                 if self.look is not None:
                     looks.append(self._look_from(hidden, memory, past))
                     contexts.append(self._weigh(hidden, looks[-1].context.flatten(0, 2)))
+                elif self.of_context is not None:
+                    mean = memory.mean.repeat_interleave(len(hidden) // len(memory.mean), dim=0)
+                    contexts.append(self._weigh(hidden, mean))
+                if contexts:
                     word = torch.cat([word, contexts[-1].to(word.dtype)], dim=-1)
                 hidden, cell = self.lstm(word, (hidden, cell))
                 states.append(hidden)

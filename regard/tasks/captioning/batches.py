@@ -28,7 +28,7 @@ class CaptionBatch:
     tokens: Int[Tensor, "row time"]
     names: tuple[str, ...]
     count: int  # of tokens, the ends counted
-    pictures: tuple[np.ndarray | None, ...] = ()  # (height, width, 3) from 0 to 1, of what people ask about
+    pictures: tuple[np.ndarray | None, ...] = ()  # ([frame,] height, width, 3) from 0 to 1, of what people ask about
 
     @property
     def rows(self) -> int:

@@ -14,21 +14,24 @@ from regard.base.progress import Remark, ignore_remark
 from regard.data.captions.components import Components, open_components
 from regard.data.captions.features import COMPONENTS_FILE, PIXELS, FeatureFormat, read_feature_file
 from regard.data.captions.files import read_features, read_names
+from regard.data.captions.generated import generate_named
 from regard.data.captions.options import CaptionData
 from regard.data.captions.pixels import PictureStore, pixels_of
 from regard.data.corpora.text import file_of
 from regard.data.pictures.files import read_colours, shrink, squash
+from regard.data.pictures.videos import read_frames
 from regard.models.efficientnet import SIDE, efficientnet_features
 
 Given = str | Path | bytes | np.ndarray
 EFFICIENTNET = "efficientnet-lite2"
 SHOWN = 256  # pixels of the longer side of a picture, as it is shown under what was looked at
+SHOWN_OF_FRAME = 96  # the same of a frame, of which there are several
 
 
 class ReadPicture(NamedTuple):
     """The features (place, width) of a picture in float32, and the picture itself, (height, width, 3), if it is known.
 
-    Pixels of the picture are from 0 to 1.
+    Pixels of the picture are from 0 to 1. A video is (frame, height, width, 3), and known always.
     """
 
     features: np.ndarray
@@ -54,12 +57,12 @@ class FeatureReader:
         What is no file may be the name of a picture of the recipe's data.
         """
         if isinstance(given, np.ndarray):
-            return ReadPicture(self.format.take(given, "The array"))
+            return self._shown(self.format.take(given, "The array"))
         if isinstance(given, bytes):
             return self.extract(given, "The picture", remark)
         path = Path(given)
         if path.suffix == ".npy":
-            return ReadPicture(read_feature_file(path, self.format))
+            return self._shown(read_feature_file(path, self.format))
         if path.exists():
             return self.extract(path, str(path), remark)
         return self._find(str(given))
@@ -71,6 +74,8 @@ class FeatureReader:
                 f"{name} cannot be read: this model reads {self.format.in_words}, which are made elsewhere; give a "
                 ".npy file with them, or the name of a picture of its data."
             )
+        if self.format.frames is not None:
+            return self._extract_frames(picture, name, self.format.frames)
         colours = read_colours(picture, name, remark)
         if self.format.extractor == PIXELS:
             features = pixels_of(colours, self.format.rows)
@@ -78,6 +83,18 @@ class FeatureReader:
             found = efficientnet_features(torch.from_numpy(squash(colours, SIDE)[None]))[0].numpy()
             features = found if self._components is None else self._components.reduce(found)
         return ReadPicture(self.format.take(features, name), shrink(colours, SHOWN) / 255)
+
+    def _extract_frames(self, video: Path | bytes, name: str, count: int) -> ReadPicture:
+        pixels, shown = [], []
+        for colours in read_frames(video, name, count):  # one at a time, for they may be large
+            pixels.append(pixels_of(colours, self.format.rows))
+            shown.append(shrink(colours, SHOWN_OF_FRAME))
+        return ReadPicture(self.format.take(np.concatenate(pixels), name), np.stack(shown) / 255)
+
+    def _shown(self, features: np.ndarray) -> ReadPicture:
+        """Features that someone has made; where they are pixels of a video, it is shown by them."""
+        is_video = self.format.frames is not None
+        return ReadPicture(features, features.reshape(*self.format.shape, -1) if is_video else None)
 
     def picture_of(self, name: str) -> np.ndarray | None:
         """A picture of the recipe's own data, (height, width, 3) from 0 to 1; nothing where there is only its name."""
@@ -90,6 +107,8 @@ class FeatureReader:
             content = None if self._store is None else self._store.find(name)
             if content is not None:
                 return self.extract(content, name)
+            if self.data.shapes is not None and (pixels := generate_named(self.data, name)) is not None:
+                return ReadPicture(self.format.take(pixels, name), pixels / 255)
         elif file_of(self.data.features.names).exists() and name in self._rows:
             return ReadPicture(self.format.take(self._features[self._rows[name]], name), self.picture_of(name))
         raise Fault(f"There is no file {name}, and no picture of that name in the data of this model.")

@@ -42,6 +42,12 @@ class CaptioningRecipe(Recipe):
     def _check_encoder(self) -> "CaptioningRecipe":
         if self.data.features != "own" and getattr(self.model, "encoder", None) not in (None, EncoderOptions()):
             raise ValueError("model.encoder reads pictures where data.features is 'own'; here features are read")
+        encoder, moves = getattr(self.model, "encoder", EncoderOptions()), self.data.frames is not None
+        if moves and encoder.patches is not None:
+            raise ValueError("model.encoder.patches are those of pictures; omit them where data.frames is given")
+        for name in ("motion", "width"):
+            if not moves and getattr(encoder, name) != EncoderOptions.model_fields[name].default:
+                raise ValueError(f"model.encoder.{name} is for videos; data.frames says how many frames they have")
         return self
 
     def inheritance(self) -> dict[str, Any]:

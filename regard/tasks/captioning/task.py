@@ -20,7 +20,7 @@ from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.metrics.cider import CiderAgreement
 from regard.models.captions.captioner import Captioner
-from regard.models.captions.encoder import PatchPictureEncoder, PictureEncoder, encoder_of
+from regard.models.captions.encoder import AnyEncoder, encoder_of
 from regard.models.captions.written import Annotations
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, State, Tally, mean, perplexity
@@ -30,7 +30,7 @@ from regard.tasks.captioning.objectives import DrawnLooks, cross_entropy
 from regard.tasks.captioning.options import CaptioningRecipe
 from regard.tasks.captioning.self_critical import self_critical_loss
 from regard.tasks.text import words_of
-from regard.viewing.sides import Cells, Side
+from regard.viewing.sides import Cells, Side, Video
 
 FEWEST_WORDS = 16  # that a vocabulary has, before it is known how many
 
@@ -44,7 +44,7 @@ class Captioning(nn.Module):
     def __init__(
         self,
         model: Any,
-        encoder: PictureEncoder | PatchPictureEncoder | None,
+        encoder: AnyEncoder | None,
         tokeniser: SpaceTokeniser,
         reader: FeatureReader,
         recipe: CaptioningRecipe,
@@ -73,7 +73,7 @@ class Captioning(nn.Module):
         with ShapesOnly():  # before anything is read, for as few words as there are
             refuse_too_large(network_class(recipe)(recipe.model, 1, 1, FEWEST_WORDS, 0))
             if recipe.data.features == "own":
-                refuse_too_large(encoder_of(recipe.model.encoder, recipe.data.side))
+                refuse_too_large(encoder_of(recipe.model.encoder, recipe.data.side, recipe.data.frames))
 
     @classmethod
     def prepare(
@@ -93,9 +93,10 @@ class Captioning(nn.Module):
     def build(cls, recipe: CaptioningRecipe, files: Mapping[str, bytes]) -> "Captioning":
         features, words = open_format(files), open_words(files)
         has_own = recipe.data.features == "own"
-        if has_own != (features.extractor == PIXELS) or (has_own and features.rows != recipe.data.side):
+        expected = (recipe.data.side, recipe.data.frames)
+        if has_own != (features.extractor == PIXELS) or (has_own and (features.rows, features.frames) != expected):
             raise Fault(f"The recipe of the model folder asks for other features than its {FORMAT_FILE} describes.")
-        encoder = encoder_of(recipe.model.encoder, features.rows) if has_own else None
+        encoder = encoder_of(recipe.model.encoder, features.rows, features.frames) if has_own else None
         depth, places = (features.width, features.places) if encoder is None else (encoder.depth, len(encoder.places))
         network = network_class(recipe)(recipe.model, depth, places, words.size, words.pad)
         return cls(network, encoder, words, FeatureReader.of(features, files, recipe.data), recipe)
@@ -191,23 +192,31 @@ class Captioning(nn.Module):
         return picture_batch(features, names, [each.picture for each in found]).to(self.device)
 
     def own_picture(self, split: str, name: str) -> np.ndarray | None:
-        """A picture of a split that it learns from, (height, width, 3) from 0 to 1, where it is here."""
+        """A picture of a split that it learns from, (height, width, 3) from 0 to 1, where it is here.
+
+        Of a video it is the frame in the middle.
+        """
         if self.encoder is None:
             return self.reader.picture_of(name)
-        side = self.reader.format.rows
-        return self.source(split).features_of(name).reshape(side, side, -1) * self.reader.format.step
+        features = self.reader.format
+        pixels = self.source(split).features_of(name).reshape(*features.shape, -1) * features.step
+        return pixels if features.frames is None else pixels[features.frames // 2]
 
     def write(self, tokens: Sequence[int]) -> str:
         return self.tokeniser.decode(tokens)
 
     def sides(self, batch: CaptionBatch, outputs: Sequence[Sequence[int]]) -> dict[str, Side]:
-        """The places of the picture and the words that were written of it."""
+        """The places of the picture, or the frames of the video, and the words that were written of it."""
         (written,) = outputs
+        words = words_of(self.tokeniser, [*written, self.end])
         picture = batch.pictures[0] if batch.pictures else None
+        if self.reader.format.frames is not None:
+            assert picture is not None
+            return {"source": Video(picture), "target": words}
         if picture is None:  # how much there is at each place, instead: the length of its vector
             lengths = self.annotations(batch)[0].norm(dim=-1).reshape(self.grid)
             picture = (lengths / lengths.amax().clamp_min(1e-9)).float().cpu().numpy()
-        return {"source": Cells(picture, self.grid), "target": words_of(self.tokeniser, [*written, self.end])}
+        return {"source": Cells(picture, self.grid), "target": words}
 
     def quote(self, batch: CaptionBatch | PictureReferences) -> str:
         if isinstance(batch, PictureReferences):

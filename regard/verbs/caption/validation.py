@@ -1,8 +1,11 @@
 """Measuring a network that writes captions: by its loss, and by captions beside those that people wrote."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import Any
+
+import numpy as np
 
 from regard.decoding.options import change_options
 from regard.metrics import METRICS, score
@@ -47,9 +50,22 @@ class CaptionValidator(Validator):
         return measures
 
     def sums(self, split: str, names: Sequence[str]) -> dict[str, Sums]:
-        """Of scores of text, what each picture adds; the others are of captions, of which a picture has several."""
-        outputs, references = self._write(split, self.recipe.decoding.beam), self._references(split)
-        return {name: SUMS[name](outputs, references) for name in names if name in METRICS}
+        """What each picture adds: to scores of text by the caption written of it, to the others by all that it has."""
+        own = [name for name in names if name not in METRICS]
+        of_captions = super().sums(split, own) if own else {}
+        found = {name: self._sum_by_picture(split, sums) for name, sums in of_captions.items()}
+        if len(own) < len(names):
+            outputs, references = self._write(split, self.recipe.decoding.beam), self._references(split)
+            found |= {name: SUMS[name](outputs, references) for name in names if name in METRICS}
+        return found
+
+    def _sum_by_picture(self, split: str, sums: Sums) -> Sums:
+        """Sums of captions as sums of pictures, whose captions follow each other."""
+        source = self.task.source(split)
+        place = {picture.name: row for row, picture in enumerate(source.prepared.splits[split])}
+        rows = np.zeros((len(place), sums.rows.shape[1]))
+        np.add.at(rows, [place[example.name] for example in source.examples], sums.rows)
+        return replace(sums, rows=rows)
 
     def _write(self, split: str, beam: int) -> list[str]:
         """The model's caption of every picture of a split."""

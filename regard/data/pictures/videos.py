@@ -1,0 +1,70 @@
+"""Videos as people have them, a picture that moves or a folder of frames, read as some frames spread evenly over each.
+
+Files need not be trusted: how large a frame is and how many there are is checked before any is decoded.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from regard.base.faults import Fault
+from regard.data.pictures.files import check_size, in_eight_bits, open_picture, read_colours
+
+MOST_FRAMES = 3000
+MOST_PIXELS = 1_000_000_000  # of all frames together, which are decoded one behind the other
+
+
+def read_frames(source: Path | bytes, name: str, count: int) -> Iterator[np.ndarray]:
+    """So many frames (height, width, 3), the first and the last among them; of a video with fewer, some twice."""
+    if isinstance(source, Path) and source.is_dir():
+        yield from _read_folder(source, name, count)
+        return
+    with open_picture(source, name, lambda size: check_size(name, size)) as picture:
+        held = getattr(picture, "n_frames", 1)
+        if held < 2:
+            raise Fault(f"{name} is a still picture; a video is a GIF with several frames, or a folder of frames.")
+        _check_length(name, held, picture.height * picture.width)
+        for number in spread(held, count):
+            picture.seek(number)
+            yield _colours(name, picture)
+
+
+def spread(held: int, count: int) -> list[int]:
+    """Which of the frames that are held are read, if so many are wanted: from the first to the last, evenly."""
+    return [round(place * (held - 1) / (count - 1)) for place in range(count)]
+
+
+def _read_folder(folder: Path, name: str, count: int) -> Iterator[np.ndarray]:
+    files = sorted((file for file in folder.iterdir() if not file.name.startswith(".")), key=_in_order)
+    if len(files) < 2:
+        held = "one frame" if files else "no frame"
+        raise Fault(f"The folder {name} holds {held}; a video has several, each a picture in a file of its own.")
+    _check_length(name, len(files), 0)
+    first: Sequence[int] = ()
+    for number in spread(len(files), count):
+        colours = read_colours(files[number])
+        first = first or colours.shape
+        if colours.shape != first:
+            sizes = (f"{height} × {width}" for height, width, _ in (colours.shape, first))
+            raise Fault("{} has {} pixels, but the first frame has {}.".format(files[number], *sizes))
+        yield colours
+
+
+def _check_length(name: str, held: int, size: int) -> None:
+    if held > MOST_FRAMES or held * size > MOST_PIXELS:
+        raise Fault(
+            f"{name} has {held:,} frames; a video has at most {MOST_FRAMES:,}, with {MOST_PIXELS:,} pixels in all."
+        )
+
+
+def _colours(name: str, frame: Image.Image) -> np.ndarray:
+    return np.asarray(in_eight_bits(name, frame).convert("RGB"))
+
+
+def _in_order(file: Path) -> list[tuple[int, str]]:
+    """By which files are sorted, so that frame 2 comes before frame 10."""
+    parts = re.findall(r"\d+|\D+", file.name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
