@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.base.files import write_file
-from regard.data.corpora.cleaning import fold
+from regard.data.corpora.hashes import fold
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import read_pairs
 

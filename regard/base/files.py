@@ -4,6 +4,7 @@ import errno
 import hashlib
 import math
 import os
+import resource
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from regard.base.faults import Fault
+
+_OPEN_ANYWAY = 256  # files and sockets of torch, a server or a log
 
 
 @contextmanager
@@ -68,6 +71,16 @@ def write_file(path: Path, content: bytes) -> None:
 def checksum(content: bytes | bytearray) -> str:
     """The SHA-256 of a content, by which it is known again."""
     return hashlib.sha256(content).hexdigest()
+
+
+def allow_open_files(count: int, user: str) -> None:
+    """Let this process have so many files open beside the few that any has; `user` is what needs them, for a fault."""
+    needed = count + _OPEN_ANYWAY
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise Fault(f"{user} needs {needed:,} open files, and this system allows {hard:,} (ulimit -Hn).")
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def read_regular_file(path: Path) -> bytes:

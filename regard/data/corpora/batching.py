@@ -6,20 +6,36 @@ batches, which then come in random order. A position in an epoch is a number of 
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, islice, pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
 _WINDOW_BATCHES = 1000  # enough for neighbours in the sorted window to be nearly equal
 _WINDOW_ROWS = 2_000_000  # few enough to be sorted while nobody gets impatient
+_MEASURED = 5  # windows by which an epoch is measured before it begins, which takes seconds for millions of pairs
+_BLOCK = 1 << 22  # rows that are looked at in one go where it is about all of them
 _BAND_BATCHES = (0, 4)
 _FEWEST = 0.75  # of the rows that would fit
 _PADDING_WORTH = 0.1  # of the places that the padding fills up
 
 # What a stream of random numbers is for; each purpose has its own.
 _ROWS, _DRAWS, _BATCHES = range(3)
+
+
+class EpochSize(NamedTuple):
+    """How many batches an epoch has, and the part of all their places, both sides together, that holds no token."""
+
+    batches: int
+    padding: float
+    is_exact: bool
+
+    def __str__(self) -> str:
+        about = "" if self.is_exact else "about "
+        return f"{about}{self.batches:,} batches an epoch, {self.padding:.1%} of them padding"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +52,6 @@ class BatchPlan:
     target_lengths: np.ndarray
     budget: int
     corpora: Sequence[tuple[int, int, float]]
-    _known: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict, init=False, repr=False)
 
     def batches(self, seed: int, epoch: int, start: int = 0) -> Iterator[np.ndarray]:
         """The rows of each batch, from batch `start` of the epoch on."""
@@ -47,27 +62,20 @@ class BatchPlan:
                 yield from (batches[place] for place in order[start:])
             start = max(0, start - len(batches))
 
-    def count(self, seed: int, epoch: int) -> int:
-        """How many batches an epoch has."""
-        return self._totals(seed, epoch)[0]
-
-    def padding_share(self, seed: int, epoch: int) -> float:
-        """The part of all places of an epoch's batches, both sides together, that holds no token."""
-        _, tokens, places = self._totals(seed, epoch)
-        return 1 - tokens / places if places else 0.0
-
-    def _totals(self, seed: int, epoch: int) -> tuple[int, int, int]:
-        """The batches of an epoch, their tokens and their places; found once, since it takes seconds for millions."""
-        if (seed, epoch) not in self._known:
-            batches = tokens = places = 0
-            for rows in self._windows(seed, epoch):
-                for batch in _cut(rows, *self._lengths(rows), self.budget):
-                    source, target = self._lengths(batch)
-                    batches += 1
-                    tokens += int(source.sum() + target.sum())
-                    places += len(batch) * int(source.max() + target.max())
-            self._known[seed, epoch] = batches, tokens, places
-        return self._known[seed, epoch]
+    def size(self, seed: int, epoch: int) -> EpochSize:
+        """How many batches an epoch has and how much padding; of a large one, judged by its first windows."""
+        rows = tokens = places = 0
+        batches: list[np.ndarray] = []
+        for window in islice(self._windows(seed, epoch), _MEASURED):
+            rows += len(window)
+            batches += _cut(window, *self._lengths(window), self.budget)
+        for batch in batches:
+            source, target = self._lengths(batch)
+            tokens += int(source.sum() + target.sum())
+            places += len(batch) * int(source.max() + target.max())
+        whole = len(self.source_lengths)
+        count = len(batches) * whole // rows if rows else 0
+        return EpochSize(count, 1 - tokens / places if places else 0.0, rows == whole)
 
     def _lengths(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The lengths of both sides with their end tokens."""
@@ -78,21 +86,31 @@ class BatchPlan:
         rows = self._rows(seed, epoch)
         if not len(rows):
             return
-        longer = np.maximum(self.source_lengths, self.target_lengths)
-        most = _WINDOW_BATCHES * self.budget * len(longer) // (int(longer.sum(dtype=np.int64)) + len(longer))
+        most = _WINDOW_BATCHES * self.budget * len(self.source_lengths) // self._cost
         windows = -(-len(rows) // max(1, min(_WINDOW_ROWS, most)))
         for number in range(windows):
-            yield rows[len(rows) * number // windows : len(rows) * (number + 1) // windows]
+            yield rows[len(rows) * number // windows : len(rows) * (number + 1) // windows].astype(np.int64)
+
+    @cached_property
+    def _cost(self) -> int:
+        """The tokens of the longer sides of all pairs, with their end tokens."""
+        cost = 0
+        for first in range(0, len(self.source_lengths), _BLOCK):
+            block = slice(first, first + _BLOCK)
+            longer = np.maximum(self.source_lengths[block], self.target_lengths[block])
+            cost += int(longer.sum(dtype=np.int64)) + len(longer)
+        return cost
 
     def _rows(self, seed: int, epoch: int) -> np.ndarray:
         """The rows of an epoch in random order."""
         corpora = [corpus for corpus in self.corpora if corpus[1]]
-        drawn = [np.empty(0, np.int64)]
+        drawn: list[np.ndarray] = [np.empty(0, np.int32)]
         for number, ((first, count, _), quota) in enumerate(zip(corpora, _quotas(corpora), strict=True)):
             rounds, rest = divmod(quota, count)
-            drawn.append(first + np.tile(np.arange(count), rounds))
+            drawn.append(np.tile(np.arange(first, first + count, dtype=_small_type(first + count)), rounds))
             if rest:
-                drawn.append(first + _shuffle(count, seed, epoch, _DRAWS, number)[:rest])
+                few = _shuffle(count, seed, epoch, _DRAWS, number)[:rest]
+                drawn.append(first + few.astype(_small_type(first + count)))
         rows = np.concatenate(drawn)
         return rows[_shuffle(len(rows), seed, epoch, _ROWS, 0)]
 
@@ -110,8 +128,26 @@ def _shuffle(count: int, seed: int, epoch: int, purpose: int, number: int) -> np
 
     They are sorted by raw random bits, which numpy promises to keep the same; it does not promise that of its shuffle.
     """
-    sequence = np.random.SeedSequence([seed, epoch], spawn_key=(purpose, number))
-    return _order(np.random.PCG64(sequence).random_raw(count) >> np.uint64(32))
+    bits = np.random.PCG64(np.random.SeedSequence([seed, epoch], spawn_key=(purpose, number)))
+    keys = np.empty(count, np.uint32)
+    for first in range(0, count, _BLOCK):
+        block = keys[first : first + _BLOCK]
+        block[:] = bits.random_raw(len(block)) >> np.uint64(32)
+    return np.concatenate([np.empty(0, _small_type(count)), *_orders_of_ranges(keys)])
+
+
+def _orders_of_ranges(keys: np.ndarray) -> Iterator[np.ndarray]:
+    """The order of all random keys, a range of them after the other, since sorting takes eight times their memory."""
+    ranges = -(-len(keys) // _BLOCK)
+    bounds = [(number << 32) // ranges for number in range(ranges + 1)] if ranges else []
+    for low, after in pairwise(bounds):
+        places = np.flatnonzero((keys >= low) & (keys <= after - 1))
+        yield places[_order(keys[places])].astype(_small_type(len(keys)))
+
+
+def _small_type(count: int) -> type[np.int32] | type[np.int64]:
+    """A type for the numbers below `count`."""
+    return np.int32 if count <= 2**31 else np.int64
 
 
 def _order(keys: np.ndarray) -> np.ndarray:

@@ -1,26 +1,22 @@
-"""Which pairs of a training corpus are kept, which are dropped and why, and which are held out for validation.
+"""Which pairs of a training corpus are kept, which are dropped and why, and which are held out for validation."""
 
-Sentences are compared by 64-bit hashes in numpy arrays, so a corpus of millions of pairs is judged in little memory.
-"""
-
-import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
-from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from regard.base.faults import Fault
+from regard.data.corpora.hashes import HashedPairs, hash_folded
 from regard.data.corpora.options import Cleaning
+from regard.data.corpora.shards import SIDES
 from regard.data.tokenisers.spelling import Spelling, spellings_line
 
 _HELD_OUT_SHARE = 0.05
 _SAMPLE = 500_000  # pairs
 _RATIO_GRACE = 5
 _SNIPPET = 60
-
-PairHashes = np.dtype([("pair", "<u8"), ("source", "<u8"), ("target", "<u8")])
 
 
 class Fate(IntEnum):
@@ -39,42 +35,13 @@ UNEVEN = "too uneven in length"
 REASONS = {Fate.EMPTY: "empty", Fate.DUPLICATE: "duplicate", Fate.LEAKED: "shared with validation or test"}
 
 
-def fold(text: str) -> str:
-    """The form in which sentences are compared: case folded, without spaces around."""
-    return unicodedata.normalize("NFC", text.casefold()).strip()
-
-
-def hash_pairs(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
-    """The hashes of pairs and of their folded sentences, as PairHashes."""
-    hashes = []
-    for source, target in pairs:
-        # A line feed is the one character that no sentence contains.
-        hashes += [_hash(f"{source}\n{target}"), _hash(fold(source)), _hash(fold(target))]
-    return np.frombuffer(b"".join(hashes), PairHashes)
-
-
-def _hash(text: str) -> bytes:
-    return blake2b(text.encode("utf-8"), digest_size=8).digest()
-
-
-def hash_sentences(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
-    """The hashes of the folded sentences of both sides, each once."""
-    hashes = hash_pairs(pairs)
-    return np.unique([hashes["source"], hashes["target"]])
-
-
-def hash_folded(texts: Iterable[str]) -> np.ndarray:
-    """The hashes of folded sentences, in their order."""
-    return np.frombuffer(b"".join(_hash(fold(text)) for text in texts), "<u8")
-
-
 def learnt_mask(fates: np.ndarray) -> np.ndarray:
     """Which training pairs are kept to learn from."""
     return np.isin(fates, (Fate.KEPT, Fate.SAMPLED))
 
 
 def judge(
-    hashes: np.ndarray,
+    hashes: HashedPairs,
     elsewhere: np.ndarray,
     cleaning: Cleaning,
     hold_out: int,
@@ -86,58 +53,102 @@ def judge(
     validation data that must not leak.
     """
     fates = np.full(len(hashes), Fate.KEPT, np.uint8)
-    _mark(fates, _is_shared(hashes, np.frombuffer(_hash(""), "<u8")), Fate.EMPTY)
+    _mark(fates, hashes.rows_with(SIDES, hash_folded([""])), Fate.EMPTY)
     if cleaning.duplicates:
-        repeated = np.ones(len(hashes), bool)
-        repeated[np.unique(hashes["pair"], return_index=True)[1]] = False
-        _mark(fates, repeated, Fate.DUPLICATE)
+        for rows, pairs in hashes.ranges("pair"):
+            firsts = np.unique(pairs, return_index=True)[1]
+            _mark(fates, np.delete(rows, firsts), Fate.DUPLICATE)
     if cleaning.leakage:
-        _mark(fates, _is_shared(hashes, elsewhere), Fate.LEAKED)
+        _mark(fates, hashes.rows_with(SIDES, elsewhere), Fate.LEAKED)
     if hold_out and (fates == Fate.KEPT).any():
-        free = (fates == Fate.KEPT) & (True if may_validate is None else may_validate)
+        free = fates == Fate.KEPT
+        if may_validate is not None:
+            free &= may_validate
         held_out = _held_out(hashes, free, hold_out)
-        fates[held_out] = Fate.HELD_OUT
+        fates[held_out.rows] = Fate.HELD_OUT
         if cleaning.leakage:
-            sentences = np.unique([hashes["source"][held_out], hashes["target"][held_out]])
-            _mark(fates, _is_shared(hashes, sentences), Fate.LEAKED)
-    _mark(fates, _sample_mask(hashes["pair"], fates == Fate.KEPT), Fate.SAMPLED)
+            _mark(fates, hashes.rows_with(SIDES, held_out.sentences), Fate.LEAKED)
+    _mark(fates, _sample(hashes, fates == Fate.KEPT), Fate.SAMPLED)
     return fates
 
 
-def _mark(fates: np.ndarray, where: np.ndarray, fate: Fate) -> None:
-    fates[where & (fates == Fate.KEPT)] = fate
+def _mark(fates: np.ndarray, rows: np.ndarray, fate: Fate) -> None:
+    fates[rows[fates[rows] == Fate.KEPT]] = fate
 
 
-def _is_shared(hashes: np.ndarray, sentences: np.ndarray) -> np.ndarray:
-    return np.isin(hashes["source"], sentences) | np.isin(hashes["target"], sentences)
+class _HeldOut(NamedTuple):
+    rows: np.ndarray
+    sentences: np.ndarray  # hashes of both sides, in order
 
 
-def _held_out(hashes: np.ndarray, kept: np.ndarray, wanted: int) -> np.ndarray:
+def _held_out(hashes: HashedPairs, free: np.ndarray, wanted: int) -> _HeldOut:
     """The pairs whose source sentence has one of the smallest hashes: a random choice, but always the same.
 
     Pairs with equal source sentences stay together, so a sentence of which there are too many is passed over. Those
     with a translation that other pairs share come last, since holding them out costs the training all the others.
     """
-    sources, group, sizes = np.unique(hashes["source"][kept], return_inverse=True, return_counts=True)
-    if len(sources) < 2:
+    is_shared = np.zeros(len(free), bool)  # whether other pairs have the same translation
+    for rows, targets in hashes.ranges("target", free):
+        _, group, repeats = np.unique(targets, return_inverse=True, return_counts=True)
+        is_shared[rows] = repeats[group] > 1
+    distinct, smallest = 0, len(free)
+    for sources in _free_sources(hashes, free, is_shared):
+        distinct += len(sources.hashes)
+        smallest = min(smallest, int(sources.sizes.min(initial=smallest)))
+        if distinct > 1 and smallest == 1:
+            break
+    if distinct < 2:
         raise Fault(
-            f"There are too few training pairs ({kept.sum()} after cleaning) to hold some out for validation; "
+            f"There are too few training pairs ({free.sum()} after cleaning) to hold some out for validation; "
             "give a validation set (--valid-source and --valid-target, --valid-pairs, or data.valid in a recipe)."
         )
-    _, target, repeats = np.unique(hashes["target"][kept], return_inverse=True, return_counts=True)
-    is_shared = np.bincount(group, weights=repeats[target] > 1) > 0
-    most = max(int(np.min(sizes)), min(wanted, int(kept.sum() * _HELD_OUT_SHARE)))
-    order = np.argsort(is_shared, kind="stable")
-    order = order[sizes[order] <= most]
-    chosen = sources[order[np.cumsum(sizes[order]) <= most]]
-    return kept & np.isin(hashes["source"], chosen)
+    most = max(smallest, min(wanted, int(free.sum() * _HELD_OUT_SHARE)))
+    chosen = _smallest_sources(hashes, free, is_shared, most)
+    rows = hashes.rows_with(["source"], chosen)
+    rows = rows[free[rows]]
+    return _HeldOut(rows, np.unique(np.concatenate([chosen, hashes.take("target", rows)])))
 
 
-def _sample_mask(pairs: np.ndarray, kept: np.ndarray) -> np.ndarray:
+class _Sources(NamedTuple):
+    """Source sentences in the order of their hashes."""
+
+    hashes: np.ndarray
+    sizes: np.ndarray  # how many pairs have each
+    are_shared: np.ndarray  # whether a translation of one is that of other pairs too
+
+
+def _free_sources(hashes: HashedPairs, free: np.ndarray, is_shared: np.ndarray) -> Iterator[_Sources]:
+    for rows, values in hashes.ranges("source", free):
+        sources, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+        shared = np.bincount(group, weights=is_shared[rows], minlength=len(sources)) > 0
+        yield _Sources(sources, sizes, shared)
+
+
+def _smallest_sources(hashes: HashedPairs, free: np.ndarray, is_shared: np.ndarray, most: int) -> np.ndarray:
+    """The hashes, in order, of the first source sentences that together have at most so many pairs."""
+    chosen, left = list[np.ndarray](), most
+    for shared in (False, True):
+        for sources in _free_sources(hashes, free, is_shared):
+            fitting = (sources.sizes <= most) & (sources.are_shared == shared)
+            ends = np.cumsum(sources.sizes[fitting])
+            chosen.append(sources.hashes[fitting][ends <= left])
+            if len(chosen[-1]) < len(ends):
+                return np.sort(np.concatenate(chosen))
+            left -= int(ends[-1]) if len(ends) else 0
+    return np.sort(np.concatenate(chosen))
+
+
+def _sample(hashes: HashedPairs, kept: np.ndarray) -> np.ndarray:
     """The pairs the tokeniser learns from: all, or those with the smallest hashes."""
-    if kept.sum() <= _SAMPLE:
-        return kept
-    return kept & (pairs <= np.partition(pairs[kept], _SAMPLE - 1)[_SAMPLE - 1])
+    found, missing = [np.empty(0, np.int64)], _SAMPLE
+    for rows, pairs in hashes.ranges("pair", kept):
+        if missing < len(rows):
+            rows = rows[pairs <= np.partition(pairs, missing - 1)[missing - 1]]
+        found.append(rows)
+        missing -= len(rows)
+        if missing <= 0:
+            break
+    return np.concatenate(found)
 
 
 def judge_lengths(source: int, target: int, cleaning: Cleaning) -> str | None:

@@ -119,6 +119,9 @@ class PairData(Options):
         description="Ready vectors of words, with which the embeddings begin: a file of word2vec, GloVe or fastText, "
         "or the folder of a model of words. With training.freeze = ['embeddings'] they stay as they are.",
     )
+    processes: int | None = Field(
+        None, ge=1, description="Worker processes that prepare the corpus; without it, one for each core."
+    )
     prepared: str | None = Field(None, description="Folder of the prepared corpus; without it, one inside the run.")
 
     @field_validator("train", "valid", "test", mode="before")

@@ -5,38 +5,42 @@ shard after another. What an interrupted preparation finished is found again, an
 """
 
 import io
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel
 
-from regard.base.checksums import are_whole, file_checksum, read_record, write_record, write_vouched
+from regard.base.checksums import are_whole, read_record, write_vouched
 from regard.base.faults import Fault
-from regard.base.files import write_file
 from regard.base.processes import cores, map_in_order
 from regard.base.progress import Progress, Remark, silent
 from regard.data.corpora.cleaning import (
     REASONS,
     TOO_LONG,
     UNEVEN,
-    Drop,
     Drops,
     Fate,
-    PairHashes,
     Report,
     add_drops,
-    hash_pairs,
-    hash_sentences,
     judge,
-    judge_lengths,
     learnt_mask,
 )
-from regard.data.corpora.options import Cleaning, Corpus, PairData
+from regard.data.corpora.hashes import HashedPairs, hash_sentences
+from regard.data.corpora.options import Corpus, PairData
+from regard.data.corpora.pieces import (
+    HashMaker,
+    JudgedPiece,
+    Made,
+    Piece,
+    ShardMaker,
+    judged_pieces,
+    read_pieces,
+    sampled_pairs,
+)
 from regard.data.corpora.prepared import (
     CorpusLayout,
     PreparedPairs,
@@ -52,13 +56,12 @@ from regard.data.corpora.prepared import (
     write_finished,
     write_pair_list,
 )
-from regard.data.corpora.shards import Shard, ShardBuilder, source_hashes, write_lengths
-from regard.data.corpora.text import Chunk, read_chunks, read_pairs
+from regard.data.corpora.shards import write_lengths, write_source_hashes
+from regard.data.corpora.text import read_chunks, read_pairs
 from regard.data.tokenisers.spelling import MEASURED, Spelling, spelling
 from regard.data.tokenisers.tokeniser import (
     Tokeniser,
     TokeniserOptions,
-    encode_pairs,
     load_tokenisers,
     tokeniser_names,
     train_tokeniser,
@@ -67,10 +70,10 @@ from regard.data.tokenisers.tokeniser import (
 __all__ = ["PreparedPairs", "open_prepared", "prepare"]
 
 _SMALL = 20_000  # pairs: they are done before a worker process has started
-_CHUNK = 10_000
+_CHUNK = 20_000
 _SMALLEST_SHARD = 20_000
-_MOST_SHARDS = 200  # of a corpus; each takes a file descriptor when it is read
-_ENCODED_AT_ONCE = 5_000
+_LARGEST_SHARD = 100_000  # lines: the text of a shard for each worker lies in the memory of the main process
+_FEW_SHARDS = 200  # each takes a file descriptor when it is read
 
 
 def prepare(
@@ -110,10 +113,10 @@ def _prepare(
 ) -> None:
     valid, test = _read_split("valid", options.valid), _read_split("test", options.test)
     fates = _judge_pairs(options, layout, hash_sentences(chain(valid, test)), progress)
-    spellings = _spellings(options.train, fates, given, progress) if given else {}
+    spellings = _spellings(options, fates, given, progress) if given else {}
     source, target = _tokenisers(options, layout, fates, progress, given)
     maker = ShardMaker(layout.shards, source, target, options.cleaning, options.tokeniser.sampling > 0, tells_unknown)
-    made = _make_shards(options.train, fates, maker, progress)
+    made = _make_shards(options, fates, maker, progress)
     report = _report(made).model_copy(update={"spellings": spellings})
     if not report.kept:
         raise Fault(f"No training pair is left: {report.lines()[0]}.", *report.lines()[1:])
@@ -123,7 +126,7 @@ def _prepare(
             raise Fault("The pairs held out for validation are all too long or too uneven; give some as data.valid.")
     shards = [part.shard for part in made]
     write_lengths(layout.shards, shards)
-    write_file(layout.sources, _array_file(source_hashes(layout.shards, shards)))
+    write_source_hashes(layout.sources, layout.shards, shards)
     write_pair_list(layout.valid, valid)
     write_pair_list(layout.test, test)
     remove_leftovers(layout.folder)
@@ -140,28 +143,32 @@ def _read_split(split: str, corpora: Sequence[Corpus]) -> list[tuple[str, str]]:
 
 def _judge_pairs(options: PairData, layout: CorpusLayout, elsewhere: np.ndarray, progress: Progress) -> np.ndarray:
     """The fate of every line of the training corpora, one corpus after the other."""
-    if are_whole(layout.judged):
-        return np.asarray(np.load(layout.fates))
-    lines = [0] * len(options.train)
+    if not are_whole(layout.judged):
+        hashes, lines = _hash_pairs(options, layout.hashes, progress)
+        may_validate = np.repeat([corpus.held_out for corpus in options.train], lines)
+        fates = judge(hashes, elsewhere, options.cleaning, 0 if options.valid else options.hold_out, may_validate)
+        _check_some_are_left(fates)
+        write_vouched(layout.judged, {layout.fates.name: _array_file(fates)})
+    shutil.rmtree(layout.hashes, ignore_errors=True)
+    return np.asarray(np.load(layout.fates))
 
-    def chunks() -> Iterator[Chunk]:
-        for number, corpus in enumerate(options.train):
-            for chunk in read_chunks(corpus, _CHUNK):
-                lines[number] += chunk.lines
-                yield chunk
 
-    hashes, read = [np.empty(0, PairHashes)], 0
-    with closing(map_in_order(_hash_chunk, chunks(), _workers(_first_lines(options.train)))) as parts:
-        for part in parts:
-            hashes.append(part)
-            read += len(part)
-            progress("reading the corpus", read, None)
-    hashed = np.concatenate(hashes)
-    may_validate = np.repeat([corpus.held_out for corpus in options.train], lines)
-    fates = judge(hashed, elsewhere, options.cleaning, 0 if options.valid else options.hold_out, may_validate)
-    _check_some_are_left(fates)
-    write_vouched(layout.judged, {layout.fates.name: _array_file(fates)})
-    return fates
+def _hash_pairs(options: PairData, folder: Path, progress: Progress) -> tuple[HashedPairs, list[int]]:
+    """The hashes of all training pairs, those made before and those made now, and how many each corpus has."""
+    make_folder(folder)
+    maker, files, lines = HashMaker(folder), list[Path](), [0] * len(options.train)
+
+    def unfinished_pieces() -> Iterator[Piece]:
+        for piece in read_pieces(options.train, _CHUNK):
+            files.append(maker.file(piece))
+            lines[piece.corpus] += piece.chunk.lines
+            if not maker.has_made(piece):
+                yield piece
+
+    with closing(map_in_order(maker, unfinished_pieces(), _workers(options, _first_lines(options.train)))) as ends:
+        for end in ends:
+            progress("reading the corpus", end, None)
+    return HashedPairs(files), lines
 
 
 def _array_file(array: np.ndarray) -> bytes:
@@ -177,9 +184,9 @@ def _check_some_are_left(fates: np.ndarray) -> None:
         raise Fault(f"No training pair is left: read {len(fates):,} pairs, dropped {dropped}.")
 
 
-def _workers(lines: int) -> int:
+def _workers(options: PairData, lines: int) -> int:
     """How many worker processes are worth starting for so many lines."""
-    return 0 if lines <= _SMALL else cores()
+    return 0 if lines <= _SMALL else options.processes or cores()
 
 
 def _first_lines(corpora: Sequence[Corpus]) -> int:
@@ -190,15 +197,6 @@ def _first_lines(corpora: Sequence[Corpus]) -> int:
         if lines > _SMALL:
             break
     return lines
-
-
-def _hash_chunk(chunk: Chunk) -> np.ndarray:
-    return hash_pairs(_strip_pairs(chunk))
-
-
-def _strip_pairs(chunk: Chunk) -> list[tuple[str, str]]:
-    """The pairs of some training lines without the spaces at their ends, as they are compared and learnt."""
-    return [(source.strip(), target.strip()) for source, target in chunk.pairs()]
 
 
 def _tokenisers(
@@ -218,31 +216,31 @@ def _tokenisers(
             if given:
                 tokeniser = given[of_sides[0]]
             else:
-                tokeniser = _trained_on(own, list(_sample(options.train, fates, of_sides, progress)), progress)
+                tokeniser = _trained_on(own, list(_sample(options, fates, of_sides, progress)), progress)
             files |= tokeniser.files(name)
         write_vouched(layout.tokenisers_done, files)
     return load_tokenisers(layout.tokenisers, options.tokeniser)
 
 
-def _sample(corpora: Sequence[Corpus], fates: np.ndarray, sides: Sequence[int], progress: Progress) -> Iterator[str]:
+def _sample(options: PairData, fates: np.ndarray, sides: Sequence[int], progress: Progress) -> Iterator[str]:
     """The text a tokeniser learns from."""
-    return (pair[side] for pair in _sample_pairs(corpora, fates, progress) for side in sides)
+    return (pair[side] for pair in _sample_pairs(options, fates, progress) for side in sides)
 
 
-def _sample_pairs(corpora: Sequence[Corpus], fates: np.ndarray, progress: Progress) -> Iterator[tuple[str, str]]:
-    pieces = _pieces(corpora, fates, _CHUNK)
-    with closing(map_in_order(_sampled_pairs, pieces, _workers(len(fates)))) as parts:
+def _sample_pairs(options: PairData, fates: np.ndarray, progress: Progress) -> Iterator[tuple[str, str]]:
+    pieces = judged_pieces(options.train, fates, _CHUNK)
+    with closing(map_in_order(sampled_pairs, pieces, _workers(options, len(fates)))) as parts:
         for number, pairs in enumerate(parts, 1):
             progress("reading text for the tokeniser", min(number * _CHUNK, len(fates)), len(fates))
             yield from pairs
 
 
 def _spellings(
-    corpora: Sequence[Corpus], fates: np.ndarray, given: tuple[Tokeniser, Tokeniser], progress: Progress
+    options: PairData, fates: np.ndarray, given: tuple[Tokeniser, Tokeniser], progress: Progress
 ) -> dict[str, Spelling]:
     """How tokenisers that were trained on other text spell both sides of this one; refused where they hardly can."""
     every = max(1, int(np.count_nonzero(fates == Fate.SAMPLED)) // MEASURED)
-    sides = zip(*islice(_sample_pairs(corpora, fates, progress), 0, None, every), strict=True)
+    sides = zip(*islice(_sample_pairs(options, fates, progress), 0, None, every), strict=True)
     named = zip(("source", "target"), given, sides, strict=True)
     found = {side: spelling(tokeniser, texts) for side, tokeniser, texts in named}
     for side, own in found.items():
@@ -254,132 +252,25 @@ def _trained_on(options: TokeniserOptions, texts: list[str], progress: Progress)
     """A tokeniser trained on `texts`; on many by another process, since nothing else stops SentencePiece on Ctrl-C."""
     progress("training the tokeniser", 0, len(texts))
     train = partial(train_tokeniser, options)
-    with closing(map_in_order(train, [texts], min(1, _workers(len(texts))))) as tokenisers:
+    with closing(map_in_order(train, [texts], int(len(texts) > _SMALL))) as tokenisers:
         tokeniser = next(tokenisers)
     progress("training the tokeniser", len(texts), len(texts))
     return tokeniser
 
 
-@dataclass(frozen=True)
-class ShardPiece:
-    """Some lines of one corpus, their fates, and the count of all lines up to their end."""
-
-    name: str
-    corpus: int
-    chunk: Chunk
-    fates: np.ndarray
-    end: int
-
-
-def _pieces(corpora: Sequence[Corpus], fates: np.ndarray, size: int) -> Iterator[ShardPiece]:
-    """The training corpora in pieces of `size` lines."""
-    end = 0
-    for number, corpus in enumerate(corpora):
-        for part, chunk in enumerate(read_chunks(corpus, size)):
-            start, end = end, end + chunk.lines
-            yield ShardPiece(f"{number:03}-{part:05}", number, chunk, fates[start:end], end)
-    if end != len(fates):
-        raise Fault("The training files have changed while they were being prepared; start again in a new folder.")
-
-
-def _sampled_pairs(piece: ShardPiece) -> list[tuple[str, str]]:
-    pairs = _strip_pairs(piece.chunk)
-    return [pairs[position] for position in np.flatnonzero(piece.fates == Fate.SAMPLED)]
-
-
-class Made(BaseModel):
-    """What became of the lines of one piece."""
-
-    shard: Shard
-    read: int
-    held_out: list[tuple[str, str]]
-    dropped: Drops
-    further_columns: int = 0
-
-
-@dataclass(frozen=True)
-class ShardMaker:
-    """Makes a shard of a piece, with its record beside it, in whichever process."""
-
-    folder: Path
-    source: Tokeniser
-    target: Tokeniser
-    cleaning: Cleaning
-    keep_text: bool
-    tells_unknown: bool = False
-
-    def record(self, piece: ShardPiece) -> Path:
-        """Where the record of a piece lies once its shard is finished."""
-        return self.folder / f"{piece.name}.json"
-
-    def has_made(self, piece: ShardPiece) -> bool:
-        """Whether the shard of a piece is finished, and still as it was written."""
-        try:
-            shard = read_record(Made, self.record(piece)).shard
-            return file_checksum(self.folder / shard.file) == shard.checksum
-        except (OSError, Fault):
-            return False
-
-    def __call__(self, piece: ShardPiece) -> int:
-        """Make the shard; gives the count of all lines up to its end."""
-        further = self.cleaning.longest if self.tells_unknown else 0  # words behind the vocabulary, at most
-        builder = ShardBuilder(max(self.source.size, self.target.size) + further, self.keep_text)
-        held_out: list[tuple[str, str]] = []
-        drops: Drops = {}
-        for pair, fate, tokens in self._survivors(piece, drops):
-            if fate == Fate.HELD_OUT:
-                held_out.append(pair)
-            else:
-                builder.add(tokens, pair)
-        shard = builder.write(self.folder / f"{piece.name}.bin", piece.corpus)
-        made = Made(
-            shard=shard,
-            read=piece.chunk.lines,
-            held_out=held_out,
-            dropped=drops,
-            further_columns=piece.chunk.further_columns(),
-        )
-        write_record(self.record(piece), made)
-        return piece.end
-
-    def _survivors(
-        self, piece: ShardPiece, drops: Drops
-    ) -> Iterator[tuple[tuple[str, str], Fate, tuple[list[int], list[int]]]]:
-        """The pairs that are not dropped, their fates and their tokens; the others are counted into `drops`."""
-        pairs, fates = _strip_pairs(piece.chunk), [Fate(fate) for fate in piece.fates.tolist()]
-
-        def drop(position: int, reason: str) -> None:
-            add_drops(drops, {reason: Drop.first(piece.chunk.place(position), pairs[position])})
-
-        remaining = []
-        for position, fate in enumerate(fates):
-            if fate in REASONS:
-                drop(position, REASONS[fate])
-            else:
-                remaining.append(position)
-        for first in range(0, len(remaining), _ENCODED_AT_ONCE):
-            positions = remaining[first : first + _ENCODED_AT_ONCE]
-            cut = encode_pairs(self.source, self.target, [pairs[p] for p in positions], self.tells_unknown)
-            for position, (source, target) in zip(positions, cut, strict=True):
-                if reason := judge_lengths(len(source), len(target), self.cleaning):
-                    drop(position, reason)
-                else:
-                    yield pairs[position], fates[position], (source, target)
-
-
-def _make_shards(corpora: Sequence[Corpus], fates: np.ndarray, maker: ShardMaker, progress: Progress) -> list[Made]:
+def _make_shards(options: PairData, fates: np.ndarray, maker: ShardMaker, progress: Progress) -> list[Made]:
     """The records of all shards, those made before and those made now."""
     make_folder(maker.folder)
-    size = max(_SMALLEST_SHARD, -(-len(fates) // _MOST_SHARDS))
+    size = min(_LARGEST_SHARD, max(_SMALLEST_SHARD, -(-len(fates) // _FEW_SHARDS)))
     records = []
 
-    def unfinished_pieces() -> Iterator[ShardPiece]:
-        for piece in _pieces(corpora, fates, size):
+    def unfinished_pieces() -> Iterator[JudgedPiece]:
+        for piece in judged_pieces(options.train, fates, size):
             records.append(maker.record(piece))
             if not maker.has_made(piece):
                 yield piece
 
-    with closing(map_in_order(maker, unfinished_pieces(), _workers(len(fates)))) as ends:
+    with closing(map_in_order(maker, unfinished_pieces(), _workers(options, len(fates)))) as ends:
         for end in ends:
             progress("preparing the corpus", end, len(fates))
     return [read_record(Made, record) for record in records]

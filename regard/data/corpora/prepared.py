@@ -28,7 +28,8 @@ from regard.base.files import naming, write_file
 from regard.base.processes import is_starting_worker
 from regard.base.progress import Progress, Remark
 from regard.base.recipe import differences
-from regard.data.corpora.cleaning import Report, hash_folded
+from regard.data.corpora.cleaning import Report
+from regard.data.corpora.hashes import are_among, hash_folded
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.options import PairData
 from regard.data.corpora.shards import Pairs, Shard
@@ -38,6 +39,7 @@ from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers
 
 _FORMAT = 4
 _READABLE = (2, 3, _FORMAT)
+_WITHOUT_EFFECT = ("prepared", "processes", "vectors")  # options of which none changes what is prepared
 _VOUCHED = 4  # the first format in which every file has a checksum
 
 _PAIRS = TypeAdapter(list[tuple[str, str]])
@@ -106,6 +108,7 @@ class CorpusLayout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.purpose = folder / "purpose.json"
+        self.hashes = folder / "hashes"  # gone when all pairs are judged
         self.judged = folder / "judged.json"  # vouches for the next one
         self.fates = folder / "fates.npy"
         self.tokenisers = folder / "tokenisers"
@@ -195,10 +198,10 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
         check_files(folder, {path.name: files[path.name]})
     try:
         with naming(path):
-            known = np.load(path)
+            known = np.load(path, mmap_mode="r")
     except (ValueError, EOFError):
         raise damage(path, folder) from None
-    return [bool(each) for each in np.isin(hash_folded(sources), known)]
+    return [bool(each) for each in are_among(hash_folded(sources), known)]
 
 
 def purpose_of(
@@ -216,7 +219,7 @@ def purpose_of(
     names = dict.fromkeys(name for corpus in corpora if not corpus.is_generated for name in corpus.names)
     return CorpusPurpose(
         format=_FORMAT,
-        options=options.model_copy(update={"prepared": None, "vectors": None}),  # neither changes what is prepared
+        options=options.model_copy(update=dict.fromkeys(_WITHOUT_EFFECT)),
         inputs=[input_of(name) for name in names if all_there or file_of(name).is_file()],
         tokenisers=_checksum(tokenisers) if tokenisers else "",
         tells_unknown=tells_unknown,
@@ -249,7 +252,7 @@ def claim(folder: Path, purpose: CorpusPurpose) -> None:
             check_purpose(folder, purpose)
         for made in (layout.judged, layout.fates):
             made.unlink(missing_ok=True)
-        for made in (layout.tokenisers, layout.shards):
+        for made in (layout.hashes, layout.tokenisers, layout.shards):
             shutil.rmtree(made, ignore_errors=True)
     write_record(layout.purpose, purpose.model_copy(update={"inputs": with_checksums(purpose.inputs)}))
 

@@ -4,20 +4,21 @@ A shard is one file of plain numbers, section after section; which lies where st
 when a corpus is opened, and the operating system may forget what was read, so its size does not matter.
 """
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from regard.base.faults import Fault
-from regard.base.files import checksum, write_file
-from regard.data.corpora.cleaning import hash_folded
+from regard.base.files import allow_open_files, checksum, whole_file, write_file
+from regard.data.corpora.hashes import HASH, hash_folded, hash_ranges
 
 Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
@@ -108,20 +109,45 @@ class ShardBuilder:
         yield _HASHES, hashes.dtype, hashes.tobytes()
 
 
-def source_hashes(folder: Path, shards: Sequence[Shard]) -> np.ndarray:
-    """The hashes of the source sentences of all rows, each once."""
-    return np.unique(np.concatenate([_map_sections(folder, shard)[_HASHES] for shard in shards]))
+def write_source_hashes(file: Path, folder: Path, shards: Sequence[Shard]) -> None:
+    """Gather the hashes of the source sentences of all rows, each once and in order, as an array of numpy."""
+    count = 0
+    with whole_file(file) as stream:
+        _write_header(stream, count)
+        for low, high in hash_ranges(sum(shard.rows for shard in shards)):
+            found = [np.empty(0, HASH)]
+            for shard in shards:
+                hashes = _read_section(folder, shard, _HASHES)
+                found.append(hashes[(hashes >= low) & (hashes <= high)])
+            distinct = np.unique(np.concatenate(found))
+            stream.write(distinct.tobytes())
+            count += len(distinct)
+        stream.seek(0)
+        _write_header(stream, count)
+
+
+def _write_header(stream: BinaryIO, count: int) -> None:
+    """Begin an array of numpy; its header has the same length for any count."""
+    about = {"descr": HASH.str, "fortran_order": False, "shape": (count,)}
+    np.lib.format.write_array_header_1_0(stream, about)
 
 
 def write_lengths(folder: Path, shards: Sequence[Shard]) -> None:
     """Gather the lengths of all rows in a file for each side, so that reading them takes no look into every shard."""
     for side in SIDES:
-        lengths = [np.diff(_map_sections(folder, shard)[f"{side}.tokens.offsets"]).astype(_LENGTH) for shard in shards]
-        write_file(_lengths_file(folder, side), b"".join(part.tobytes() for part in lengths))
+        with whole_file(_lengths_file(folder, side)) as stream:
+            for shard in shards:
+                offsets = _read_section(folder, shard, f"{side}.tokens.offsets")
+                stream.write(np.diff(offsets).astype(_LENGTH).tobytes())
 
 
 def _lengths_file(folder: Path, side: Side) -> Path:
     return folder / f"{side}.lengths"
+
+
+def _read_section(folder: Path, shard: Shard, name: str) -> np.ndarray:
+    section = shard.sections[name]
+    return np.fromfile(folder / shard.file, section.type, section.count, offset=section.start)
 
 
 def _map_sections(folder: Path, shard: Shard) -> dict[str, np.ndarray]:
@@ -143,7 +169,9 @@ class Pairs:
         self._folder, self._shards = folder, [shard for shard in shards if shard.rows]
         self._bounds = [0, *accumulate(shard.rows for shard in self._shards)]
         self._open: dict[int, dict[str, np.ndarray]] = {}
+        self._mapped: dict[str, int] = {}  # the size that each file must have while it is
         self._weights = weights
+        allow_open_files(len(self._shards), str(folder))
         sizes = {folder / shard.file: shard.size for shard in shards}
         sizes |= {_lengths_file(folder, side): len(self) * _LENGTH.itemsize for side in SIDES}
         for path, size in sizes.items():
@@ -170,12 +198,19 @@ class Pairs:
     @cached_property
     def source_lengths(self) -> np.ndarray:
         """The number of source tokens of each row, without the end token."""
-        return np.fromfile(_lengths_file(self._folder, "source"), _LENGTH)
+        return self._lengths("source")
 
     @cached_property
     def target_lengths(self) -> np.ndarray:
         """The number of target tokens of each row, without the end token."""
-        return np.fromfile(_lengths_file(self._folder, "target"), _LENGTH)
+        return self._lengths("target")
+
+    def _lengths(self, side: Side) -> np.ndarray:
+        if not len(self):
+            return np.empty(0, _LENGTH)  # an empty file cannot be mapped
+        path = _lengths_file(self._folder, side)
+        self._mapped[str(path)] = len(self) * _LENGTH.itemsize
+        return np.asarray(np.memmap(path, _LENGTH, "r"))
 
     def check_lengths(self) -> None:
         """Refuse a shard that was cut short since it was opened, to be called before each batch.
@@ -183,11 +218,9 @@ class Pairs:
         Whoever reads a mapped file beyond its new end is killed without a word. Reading rows without mapping them would
         close the gap that is left, the time of one batch, but takes three times as long beside a busy training loop.
         """
-        for number in self._open:
-            shard = self._shards[number]
-            path = self._folder / shard.file
+        for path, size in self._mapped.items():
             try:
-                is_whole = path.stat().st_size >= shard.size
+                is_whole = os.stat(path).st_size >= size  # noqa: PTH116 (a thousand files before each batch)
             except OSError:
                 is_whole = False
             if not is_whole:
@@ -214,5 +247,7 @@ class Pairs:
     def _sections(self, number: int) -> dict[str, np.ndarray]:
         """The sections of a shard, mapped when first needed."""
         if number not in self._open:
-            self._open[number] = _map_sections(self._folder, self._shards[number])
+            shard = self._shards[number]
+            self._open[number] = _map_sections(self._folder, shard)
+            self._mapped[str(self._folder / shard.file)] = shard.size
         return self._open[number]

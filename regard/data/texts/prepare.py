@@ -26,7 +26,7 @@ from regard.base.faults import Fault
 from regard.base.files import checksum, whole_file
 from regard.base.progress import Progress, Remark, silent
 from regard.base.recipe import differences
-from regard.data.corpora.cleaning import hash_folded
+from regard.data.corpora.hashes import hash_folded
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.prepared import check_free, lock_folder, make_folder, remove_leftovers
 from regard.data.corpora.text import file_of, lines_in_words

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from regard.base.faults import Fault
-from regard.data.corpora.cleaning import hash_sentences
+from regard.data.corpora.hashes import hash_sentences
 from regard.data.corpora.prepared import is_prepared, read_unlearnt
 from regard.data.texts.options import LanguageModelData, TextTokeniserOptions
 from regard.data.texts.prepare import tokeniser_in

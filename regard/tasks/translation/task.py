@@ -139,12 +139,11 @@ class Translation(nn.Module):
         return self._pairs
 
     def outline(self, recipe: TranslationRecipe) -> list[str]:
-        plan, seed = self.pairs.plan, recipe.seed
         split = "" if self.source is self.target else f" of the source, {self.target.size:,} of the target"
         workers = self.pairs.workers
         return [
             f"{self.source.size:,} tokens in the vocabulary{split}",
-            f"{plan.count(seed, 0):,} batches an epoch, {100 * plan.padding_share(seed, 0):.1f}% of them padding",
+            str(self.pairs.plan.size(recipe.seed, 0)),
             *self._begun,
             *self._mixture(recipe),
             *([self._path] if self._path else []),

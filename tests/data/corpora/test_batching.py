@@ -38,7 +38,7 @@ def test_every_row_comes_once_and_within_the_budget(
     for batch in batches:
         longest = max(max(pairs[row]) + 1 for row in batch)
         assert len(batch) == 1 or len(batch) * longest <= budget
-    assert plan.count(seed, epoch) == len(batches)
+    assert plan.size(seed, epoch).batches == len(batches)
 
 
 @pytest.fixture
@@ -114,9 +114,26 @@ def test_a_corpus_of_which_nothing_is_left_is_passed_over() -> None:
 
 def test_padding_counted_on_paper() -> None:
     # With end tokens 3 + 2 and 2 + 4 places are needed, 2 x (3 + 4) are taken: 3 of 14 are padding.
-    assert planned([(2, 1), (1, 3)], budget=8).padding_share(1, 0) == pytest.approx(3 / 14)
-    assert planned([(2, 1), (1, 3)], budget=1).padding_share(1, 0) == 0
-    assert planned([], budget=1).padding_share(1, 0) == 0
+    assert planned([(2, 1), (1, 3)], budget=8).size(1, 0).padding == pytest.approx(3 / 14)
+    assert planned([(2, 1), (1, 3)], budget=1).size(1, 0).padding == 0
+    assert planned([], budget=1).size(1, 0).padding == 0
+
+
+@pytest.mark.usefixtures("small_windows")
+def test_the_size_of_a_large_epoch_is_judged_by_its_first_windows() -> None:
+    plan = planned(random_pairs(30 * 40), 90)
+    size, batches = plan.size(1, 0), len(as_lists(plan, 1, 0))
+    assert not size.is_exact
+    assert str(size).startswith(f"about {size.batches:,} batches an epoch, ")
+    assert abs(size.batches - batches) < 0.1 * batches
+    assert str(planned([(2, 1), (1, 3)], budget=8).size(1, 0)) == "1 batches an epoch, 21.4% of them padding"
+
+
+def test_an_order_found_in_ranges_is_the_order_found_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned(random_pairs(200), 90, [(0, 150, 1.0), (150, 50, 2.0)])
+    whole = as_lists(plan, 3, 1)
+    monkeypatch.setattr(batching, "_BLOCK", 16)
+    assert as_lists(planned(random_pairs(200), 90, [(0, 150, 1.0), (150, 50, 2.0)]), 3, 1) == whole
 
 
 @pytest.mark.parametrize(("count", "mean", "budget"), [(30_000, 14, 4096), (60_000, 14, 8192), (200_000, 28, 16_384)])
@@ -125,6 +142,6 @@ def test_realistic_lengths_are_padded_by_less_than_a_twentieth(count: int, mean:
     common = np.log(mean) + 0.4 * generator.standard_normal(count)
     sides = np.exp(common + 0.15 * generator.standard_normal((2, count))).clip(1, 200).astype(np.int32)
     plan = BatchPlan(sides[0], sides[1], budget, [(0, count, 1.0)])
-    assert 0 < plan.padding_share(1, 0) < 0.05
+    assert 0 < plan.size(1, 0).padding < 0.05
     full = (np.maximum(*sides) + 1).sum() / budget
-    assert full < plan.count(1, 0) < 1.2 * full
+    assert full < plan.size(1, 0).batches < 1.2 * full

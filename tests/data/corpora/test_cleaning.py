@@ -12,12 +12,10 @@ from regard.data.corpora.cleaning import (
     Fate,
     Report,
     add_drops,
-    fold,
-    hash_pairs,
-    hash_sentences,
     judge,
     judge_lengths,
 )
+from regard.data.corpora.hashes import HashedPairs, fold, hash_pairs, hash_sentences
 from regard.data.corpora.options import Cleaning
 
 KEPT, SAMPLED, HELD_OUT, EMPTY, DUPLICATE, LEAKED = Fate
@@ -27,7 +25,7 @@ NOTHING = hash_sentences([])
 def judged(
     pairs: list[tuple[str, str]], elsewhere: Sequence[tuple[str, str]] = (), hold_out: int = 0, **options: bool
 ) -> list[Fate]:
-    fates = judge(hash_pairs(pairs), hash_sentences(elsewhere), Cleaning(**options), hold_out)
+    fates = judge(HashedPairs([hash_pairs(pairs)]), hash_sentences(elsewhere), Cleaning(**options), hold_out)
     return [Fate(fate) for fate in fates.tolist()]
 
 
@@ -123,7 +121,8 @@ def test_the_tokeniser_learns_from_a_sample_of_what_is_kept(monkeypatch: pytest.
 
 
 def test_hashes_of_no_pairs() -> None:
-    assert len(judge(hash_pairs([]), NOTHING, Cleaning(), 0)) == 0
+    assert len(judge(HashedPairs([hash_pairs([])]), NOTHING, Cleaning(), 0)) == 0
+    assert len(judge(HashedPairs([]), NOTHING, Cleaning(), 0)) == 0
     assert np.array_equal(NOTHING, [])
 
 

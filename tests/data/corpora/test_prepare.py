@@ -223,7 +223,7 @@ def test_progress_is_told(files: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparing, "_CHUNK", 16)
+    monkeypatch.setattr(preparing, "_CHUNK", 32)
     monkeypatch.setattr(preparing, "_SMALLEST_SHARD", 16)
 
 
@@ -346,7 +346,7 @@ def test_files_with_another_date_are_the_same_and_files_that_are_gone_are_not_ne
 def test_an_unfinished_preparation_goes_on_with_files_of_another_date(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not run_until_written(options_for(files), tmp_path / "prepared", 9, monkeypatch)
+    assert not run_until_written(options_for(files), tmp_path / "prepared", 13, monkeypatch)
     shard = tmp_path / "prepared" / "shards" / "000-00000.bin"
     before = shard.stat().st_ino
     os.utime(files / "b.tsv", (1, 1))
@@ -363,7 +363,7 @@ def test_an_unfinished_preparation_gives_way_when_a_file_is_mended(
     (files / "b.tsv").write_bytes(whole + b"no tab\n")
     assert "b.tsv, line 41: there is no tab" in refusal(options_for(files), folder)
     (files / "b.tsv").write_bytes(whole)
-    assert not run_until_written(options_for(files), folder, 8, monkeypatch)
+    assert not run_until_written(options_for(files), folder, 12, monkeypatch)
     assert len(list((folder / "shards").glob("*.bin"))) == 2
     assert "data.hold_out was 1000 and is now 5" in refusal(options_for(files, hold_out=5), folder)
     (files / "b.tsv").write_bytes(whole + b"one more\tmais um\n")

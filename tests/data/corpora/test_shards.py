@@ -1,6 +1,7 @@
 """Shards: what was put in comes out, row by row."""
 
 import os
+import resource
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -78,10 +79,24 @@ def test_nothing_is_mapped_before_it_is_needed(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(shards.np, "memmap", lambda path, *rest: mapped.append(path.name) or memmap(path, *rest))
     pairs = Pairs(tmp_path, records, [1.0])
     assert pairs.source_lengths.sum() == 12
-    assert mapped == []
+    assert mapped == ["source.lengths"]
     pairs.tokens("source", 4)
     pairs.tokens("target", 5)
-    assert mapped == ["1"]
+    assert mapped == ["source.lengths", "1"]
+
+
+def test_a_corpus_of_many_shards_may_have_that_many_files_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = [(100, 5000)]
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limits[-1])
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, both: limits.append(both))
+    record = build(tmp_path, "0", ROWS)
+    opened(tmp_path, *[record] * 1000)
+    assert limits == [(100, 5000), (1256, 5000)]
+    opened(tmp_path, *[record] * 500)
+    assert len(limits) == 2
+    limits[-1] = (100, 200)
+    with pytest.raises(Fault, match="needs 1,256 open files, and this system allows 200"):
+        opened(tmp_path, *[record] * 1000)
 
 
 def test_a_shard_that_is_cut_short_while_it_is_in_use_is_refused(tmp_path: Path) -> None:
