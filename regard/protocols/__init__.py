@@ -151,9 +151,12 @@ class Stacked(Protocol):
 
 @runtime_checkable
 class Adapts(Protocol):
-    """Changes how it goes on by what a validation found; whatever it decides lies in its buffers, as weights do."""
+    """Changes how it goes on by what a validation found; whatever it decides lies in its buffers, as weights do.
 
-    def adapt(self, step: int, measures: Mapping[str, Measure]) -> None: ...
+    Gives whether the loss is another from here on, so that a jump of it is no explosion.
+    """
+
+    def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool: ...
 
 
 @runtime_checkable

@@ -27,6 +27,7 @@ class Judge:
     ) -> None:
         self.module, self.options, self.keeper = module, options, keeper
         self._validate, self._stand_in = validate, stand_in
+        self.loss_is_another = False  # since the last validation
 
     def judge(self, facts: Facts) -> Validated:
         """Validate, and keep these weights as the published ones if no earlier ones were better."""
@@ -34,7 +35,7 @@ class Judge:
             validation = self.validation()
             best = self._decide(facts, validation)
         if isinstance(self.module, Adapts):
-            self.module.adapt(facts.step, validation.measures)
+            self.loss_is_another = self.module.adapt(facts.step, validation.measures)
         return _validation_event(facts, validation, best)
 
     def _decide(self, facts: Facts, validation: Validation) -> bool:

@@ -148,6 +148,8 @@ class Trainer:
         if step % options.validate_every == 0 or step == options.steps:
             self._read_losses()
             self._tell(self.judge.judge(self.facts))
+            if self.judge.loss_is_another:
+                self.watchdog = Watchdog()
             self._average_if_triggered()
         if step % options.save_every == 0:
             self._read_losses()

@@ -68,14 +68,15 @@ def losses(*values: float) -> dict[str, Measure]:
 def test_softmaxes_return_for_each_restart_when_its_validation_loss_falls_no_more(task: Answering) -> None:
     task.model.linear.fill_(1)
     for step, values in enumerate([(3.0, 3.0, 3.0), (2.0, 3.5, 2.0), (2.5, 3.1, 2.5)]):
-        task.adapt(step, losses(*values))
+        assert not task.adapt(step, losses(*values))
         assert task.model.linear.tolist() == [1, 1, 1]
-    task.adapt(3, losses(2.5, 3.0, 1.5))
+    assert task.adapt(3, losses(2.5, 3.0, 1.5))  # so the loss may jump, and that is no explosion
     assert task.model.linear.tolist() == [1, 0, 1]  # three in a row were no lower than its first
     task.adapt(4, losses(2.5, 1.0, 1.4))
     assert task.model.linear.tolist() == [0, 0, 1]
     task.adapt(10, losses(1.0, 1.0, 1.0))  # at the latest at the step that the recipe names
     assert task.model.linear.tolist() == [0, 0, 0]
+    assert not task.adapt(20, losses(1.0, 1.0, 1.0))
 
 
 def test_a_linear_restart_learns_by_half_the_gradient_and_shows_its_whole_loss(task: Answering) -> None:

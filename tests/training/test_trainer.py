@@ -1,7 +1,7 @@
 """The trainer on a toy: laws, guards, stopping and going on."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -264,6 +264,29 @@ def test_an_explosion_is_not_saved() -> None:
     task.spoil = spoil
     trainer(task, keeper, options(steps=80), log).run()
     assert "back to step 60" in log.of(Remarked)[0].text
+
+
+def test_a_jump_of_a_loss_that_is_another_since_a_validation_is_no_explosion() -> None:
+    """From the validation at step 60 on the losses are a million times as large, which the task announces."""
+
+    class Changing(Line):
+        scale, announces = 1.0, True
+
+        def loss(self, batch: Rows, carry: dict[str, Tensor] | None = None) -> Loss:
+            found = super().loss(batch)
+            return Loss(found.total * self.scale, found.count)
+
+        def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
+            self.scale = 1e6 if step >= 60 else 1.0
+            return step == 60 and self.announces
+
+    task, log = Changing(), Log()
+    trainer(task, Memory(), options(steps=80), log).run()
+    assert not log.of(Remarked)
+    task = Changing()
+    task.announces = False
+    with pytest.raises(Fault, match="the loss exploded from"):
+        trainer(task, Memory(), options(steps=80)).run()
 
 
 def test_the_carry_comes_back_with_the_next_batch() -> None:

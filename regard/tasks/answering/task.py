@@ -125,19 +125,22 @@ class Answering(nn.Module):
         return Loss(nats.detach().sum() + learnt - learnt.detach(), batch.rows, tallies)
 
     @torch.no_grad()
-    def adapt(self, step: int, measures: Mapping[str, Measure]) -> None:
+    def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
         """Put softmaxes back where the validation loss falls no more, and find which restart has learnt best."""
-        options = self.training_options
+        options, has_changed = self.training_options, False
         if isinstance(self.model, MemoryNetwork) and options.linear_start:
             losses = self.lowest.new_tensor(measures["loss"].members)
             self.waited.copy_(torch.where(losses < self.lowest, 0, self.waited + 1))
             self.lowest.copy_(torch.minimum(losses, self.lowest))
             is_patient = self.waited < (options.linear_patience or float("inf"))
-            self.model.linear.mul_(is_patient & (step < options.linear_start))
+            stays_linear = self.model.linear * (is_patient & (step < options.linear_start))
+            has_changed = bool((stays_linear != self.model.linear).any())
+            self.model.linear.copy_(stays_linear)
         wrong = torch.zeros_like(self.model.train_errors)
         for batch in self._stories("train").in_order(0):
             wrong += (self.model(batch.stories).logits.argmax(-1) != batch.labels).sum(-1)
         self.model.train_errors.copy_(100 * wrong / len(self._stories("train")))
+        return has_changed
 
     @torch.no_grad()
     def measure(self, batch: StoryBatch) -> dict[str, Measure]:
