@@ -16,6 +16,7 @@ The value is the mean over the test set, from 0 to 10. Words are runs of letters
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from regard.base.faults import Fault
@@ -25,6 +26,7 @@ from regard.metrics.summed import Row, Summed, mean
 ORDERS = (1, 2, 3, 4)
 _SPREAD = 6.0  # σ of the paper
 _SCALE = 10.0
+_REMEMBERED = 2**16  # references whose vectors are kept, for captions that are drawn again and again
 
 _Vector = dict[Ngram, float]
 
@@ -56,11 +58,14 @@ class CiderAgreement:
         if len(sentences) < 2:
             raise Fault("CIDEr weighs words by how few sentences have them; give it at least two sentences.")
         self._rarity, self._clipped = _rarity([[words(text) for text in own] for own in sentences]), clipped
+        self._reference = lru_cache(_REMEMBERED)(self._weigh)
 
     def __call__(self, text: str, references: Sequence[str]) -> float:
         """CIDEr-D of one caption, or the plain CIDEr of one."""
-        written, *wanted = (_weight(words(each), self._rarity) for each in (text, *references))
-        return _agreement(written, wanted, self._clipped)
+        return _agreement(self._weigh(text), [self._reference(each) for each in references], self._clipped)
+
+    def _weigh(self, text: str) -> _Text:
+        return _weight(words(text), self._rarity)
 
 
 class _Rarity(NamedTuple):

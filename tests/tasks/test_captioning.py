@@ -24,7 +24,7 @@ from regard.metrics.cider import CiderAgreement
 from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.tasks.captioning.batches import PictureReferences
-from regard.tasks.captioning.self_critical import self_critical_loss, write_freely
+from regard.tasks.captioning.self_critical import critic_of, self_critical_loss, worth_of, write_freely
 
 
 def prepared(folder: Path, **changes: Any) -> Any:
@@ -155,20 +155,28 @@ def test_self_critical_training_makes_captions_that_are_worth_more_more_probable
     task = regard.load(folder / "run", device="cpu").task
     captions = [["a circle in the corner"], ["there is a square"], ["a cross"]]
     batch = PictureReferences(task.read(["valid-0.jpg", "valid-1.jpg"]), tuple(map(tuple, captions[:2])))
-    agreement = CiderAgreement(captions)
+    critic = critic_of(captions)
     torch.manual_seed(1)
     drawn, greedy = write_freely(task, batch.pictures, True), write_freely(task, batch.pictures, False)
-    worth = [
-        [agreement(task.write(tokens), own) for tokens, own in zip(written, batch.references, strict=True)]
-        for written in (drawn, greedy)
-    ]
+    worth = [worth_of(task, written, batch.references, critic) for written in (drawn, greedy)]
     torch.manual_seed(1)
-    loss = self_critical_loss(task, batch, agreement)
+    loss = self_critical_loss(task, batch, critic)
     scores = [task.token_scores(batch.pictures.of_rows([row]).writing([drawn[row]])).sum() for row in range(2)]
     expected = -sum((worth[0][row] - worth[1][row]) * scores[row] for row in range(2))
     torch.testing.assert_close(loss.total, torch.as_tensor(expected))
     assert loss.tallies["drawn"].value == pytest.approx(sum(worth[0]) / 2)
     assert loss.count == sum(len(tokens) + 1 for tokens in drawn)
+
+
+def test_a_caption_that_stops_too_early_is_worth_less_than_the_words_that_it_has(folder: Path) -> None:
+    """All its words are right; but nobody ended there, and with the end as a word it shares no more than they do."""
+    task = regard.load(folder / "run", device="cpu").task
+    captions = [["a circle in the corner"], ["there is a square"], ["a cross"]]
+    stopped, whole = (task.tokeniser.encode(text) for text in ("a circle in the", "a circle in the corner"))
+    with_ends = worth_of(task, [stopped, whole], [captions[0]] * 2, critic_of(captions))
+    plain = [CiderAgreement(captions)(task.write(tokens), captions[0]) for tokens in (stopped, whole)]
+    assert with_ends[1] == pytest.approx(10)
+    assert with_ends[0] < plain[0] < plain[1]
 
 
 def test_a_run_may_go_on_from_a_trained_model_by_what_captions_are_worth(folder: Path, tmp_path: Path) -> None:
@@ -214,7 +222,7 @@ def test_drawn_captions_of_shapes_come_to_be_worth_more(tmp_path: Path) -> None:
     torch.manual_seed(1)
     task = open_toy("captioner", tmp_path, embedding=8, width=24, compared=12).task
     references = task.source("train").references()
-    agreement = CiderAgreement(references)
+    critic = critic_of(references)
     pictures = next(iter(task.source("train").pictures(10))).of_rows([row for row in range(10) for _ in range(8)])
     batch = PictureReferences(pictures, tuple(tuple(references[row]) for row in range(10) for _ in range(8)))
     optimizer = torch.optim.Adam(task.parameters(), 0.01)
@@ -225,7 +233,7 @@ def test_drawn_captions_of_shapes_come_to_be_worth_more(tmp_path: Path) -> None:
     worth = []
     for _ in range(40):
         optimizer.zero_grad()
-        loss = self_critical_loss(task.train(), batch, agreement)
+        loss = self_critical_loss(task.train(), batch, critic)
         (loss.total / loss.count).backward()
         optimizer.step()
         worth.append(loss.tallies["drawn"].value)

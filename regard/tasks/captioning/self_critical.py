@@ -4,7 +4,8 @@
 
 w^s is a caption that the network draws word after word, ŵ the one it writes by taking the most probable word each time,
 and r is CIDEr-D beside what people wrote of the picture. Words are weighed by how few pictures of the training data
-have them, where the paper's code does so as well.
+have them, where the paper's code does so as well. The end of a caption counts as a word, without which captions would
+learn to stop at "with a", as its authors found.
 """
 
 from collections.abc import Sequence
@@ -19,14 +20,21 @@ from regard.models.captions.written import CaptionNetwork
 from regard.protocols import Loss, Tally, mean
 from regard.tasks.captioning.batches import CaptionBatch, PictureReferences
 
+_END = "endofcaption"  # a word that no caption has
 
-def self_critical_loss(task: Any, batch: PictureReferences, agreement: CiderAgreement) -> Loss:
+
+def critic_of(references: Sequence[Sequence[str]]) -> CiderAgreement:
+    """What tells the worth of captions, from all that people wrote of each picture to learn from."""
+    return CiderAgreement([[_with_end(text) for text in own] for own in references])
+
+
+def self_critical_loss(task: Any, batch: PictureReferences, critic: CiderAgreement) -> Loss:
     """What is learnt of captions drawn of these pictures; shown beside it is what drawn and greedy ones are worth."""
     pictures, is_training = batch.pictures, task.training
     # Without dropout throughout: a baseline changes no gradient only where captions learn by what they were drawn by.
     task.eval()
     drawn, greedy = (write_freely(task, pictures, draws) for draws in (True, False))
-    worth, expected = (_worth(task, captions, batch.references, agreement) for captions in (drawn, greedy))
+    worth, expected = (worth_of(task, captions, batch.references, critic) for captions in (drawn, greedy))
     written = pictures.writing(drawn)
     surplus = torch.tensor(worth, device=written.tokens.device) - torch.tensor(expected, device=written.tokens.device)
     total = -(surplus[:, None] * task.token_scores(written) * written.real).sum()
@@ -53,8 +61,16 @@ def write_freely(task: Any, pictures: CaptionBatch, draws: bool) -> list[list[in
     return [row[: row.index(task.end)] if task.end in row else row for row in rows]
 
 
-def _worth(
-    task: Any, captions: Sequence[Sequence[int]], references: Sequence[Sequence[str]], agreement: CiderAgreement
+def worth_of(
+    task: Any, captions: Sequence[Sequence[int]], references: Sequence[Sequence[str]], critic: CiderAgreement
 ) -> list[float]:
-    written = map(task.write, captions)
-    return [agreement(text, own) for text, own in zip(written, references, strict=True)]
+    """CIDEr-D of captions, given as tokens; one that fills all the room there is has no end."""
+    written = (
+        task.write(tokens) if len(tokens) == task.longest_written else _with_end(task.write(tokens))
+        for tokens in captions
+    )
+    return [critic(text, [_with_end(each) for each in own]) for text, own in zip(written, references, strict=True)]
+
+
+def _with_end(text: str) -> str:
+    return f"{text} {_END}"

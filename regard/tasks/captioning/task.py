@@ -28,7 +28,7 @@ from regard.tasks.captioning.batches import MEASURED_ROWS, CaptionBatch, Caption
 from regard.tasks.captioning.features import FeatureReader, Given
 from regard.tasks.captioning.objectives import DrawnLooks, cross_entropy
 from regard.tasks.captioning.options import CaptioningRecipe
-from regard.tasks.captioning.self_critical import self_critical_loss
+from regard.tasks.captioning.self_critical import critic_of, self_critical_loss
 from regard.tasks.text import words_of
 from regard.viewing.sides import Cells, Side, Video
 
@@ -120,13 +120,13 @@ class Captioning(nn.Module):
             yield batch.to(self.device)
 
     @cached_property
-    def _agreement(self) -> CiderAgreement:
+    def _critic(self) -> CiderAgreement:
         """What captions are worth that are drawn while it learns."""
-        return CiderAgreement(self.source("train").references())
+        return critic_of(self.source("train").references())
 
     def loss(self, batch: CaptionBatch | PictureReferences, carry: dict[str, Tensor] | None = None) -> Loss:
         if isinstance(batch, PictureReferences):
-            return self_critical_loss(self, batch, self._agreement)
+            return self_critical_loss(self, batch, self._critic)
         annotations, smoothing = self.annotations(batch), self.training_options.label_smoothing
         if isinstance(self.model, Captioner) and self.model.chooses:
             return DrawnLooks(self.model.options, smoothing)(self.model, annotations, batch, carry)

@@ -59,7 +59,7 @@ def caption_batch(task: Any, batch: Any, options: DecodingOptions, drawn_from: i
         name_rows(since, rows)
     with watching(task.model) as gazes:
         rewrite(task, batch, written)
-    looks = _looks(task, gazes)
+    looks = _looks(gazes)
     return [_caption(task, each, None if looks is None else looks[row]) for row, each in enumerate(written)]
 
 
@@ -86,7 +86,7 @@ def rewrite(task: Any, batch: Any, written: Sequence[Hypothesis]) -> None:
     task.token_scores(batch.writing([each.tokens for each in written]))
 
 
-def _looks(task: Any, gazes: Gazes) -> np.ndarray | None:
+def _looks(gazes: Gazes) -> np.ndarray | None:
     """Where each word of each caption looked (row, word, place): the mean over all blocks and heads that look so."""
     crossing = [gaze.weights.float().mean(dim=1) for gaze in gazes if gaze.looks_from != gaze.looks_at]
     return torch.stack(crossing).mean(dim=0).cpu().numpy() if crossing else None
