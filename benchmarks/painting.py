@@ -75,7 +75,7 @@ def train_judge(side: int, device: torch.device) -> Judge:
 
 
 @torch.no_grad()
-def judged(judge: Judge, pictures: Tensor, asked: Sequence[Sequence[Shape]]) -> tuple[float, float]:
+def judge_pictures(judge: Judge, pictures: Tensor, asked: Sequence[Sequence[Shape]]) -> tuple[float, float]:
     """The shares of pictures that show the right shapes and no others, and that also have them in the right place."""
     logits, places = judge(pictures)
     right_shapes = right = 0
@@ -85,17 +85,17 @@ def judged(judge: Judge, pictures: Tensor, asked: Sequence[Sequence[Shape]]) -> 
         if sorted(there) != sorted(pairs):
             continue
         right_shapes += 1
-        found = [_moved(shape, places[row, PAIRS.index(pair)]) for shape, pair in zip(wanted, pairs, strict=True)]
-        right += _where(found) == _where(wanted)
+        found = [_at_place(shape, places[row, PAIRS.index(pair)]) for shape, pair in zip(wanted, pairs, strict=True)]
+        right += _layout(found) == _layout(wanted)
     return right_shapes / len(asked), right / len(asked)
 
 
-def _moved(shape: Shape, place: Tensor) -> Shape:
+def _at_place(shape: Shape, place: Tensor) -> Shape:
     row, column = place.clamp(0, 0.999).tolist()
     return Shape(shape.kind, shape.colour, shape.size, row, column)
 
 
-def _where(shapes: Sequence[Shape]) -> object:
+def _layout(shapes: Sequence[Shape]) -> object:
     """Of one shape the ninth of the picture that it lies in, of two how one lies to the other."""
     if len(shapes) == 1:
         return int(shapes[0].row * 3), int(shapes[0].column * 3)
@@ -103,7 +103,7 @@ def _where(shapes: Sequence[Shape]) -> object:
 
 
 @torch.no_grad()
-def painted(model: Model, captions: Sequence[str], seed: int) -> Tensor:
+def paint(model: Model, captions: Sequence[str], seed: int) -> Tensor:
     """What a model paints for these captions (caption, channel, height, width), on the CPU."""
     task, chance, found = model.task.eval(), torch.Generator().manual_seed(seed), []
     for first in range(0, len(captions), AT_ONCE):
@@ -120,10 +120,10 @@ def judge_shapes(folders: Sequence[Path], count: int, device: torch.device) -> N
     asked = [shapes_of([options.seed, TEST, row]) for row in range(count)]
     captions = [captions_of(shapes)[row % 4] for row, shapes in enumerate(asked)]
     true = np.stack([picture_of([options.seed, TEST, row], options.side)[0] for row in range(count)])
-    _print("true pictures", judged(judge, torch.from_numpy(true).permute(0, 3, 1, 2).to(device) / 255, asked))
+    _print("true pictures", judge_pictures(judge, torch.from_numpy(true).permute(0, 3, 1, 2).to(device) / 255, asked))
     for folder in folders:
-        pictures = painted(load(folder, device=str(device)), captions, seed=1).to(device)
-        _print(folder.name, judged(judge, pictures, asked))
+        pictures = paint(load(folder, device=str(device)), captions, seed=1).to(device)
+        _print(folder.name, judge_pictures(judge, pictures, asked))
 
 
 def judge_digits(folders: Sequence[Path], judge: Path, count: int, device: torch.device) -> None:
@@ -132,7 +132,7 @@ def judge_digits(folders: Sequence[Path], judge: Path, count: int, device: torch
         model = load(folder, device=str(device))
         names = model.recipe.data.names
         asked = [row % len(names) for row in range(count)]
-        pictures = painted(model, [names[number] for number in asked], seed=1)[:, 0].to(device)
+        pictures = paint(model, [names[number] for number in asked], seed=1)[:, 0].to(device)
         with torch.no_grad():
             answers = torch.cat([classifier.model.answer(part) for part in pictures.split(AT_ONCE)]).argmax(dim=1).cpu()
         right = answers == torch.tensor(asked)
