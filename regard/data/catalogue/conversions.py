@@ -1,24 +1,34 @@
-"""Files of data sets that are made of the members of a public archive: corpora in one file, one sentence a line.
+"""Files of data sets that are made of the members of public archives: corpora in one file, one sentence a line.
 
-Each conversion takes the members that the catalogue names, sorted by name, and gives the text of the file.
+Each conversion takes the members that the catalogue names, sorted by name, and gives the content of the file.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BytesIO
 from pathlib import Path, PurePosixPath
+
+import numpy as np
+from PIL import Image
 
 from regard.data.catalogue.unpack import archive_members
 
 _MOST_BYTES = 1 << 28  # the archive is one that the catalogue knows by its checksum; this bounds a mistake of ours
 _ENDS = ("._.", "?_?", "!_!")
+_FINER = 3  # pixels a side that one of a smaller picture is the mean of
 
 _Members = Iterable[tuple[str, bytes]]  # each a path inside the archive's folder, and its content
 
 
-def make_from_archive(archive: Path, members: str, conversion: str, target: Path) -> None:
-    """Write what a conversion makes of those members of an archive whose whole path matches `members`."""
+def make_from_archives(archives: Sequence[Path], members: str, conversion: str, target: Path) -> None:
+    """Write what a conversion makes of those members of archives whose whole path matches `members`.
+
+    A member that several archives hold is taken once.
+    """
     wanted = re.compile(members)
-    contents = {name: stream.read() for name, stream in archive_members(archive, _MOST_BYTES) if wanted.fullmatch(name)}
+    found = (member for archive in archives for member in archive_members(archive, _MOST_BYTES))
+    contents = {name: stream.read() for name, stream in found if wanted.fullmatch(name)}
     with target.open("wb") as file:
         file.writelines(CONVERSIONS[conversion](sorted(contents.items())))
 
@@ -70,10 +80,52 @@ def _trees(members: _Members) -> Iterator[bytes]:
                     yield b" ".join(content[begin : bracket.end()].split()) + b"\n"
 
 
+def _drawn_letters(members: _Members) -> Iterator[bytes]:
+    """Omniglot's strokes: `Greek/character01/0394_01.txt`, lines of x, y and time, becomes a line of JSON.
+
+    Coordinates are rounded to whole units, of which a picture has 105 a side; there y grows upwards, here downwards.
+    """
+    for name, content in members:
+        strokes: list[list[tuple[int, int]]] = [[]]
+        for line in content.decode().split():
+            if line == "BREAK":
+                strokes.append([])
+            elif line != "START":
+                x, y, _ = map(float, line.split(","))
+                strokes[-1].append((round(x), round(-y)))
+        drawing = {"label": _alphabet(name), "strokes": [stroke for stroke in strokes if stroke]}
+        yield json.dumps(drawing, separators=(",", ":")).encode() + b"\n"
+
+
+def _pictured_letters(members: _Members) -> Iterator[bytes]:
+    """Omniglot's pictures, black on white, become one idx file of pictures a third as wide and high, white on black."""
+    pictures = []
+    for _, content in members:
+        with Image.open(BytesIO(content)) as picture:
+            ink = 255 - np.asarray(picture.convert("L"))
+        height, width = (side // _FINER for side in ink.shape)
+        squares = ink.reshape(height, _FINER, width, _FINER)
+        pictures.append(squares.mean(axis=(1, 3)).round().astype(np.uint8))
+    whole = np.stack(pictures)
+    yield bytes([0, 0, 8, 3]) + np.array(whole.shape, ">u4").tobytes() + whole.tobytes()
+
+
+def _alphabets_of_letters(members: _Members) -> Iterator[bytes]:
+    """The alphabet of each of Omniglot's letters, a line each."""
+    return (_alphabet(name).encode() + b"\n" for name, _ in members)
+
+
+def _alphabet(name: str) -> str:
+    return PurePosixPath(name).parts[0]
+
+
 CONVERSIONS: dict[str, Callable[[_Members], Iterator[bytes]]] = {
     "as they are": _as_they_are,
     "words before slashes": _words_before_slashes,
     "tagged sentences": _tagged_sentences,
     "labelled documents": _labelled_documents,
     "trees": _trees,
+    "drawn letters": _drawn_letters,
+    "pictured letters": _pictured_letters,
+    "alphabets of letters": _alphabets_of_letters,
 }

@@ -42,8 +42,8 @@ class DataFile(Options):
     derived: str | None = Field(None, description="How it was made, when it is no public file.")
     parts: list[FilePart] = Field([], description="The public files of which it is made.")
     unseen_in: FilePart | None = Field(None, description="The public file of which it shares no sentence.")
-    conversion: str | None = Field(None, description="How it is made of an archive; otherwise pairs are joined.")
-    members: str = Field("", description="The members of the archive that it is made of, as a regular expression.")
+    conversion: str | None = Field(None, description="How it is made of archives; otherwise pairs are joined.")
+    members: str = Field("", description="The members of the archives that it is made of, as a regular expression.")
 
     @property
     def is_public(self) -> bool:

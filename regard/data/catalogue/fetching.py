@@ -11,7 +11,7 @@ from pathlib import Path
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress
-from regard.data.catalogue.conversions import make_from_archive
+from regard.data.catalogue.conversions import make_from_archives
 from regard.data.catalogue.download import DownloadFailed, download
 from regard.data.catalogue.entries import DataFile, Entry, FilePart, lies_at
 from regard.data.catalogue.merge import join_pairs
@@ -98,9 +98,10 @@ def _make(entry: Entry, file: DataFile, incoming: Path, progress: Progress) -> P
         return _fetch_verified(entry, part, incoming / "parts" / part.address.rpartition("/")[2], progress)
 
     place = incoming / bare(file.path)
+    place.parent.mkdir(parents=True, exist_ok=True)
     parts = [fetch_part(part) for part in file.parts]
     if file.conversion:
-        make_from_archive(parts[0], file.members, file.conversion, place)
+        make_from_archives(parts, file.members, file.conversion, place)
     else:
         join_pairs(parts, fetch_part(file.unseen_in) if file.unseen_in else None, place)
     return _verify_arrival(entry, file, place, "What was made of the public parts")

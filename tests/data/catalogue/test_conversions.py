@@ -6,10 +6,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from toy_sets import Server, a_file, catalogue_of, contents, serving
 
 from regard.base.progress import silent
-from regard.data.catalogue.conversions import CONVERSIONS, make_from_archive
+from regard.data.catalogue.conversions import CONVERSIONS, make_from_archives
 from regard.data.catalogue.entries import entries
 from regard.data.catalogue.get import get
 
@@ -57,7 +58,7 @@ def zip_of(members: dict[str, bytes]) -> bytes:
 def test_members_become_text(tmp_path: Path, members: dict[str, bytes], wanted: str, conversion: str, text: str):
     archive = tmp_path / f"{next(iter(members)).partition('/')[0]}.zip"
     archive.write_bytes(zip_of(members))
-    make_from_archive(archive, wanted, conversion, tmp_path / "made")
+    make_from_archives([archive], wanted, conversion, tmp_path / "made")
     assert (tmp_path / "made").read_text(encoding="utf-8") == text
 
 
@@ -81,7 +82,32 @@ def test_files_of_one_archive_are_made_of_one_download(tmp_path: Path, monkeypat
     assert [path for path, _ in server.asked] == ["/brown.zip"]
 
 
-def test_every_conversion_that_the_catalogue_names_exists_and_takes_one_archive():
+def test_letters_of_two_archives_become_strokes_pictures_and_alphabets(tmp_path: Path):
+    """A stroke goes up and another is a dot; of six by three pixels nine are black. One letter is in both archives."""
+    drawn = b"START\n1.25,-9.0,0\n3.25,-4.6,8\nBREAK\n5.25,-9.0,20\nBREAK\n"
+    picture = Image.new("1", (6, 3), 1)
+    picture.paste(0, (0, 0, 3, 3))
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    for name, letters in (("one", ["Greek"]), ("two", ["Latin", "Greek"])):
+        members = {f"{name}/{letter}/character01/7_01.txt": drawn for letter in letters}
+        members |= {f"{name}/{letter}/character01/7_01.png": file.getvalue() for letter in letters}
+        (tmp_path / f"{name}.zip").write_bytes(zip_of(members))
+
+    def made(members: str, conversion: str) -> bytes:
+        make_from_archives([tmp_path / "one.zip", tmp_path / "two.zip"], members, conversion, tmp_path / "made")
+        return (tmp_path / "made").read_bytes()
+
+    strokes = "[[[1,9],[3,5]],[[5,9]]]"
+    lines = [f'{{"label":"{alphabet}","strokes":{strokes}}}\n' for alphabet in ("Greek", "Latin")]
+    assert made(".*[.]txt", "drawn letters").decode() == "".join(lines)
+    assert made(".*[.]png", "alphabets of letters") == b"Greek\nLatin\n"
+    assert made(".*[.]png", "pictured letters") == bytes(
+        [0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 255, 0, 255, 0]
+    )
+
+
+def test_every_conversion_that_the_catalogue_names_exists_and_takes_archives():
     made = [file for entry in entries().values() for file in entry.files if file.conversion]
     assert {file.conversion for file in made} == set(CONVERSIONS)
-    assert all(len(file.parts) == 1 and file.members for file in made)
+    assert all(file.parts and file.members for file in made)
