@@ -31,6 +31,7 @@ from regard.models.text.classifier import TextClassifier
 from regard.models.text.pooling import ANSWER, SOURCE
 from regard.models.text.texts import TextRows
 from regard.protocols import Answer, Followed, Loss, Measure, TextVectors
+from regard.tasks.classes import answers_among
 from regard.tasks.classification.batches import MEASURED_ROWS, LabelledBatch, padded, text_batches, with_aspects
 from regard.tasks.classification.contexts import (
     context_source,
@@ -213,9 +214,7 @@ class Classification(nn.Module):
 
     @torch.no_grad()
     def answers(self, batch: LabelledBatch) -> list[Answer]:
-        rows = self.model.answer(batch.texts).exp().tolist()
-        named = [dict(zip(self.labels.classes, row, strict=True)) for row in rows]
-        return [Answer(best := max(row, key=row.__getitem__), row[best], row) for row in named]
+        return answers_among(self.labels.classes, self.model.answer(batch.texts))
 
     @torch.no_grad()
     def embed(self, batch: LabelledBatch) -> list[TextVectors]:

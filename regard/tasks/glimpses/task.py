@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.base.progress import Progress, Remark
@@ -22,7 +21,8 @@ from regard.families import network_class
 from regard.models.patches import PatchTransformer
 from regard.models.ram import RAM
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.protocols import Answer, Loss, Measure, Tally, mean
+from regard.protocols import Answer, Loss, Measure
+from regard.tasks.classes import CLASS_MEASURES, answers_among, measures_of_classes, sums_of_classes
 from regard.tasks.glimpses.batches import MEASURED_ROWS, PictureBatch, picture_batches
 from regard.tasks.glimpses.objectives import cross_entropy, reinforce
 from regard.tasks.glimpses.options import GlimpsesRecipe, GlimpsesTraining
@@ -34,7 +34,7 @@ UNKNOWN = -1  # the class of a picture that people ask about
 class Glimpses(nn.Module):
     """A network that looks at pictures, the names of its classes, and how it learns them."""
 
-    MEASURES: ClassVar[tuple[str, ...]] = ("error", "accuracy", "loss")
+    MEASURES: ClassVar[tuple[str, ...]] = CLASS_MEASURES
 
     def __init__(self, model: Any, labels: PictureLabels, training: GlimpsesTraining) -> None:
         super().__init__()
@@ -92,20 +92,11 @@ class Glimpses(nn.Module):
 
     @torch.no_grad()
     def measure(self, batch: PictureBatch) -> dict[str, Measure]:
-        totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
-        return {
-            "error": Measure(Tally(totals["error"], mean), "lower", "percent of the pictures"),
-            "accuracy": Measure(Tally(totals["accuracy"], mean), "higher"),
-            "loss": Measure(Tally(totals["loss"], mean), "lower"),
-        }
+        return measures_of_classes(self.sums_of_rows(batch), "pictures")
 
     @torch.no_grad()
     def sums_of_rows(self, batch: PictureBatch) -> dict[str, Tensor]:
-        log_probabilities = self.model.answer(batch.pixels(self.model.dtype)).double()
-        right = (log_probabilities.argmax(dim=-1) == batch.labels).double()
-        nats, one = F.nll_loss(log_probabilities, batch.labels, reduction="none"), torch.ones_like(right)
-        parts = {"error": 100 * (1 - right), "accuracy": right, "loss": nats}
-        return {name: torch.stack([part, one], dim=1) for name, part in parts.items()}
+        return sums_of_classes(self.model.answer(batch.pixels(self.model.dtype)), batch.labels)
 
     # What people see
 
@@ -118,11 +109,10 @@ class Glimpses(nn.Module):
     @torch.no_grad()
     def answers(self, batch: PictureBatch) -> list[Answer]:
         pictures = batch.pixels(self.model.dtype)
-        rows = self.model.answer(pictures).exp().tolist()
+        found = answers_among(self.labels.classes, self.model.answer(pictures))
         if isinstance(self.model, PatchTransformer):
             self.model.note_rollout(pictures)
-        named = [dict(zip(self.labels.classes, row, strict=True)) for row in rows]
-        return [Answer(best := max(row, key=row.__getitem__), row[best], row) for row in named]
+        return found
 
     def sides(self, batch: PictureBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         picture = batch.pixels(torch.float32)[0].cpu().numpy()
