@@ -61,6 +61,17 @@ def test_pictures_and_labels_of_different_counts_are_refused(tmp_path: Path) -> 
         prepare_pictures(data, tmp_path / "prepared", silent)
 
 
+def test_labels_may_be_lines_of_text(tmp_path: Path) -> None:
+    named = {"pictures": write_idx(tmp_path / "pictures", PICTURES[:3]), "labels": str(tmp_path / "labels.txt")}
+    (tmp_path / "labels.txt").write_text("oak\nash\noak\n", encoding="utf-8")
+    prepared = prepare_pictures(options(train=named, valid=named), tmp_path / "prepared", silent)
+    assert prepared.labels.classes == ["ash", "oak"]
+    assert prepared.splits["train"].labels.tolist() == [1, 0, 1]
+    (tmp_path / "labels.txt").write_text("oak\n \noak\n", encoding="utf-8")
+    with pytest.raises(Fault, match=r"labels\.txt, line 2: there is no label"):
+        prepare_pictures(options(train=named, valid=named), tmp_path / "again", silent)
+
+
 def test_what_is_held_out_is_not_learnt_from_and_the_same_every_time(tmp_path: Path) -> None:
     data = options(train=write_set(tmp_path, PICTURES, LABELS), hold_out=2)
     prepared = prepare_pictures(data, tmp_path / "prepared", silent)

@@ -10,13 +10,15 @@ PIECE = 8  # pixels a side of the pieces of other pictures that clutter a scene
 
 
 class PictureFiles(Options):
-    """Labelled pictures, all of one size: an idx file of them and one of their labels, or a list of picture files.
+    """Labelled pictures, all of one size: an idx file of them and a file of their labels, or a list of picture files.
 
     A name is a path, or `SET:path` for a file of the data catalogue.
     """
 
     pictures: str | None = Field(None, description="File of pictures in the idx format, as those of MNIST are.")
-    labels: str | None = Field(None, description="File of their labels in the idx format, in the same order.")
+    labels: str | None = Field(
+        None, description="File of their labels in the same order: in the idx format, or a .txt, one a line."
+    )
     listing: str | None = Field(
         None, description="File of lines instead: a picture's file, seen from this one, a tab, its label."
     )

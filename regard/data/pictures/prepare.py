@@ -14,7 +14,8 @@ from regard.base.checksums import check_files, file_checksum, read_record, write
 from regard.base.faults import Fault
 from regard.base.files import whole_file
 from regard.base.progress import Progress
-from regard.data.corpora.text import file_of
+from regard.data.catalogue.unpack import bare
+from regard.data.corpora.text import file_of, read_lines
 from regard.data.pictures.files import read_listing
 from regard.data.pictures.idx import LARGEST_SIDE, read_labels, read_pictures
 from regard.data.pictures.options import PIECE, PictureData, PictureFiles
@@ -134,10 +135,19 @@ def _read(files: PictureFiles) -> tuple[np.ndarray, list[str]]:
     """The pictures of a set, and for each the name of its class."""
     if files.listing is not None:
         return read_listing(file_of(files.listing))
-    pictures, labels = read_pictures(file_of(str(files.pictures))), read_labels(file_of(str(files.labels)))
+    pictures, labels = read_pictures(file_of(str(files.pictures))), _read_labels(file_of(str(files.labels)))
     if len(pictures) != len(labels):
         raise Fault(f"{files.pictures} holds {len(pictures):,} pictures, but {files.labels} {len(labels):,} labels.")
-    return pictures, list(map(str, labels))
+    return pictures, labels
+
+
+def _read_labels(path: Path) -> list[str]:
+    if Path(bare(path.name)).suffix.lower() != ".txt":
+        return list(map(str, read_labels(path)))
+    labels = [line.strip() for line in read_lines(path)]
+    if "" in labels:
+        raise Fault(f"{path}, line {labels.index('') + 1}: there is no label.")
+    return labels
 
 
 def _describe(options: PictureData, size: tuple[int, ...], classes: list[str]) -> PictureLabels:
