@@ -76,6 +76,6 @@ def names_along(side: Side, other: Side) -> list[str]:
 
 
 def word_means(places: Sequence[int]) -> np.ndarray:
-    """What averages values of tokens (token) to those of their places (place, token)."""
+    """What averages values of tokens (token) to those of their places (place, token); of a place without any, zeros."""
     belongs = np.arange(max(places) + 1)[:, None] == np.array(places)
-    return belongs / belongs.sum(axis=1, keepdims=True)
+    return belongs / np.maximum(belongs.sum(axis=1, keepdims=True), 1)

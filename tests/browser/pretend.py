@@ -233,8 +233,10 @@ def _beam(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
-    """Whether a number, or that of a story's facts or of a picture's bytes, is even, odd or zero."""
+    """Whether a number, or that of a story's facts, a drawing's strokes or a picture's bytes, is even, odd or zero."""
     (given,) = question["inputs"]
+    if isinstance(given, dict) and "drawing" in given:
+        given = len(given["drawing"])
     if _is_story(given):
         given = given.count("\n")
     if "raw" in question:

@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("left_behind")]
 
 SKETCHER = {"name": "sheep", "task": "strokes", "reads": "drawing", "family": "oracle", "can": ["draw"], "extent": 80}
 PAINTER = {"name": "digits", "task": "drawing", "reads": "picture", "family": "oracle", "can": ["draw"]}
+READER = {"name": "letters", "task": "recognition", "reads": "drawing", "family": "oracle"}
 ASKED = {"name": "shapes", "task": "painting", "reads": "text", "family": "oracle", "can": ["draw"]}
 
 
@@ -97,6 +98,20 @@ def test_what_is_asked_for_in_words_is_drawn(browser: Browser, server: Pretendin
     assert question["prompt"] == "a red star"
     page.run("const c = document.getElementById('drawer'); c.value = 'sheep'; c.dispatchEvent(new Event('change'))")
     assert not page.find("#draw-prompt").is_displayed()
+
+
+def test_what_is_drawn_is_named_as_soon_as_a_stroke_ends(browser: Browser, server: Pretending) -> None:
+    page = show_models(browser, server, [READER | {"can": ["answer"], "extent": 80}])
+    page.wait("return document.getElementById('sketch') !== null")
+    drag(page, page.find("#sketch"), 10, 20)
+    page.wait("return document.getElementById('answer').textContent.length > 0")
+    settle(page)
+    (question,) = server.questions("/v1/answer")
+    (stroke,) = question["inputs"][0]["drawing"]
+    assert [round(n) for n in stroke[0]] == [50, 50]
+    page.find("#input button:last-of-type").click()
+    assert lines(page, ".own") == []
+    assert page.said() == []
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])

@@ -6,6 +6,7 @@ import { showKnowledge } from "./knowing.js";
 import { mountLooking, showLooking } from "./looking.js";
 import { savable } from "./saving.js";
 import { ask, Refusal } from "./server.js";
+import { makeSketchField, sketched } from "./sketching.js";
 import { taggedWords } from "./tags.js";
 import { duration, say } from "./texts.js";
 
@@ -27,14 +28,14 @@ let controller = null;
 let shown = null; // the answer that is shown
 
 const model = () => models.find(({ name }) => name === byId("answerer").value) ?? models[0];
-const kindOfField = ({ reads }) => (Object.hasOwn(FIELDS, reads) ? reads : "text");
+const kindOfField = ({ reads }) => (reads === "drawing" || Object.hasOwn(FIELDS, reads) ? reads : "text");
 
 /** Show what the address asks for. */
 export function followAnswering() {
   const { answerer, input } = wished();
   if (models.some(({ name }) => name === answerer)) byId("answerer").value = answerer;
   makeField();
-  if (model().reads === "picture" || input === undefined) return;
+  if (["picture", "drawing"].includes(model().reads) || input === undefined) return;
   fillField(input);
   answerAgain();
 }
@@ -55,9 +56,12 @@ function makeField() {
     fillField(text);
     answerAgain();
   });
-  if (byId("input").dataset.reads === model().reads) return;
-  const field = { id: "input", required: "", "data-reads": model().reads, ...FIELDS[kind] };
-  const made = element(kind === "story" ? "textarea" : "input", field);
+  const named = { id: "input", "data-reads": model().reads };
+  if (kind !== "drawing" && byId("input").dataset.reads === model().reads) return;
+  const made =
+    kind === "drawing"
+      ? makeSketchField(named, model().extent, answerAgain)
+      : element(kind === "story" ? "textarea" : "input", { ...named, required: "", ...FIELDS[kind] });
   if (kind === "story") openForTelling(made);
   byId("input").replaceWith(made);
   made.addEventListener("change", () => made.type === "file" && answerAgain());
@@ -83,6 +87,7 @@ function showPreview(file) {
 
 /** What is in the field, as the server takes it; nothing where it is empty. */
 async function given() {
+  if (model().reads === "drawing") return sketched();
   const field = byId("input");
   if (model().pairs) return field.value && byId("second").value && `${field.value}\t${byId("second").value}`;
   if (field.type !== "file") return field.type === "number" && field.value ? Number(field.value) : field.value;

@@ -3,11 +3,10 @@
 
 import { remember, wished } from "./address.js";
 import { button, byId, element, section } from "./common.js";
-import { addDrawn, clearPaper, makePaper, ownStrokes, undoStroke } from "./paper.js";
+import { addDrawn, clearPaper, makePaper, ownStrokes, ROOM, undoStroke } from "./paper.js";
 import { ask, Refusal } from "./server.js";
 import { decimal, duration, say } from "./texts.js";
 
-const ROOM = 1.25; // sides of a usual drawing that the paper has
 const LARGEST_SEED = 2 ** 31;
 
 let models = [];
@@ -99,7 +98,7 @@ export function mountDrawing(served) {
   const choice = element("select", { id: "drawer", "aria-label": say("draw.model") });
   choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
   choice.hidden = models.length < 2;
-  paper = makePaper(say("draw.paper"), offerButtons);
+  paper = makePaper("paper", say("draw.paper"), offerButtons);
   const nothing = button({ id: "draw-nothing", class: "plain" }, say("draw.nothing"));
   const on = button({ id: "draw-on", class: "plain of-strokes" }, say("draw.on"));
   const undo = button({ id: "draw-undo", class: "plain of-strokes" }, say("draw.undo"));

@@ -2,16 +2,17 @@
 
 import { drawing } from "./common.js";
 
+export const ROOM = 1.25; // sides of a usual drawing that a sheet has
 const STEP = 1 / 40; // of its side, that an arrow key moves the pen
 const FINEST = 1 / 120; // of its side, by which a line may differ from what was drawn
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** A sheet whose side has so many units; `changed` is told when a stroke begins or ends. */
-export function makePaper(label, changed) {
+/** A sheet with a name for those who cannot see it; `changed` is told when a stroke begins or ends. */
+export function makePaper(id, label, changed) {
   const paper = { side: 1, own: [], added: [], stroke: null, pen: [0.5, 0.5], changed };
   paper.lines = drawing("g", { class: "lines" });
   paper.cross = drawing("path", { class: "pen" });
-  const attributes = { id: "paper", tabindex: "0", role: "application", "aria-label": label, viewBox: "0 0 1 1" };
+  const attributes = { id, class: "paper", tabindex: "0", role: "application", "aria-label": label, viewBox: "0 0 1 1" };
   paper.root = drawing("svg", attributes, paper.lines, paper.cross);
   listenToPointer(paper);
   listenToKeys(paper);

@@ -1,4 +1,5 @@
-// What the points of a drawing look at: its strokes so far, each piece as strong as the point at its end is looked at.
+// What the points of a drawing look at: its strokes so far, or all where a model looks ahead, each piece as strong as
+// the point at its end is looked at.
 
 import { remember } from "./address.js";
 import { byId, choiceName, drawing, element, offer, percent, section } from "./common.js";
@@ -58,14 +59,15 @@ function pointWeights(place) {
 function drawStrokes() {
   const { points, ends } = strokes;
   const place = current();
+  const reach = strokes.ahead ? points.length - 1 : place; // the last point that may be looked at
   const weights = pointWeights(place);
   const most = Math.max(...weights) || 1;
   const pieces = points.slice(1).flatMap(([x2, y2], before) => {
     if (ends[before]) return [];
     const [x1, y1] = points[before];
-    const share = before + 1 <= place ? weights[before + 1] / most : 0;
-    const line = drawing("line", { x1, y1, x2, y2, class: before + 1 <= place ? "piece" : "piece unread" });
-    if (before + 1 <= place) line.style.strokeOpacity = 0.15 + 0.85 * share;
+    const share = before + 1 <= reach ? weights[before + 1] / most : 0;
+    const line = drawing("line", { x1, y1, x2, y2, class: before + 1 <= reach ? "piece" : "piece unread" });
+    if (before + 1 <= reach) line.style.strokeOpacity = 0.15 + 0.85 * share;
     line.style.strokeWidth = `${1.5 + STRONGEST * share}px`;
     return [line];
   });
@@ -74,18 +76,18 @@ function drawStrokes() {
   const spot = ([cx, cy], kind, r = radius) => drawing("circle", { cx, cy, r, class: kind });
   // The first point of a stroke has no piece that leads to it, and is a dot.
   const firsts = points.flatMap((point, at) => {
-    if (at > place || (at && !ends[at - 1])) return [];
+    if (at > reach || (at && !ends[at - 1])) return [];
     const dot = spot(point, "first", radius * (0.3 + weights[at] / most));
     dot.style.fillOpacity = 0.15 + (0.85 * weights[at]) / most;
     return [dot];
   });
   const marks = [...firsts, spot(points[place], "here")];
-  if (points[place + 1]) marks.push(spot(points[place + 1], "next"));
+  if (!strokes.ahead && points[place + 1]) marks.push(spot(points[place + 1], "next"));
   byId("strokes").setAttribute("viewBox", `${left} ${top} ${width} ${height}`);
   byId("strokes").replaceChildren(...pieces, ...marks);
   const farthest = weights.indexOf(Math.max(...weights));
   const told = { point: place + 1, most: farthest + 1, share: percent(weights[farthest]) };
-  byId("strokes-readout").textContent = say("strokes.most", told);
+  byId("strokes-readout").textContent = say(strokes.ahead ? "strokes.most_of_all" : "strokes.most", told);
 }
 
 /** The corner and the sides of what is shown: the drawing and a margin. */

@@ -36,6 +36,7 @@ def stroke_data(
         "start": {"layer": block_named(looks.blocks, layer, head), "head": head or heads},
         "title": show_word(looks.title),
         "points": np.round(looks.points, 2).tolist(),
+        "ahead": looks.looks_ahead,
         "ends": looks.ends.astype(int).tolist(),
         "blocks": [
             {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in looks.blocks

@@ -47,25 +47,27 @@ def draw_stroke_looks(
 
 
 def _draw_point(axes: "Axes", looks: StrokeLooks, place: int, weights: np.ndarray) -> None:
-    """The drawing up to a point, every piece of a line as dark as the point at its end was looked at.
+    """The drawing up to a point, or all of it where the model looks ahead, every piece of a line as dark as the point
+    at its end was looked at.
 
     The first point of a stroke has no piece that leads to it, and is a dot.
     """
     from matplotlib import colormaps
 
-    share = weights / (weights[: place + 1].max() or 1.0)
+    reach = looks.reach(place)
+    share = weights / (weights[: reach + 1].max() or 1.0)
     colours = colormaps["viridis_r"](0.1 + 0.9 * share)
     for stroke in looks.strokes():
         points = looks.points[stroke]
         axes.plot(*points.T, color=_UNSEEN, linewidth=1.2, zorder=1, solid_capstyle="round")
-        if (first := stroke[0]) <= place:
+        if (first := stroke[0]) <= reach:
             axes.plot(*points[0], marker="o", color=colours[first], markersize=1.5 + 5 * share[first], zorder=3)
         for before, after in pairwise(stroke):
-            if after <= place:
+            if after <= reach:
                 line, wide = looks.points[[before, after]].T, 1.2 + 2.6 * share[after]
                 axes.plot(*line, color=colours[after], linewidth=wide, zorder=2, solid_capstyle="round")
     axes.plot(*looks.points[place], marker="o", color=_HERE, markersize=4.5, zorder=4)
-    if place + 1 < len(looks.points):
+    if place == reach and place + 1 < len(looks.points):
         axes.plot(*looks.points[place + 1], marker="o", mfc="none", color=_HERE, markersize=5.5, zorder=4)
     axes.set_title(f"{place + 1} ({weights.max():.2f})", fontsize=9.5, color=INK, pad=4)
     axes.set(xticks=[], yticks=[], aspect="equal")

@@ -1,4 +1,4 @@
-"""A drawing, and what each of its points looked at: weights over the points before it."""
+"""A drawing, and what each of its points looked at: weights over the points before it, or over all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ from regard.viewing.seen import JOININGS, Block, Joining, block_named
 class StrokeLooks:
     """Points (point, 2), to the right and down, whether a stroke ends at each, and blocks (head, point, point).
 
-    From each point the model looks for the next one, at itself and at those before it.
+    From each point a model that draws looks for the next one, at itself and at those before it; a model that reads the
+    whole drawing looks ahead too.
     """
 
     title: str
@@ -26,6 +27,15 @@ class StrokeLooks:
         for block in self.blocks:
             if block.weights.shape[1:] != (count, count):
                 raise ValueError(f"weights of shape {block.weights.shape} do not fit {count} points")
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether any point looks at a later one."""
+        return any(np.triu(block.weights, 1).any() for block in self.blocks)
+
+    def reach(self, place: int) -> int:
+        """The number of the last point that may be looked at from a place."""
+        return len(self.points) - 1 if self.looks_ahead else place
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
         """What is shown in words, and its weights (point, point): of one head, or of all heads joined."""

@@ -13,13 +13,13 @@ _MOST = 3  # points that a line names
 def stroke_lines(
     looks: StrokeLooks, width: int, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> list[str]:
-    """Every point, the stroke that it belongs to, and the points before it that it looked at most."""
+    """Every point, the stroke that it belongs to, and the points that it looked at most."""
     which, weights = looks.one(layer, head, heads)
     title = f"{show_word(looks.title)} · {which}" if which else show_word(looks.title)
     stroke_of = np.concatenate([[number] * len(stroke) for number, stroke in enumerate(looks.strokes(), start=1)])
     lines = [fit_text(title, width)]
     for place, own in enumerate(weights):
-        most = [int(each) for each in np.argsort(-own[: place + 1], kind="stable")[:_MOST]]
+        most = [int(each) for each in np.argsort(-own[: looks.reach(place) + 1], kind="stable")[:_MOST]]
         named = ", ".join(f"{each + 1} {own[each]:.2f}" for each in most)
         lines.append(fit_text(f"point {place + 1:>3}, stroke {stroke_of[place]}: looks at {named}", width))
     return lines
