@@ -21,6 +21,16 @@ def write_drawings(path: Path, count: int) -> Path:
     return path
 
 
+def write_labelled_drawings(path: Path, count: int) -> Path:
+    """Rings, and crosses of two strokes, one after the other."""
+    crosses = [[[[0, 0], [9 + n % 5, 9]], [[9, 0], [0, 8 + n % 3]]] for n in range(count)]
+    lines = []
+    for ring, cross in zip(rings(count // 2), crosses, strict=False):
+        lines += [{"label": "ring", "strokes": ring[:1]}, {"label": "cross", "strokes": cross}]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
 def write_archive(path: Path, **members: Any) -> Path:
     """An .npz as sketch-rnn's: each member is a pickle, of a list of arrays or of anything else."""
     with zipfile.ZipFile(path, "w") as archive:

@@ -16,7 +16,7 @@ from small import write_corpus
 from small_graph import small_recipe
 from sound_files import write_tones
 from story_files import write_stories
-from stroke_files import write_drawings
+from stroke_files import write_drawings, write_labelled_drawings
 from tagged_files import CHUNKS, write_tagged
 
 from regard.base.progress import silent
@@ -243,6 +243,13 @@ def _drawings(coding: Mapping[str, Any] = MappingProxyType({}), **model: Any) ->
     return table
 
 
+def _named_drawings(folder: Path) -> dict[str, Any]:
+    data = {"train": str(write_labelled_drawings(folder / "drawings.jsonl", 24)), "hold_out": 0.25}
+    training = TRAINING | {"batch": 8, "distort": 0.1, "optimizer": {"warmup": 2}}
+    model = {"width": 8, "layers": 1, "heads": 2, "feed_forward": 8}
+    return {"task": "recognition", "data": data, "model": model, "training": training}
+
+
 FRAMES: Mapping[str, int] = MappingProxyType({"width": 8, "layers": 1})
 
 
@@ -324,6 +331,7 @@ TOYS: dict[str, Toy] = {
     "tacotron": Toy(_spoken_sounds),
     "sketchformer": Toy(_drawings(width=8, layers=1, heads=2, feed_forward=8, gaussians=2, latent=2)),
     "sketch-rnn": Toy(_drawings({"coding": "grid", "cells": 8}, width=8, hidden=6)),
+    "recognition": Toy(_named_drawings, family="sketchformer"),
     "ngram": Toy(_counted_text),
     "bilm": Toy(_read_both_ways),
     "word2vec": Toy(_words()),

@@ -25,7 +25,7 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="INPUT…",
-            help="Texts, sentences to tag, numbers of nodes, files of pictures or stories; otherwise standard input.",
+            help="Texts, sentences, numbers of nodes, files of pictures, drawings or stories; or on standard input.",
         ),
     ] = None,
     beam: Annotated[
@@ -46,8 +46,8 @@ def command(
 ) -> None:
     """Answer each INPUT, or each line of standard input, in a line of its own.
 
-    A node, a picture or a text gets its class, a sentence as many tags as it has words. Of a story, told fact by fact,
-    each line that ends with a question mark gets an answer; an empty line begins another story.
+    A node, a picture, a drawing or a text gets its class, a sentence as many tags as it has words. Of a story, told
+    fact by fact, each line that ends with a question mark gets an answer; an empty line begins another story.
     """
     from regard.model import load
     from regard.verbs.answer import AT_ONCE, answer_each

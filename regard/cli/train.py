@@ -109,6 +109,7 @@ _EXAMPLES = {
     "sequence": "regard evaluate {place}",
     "items": "regard {verb} {place} '01010101 11110000'",
     "story": "regard {verb} {place} story.txt",
+    "drawing": "regard {verb} {place} drawing.json",
 }
 _INTO_FILES = {
     "embed": "echo 'text' | regard embed {place} -o vectors.npz",

@@ -259,6 +259,19 @@ TASKS: dict[str, Kind] = {
             )
         },
     ),
+    "recognition": Kind(
+        summary="a drawing becomes one of some classes, by the strokes of which it is made",
+        reads="drawing",
+        gives="a class for each drawing",
+        verb="answer",
+        ways={
+            "gradient": Way(
+                task="regard.tasks.recognition.task:Recognition",
+                recipe="regard.tasks.recognition.options:RecognitionRecipe",
+                trains="trains on labelled drawings",
+            )
+        },
+    ),
     "drawing": Kind(
         summary="pictures come to be from nothing, like those of a data set",
         reads="picture",

@@ -10,7 +10,7 @@ from stroke_files import rings, write_archive, write_drawings
 
 from regard.base.faults import Fault
 from regard.data.strokes.archives import read_archive
-from regard.data.strokes.drawings import moves_of, read_drawings, read_strokes, strokes_of
+from regard.data.strokes.drawings import moves_of, read_drawings, read_strokes, simplify, strokes_of
 
 CROSS = [[[5, 5], [7, 5]], [[6, 4], [6, 6], [6, 7]]]
 MOVES = [[2, 0, 1], [-1, -1, 0], [0, 2, 0], [0, 1, 1]]  # the same from where it begins
@@ -129,3 +129,18 @@ def test_small_files_are_what_they_say(tmp_path: Path) -> None:
     found = read_drawings(write_drawings(tmp_path / "a.jsonl", 3), "train")
     assert len(found) == len(rings(3))
     assert [int(moves[:, 2].sum()) for moves in found] == [2, 2, 2]
+
+
+def test_a_simplified_stroke_keeps_its_ends_and_what_lies_far_off() -> None:
+    stroke = np.array([[0, 0], [2, 0.5], [4, 0], [4, 2], [4.5, 3], [4, 4], [0, 0]], float)
+    assert simplify(stroke, 0.6).tolist() == [[0, 0], [4, 0], [4, 4], [0, 0]]  # a ring, which ends where it begins
+    assert simplify(stroke, 0.4).tolist() == [[0, 0], [2, 0.5], [4, 0], [4.5, 3], [4, 4], [0, 0]]
+    assert simplify(stroke[:1], 9).tolist() == [[0, 0]]
+
+
+def test_drawings_of_files_and_archives_are_simplified_alike(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[[[0, 0], [5, 1], [10, 0]], [[3, 3], [3, 9]]]", encoding="utf-8")
+    moves = read_drawings(tmp_path / "a.json", "train")
+    archive = write_archive(tmp_path / "a.npz", train=moves)
+    for path in (tmp_path / "a.json", archive):
+        assert read_drawings(path, "train", finest=2)[0].tolist() == [[10, 0, 1], [-7, 3, 0], [0, 6, 1]]

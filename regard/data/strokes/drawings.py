@@ -7,7 +7,7 @@ there, and the move after that one is made in the air. The last move ends a stro
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,17 @@ _LARGEST = 1e6  # a coordinate, counted in units
 _MOST_BYTES = 2**26  # of a file that people bring
 
 
-def moves_of(strokes: Sequence[np.ndarray], unit: float = 1.0) -> np.ndarray:
-    """The moves (move, 3) of some strokes, in whole units; where it begins is the origin."""
+class LabelledMoves(NamedTuple):
+    """The moves (move, 3) of a drawing, and its class where the file tells it."""
+
+    moves: np.ndarray
+    label: str | None
+
+
+def moves_of(strokes: Sequence[np.ndarray], unit: float = 1.0, finest: float = 0.0) -> np.ndarray:
+    """The moves (move, 3) of some strokes, simplified, in whole units; where it begins is the origin."""
+    if finest:
+        strokes = [simplify(stroke, finest) for stroke in strokes]
     points = np.rint(np.concatenate(strokes) / unit).astype(np.int64)
     ends = np.cumsum([len(stroke) for stroke in strokes]) - 1
     pens = np.zeros(len(points), np.int64)
@@ -41,6 +50,33 @@ def tidy(moves: np.ndarray) -> np.ndarray:
     return found
 
 
+def simplify(points: np.ndarray, finest: float) -> np.ndarray:
+    """The points (point, 2) of a stroke that Ramer, Douglas and Peucker keep: its ends, and what lies farther than
+    `finest` from the line between two that are kept."""
+    kept = np.zeros(len(points), bool)
+    kept[[0, -1]] = True
+    spans = [(0, len(points) - 1)]
+    while spans:
+        first, last = spans.pop()
+        if last - first < 2:
+            continue
+        away = _distances(points[first + 1 : last], points[first], points[last])
+        farthest = int(away.argmax())
+        if away[farthest] > finest:
+            middle = first + 1 + farthest
+            kept[middle] = True
+            spans += [(first, middle), (middle, last)]
+    return points[kept]
+
+
+def _distances(points: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """How far each point lies from the line between two others."""
+    way, offsets = end - begin, points - begin
+    length = way @ way
+    shares = np.clip(offsets @ way / length, 0, 1) if length else np.zeros(len(points))
+    return np.hypot(*(offsets - shares[:, None] * way).T)
+
+
 def strokes_of(moves: np.ndarray) -> Strokes:
     """The strokes that moves (move, 3) draw, from the origin on."""
     points = np.concatenate([np.zeros((1, 2)), np.cumsum(moves[:, :2], axis=0, dtype=np.float64)])
@@ -48,23 +84,30 @@ def strokes_of(moves: np.ndarray) -> Strokes:
     return [stroke for stroke in np.split(points, ends) if len(stroke)]
 
 
-def read_drawings(path: Path, split: str, unit: float = 1.0) -> list[np.ndarray]:
+def read_drawings(path: Path, split: str, unit: float = 1.0, finest: float = 0.0) -> list[np.ndarray]:
     """The moves of all drawings in a file: of an .npz its part `split`, of an .svg its polylines, or lines of JSON."""
-    if path.suffix.lower() == ".npz":
-        scaled = [each / (unit, unit, 1) for each in read_archive(path, split)]
-        return [tidy(np.rint(each)) for each in scaled if len(each)]
-    return [moves_of(strokes, unit) for strokes in _read_own(path)]
+    return [each.moves for each in read_labelled(path, split, unit, finest)]
+
+
+def read_labelled(path: Path, split: str, unit: float = 1.0, finest: float = 0.0) -> list[LabelledMoves]:
+    """The same, with the classes that lines of JSON tell."""
+    if path.suffix.lower() != ".npz":
+        return [LabelledMoves(moves_of(strokes, unit, finest), label) for strokes, label in _read_own(path)]
+    archived = [each for each in read_archive(path, split) if len(each)]
+    if finest:
+        return [LabelledMoves(moves_of(strokes_of(each), unit, finest), None) for each in archived]
+    return [LabelledMoves(tidy(np.rint(each / (unit, unit, 1))), None) for each in archived]
 
 
 def read_strokes(path: Path) -> Strokes:
     """The strokes of the first drawing in a file that people bring."""
-    return strokes_of(read_archive(path, "test")[0]) if path.suffix.lower() == ".npz" else next(_read_own(path))
+    return strokes_of(read_archive(path, "test")[0]) if path.suffix.lower() == ".npz" else next(_read_own(path))[0]
 
 
-def _read_own(path: Path) -> Iterator[Strokes]:
+def _read_own(path: Path) -> Iterator[tuple[Strokes, str | None]]:
     """The drawings of an .svg, or of lines of JSON: one each, or {"drawings": several} as `regard draw` writes."""
     if path.suffix.lower() == ".svg":
-        yield _read_svg(path)
+        yield _read_svg(path), None
         return
     count = 0
     for number, line in enumerate(read_lines(path), start=1):
@@ -75,9 +118,17 @@ def _read_own(path: Path) -> Iterator[Strokes]:
         several = given.get("drawings") if isinstance(given, dict) else None
         for drawing in several if isinstance(several, list) else [given]:
             count += 1
-            yield check_strokes(drawing, name)
+            yield check_strokes(drawing, name), _label_of(drawing, name)
     if not count:
         raise Fault(f"{path} holds no drawing.")
+
+
+def _label_of(given: Any, name: str) -> str | None:
+    """The class that a drawing {"label": its class, "strokes": …} tells."""
+    label = given.get("label") if isinstance(given, dict) else None
+    if label is not None and not (isinstance(label, str) and label.strip()):
+        raise Fault(f"{name}: the label of a drawing is a text that is not empty.")
+    return label
 
 
 def check_strokes(given: Any, name: str) -> Strokes:

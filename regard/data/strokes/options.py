@@ -28,6 +28,13 @@ class StrokeData(Options):
     unit: float = Field(
         1.0, gt=0, le=1e6, description="Coordinates are rounded to multiples of it, of which likelihoods are counted."
     )
+    simplify: float = Field(
+        0.0,
+        ge=0,
+        le=1e6,
+        description="Drop points that lie within so far of the line between others, by Ramer, Douglas and Peucker, "
+        "as coordinates are counted in the file; 0 keeps all.",
+    )
     coding: Coding = Field(
         "triples",
         description="What a model reads and predicts: numbers with a mixture density, tokens for the cells of a grid, "
@@ -46,4 +53,25 @@ class StrokeData(Options):
         for name, coding in (("cells", "grid"), ("movements", "dictionary")):
             if self.coding != coding and getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} is for coding = '{coding}', and coding is '{self.coding}'")
+        return self
+
+
+class LabelledStrokeData(StrokeData):
+    """Drawings with a class each, which their lines of JSON tell, or which all drawings of a file share."""
+
+    labels: list[str] | None = Field(
+        None,
+        min_length=1,
+        description="The class of the drawings of each file, in the order of 'train', which 'valid' and 'test' share; "
+        'without it every line of JSON is {"label": its class, "strokes": its strokes}.',
+    )
+
+    @model_validator(mode="after")
+    def _check_labels(self) -> Self:
+        for name in ("train", "valid", "test"):
+            files = getattr(self, name)
+            if self.labels is not None and files is not None and len(files) != len(self.labels):
+                raise ValueError(f"{name} has {len(files)} files, but labels are {len(self.labels)}")
+        if self.labels is not None and not all(label.strip() for label in self.labels):
+            raise ValueError("labels must not be empty")
         return self

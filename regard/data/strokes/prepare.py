@@ -6,6 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError
@@ -16,19 +17,21 @@ from regard.base.files import whole_file
 from regard.base.progress import Progress
 from regard.data.corpora.text import file_of
 from regard.data.strokes.codings import Dictionary, Grid, TokenCoding, learn_dictionary
-from regard.data.strokes.drawings import read_drawings
-from regard.data.strokes.options import StrokeData
+from regard.data.strokes.drawings import LabelledMoves, read_labelled
+from regard.data.strokes.options import LabelledStrokeData, StrokeData
 
 FINISHED = "finished.json"
 STROKES_FILE = "strokes.json"
 SPLITS = ("train", "valid", "test")
 HOLD_OUT_SEED = 1  # not that of a run: runs that differ in their seed are compared on the same drawings
 ROOM = 1.25  # how much farther than those to learn from a drawing may go
+MOST_CLASSES = 10_000
 _FARTHEST = 2000  # units that a drawing may go, or counting the points of a dictionary takes too long
 
 
 class StrokeScale(BaseModel):
-    """What travels with a model: the scale of its drawings, how long they are, and the movements of a dictionary."""
+    """What travels with a model: the scale of its drawings, how long they are, the movements of a dictionary, and the
+    classes of drawings that have some."""
 
     scale: float = Field(gt=0, allow_inf_nan=False)  # units that a move has, by its standard deviation
     bound: int = Field(ge=1)  # units that a drawing may go from where it begins
@@ -36,6 +39,7 @@ class StrokeScale(BaseModel):
     steps: int = Field(ge=1)  # numbers or tokens of the longest drawing
     movements: list[tuple[int, int]] = []
     counts: list[int] = []  # points of the lattice that each movement stands for
+    classes: list[str] = []
 
     def coding(self, options: StrokeData) -> TokenCoding | None:
         """How drawings become tokens; None where they are numbers."""
@@ -57,9 +61,9 @@ class StrokeScale(BaseModel):
 
 
 class _Finished(BaseModel):
-    """What was prepared, and from what."""
+    """What was prepared, and from what: the options of drawings with classes or without."""
 
-    options: StrokeData
+    options: dict[str, Any]
     scale: StrokeScale
     report: list[str]
     files: dict[str, str]
@@ -72,6 +76,7 @@ class Drawings:
     steps: np.ndarray
     starts: np.ndarray  # (drawing + 1)
     points: np.ndarray  # (drawing): how many moves each has
+    labels: np.ndarray | None = None  # (drawing): the number of its class, where it has one
 
     def __len__(self) -> int:
         return len(self.points)
@@ -125,12 +130,20 @@ def prepare_strokes(
     Their scale is found in those to learn from, unless it is `given` by a model to start from.
     """
     record = folder / FINISHED
-    if not record.is_file() or read_record(_Finished, record).options != options:
+    if not record.is_file() or not _tells_of(read_record(_Finished, record), options):
         _prepare(options, folder, progress, given)
     finished = read_record(_Finished, record)
     check_files(folder, finished.files)
-    splits = {split: _open_split(folder, split) for split in SPLITS if f"{split}-steps.npy" in finished.files}
+    splits = {split: _open_split(folder, split, finished) for split in SPLITS if f"{split}-steps.npy" in finished.files}
     return PreparedStrokes(options, finished.scale, splits, finished.report)
+
+
+def _tells_of(finished: _Finished, options: StrokeData) -> bool:
+    """Whether what was prepared is what these options ask for; what an older record does not say is as by default."""
+    try:
+        return type(options).model_validate(finished.options) == options
+    except ValidationError:
+        return False
 
 
 def _prepare(options: StrokeData, folder: Path, progress: Progress, given: StrokeScale | None) -> None:
@@ -141,15 +154,21 @@ def _prepare(options: StrokeData, folder: Path, progress: Progress, given: Strok
     if "valid" not in read:
         read["train"], read["valid"] = _hold_out(read["train"], options)
     scale = given or _measure(options, read["train"])
+    classes = _classes_of(read["train"]) if isinstance(options, LabelledStrokeData) else []
+    if given is not None and classes != given.classes:
+        raise Fault(f"The model to start from knows other classes: {', '.join(given.classes[:10])}.")
     progress("coding drawings", 1, 2)
     report, checksums, longest = [], {}, 1
     for split, drawings in read.items():
-        kept = [moves for moves in drawings if len(moves) <= options.longest and _farthest(moves) <= scale.bound]
+        _refuse_others(split, drawings, classes)
+        kept = [each for each in drawings if _fits(each.moves, options, scale)]
         if not kept:
             raise Fault(f"Of the drawings of data.{split} none has at most {options.longest} moves (data.longest).")
         dropped = f", {len(drawings) - len(kept):,} too long or too wide dropped" if len(kept) < len(drawings) else ""
-        report.append(f"{split}: {len(kept):,} drawings, {sum(map(len, kept)):,} moves{dropped}")
-        arrays = _arrays(kept, scale.coding(options))
+        report.append(f"{split}: {len(kept):,} drawings, {sum(len(each.moves) for each in kept):,} moves{dropped}")
+        arrays = _arrays([each.moves for each in kept], scale.coding(options))
+        if classes:
+            arrays["labels"] = np.array([classes.index(str(each.label)) for each in kept])
         longest = max(longest, int(np.diff(arrays["starts"]).max()))
         for what, array in arrays.items():
             name = f"{split}-{what}.npy"
@@ -157,19 +176,48 @@ def _prepare(options: StrokeData, folder: Path, progress: Progress, given: Strok
                 np.save(file, array, allow_pickle=False)
             checksums[name] = file_checksum(folder / name)
     if given is None:
-        scale = scale.model_copy(update={"steps": longest})
+        scale = scale.model_copy(update={"steps": longest, "classes": classes})
     elif longest > given.steps:
         raise Fault(f"A drawing has {longest:,} steps; the model to start from reads {given.steps:,} at most.")
-    write_record(folder / FINISHED, _Finished(options=options, scale=scale, report=report, files=checksums))
+    write_record(
+        folder / FINISHED, _Finished(options=options.model_dump(), scale=scale, report=report, files=checksums)
+    )
 
 
-def _read_split(options: StrokeData, split: str) -> list[np.ndarray]:
-    """The moves of all drawings of a split."""
+def _read_split(options: StrokeData, split: str) -> list[LabelledMoves]:
+    """All drawings of a split, with the classes that a recipe or their files tell."""
     files = [file_of(name) for name in getattr(options, split)]
-    return [moves for file in files for moves in read_drawings(file, split, options.unit)]
+    shared = options.labels if isinstance(options, LabelledStrokeData) else None
+    labels = [None] * len(files) if shared is None else shared
+    found = []
+    for file, label in zip(files, labels, strict=True):
+        for each in read_labelled(file, split, options.unit, options.simplify):
+            found.append(each if label is None else each._replace(label=label))
+    return found
 
 
-def _hold_out(drawings: list[np.ndarray], options: StrokeData) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _classes_of(drawings: Sequence[LabelledMoves]) -> list[str]:
+    """The classes of the drawings to learn from, by their letters."""
+    classes = sorted({each.label for each in drawings if each.label is not None})
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        raise Fault(f"The drawings of data.train have {len(classes):,} classes; 2 to {MOST_CLASSES:,} can be learnt.")
+    return classes
+
+
+def _refuse_others(split: str, drawings: Sequence[LabelledMoves], classes: Sequence[str]) -> None:
+    """Refuse drawings without a class, or with one that cannot be learnt, where there are classes."""
+    for label in dict.fromkeys(each.label for each in drawings) if classes else ():
+        if label is None:
+            raise Fault(f'A drawing of data.{split} has no label; write it as {{"label": …, "strokes": …}}.')
+        if label not in classes:
+            raise Fault(f"data.{split} has the label '{label}', which no drawing to learn from has.")
+
+
+def _fits(moves: np.ndarray, options: StrokeData, scale: StrokeScale) -> bool:
+    return len(moves) <= options.longest and _farthest(moves) <= scale.bound
+
+
+def _hold_out(drawings: list[LabelledMoves], options: StrokeData) -> tuple[list[LabelledMoves], list[LabelledMoves]]:
     """The drawings to learn from and those to validate by, drawn once and for all."""
     count = round(options.hold_out * len(drawings))
     if not 0 < count < len(drawings):
@@ -178,9 +226,9 @@ def _hold_out(drawings: list[np.ndarray], options: StrokeData) -> tuple[list[np.
     return [drawings[each] for each in np.sort(order[count:])], [drawings[each] for each in np.sort(order[:count])]
 
 
-def _measure(options: StrokeData, drawings: Sequence[np.ndarray]) -> StrokeScale:
+def _measure(options: StrokeData, learnt: Sequence[LabelledMoves]) -> StrokeScale:
     """The scale of the drawings to learn from."""
-    drawings = [moves for moves in drawings if len(moves) <= options.longest]
+    drawings = [each.moves for each in learnt if len(each.moves) <= options.longest]
     if not drawings:
         raise Fault(f"Of the drawings of data.train none has at most {options.longest} moves (data.longest).")
     moves = np.concatenate(drawings)[:, :2]
@@ -223,6 +271,6 @@ def _farthest(moves: np.ndarray) -> int:
     return int(max(np.abs(moves[:, :2]).max(), np.abs(np.cumsum(moves[:, :2], axis=0)).max()))
 
 
-def _open_split(folder: Path, split: str) -> Drawings:
-    names = ("steps", "starts", "points")
+def _open_split(folder: Path, split: str, finished: _Finished) -> Drawings:
+    names = ("steps", "starts", "points", *(["labels"] if finished.scale.classes else []))
     return Drawings(*(np.load(folder / f"{split}-{name}.npy", allow_pickle=False) for name in names))

@@ -63,6 +63,15 @@ class SketcherOptions(Options):
         0, ge=0, le=WIDEST, description="Numbers that sum up a whole drawing, for an autoencoder; 0: none."
     )
 
+    @property
+    def inside(self) -> int:
+        """Width of the states of its body."""
+        return self.width
+
+    def make_body(self, steps: int) -> Body:
+        """What reads drawings of so many steps at most."""
+        raise NotImplementedError
+
 
 class SketchformerOptions(SketcherOptions):
     """What a Transformer that draws is built like."""
@@ -72,10 +81,13 @@ class SketchformerOptions(SketcherOptions):
 
     @model_validator(mode="after")
     def _check(self) -> "SketchformerOptions":
-        self.of_blocks(2)
+        self._of_blocks(2)
         return self
 
-    def of_blocks(self, steps: int) -> GPTOptions:
+    def make_body(self, steps: int) -> Body:
+        return Blocks(self._of_blocks(steps))
+
+    def _of_blocks(self, steps: int) -> GPTOptions:
         """The same as the options of a GPT that looks back over so many steps."""
         return GPTOptions(
             layers=self.layers,
@@ -95,19 +107,22 @@ class SketchRnnOptions(SketcherOptions):
     cell: Literal["lstm", "gru"] = Field("lstm", description="The recurrent cell of all layers.")
     hidden: int = Field(384, ge=1, le=WIDEST, description="Width of the states.")
 
+    @property
+    def inside(self) -> int:
+        return self.hidden
+
+    def make_body(self, steps: int) -> Body:
+        return Layers(self.cell, self.width, self.hidden, self.layers, self.dropout)
+
 
 class Sketcher(nn.Module):
-    """Steps in, the numbers of the next step out; see `Sketchformer` and `SketchRnn` for its two bodies."""
+    """Steps in, the numbers of the next step out."""
 
-    def __init__(
-        self, options: SketcherOptions, shape: StrokeShape, body: Body, encoder: Body | None, inside: int
-    ) -> None:
+    def __init__(self, options: SketcherOptions, shape: StrokeShape) -> None:
         super().__init__()
-        self.options, self.shape, width = options, shape, options.width
-        self.enter: nn.Module = nn.Linear(FEATURES, width)
-        if shape.tokens is not None:
-            self.enter = nn.Embedding(shape.tokens, width)
-            nn.init.normal_(self.enter.weight, std=width**-0.5)
+        self.options, self.shape, width, inside = options, shape, options.width, options.inside
+        encoder, body = options.make_body(shape.steps) if options.latent else None, options.make_body(shape.steps)
+        self.enter = make_entrance(width, shape)
         self.body, self.encoder = body, encoder
         self.leave = nn.Identity() if inside == width else nn.Linear(inside, width)
         if shape.tokens is None:
@@ -154,18 +169,18 @@ class Sketcher(nn.Module):
         return length * matrices + sum(body.multiplications(length) for body in bodies)
 
 
+def make_entrance(width: int, shape: StrokeShape) -> nn.Module:
+    """What makes vectors of steps: of the numbers of a move, or of tokens."""
+    if shape.tokens is None:
+        return nn.Linear(FEATURES, width)
+    entrance = nn.Embedding(shape.tokens, width)
+    nn.init.normal_(entrance.weight, std=width**-0.5)
+    return entrance
+
+
 class Sketchformer(Sketcher):
     """A causal Transformer that draws; its encoder, if it is an autoencoder, looks both ways."""
-
-    def __init__(self, options: SketchformerOptions, shape: StrokeShape) -> None:
-        blocks = options.of_blocks(shape.steps)
-        encoder = Blocks(blocks) if options.latent else None
-        super().__init__(options, shape, Blocks(blocks), encoder, options.width)
 
 
 class SketchRnn(Sketcher):
     """Recurrent layers that draw."""
-
-    def __init__(self, options: SketchRnnOptions, shape: StrokeShape) -> None:
-        sizes = (options.cell, options.width, options.hidden, options.layers, options.dropout)
-        super().__init__(options, shape, Layers(*sizes), Layers(*sizes) if options.latent else None, options.hidden)

@@ -68,30 +68,45 @@ class StrokeBatch:
 
 def gather_batch(drawings: Drawings, rows: np.ndarray, latent: int, longest: int, key: Sequence[int]) -> StrokeBatch:
     """The drawings with these numbers; `longest` is the most steps that there can be, and `key` that of their noise."""
+    steps, lengths = fill_up(drawings, rows, longest)
+    random = np.random.default_rng(key)
+    chance = random.random((*steps.shape[:2], 2) if steps.ndim == 3 else (len(rows), 0), np.float32) - 0.5
+    noise = random.standard_normal((len(rows), latent), np.float32)
+    return StrokeBatch(*map(torch.from_numpy, (steps, lengths, chance, noise, drawings.points[rows])))
+
+
+def fill_up(drawings: Drawings, rows: np.ndarray, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """The steps of the drawings with these numbers, filled up to one length, and how many each has."""
     chosen = [drawings[row] for row in rows]
     time = min(-(-max(map(len, chosen)) // STRIDE) * STRIDE, longest)
     steps = np.zeros((len(rows), time, *drawings.steps.shape[1:]), np.int64)
     for row, own in zip(steps, chosen, strict=True):
         row[: len(own)] = own
-    random = np.random.default_rng(key)
-    chance = random.random((len(rows), time, 2) if steps.ndim == 3 else (len(rows), 0), np.float32) - 0.5
-    noise = random.standard_normal((len(rows), latent), np.float32)
-    lengths = np.array([len(own) for own in chosen])
-    return StrokeBatch(*map(torch.from_numpy, (steps, lengths, chance, noise, drawings.points[rows])))
+    return steps, np.array([len(own) for own in chosen])
 
 
 def stroke_batches(
     drawings: Drawings, split: str, batch: int, latent: int, longest: int, seed: int, epoch: int, start: int
 ) -> Iterator[StrokeBatch]:
-    """The batches of an epoch from number `start` on, on the host; of about as long drawings, where they are learnt."""
+    """The batches of an epoch from number `start` on, on the host."""
+    for rows, key in rows_of_batches(drawings, split, batch, seed, epoch, start):
+        yield gather_batch(drawings, rows, latent, longest, key)
+
+
+def rows_of_batches(
+    drawings: Drawings, split: str, batch: int, seed: int, epoch: int, start: int
+) -> Iterator[tuple[np.ndarray, list[int]]]:
+    """The numbers of the drawings in each batch of an epoch from number `start` on, and the key of its noise.
+
+    Where they are learnt, a batch has drawings of about one length.
+    """
     key = [SPLIT_KEYS[split]]
     order = np.arange(len(drawings))
     if split == "train":
         key = [SPLIT_KEYS[split], seed, epoch]
         order = _order(drawings.lengths(), batch, np.random.default_rng(key))
     for number in range(start, -(-len(order) // batch)):
-        rows = order[number * batch : (number + 1) * batch]
-        yield gather_batch(drawings, rows, latent, longest, [*key, number])
+        yield order[number * batch : (number + 1) * batch], [*key, number]
 
 
 def _order(lengths: np.ndarray, batch: int, chance: np.random.Generator) -> np.ndarray:

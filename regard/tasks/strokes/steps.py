@@ -10,6 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.data.strokes.codings import END, FIRST, START, TokenCoding
+from regard.data.strokes.options import StrokeData
+from regard.data.strokes.prepare import StrokeScale
 from regard.models.strokes.mixture import PENS, choose, draw_move, log_density, log_pens, mixture_of
 from regard.tasks.strokes.batches import StrokeBatch
 
@@ -57,7 +59,7 @@ class Moves(nn.Module):
     def read(self, batch: StrokeBatch, dtype: torch.dtype) -> Read:
         moves = (batch.steps[..., :2].to(dtype) + batch.chance.to(dtype)) / self.scale
         pens = batch.steps[..., 2]
-        steps = torch.cat([moves, moves.cumsum(dim=1), F.one_hot(pens, PENS).to(dtype)], dim=-1)
+        steps = features_of(moves, pens)
         first = self.begin(batch.rows, dtype, steps.device)
         return Read(torch.cat([first, steps[:, :-1]], dim=1), steps, (moves, pens))
 
@@ -160,3 +162,16 @@ class Tokens(nn.Module):
 
     def decode(self, steps: np.ndarray) -> np.ndarray:
         return self.coding.decode(steps)
+
+
+def features_of(
+    moves: Float[Tensor, "batch time 2"], pens: Int[Tensor, "batch time"]
+) -> Float[Tensor, "batch time feature"]:
+    """Moves as networks read them: how far, to which place, and what the pen does there."""
+    return torch.cat([moves, moves.cumsum(dim=1), F.one_hot(pens, PENS).to(moves.dtype)], dim=-1)
+
+
+def kind_of_steps(scale: StrokeScale, data: StrokeData) -> Moves | Tokens:
+    """What a step is where drawings are coded as these data say."""
+    coding = scale.coding(data)
+    return Moves(scale.scale) if coding is None else Tokens(coding)

@@ -12,16 +12,9 @@ from torch import Tensor, nn
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
-from regard.data.strokes.drawings import moves_of, read_drawings, strokes_of
+from regard.data.strokes.drawings import strokes_of
 from regard.data.strokes.options import StrokeData
-from regard.data.strokes.prepare import (
-    Drawings,
-    PreparedStrokes,
-    StrokeScale,
-    check_files_there,
-    open_scale,
-    prepare_strokes,
-)
+from regard.data.strokes.prepare import PreparedStrokes, StrokeScale, check_files_there, open_scale, prepare_strokes
 from regard.families import network_class
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.strokes.bodies import DRAWING
@@ -29,8 +22,9 @@ from regard.models.strokes.network import Sketcher, StrokeShape
 from regard.protocols import Loss, Measure, SketchRequest, Tally, mean
 from regard.tasks.strokes.batches import MEASURED_ROWS, StrokeBatch, gather_batch, stroke_batches
 from regard.tasks.strokes.options import StrokeRecipe, StrokeTraining
+from regard.tasks.strokes.reading import DrawingReader, GivenDrawing
 from regard.tasks.strokes.sketching import Pen
-from regard.tasks.strokes.steps import Moves, StepKind, Tokens
+from regard.tasks.strokes.steps import StepKind, kind_of_steps
 from regard.viewing.drawings.strokes import DrawnStrokes
 from regard.viewing.sides import Side
 from regard.viewing.sides import Strokes as StrokeSide
@@ -47,6 +41,7 @@ class Strokes(nn.Module):
     ) -> None:
         super().__init__()
         self.model, self.kind, self.data, self.scale, self.training_options = model, kind, data, scale, training
+        self.reader = DrawingReader(data, scale, kind)
         self._prepared: PreparedStrokes | None = None
 
     @property
@@ -80,8 +75,7 @@ class Strokes(nn.Module):
     @classmethod
     def build(cls, recipe: StrokeRecipe, files: Mapping[str, bytes]) -> "Strokes":
         scale = open_scale(files)
-        coding = scale.coding(recipe.data)
-        kind: StepKind = Moves(scale.scale) if coding is None else Tokens(coding)
+        kind = kind_of_steps(scale, recipe.data)
         network = network_class(recipe)(recipe.model, StrokeShape(scale.steps, kind.tokens))
         return cls(network, kind, recipe.data, scale, recipe.training)
 
@@ -136,26 +130,12 @@ class Strokes(nn.Module):
 
     # What people see
 
-    def read(self, inputs: Sequence[str | Path | np.ndarray]) -> StrokeBatch:
+    def read(self, inputs: Sequence[GivenDrawing]) -> StrokeBatch:
         """The first drawing in each file, or moves (move, 3) in whole units."""
-        drawings = [self._moves(each) for each in inputs]
-        steps = [self._steps(moves) for moves in drawings]
-        points = np.array([len(moves) for moves in drawings])
-        held = Drawings(np.concatenate(steps), np.cumsum([0, *map(len, steps)]), points)
-        batch = gather_batch(held, np.arange(len(drawings)), self.model.options.latent, self.scale.steps, [0])
+        drawings = self.reader.read(inputs)
+        batch = gather_batch(drawings, np.arange(len(drawings)), self.model.options.latent, self.scale.steps, [0])
         still = replace(batch, chance=torch.zeros_like(batch.chance), noise=torch.zeros_like(batch.noise))
         return still.to(self.device)
-
-    def _moves(self, given: str | Path | np.ndarray) -> np.ndarray:
-        moves = given if isinstance(given, np.ndarray) else read_drawings(Path(given), "test", self.data.unit)[0]
-        self.scale.refuse_outside(moves)
-        return moves
-
-    def _steps(self, moves: np.ndarray) -> np.ndarray:
-        steps = self.kind.encode(moves)
-        if len(steps) > self.scale.steps:  # with separators there may be more steps than moves
-            raise Fault(f"The drawing has {len(steps):,} tokens; the model reads {self.scale.steps:,} at most.")
-        return steps
 
     def draw(self, count: int, chance: torch.Generator) -> list[DrawnStrokes]:
         return self.sketch(count, chance, SketchRequest())
@@ -163,7 +143,7 @@ class Strokes(nn.Module):
     def sketch(self, count: int, chance: torch.Generator, request: SketchRequest) -> list[DrawnStrokes]:
         """Drawings from nothing or from those of the request, as freely as its temperature says."""
         pen = Pen(self.model, self.kind, request.temperature, self.scale.steps)
-        given = [self._moves(moves_of(strokes, self.data.unit)) for strokes in request.strokes]
+        given = [self.reader.moves_along(strokes) for strokes in request.strokes]
         if request.way in ("between", "reconstruct"):
             return self._shown(pen.sketch(count, chance, latent=self._latents(given, count)))
         if request.way == "nothing":
@@ -173,7 +153,7 @@ class Strokes(nn.Module):
 
     def _begun(self, moves: np.ndarray) -> np.ndarray:
         """The steps of a drawing that is gone on with: without its end, and without that of its last stroke."""
-        steps = self._steps(moves)
+        steps = self.reader.steps(moves)
         return steps[:-1] if self.kind.tokens else steps
 
     @torch.no_grad()
@@ -197,13 +177,10 @@ class Strokes(nn.Module):
 
     def sides(self, batch: StrokeBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         """The points from which it goes on: where the pen is put down, and then behind each step."""
-        steps = batch.steps[0, : int(batch.lengths[0])].cpu().numpy()
-        moves = self.kind.decode(steps)
-        points = np.concatenate([np.zeros((1, 2)), np.cumsum(moves[:, :2], axis=0)]) * self.data.unit
-        places = np.concatenate([[0], np.cumsum(self.kind.is_move(steps))])[:-1]  # from the last it does not go on
-        time = batch.steps.shape[1]
-        padded = np.pad(places, (0, time - len(places)), mode="edge")
-        return {DRAWING: StrokeSide(points, np.append(False, moves[:, 2] == 1), padded.tolist())}
+        points, ends, behind = self.reader.points_of(batch.steps[0, : int(batch.lengths[0])].cpu().numpy())
+        places = np.append(0, behind)[:-1]  # from the last it does not go on
+        padded = np.pad(places, (0, batch.steps.shape[1] - len(places)), mode="edge")
+        return {DRAWING: StrokeSide(points, ends, padded.tolist())}
 
     def quote(self, batch: StrokeBatch) -> str:
         return f"a drawing of {int(batch.points[0])} moves"

@@ -37,7 +37,7 @@ class AnswerRequest(VerbRequest):
     """What is to be answered, one answer for each."""
 
     inputs: list[Input] = Field(
-        min_length=1, description="What the model reads: texts, words parted by spaces, numbers of nodes, pictures."
+        min_length=1, description="What the model reads: texts, words, numbers of nodes, pictures, drawings."
     )
     beam: Count | None = Field(
         default=None, description="Width of the beam, for tags that are chosen knowing the one before; 1 is greedy."

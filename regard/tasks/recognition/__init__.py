@@ -1,0 +1,1 @@
+"""Naming what is drawn, by the strokes of which it is made."""

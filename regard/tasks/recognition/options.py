@@ -1,0 +1,48 @@
+"""What a recipe for a network that names drawings says, beside what its model is built like."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from regard.base.recipe import Recipe
+from regard.data.strokes.options import LabelledStrokeData
+from regard.tasks.strokes.options import StrokeOptimizer
+from regard.training.options import TrainingOptions
+
+FOR_DRAWING = ("gaussians", "latent")  # options of models that these have no use for
+
+
+class RecognitionTraining(TrainingOptions):
+    """What networks that name drawings are told of their training."""
+
+    steps: int = Field(default=4000, ge=1, description="Updates of the weights in the whole run.")
+    batch: int = Field(default=64, ge=1, le=2**16, description="Drawings in a batch.")
+    distort: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="How far drawings to learn from are turned, stretched and slanted: the standard deviation of what "
+        "is added to the four numbers of the map that leaves all as it is.",
+    )
+    best_by: str = Field(default="error", description="The validation measure that says which weights are best.")
+    precision: Literal["auto", "float32", "bf16"] = Field(
+        default="float32", description="Numbers of the forward pass; in bf16 places lie on a coarse grid."
+    )
+    optimizer: StrokeOptimizer = Field(default_factory=StrokeOptimizer, description="The optimiser.")
+
+
+class RecognitionRecipe(Recipe):
+    """All that decides a network that names drawings: family, drawings, model and training."""
+
+    data: LabelledStrokeData = Field(description="The drawings, their classes, and how they are coded.")
+    model: Any = Field(description="What the model is built like.")
+    training: RecognitionTraining = Field(default_factory=RecognitionTraining, description="How it is trained.")
+
+    @model_validator(mode="after")
+    def _check_effect(self) -> "RecognitionRecipe":
+        for name in FOR_DRAWING:
+            if getattr(self.model, name) != type(self.model).model_fields[name].default:
+                raise ValueError(f"model.{name} is for networks that draw; a class takes none")
+        if self.training.distort and self.data.coding != "triples":
+            raise ValueError(f"training.distort is for data.coding = 'triples', and it is '{self.data.coding}'")
+        return self

@@ -1,0 +1,66 @@
+"""Naming drawings, from a trained toy: the command, a captured pass, looking, and the server."""
+
+import json
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+import torch
+from loopback import on_loopback
+from small import undrawn
+from stroke_files import rings
+from toys import open_toy
+
+from regard.cli import main
+from regard.cli.train import say_result
+from regard.runs.train import train
+from regard.serving.app import make_app
+from regard.training.passes import Passes
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = open_toy("recognition", tmp_path_factory.mktemp("named"))
+    with undrawn():
+        train(run, [])
+    return run.folder.folder
+
+
+@pytest.fixture
+def drawing(tmp_path: Path) -> Path:
+    path = tmp_path / "ring.json"
+    path.write_text(json.dumps(rings(1)[0][:1]), encoding="utf-8")
+    return path
+
+
+def test_a_captured_pass_gives_the_loss_of_a_batch(folder: Path) -> None:
+    task = open_toy("recognition", folder.parent).task.eval()
+    batch = next(iter(task.batches("train", 3, 0, 0)))
+    passes = Passes(task, task, "float32")
+    passes.replay(batch)
+    assert passes.replay(batch).total.item() == pytest.approx(task.loss(batch).total.item(), rel=1e-5)
+
+
+def test_the_command_answers_and_draws_what_was_looked_at(
+    folder: Path, drawing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say_result(folder)
+    assert f"try: regard answer {folder} drawing.json" in capsys.readouterr().err
+    assert not main(["answer", str(folder), str(drawing), "--json"])
+    assert set(json.loads(capsys.readouterr().out)["probabilities"]) == {"cross", "ring"}
+    assert not main(["look", str(folder), str(drawing), "-o", str(tmp_path / "looks.json"), "--head", "2"])
+    weights = torch.tensor(json.loads((tmp_path / "looks.json").read_text())["blocks"][0]["weights"])
+    expected = torch.tensor(
+        [0.0, 1, 1, 1, 1, 1]
+    )  # behind each of five moves; where the pen is put down nothing is read
+    torch.testing.assert_close(weights.sum(dim=-1), expected.expand(2, 6))
+
+
+def test_the_server_answers_strokes(folder: Path) -> None:
+    with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address) as client:
+        (about,) = client.get("/v1/models").json()["models"]
+        assert (about["reads"], about["can"]) == ("drawing", ["answer", "look"])
+        reply = client.post("/v1/answer", json={"inputs": [{"drawing": rings(1)[0][:1]}]}).json()
+        assert reply["answers"][0]["answer"] in ("cross", "ring")
+        refused = client.post("/v1/answer", json={"inputs": [{"drawing": []}]})
+        assert (refused.status_code, refused.json()["error"]) == (400, "The drawing, line 1: the drawing is empty.")
