@@ -5,7 +5,7 @@
 w^s is a caption that the network draws word after word, ŵ the one it writes by taking the most probable word each time,
 and r is CIDEr-D beside what people wrote of the picture. Words are weighed by how few pictures of the training data
 have them, where the paper's code does so as well. The end of a caption counts as a word, without which captions would
-learn to stop at "with a", as its authors found.
+learn to stop at "with a" (appendix E).
 """
 
 from collections.abc import Sequence
