@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import time
+from operator import itemgetter
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -42,11 +43,11 @@ MOST = 100  # million pairs, for which a straight line is drawn through the last
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="where the text and what is prepared from it may lie")
-    parser.add_argument("--pairs", type=int, nargs="+", default=[100_000, 200_000])
+    parser.add_argument("--pairs", type=int, nargs="+", default=[100_000, 200_000], help="sizes, in this order")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--vocabulary", type=int, default=32_000)
     parser.add_argument("--kills", type=int, default=0, help="how often to kill a preparation of the smallest size")
-    parser.add_argument("--until", type=float, default=float("inf"), help="begin no size after so many seconds")
+    parser.add_argument("--until", type=float, default=float("inf"), help="begin no further size after so many seconds")
     parser.add_argument("--out", type=Path, help="a .png or .svg to draw it")
     parser.add_argument("--record", type=Path, help="a .jsonl to which each size is added when it is done")
     parser.add_argument("--draw", type=Path, help="draw what such a file holds, and measure nothing")
@@ -61,6 +62,7 @@ def main() -> None:
         found = measure_all(given)
         if given.kills:
             kill_and_compare(given)
+    found.sort(key=itemgetter("pairs"))
     say_table(["pairs", *STEPS.values(), "seconds in all", "MB main", "MB worker", "MB tokeniser"], map(_row, found))
     if len(found) > 1:
         seconds, main, worker = (
@@ -76,7 +78,7 @@ def main() -> None:
 
 def measure_all(given: argparse.Namespace) -> list[dict[str, Any]]:
     began, found = time.perf_counter(), []
-    for pairs in sorted(given.pairs):
+    for pairs in given.pairs:
         if time.perf_counter() - began > given.until:
             print(f"no time for {pairs:,}")
             break

@@ -15,6 +15,7 @@ import numpy as np
 WORDS = 200_000
 MEAN_WORDS, SPREAD, LONGEST = 26, 0.6, 200
 RECURRING, SHARE = 2_000, 0.02
+STEEPNESS = 1.15  # of Zipf's law, for about as many subwords a word as real text has
 PIECE = 50_000  # pairs that are drawn in one go
 LETTERS = np.frombuffer(b"etaoinshrdlucmfwypvbgkqjxz", np.uint8)
 
@@ -68,7 +69,7 @@ def _vocabulary(side: int) -> tuple[np.ndarray, np.ndarray]:
     letters = LETTERS[np.minimum(generator.geometric(0.12, int(sizes.sum())) - 1, len(LETTERS) - 1)].tobytes()
     ends = np.cumsum(sizes).tolist()
     words = [letters[end - size : end] for end, size in zip(ends, sizes.tolist(), strict=True)]
-    chances = 1 / (np.arange(WORDS) + 2.7)  # Mandelbrot's form of the law
+    chances = (np.arange(WORDS) + 2.7) ** -STEEPNESS  # Mandelbrot's form of the law
     return np.array(words, object), np.cumsum(chances / chances.sum()) * (1 - 1e-12)
 
 

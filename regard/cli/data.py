@@ -8,7 +8,7 @@ import typer
 from regard.cli.console import console_progress, print_json, say_table
 from regard.data.catalogue.entries import Entry, data_folder, entries, find, presence
 from regard.data.catalogue.get import get as get_set
-from regard.data.catalogue.get import lacking
+from regard.data.catalogue.get import lacking, unverified
 
 app = typer.Typer(add_completion=False, help="List the data sets and get them.")
 
@@ -63,6 +63,11 @@ def get_sets(
             with console_progress() as progress:
                 get_set(entry.name, source, progress)
         if not as_json:
+            for path, found in unverified(entry).items():
+                print(
+                    f"  {path} is not verified, for the catalogue has no checksum of it; its sha256 is {found}",
+                    flush=True,
+                )
             print(f"  {'complete already' if complete else 'now'} in {entry.folder}", flush=True)
         results.append(_description(entry))
     if as_json:

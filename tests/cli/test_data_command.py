@@ -41,12 +41,14 @@ def test_the_list_as_json_holds_addresses_checksums_and_derivations(folder, caps
     assert sets["babi"]["files"][0]["derived"]
 
 
+ABOUT = {"title": "Toy", "what": "a toy", "licence": "CC0", "terms": "Do.", "source": "https://toys.example"}
+
+
 @pytest.fixture
 def toy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A catalogue of one set whose only file lies packed in a folder elsewhere."""
-    about = {"title": "Toy", "what": "a toy", "licence": "CC0", "terms": "Do.", "source": "https://toys.example"}
     file = {"path": "a.txt", "size": len(TEXT), "sha256": hashlib.sha256(TEXT).hexdigest(), "derived": "By hand."}
-    made = read_entries({"toy": {**about, "files": [file]}})
+    made = read_entries({"toy": {**ABOUT, "files": [file]}})
     monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: made)
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere/a.txt.gz").write_bytes(gzip.compress(TEXT))
@@ -64,6 +66,16 @@ def test_get_shows_the_licence_first_and_then_where_the_files_are(toy, capsys):
     ]
     assert "toy: bytes of a.txt.gz" in told.err
     assert gzip.decompress((toy / "data/toy/a.txt.gz").read_bytes()) == TEXT
+
+
+def test_get_says_which_files_nobody_can_verify(toy, capsys, monkeypatch):
+    entry = read_entries({"toy": {**ABOUT, "files": [{"path": "a.txt", "size": len(TEXT), "derived": "By hand."}]}})
+    monkeypatch.setattr("regard.data.catalogue.entries.entries", lambda: entry)
+    assert main(["data", "get", "toy", "--from", str(toy / "elsewhere")]) == 0
+    assert capsys.readouterr().out.splitlines()[3] == (
+        "  a.txt is not verified, for the catalogue has no checksum of it; its sha256 is "
+        + hashlib.sha256(TEXT).hexdigest()
+    )
 
 
 def test_get_says_that_a_set_is_complete(toy, capsys):

@@ -36,7 +36,11 @@ class DataFile(Options):
 
     path: str = Field(description="Its place in the set's folder.")
     size: int = Field(gt=0, description="Bytes of its content, unpacked.")
-    sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum of its content, unpacked.")
+    sha256: str = Field(
+        "",
+        pattern="^([0-9a-f]{64})?$",
+        description="Checksum of its content, unpacked; none of what was never seen here, whose size is then a guess.",
+    )
     address: str | None = Field(None, description="Where anyone can download it.")
     folder: bool = Field(False, description="Whether it is a folder.")
     derived: str | None = Field(None, description="How it was made, when it is no public file.")

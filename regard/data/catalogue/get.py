@@ -43,9 +43,21 @@ def lacking(entry: Entry) -> list[DataFile]:
     return [file for file in entry.files if not _is_here(entry, file)]
 
 
+def unverified(entry: Entry) -> dict[str, str]:
+    """The files that were brought here though the catalogue knows no checksum of them, and the one that each has."""
+    record, found = _record(entry), dict[str, str]()
+    for file in entry.files:
+        for place in _places(entry, file):
+            if not file.sha256 and _inside(entry, place) in record:
+                found[file.path] = record[_inside(entry, place)]
+    return found
+
+
 def _is_here(entry: Entry, file: DataFile) -> bool:
     """Whether a file is here with the right content; another content is refused unless we wrote it ourselves."""
     places = _places(entry, file)
+    if not file.sha256:
+        return bool(places)
     if any(_checksum_at(place, file) == file.sha256 for place in places):
         return True
     for place in places:
@@ -99,7 +111,7 @@ def _put_in_place(entry: Entry, file: DataFile, arrived: Path, incoming: Path) -
     final = entry.folder / arrived.relative_to(incoming)
     final.parent.mkdir(parents=True, exist_ok=True)
     arrived.replace(final)
-    record[_inside(entry, final)] = file.sha256
+    record[_inside(entry, final)] = file.sha256 or content_checksum(final, file, limit=sys.maxsize)
     beside = incoming / _RECORD
     beside.write_text(json.dumps({"written": record}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     beside.replace(entry.folder / _RECORD)

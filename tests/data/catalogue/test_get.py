@@ -14,7 +14,7 @@ from toy_sets import TEXT, a_file, archive_of, catalogue_of, contents, fault_of,
 
 from regard.base.progress import silent
 from regard.data.catalogue.entries import Entry
-from regard.data.catalogue.get import get
+from regard.data.catalogue.get import get, unverified
 
 
 @pytest.fixture
@@ -40,6 +40,18 @@ def test_a_folder_may_be_the_sets_own_or_its_parent_and_its_files_packed_or_not(
     assert contents(entry.folder) == {f"raw/a.txt{suffix}": packed}
     assert told[-1] == (f"toy: bytes of a.txt{suffix}", len(packed), len(packed))
     assert place.read_bytes() == packed
+
+
+def test_a_file_without_a_checksum_is_taken_as_it_is_and_the_one_it_has_is_known(declare, tmp_path):
+    entry = declare({"path": "a.txt", "size": 1_000_000, "derived": "Somehow."})
+    (tmp_path / "a.txt").write_bytes(TEXT)
+    assert unverified(entry) == {}
+    get("toy", tmp_path, silent)
+    assert contents(entry.folder) == {"a.txt": TEXT}
+    assert unverified(entry) == {"a.txt": hashlib.sha256(TEXT).hexdigest()}
+    (entry.folder / "a.txt").write_bytes(b"mine\n")
+    get("toy", tmp_path, silent)
+    assert contents(entry.folder) == {"a.txt": b"mine\n"}
 
 
 def test_a_folder_in_a_folder_is_taken_as_an_archive_or_unpacked(declare, tmp_path):
