@@ -20,7 +20,7 @@ from regard.base.progress import silent
 from regard.base.recipe import apply_settings
 from regard.families import check_recipe
 from regard.runs.open import open_run
-from regard.runs.start import recipe_table
+from regard.runs.request import recipe_table
 from regard.training import optimizers
 from regard.training.carrying import Carry, carry_through
 from regard.training.passes import Passes

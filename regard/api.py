@@ -15,8 +15,8 @@ from regard.cli.console import console_progress, remark
 from regard.metrics import Score
 from regard.model import Model, load
 from regard.runs.evaluate_model import EvaluationRequest, score_model
-from regard.runs.start import Audience, TrainingRequest, start_training
-from regard.training.events import Listener
+from regard.runs.request import TrainingRequest
+from regard.runs.start import Audience, silent_audience, start_training
 from regard.training.listeners import progress_listener
 from regard.verbs.table import needs
 from regard.verbs.translate.helpers import Helpers
@@ -43,6 +43,8 @@ def train(
     minutes: float | None = None,
     seed: int | None = None,
     overwrite: bool = False,
+    processes: int | None = None,
+    restarts: int = 0,
     quiet: bool = False,
 ) -> Model:
     """Train a model as `regard train` does, and load it.
@@ -55,7 +57,7 @@ def train(
     - `out`: the folder of the run and its model (runs/NAME), which is refused where it holds a run already, unless
       `resume` goes on with that or `overwrite` replaces it;
     - `minutes`: plan the run to be done by then; with `resume`, stop by then;
-    - `quiet`: say nothing meanwhile.
+    - `processes`: train on so many, and begin again up to `restarts` times when one fails; `quiet`: say nothing.
 
     Ctrl-C stops a run cleanly, so that it can be resumed.
     """
@@ -75,9 +77,11 @@ def train(
         resume=resume,
         minutes=minutes,
         overwrite=overwrite,
+        processes=processes,
+        restarts=restarts,
     )
-    loud = Audience(remark, console_progress, progress_listener)
-    started = start_training(asked, Audience(ignore_remark, _silence, _deafness) if quiet else loud)
+    audience = silent_audience() if quiet else Audience(remark, console_progress, progress_listener)
+    started = start_training(asked, audience)
     if started.interrupted:
         raise KeyboardInterrupt(f"the training in {started.folder} was interrupted; resume=True goes on with it")
     return load(started.folder)
@@ -139,8 +143,3 @@ def _path(file: File | None) -> Path | None:
 @contextmanager
 def _silence() -> Iterator[Progress]:
     yield silent
-
-
-@contextmanager
-def _deafness() -> Iterator[Listener]:
-    yield lambda event: None

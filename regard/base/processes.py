@@ -68,7 +68,7 @@ def _await_result(asked: Future[Result], executor: ProcessPoolExecutor) -> Resul
         except TimeoutError:
             if asked.done():  # it was the work that ran out of time
                 raise
-        before, stopped = stopped, {number for number in _processes(executor) if _is_stopped(number)}
+        before, stopped = stopped, {number for number in _processes(executor) if is_stopped(number)}
         for number in before & stopped:
             raise Fault(
                 f"The worker process {number} was stopped (SIGSTOP) and ended instead of waited for. "
@@ -76,7 +76,13 @@ def _await_result(asked: Future[Result], executor: ProcessPoolExecutor) -> Resul
             )
 
 
-def _is_stopped(number: int) -> bool:
+def die_with_parent() -> None:
+    """Let this process be killed when the one that started it dies."""
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def is_stopped(number: int) -> bool:
+    """Whether a process was stopped (SIGSTOP), so that it does nothing until it is told to go on."""
     try:
         about = Path(f"/proc/{number}/stat").read_bytes()
     except OSError:
@@ -104,7 +110,7 @@ def _install(work: Callable[[Any], Any]) -> None:
     global _installed
     _installed = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    die_with_parent()
     parent = multiprocessing.parent_process()
     if parent is None or not parent.is_alive():
         os._exit(1)

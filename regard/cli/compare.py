@@ -51,7 +51,7 @@ def command(
     from regard.base.recipe import apply_settings
     from regard.runs.compare.plan import make_plan
     from regard.runs.compare.request import asked_for
-    from regard.runs.start import recipe_table
+    from regard.runs.request import recipe_table
 
     if resume and overwrite:
         raise Fault("--resume goes on with a comparison and --overwrite replaces it; give one of them.")

@@ -28,7 +28,8 @@ def command(
     """Train a small English-Portuguese translator, score it, translate with it and draw what it looks at."""
     from regard.cli.train import console_audience, say_result
     from regard.data.demo.corpus import NOTICE
-    from regard.runs.start import TrainingRequest, start_training
+    from regard.runs.request import TrainingRequest
+    from regard.runs.start import start_training
 
     remark(NOTICE)
     settings = [f"seed={seed}"] if seed is not None else []

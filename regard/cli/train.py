@@ -25,6 +25,13 @@ OldShare = Annotated[
     float | None, typer.Option(min=0, max=0.95, help="Share of the text that MODEL was trained on, mixed in.")
 ]
 
+Processes = Annotated[
+    int | None, typer.Option(min=1, max=4096, help="Train on so many processes of this machine, each with one thread.")
+]
+Restarts = Annotated[
+    int, typer.Option(min=0, help="With --processes: begin again so often from the last checkpoint when one fails.")
+]
+
 
 def command(
     recipe: Annotated[
@@ -48,9 +55,12 @@ def command(
     minutes: Minutes = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of everything random.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
+    processes: Processes = None,
+    restarts: Restarts = 0,
 ) -> None:
     """Train a model from a RECIPE, or from text files with good defaults: --source and --target, or --pairs."""
-    from regard.runs.start import TrainingRequest, start_training
+    from regard.runs.request import TrainingRequest
+    from regard.runs.start import start_training
 
     if recipe is not None and _holds_pairs(recipe):
         pairs, recipe = _only(pairs, Path(recipe)), None
@@ -70,6 +80,8 @@ def command(
         resume=resume,
         minutes=minutes,
         overwrite=overwrite,
+        processes=processes,
+        restarts=restarts,
     )
     started = start_training(asked, console_audience())
     if started.interrupted:

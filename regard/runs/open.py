@@ -46,11 +46,18 @@ class Run:
 
 
 def open_run(
-    recipe: Recipe, folder: Path, resume: bool, progress: Progress, remark: Remark, plan: Plan | None = None
+    recipe: Recipe,
+    folder: Path,
+    resume: bool,
+    progress: Progress,
+    remark: Remark,
+    plan: Plan | None = None,
+    writes: bool = True,
 ) -> Run:
     """Make or reopen the run in `folder`: check that it is the same run, prepare its data, build its task.
 
-    A `plan` gives a new run other settings, once its data is prepared.
+    A `plan` gives a new run other settings, once its data is prepared. Who does not write opens what another process
+    has made.
     """
     device = check_possible(recipe, folder)
     run_folder = _run_folder(recipe, folder, remark)
@@ -76,7 +83,8 @@ def open_run(
     if isinstance(task, Settles):
         recipe = task.settle(recipe, prepared, remark)
     task.learn_from(prepared, recipe)  # which may refuse the data, so that nothing may be begun before
-    _write_beginning(run_folder, recipe, prepared, task)
+    if writes:
+        _write_beginning(run_folder, recipe, prepared, task)
     return Run(run_folder, recipe, prepared, task)
 
 

@@ -2,31 +2,31 @@
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from regard.base.faults import Fault
-from regard.base.progress import Progress, Remark
-from regard.base.recipe import Recipe, apply_settings, check, differences, parse, read_table
-from regard.data.corpora.options import Corpus, PairData
-from regard.families import check_settings
+from regard.base.progress import Progress, Remark, ignore_remark, silent
+from regard.base.recipe import Recipe, apply_settings
 from regard.hardware.threads import same_threads, so_many_threads
 from regard.runs import open as runs
 from regard.runs.checkpoint import RunFolder, read_recipe
-from regard.runs.from_text.defaults import TextFiles, recipe_for
-from regard.runs.from_text.fine_tuning import recipe_from
 from regard.runs.from_text.planning import Allowance, Planner
 from regard.runs.parents import resolve_in
-from regard.runs.recipes import recipe_text
+from regard.runs.processes import Job, train_on_processes
+from regard.runs.rank import this_rank
+from regard.runs.request import RunPlan, TrainingRequest, plan_of
+from regard.runs.together import check_same, facts_of, open_together
 from regard.runs.train import train as train_run
 from regard.training.events import Listener
 from regard.training.listeners import TensorBoard, deadline, interruptions
 from regard.training.pace import Pace
+from regard.training.pieces import check_shares
+from regard.training.ranks import ALONE, Ranks
 
 
 @dataclass(frozen=True)
@@ -36,30 +36,12 @@ class Audience:
     remark: Remark
     progress: Callable[[], AbstractContextManager[Progress]]
     listener: Callable[[], AbstractContextManager[Listener]]
+    is_silent: bool = False
 
 
-@dataclass(frozen=True)
-class TrainingRequest:
-    """What may be asked of a training: on the command line, and in Python.
-
-    A recipe is a table, a TOML file or the name of one that comes with regard; in its place may stand text files.
-    """
-
-    recipe: str | Mapping[str, Any] | None = None
-    settings: Sequence[str] = ()
-    source: Path | None = None
-    target: Path | None = None
-    pairs: Path | None = None
-    valid_source: Path | None = None
-    valid_target: Path | None = None
-    valid_pairs: Path | None = None
-    languages: str | None = None
-    start: Path | None = None
-    old_share: float | None = None
-    out: Path | None = None
-    resume: bool = False
-    minutes: float | None = None
-    overwrite: bool = False
+def silent_audience() -> Audience:
+    """Nobody is told."""
+    return Audience(ignore_remark, lambda: nullcontext(silent), lambda: nullcontext(lambda event: None), is_silent=True)
 
 
 @dataclass(frozen=True)
@@ -71,137 +53,61 @@ class StartedRun:
     interrupted: bool = False
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """A recipe as a table, the name of its run, and what was chosen for it, in sentences."""
-
-    table: dict[str, Any]
-    name: str = ""
-    choices: Sequence[str] = field(default_factory=list)
-
-
 def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
     """Train what is asked for, after every contradiction in it is refused."""
     began = time.monotonic()
-    text = _files("", asked.source, asked.target, asked.pairs)
-    valid = _files("valid-", asked.valid_source, asked.valid_target, asked.valid_pairs)
-    _check(asked, text, valid)
-    if text:
-        plan = _plan_files(asked, TextFiles(text, valid, asked.languages))
-    elif asked.recipe is not None:
-        plan = _plan_recipe(asked.recipe)
-    else:
-        plan = _Plan(_recipe_of_run(asked.out))
-    if asked.start is not None:
-        plan.table["start_from"] = str(asked.start.resolve())
+    plan = plan_of(asked)
+    folder = asked.out or Path("runs") / plan.name
+    if asked.processes is not None:
+        return _train_on_processes(asked, plan, folder, began, audience)
     allowance = None if asked.minutes is None else Allowance(asked.minutes, began)
-    return train_table(
+    with this_rank(audience.remark) as ranks:
+        return train_table(
+            plan.table,
+            asked.settings,
+            folder,
+            audience if ranks.leads else silent_audience(),
+            resume=asked.resume,
+            overwrite=asked.overwrite,
+            allowance=allowance,
+            choices=plan.choices,
+            ranks=ranks,
+        )
+
+
+def _train_on_processes(
+    asked: TrainingRequest, plan: RunPlan, folder: Path, began: float, audience: Audience
+) -> StartedRun:
+    """Train on processes that are started for it, once what can be refused without them is refused."""
+    assert asked.processes is not None
+    table = apply_settings(plan.table, asked.settings)
+    settings = [*asked.settings, *_open_pieces(table, folder, asked.resume, asked.processes)]
+    recipe = resolve_in(folder, apply_settings(plan.table, settings), asked.resume)
+    check_shares(getattr(recipe.training, "pieces", 1), asked.processes)
+    runs.check_possible(recipe, None if asked.overwrite else folder)
+    job = Job(
         plan.table,
-        asked.settings,
-        asked.out or Path("runs") / plan.name,
-        audience,
-        resume=asked.resume,
-        overwrite=asked.overwrite,
-        allowance=allowance,
-        choices=plan.choices,
+        settings,
+        str(folder),
+        asked.resume,
+        asked.overwrite,
+        asked.minutes,
+        began,
+        plan.choices,
+        audience.is_silent,
     )
+    outcome = train_on_processes(job, asked.processes, asked.restarts, audience.remark)
+    return StartedRun(folder, outcome.was_finished, outcome.interrupted)
 
 
-def _check(asked: TrainingRequest, text: tuple[Path, ...], valid: tuple[Path, ...]) -> None:
-    """Refuse what contradicts itself, and paths that cannot be written into a recipe."""
-    if asked.recipe is not None and text:
-        raise Fault("Give a recipe or text files, not both.")
-    if asked.resume and asked.overwrite:
-        raise Fault("--resume goes on with a run and --overwrite replaces it; give one of them.")
-    if not text and not asked.resume and asked.recipe is None:
-        raise Fault("Give a recipe (`regard recipes` lists some), --source and --target, or --pairs.")
-    if not text and (valid or asked.languages):
-        raise Fault("Files to validate with and --languages go with text files; a recipe has its own.")
-    if asked.old_share is not None and not (text and asked.start):
-        raise Fault(
-            "--old-share goes with text files and --from; a recipe lists old text beside the new in data.train."
-        )
-    for path in (*text, *valid, *filter(None, (asked.start, asked.out))):
-        try:
-            str(path.resolve()).encode()
-        except UnicodeEncodeError:
-            raise Fault(f"The name {str(path)!a} is no UTF-8, so a recipe cannot hold it; give it another.") from None
-
-
-def _files(prefix: str, source: Path | None, target: Path | None, pairs: Path | None) -> tuple[Path, ...]:
-    """The files of a split: a source and a target, one file of pairs, or none."""
-    two = f"--{prefix}source and --{prefix}target"
-    if pairs is not None:
-        if source or target:
-            raise Fault(f"Give {two}, or --{prefix}pairs, not both.")
-        return (pairs,)
-    if source is None and target is None:
-        return ()
-    if source is None or target is None:
-        raise Fault(f"{two} belong together; give both.")
-    return source, target
-
-
-def recipe_table(name: str) -> tuple[dict[str, Any], str]:
-    """The recipe at a path, or the one of that name that comes with regard."""
-    path = Path(name)
-    if path.is_file() or path.suffix == ".toml":
-        return read_table(path), path.stem
-    return parse(recipe_text(name), name), name
-
-
-def _plan_recipe(recipe: str | Mapping[str, Any]) -> _Plan:
-    """A recipe that can be trained by itself."""
-    if isinstance(recipe, str):
-        table, name = recipe_table(recipe)
-    else:
-        table, name = dict(recipe), str(recipe.get("family", "model"))
-    if "compare" in table:
-        raise Fault(f"{name} is a comparison of several recipes; run it with `regard compare {name}`.")
-    return _Plan(table, name)
-
-
-def _recipe_of_run(folder: Path | None) -> dict[str, Any]:
-    """The recipe of the run that is to go on."""
-    if folder is None:
-        raise Fault("Say with --out which run is to go on, or give what to train: a recipe or text files.")
-    if not RunFolder(folder).exists():
-        raise Fault(f"{folder} holds no recipe to go on with; give one, or text files, as when the run was begun.")
-    return read_recipe(folder)
-
-
-def _plan_files(asked: TrainingRequest, files: TextFiles) -> _Plan:
-    """A recipe made for the files, and what was chosen; a run that goes on has one already."""
-    files.check()
-    name = "-".join(files.pair_of_languages())
-    folder = asked.out or Path("runs") / name
-    if asked.resume and RunFolder(folder).exists():
-        return _Plan(_same_files(files, folder), name)
-    start = asked.start
-    family = read_recipe(start).get("family") if start else None
-    known = {"data": files.corpora()} | ({"family": family} if family else {})
-    check_settings(apply_settings(known, asked.settings))  # before all the text is read
-    if start:
-        table, choices = recipe_from(start, files, asked.old_share or 0.0, torch.cuda.is_available())
-    else:
-        table, choices = recipe_for(files, torch.cuda.is_available())
-    return _Plan(table, name, choices)
-
-
-def _same_files(files: TextFiles, folder: Path) -> dict[str, Any]:
-    """The recipe of a run that goes on, which must have been begun with these files."""
-    table = read_recipe(folder)
-    given = {split: [check(Corpus, corpus)] for split, corpus in files.corpora().items()}
-    old = check(PairData, table["data"])
-    # Old text that was mixed in stands behind the new.
-    given["train"] = [given["train"][0].model_copy(update={"weight": old.train[0].weight}), *old.train[1:]]
-    if changed := differences(old, old.model_copy(update=given)):
-        raise Fault(
-            f"{folder} cannot be resumed with other data:",
-            *(f"data.{change}" for change in changed),
-            f"To go on from its weights with these: regard train … --from {folder} --out {folder}-2",
-        )
-    return table
+def _open_pieces(table: dict[str, Any], folder: Path, resume: bool, processes: int) -> list[str]:
+    """What a recipe does not say: as many pieces as its run was begun with, or as there are processes."""
+    training = table.get("training")
+    if isinstance(training, dict) and "pieces" in training:
+        return []
+    begun = resume and RunFolder(folder).exists()
+    pieces = read_recipe(folder).get("training", {}).get("pieces", 1) if begun else processes
+    return [f"training.pieces={pieces}"] if pieces > 1 else []
 
 
 def train_table(
@@ -214,25 +120,29 @@ def train_table(
     overwrite: bool = False,
     allowance: Allowance | None = None,
     choices: Sequence[str] = (),
+    ranks: Ranks = ALONE,
 ) -> StartedRun:
     """Check the recipe, say what was chosen for it, and train it.
 
     An allowance of time is what a new run of a translator is planned for; every other run is only stopped by it.
     """
     planned = runs.planned_settings(RunFolder(folder)) if resume else []
-    recipe = resolve_in(folder, apply_settings(table, [*planned, *settings]), resume)
+    whole = apply_settings(table, [*planned, *settings])
+    recipe = resolve_in(folder, apply_settings(whole, _open_pieces(whole, folder, resume, ranks.size)), resume)
+    check_shares(getattr(recipe.training, "pieces", 1), ranks.size)
     planner = None
-    if allowance is not None and not resume and recipe.task == "translation":
+    if allowance is not None and not resume and recipe.task == "translation" and ranks.size == 1:
         given = frozenset(setting.partition("=")[0].strip() for setting in settings)
         free = bool(choices) and recipe.start_from is None
         planner = Planner(allowance, given, is_free=free, remark=audience.remark)
     for choice in choices[:1] if planner else choices:  # a planner has sentences of its own for the rest
         audience.remark(choice)
-    if resume and runs.is_finished(recipe, RunFolder(folder)):
+    check_same(ranks, facts_of(recipe))
+    if ranks.gather(resume and runs.is_finished(recipe, RunFolder(folder)))[0]:
         audience.remark(f"{folder} is finished; there is nothing to resume.")
         return StartedRun(folder, was_finished=True)
     interrupted = train_recipe(
-        recipe, folder, audience, resume=resume, overwrite=overwrite, allowance=allowance, planner=planner
+        recipe, folder, audience, resume=resume, overwrite=overwrite, allowance=allowance, planner=planner, ranks=ranks
     )
     return StartedRun(folder, interrupted=interrupted)
 
@@ -246,18 +156,25 @@ def train_recipe(
     overwrite: bool = False,
     allowance: Allowance | None = None,
     planner: Planner | None = None,
+    ranks: Ranks = ALONE,
 ) -> bool:
     """Open the run, train it to its end or to a stop, and give whether someone interrupted it.
 
     When the allowance is used up the run stops, planned or not.
     """
     runs.check_possible(recipe, None if overwrite else folder)
-    if overwrite and folder.exists():
+    if overwrite and folder.exists() and ranks.leads:
         with runs.locked_run(RunFolder(folder)):  # nobody's run is removed under their hands
             RunFolder(folder).remove()
-    with runs.locked_run(RunFolder(folder)):
+    with runs.locked_run(RunFolder(folder)) if ranks.leads else nullcontext():
         with quick_products(), audience.progress() as progress:
-            run = runs.open_run(recipe, folder, resume, progress, audience.remark, planner)
+            run = open_together(
+                ranks,
+                folder,
+                lambda writes: runs.open_run(
+                    recipe, folder, resume or not writes, progress, audience.remark, planner, writes
+                ),
+            )
         for line in [*run.prepared.report, *runs.describe(run)]:
             audience.remark(line)
         reserve = planner.reserve if planner else 0.0
@@ -269,7 +186,8 @@ def train_recipe(
             audience.listener() as shown,
         ):
             tensorboard, pace = TensorBoard(run.folder.training / "tensorboard"), Pace(run.folder.training)
-            train_run(run, [shown, tensorboard, pace, interrupted, *stop_in_time])
+            keeping: list[Listener] = [tensorboard, pace, *stop_in_time] if ranks.leads else []
+            train_run(run, [shown, *keeping, interrupted], ranks)
     return interrupted.asked
 
 

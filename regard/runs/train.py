@@ -1,6 +1,7 @@
 """Training a run that is open, by the loop of its way to learn, and drawing how it went."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from regard.base.recipe import Recipe
 from regard.families import with_article
@@ -10,6 +11,7 @@ from regard.runs.open import Run, device_of
 from regard.runs.validate import validator_of
 from regard.training.counter import Counter
 from regard.training.events import Listener
+from regard.training.ranks import ALONE, Ranks
 from regard.training.snapshot import Facts
 from regard.training.trainer import Trainer
 from regard.training.updater import Updater
@@ -19,11 +21,17 @@ from regard.viewing.curves import Points
 CURVE = "curve.png"  # in the folder of a run
 
 
-def train(run: Run, listeners: Sequence[Listener]) -> Facts:
-    """Train the run to its end or to a stop, and draw its loss curve, if it has one."""
-    loop = Counter if isinstance(run.task, Counts) else Updater if isinstance(run.task, Updates) else Trainer
-    recipe, validator = run.recipe, validator_of(run.task, run.recipe)
-    facts = loop(run.task, recipe.training, recipe.seed, run.folder, validator, listeners).run()
+def train(run: Run, listeners: Sequence[Listener], ranks: Ranks = ALONE) -> Facts:
+    """Train the run to its end or to a stop, together with other ranks, and draw its loss curve, if it has one."""
+    recipe, validator = run.recipe, validator_of(run.task, run.recipe, ranks)
+    task: Any = run.task
+    given = task, recipe.training, recipe.seed, run.folder, validator, listeners
+    if isinstance(task, Counts | Updates):
+        facts = (Counter if isinstance(task, Counts) else Updater)(*given).run()
+    else:
+        facts = Trainer(*given, ranks).run()
+    if not ranks.leads:
+        return facts
     if facts.finished and (files := validator.closing_files(run.folder.folder, str(device_of(run)))):
         update_folder(run.folder.folder, files)
     if facts.losses:

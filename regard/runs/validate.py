@@ -1,7 +1,9 @@
 """Measuring a run on its validation data."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +16,17 @@ from regard.families import task_class, with_article
 from regard.hardware.memory import in_pieces
 from regard.metrics import Score
 from regard.metrics.significance import Sums
-from regard.protocols import Divisible, Measure, Measures, MeasuresRows
+from regard.protocols import Divisible, Measure, Measures, MeasuresRows, Tally
 from regard.tasks import TASKS, find_place
+from regard.training.ranks import ALONE, Ranks
 from regard.training.snapshot import Validation
 
 
 class Validator:
     """Measures a task on its validation data, by what the task itself measures."""
 
-    def __init__(self, task: Any, recipe: Recipe) -> None:
-        self.task, self.recipe = task, recipe
+    def __init__(self, task: Any, recipe: Recipe, ranks: Ranks = ALONE) -> None:
+        self.task, self.recipe, self.ranks = task, recipe, ranks
 
     @classmethod
     def names(cls, recipe: Recipe) -> list[str]:
@@ -36,7 +39,7 @@ class Validator:
 
     def measure(self, split: str, names: Sequence[str] = ()) -> dict[str, Measure]:
         """What is measured on a whole split; of what is dear, only what `names` ask for, where they name any."""
-        return measure_split(self.task, split)
+        return measure_split(self.task, split, self.ranks)
 
     @torch.no_grad()
     def sums(self, split: str, names: Sequence[str]) -> dict[str, Sums]:
@@ -62,9 +65,9 @@ def _finish_total(finish: Callable[..., float], total: list[float]) -> float:
     return finish(*total)
 
 
-def validator_of(task: Any, recipe: Recipe) -> Validator:
-    """What measures a task as its kind asks for."""
-    return find_place(TASKS[recipe.task].validator)(task, recipe)
+def validator_of(task: Any, recipe: Recipe, ranks: Ranks = ALONE) -> Validator:
+    """What measures a task as its kind asks for; several ranks share the work and all find the same."""
+    return find_place(TASKS[recipe.task].validator)(task, recipe, ranks)
 
 
 def check_best_by(recipe: Recipe) -> None:
@@ -85,11 +88,40 @@ def check_measured(recipe: Recipe, names: Sequence[str]) -> None:
 
 
 @torch.no_grad()
-def measure_split(task: Any, split: str) -> dict[str, Measure]:
-    """The task's own measures over a whole split, however it is cut into batches."""
-    return add_measures(
-        piece for batch in task.batches(split, seed=0, epoch=0, start=0) for piece in measure_in_pieces(task, batch)
-    )
+def measure_split(task: Any, split: str, ranks: Ranks = ALONE) -> dict[str, Measure]:
+    """The task's own measures over a whole split, however it is cut into batches; ranks take turns at these."""
+    found: list[tuple[int, list[dict[str, Measure]]]] = []
+    first = None
+    for number, batch in enumerate(task.batches(split, seed=0, epoch=0, start=0)):
+        first = batch if number == 0 else first
+        if number % ranks.size == ranks.rank:
+            found.append((number, measure_in_pieces(task, batch)))
+    if ranks.size == 1:
+        return add_measures(piece for _, pieces in found for piece in pieces)
+    if first is None:
+        return {}
+    like = found[0][1][0] if found else measure_in_pieces(task, first)[0]
+    own = [[number, [_sums(piece) for piece in pieces]] for number, pieces in found]
+    in_order = sorted((each for of_rank in ranks.gather(own) for each in of_rank), key=itemgetter(0))
+    return add_measures(_measures(sums, like) for _, pieces in in_order for sums in pieces)
+
+
+def _sums(measures: dict[str, Measure]) -> dict[str, list[list[float]]]:
+    """The sums of each measure, and then those of each member of it."""
+    return {
+        name: [list(map(float, tally.sums)) for tally in (each.tally, *each.by_member)]
+        for name, each in measures.items()
+    }
+
+
+def _measures(sums: dict[str, list[list[float]]], like: dict[str, Measure]) -> dict[str, Measure]:
+    """Measures of these sums, in all else like others."""
+    measures = {}
+    for name, (whole, *members) in sums.items():
+        known, finish = like[name], like[name].tally.finish
+        by_member = tuple(Tally(tuple(each), finish) for each in members)
+        measures[name] = replace(known, tally=Tally(tuple(whole), finish), by_member=by_member)
+    return measures
 
 
 def add_measures(found: Iterable[dict[str, Measure]]) -> dict[str, Measure]:

@@ -41,11 +41,7 @@ class Gradients:
     def __init__(
         self, task: Trainable, passes: Passes, pieces: int, seed: int, ranks: Ranks, splitter: Splitter
     ) -> None:
-        if pieces % ranks.size:
-            raise Fault(
-                f"training.pieces is {pieces}, which {ranks.size} processes cannot share evenly; "
-                f"give {_divisors(pieces)} processes."
-            )
+        check_shares(pieces, ranks.size)
         self.task, self.passes, self.splitter = task, passes, splitter
         self.pieces, self.seed, self.ranks = pieces, seed, ranks
         share = pieces // ranks.size
@@ -161,6 +157,15 @@ class PieceSums:
             else:
                 parameter.grad = found.view_as(parameter) if is_used else None
         return count[0]
+
+
+def check_shares(pieces: int, processes: int) -> None:
+    """Refuse processes that would have unequal shares of the pieces, or none."""
+    if pieces % processes:
+        raise Fault(
+            f"training.pieces is {pieces}, which {processes} processes cannot share evenly; "
+            f"give {_divisors(pieces)} processes, or another number of pieces to a new run."
+        )
 
 
 def _divisors(number: int) -> str:

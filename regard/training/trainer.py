@@ -24,6 +24,7 @@ from regard.training.passes import Passes
 from regard.training.pieces import Gradients
 from regard.training.prefetch import prefetch
 from regard.training.ranks import ALONE, Ranks
+from regard.training.shared_keeper import SharedKeeper
 from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validation, load_weights, named_weights
 from regard.training.suspects import hopeless
 from regard.training.updates import Place, Placed, UnreadUpdate, read_updates, step_event
@@ -48,7 +49,7 @@ class Trainer:
             raise TypeError("a task that learns by gradient is a torch module")
         self.task, self.options, self.seed = task, options, seed
         self.module: nn.Module = task
-        self.keeper, self.listeners, self.ranks = keeper, listeners, ranks
+        self.keeper, self.listeners, self.ranks = SharedKeeper(keeper, ranks), listeners, ranks
         self.device = next(self.module.parameters()).device
         self.passes = Passes(task, self.module, options.precision)
         self.members = task.members if isinstance(task, Stacked) else None
@@ -56,11 +57,12 @@ class Trainer:
         self.average = MovingAverage(self.module, options.moving_average) if options.moving_average else None
         stand_in = OptimizersAverage(self.optimizer) if options.optimizer.kind == "asgd" else self.average
         judge = partial(MembersJudge, self.members) if self.members else Judge
-        self.judge = judge(self.module, options, keeper, validate, stand_in)
+        self.judge = judge(self.module, options, self.keeper, validate, stand_in)
         self.splitter = Splitter(lambda text: self._tell(Remarked(self.facts.step, text)), self.passes.forget, ranks)
         self.gradients = Gradients(task, self.passes, options.pieces, seed, ranks, self.splitter)
         self.facts, self.watchdog = Facts(), Watchdog()
         self.stop: str | None = None
+        self._asked_to_stop: str | None = None  # this rank, while the others may not know of it
         self._unread: list[UnreadUpdate] = []
         self._read_last: Sequence[Place] = ()  # the batches of the loss that was read last
         self._rollbacks, self._failed_at = 0, 0
@@ -69,11 +71,12 @@ class Trainer:
         """Train on from the last checkpoint, or from the start, to the end or to a stop."""
         snapshot = self.keeper.latest()
         if snapshot is None:
+            load_weights(self.module, self.ranks.share(named_weights(self.module)))
             self._save()  # there is always something to roll back to
         else:
             self._restore(snapshot)
         self._tell(Started(self.facts.step, self.options.steps, getattr(self.task, "unit", "items")))
-        while not self.facts.finished and self.stop is None:
+        while not self.facts.finished and not self._is_stopped():
             try:
                 self._train_on()
             except Diverged as trouble:
@@ -85,7 +88,7 @@ class Trainer:
 
     def _train_on(self) -> None:
         with prefetch(self._stream()) as batches:
-            while self.stop is None and not self._has_trained():
+            while not self._is_stopped() and not self._has_trained():
                 self._update(list(islice(batches, self.options.accumulate)))
                 self._pause()
         if self.stop is None or (self._has_trained() and not isinstance(self.stop, Hurried)):
@@ -120,6 +123,7 @@ class Trainer:
         if self.average:
             self.average.update(facts.step)
         facts.epoch, facts.batch = group[-1].place
+        self.ranks.note_step(facts.step)
         self._unread.append(UnreadUpdate.of(group, losses.by_piece, norm, self.members or 1))
         # On a GPU reading a number waits for all work before it, so that is done now and then only.
         if self.device.type == "cpu" or facts.step % 10 == 0:
@@ -164,6 +168,13 @@ class Trainer:
     def _publish_unfinished(self) -> None:
         if validated := self.judge.publish_unfinished(self.facts, in_a_hurry=isinstance(self.stop, Hurried)):
             self._tell(validated)
+
+    def _is_stopped(self) -> bool:
+        """Whether a listener of any rank has asked for a stop, which is then that of all."""
+        asked = self._asked_to_stop
+        wishes = self.ranks.gather([asked, isinstance(asked, Hurried)])
+        self.stop = next((Hurried(text) if hurried else text for text, hurried in wishes if text is not None), None)
+        return self.stop is not None
 
     def _has_trained(self) -> bool:
         return self.facts.step >= self.options.steps or self.judge.is_out_of_patience(self.facts)
@@ -217,4 +228,4 @@ class Trainer:
 
     def _tell(self, event: Event) -> None:
         for listener in self.listeners:
-            self.stop = listener(event) or self.stop
+            self._asked_to_stop = listener(event) or self._asked_to_stop

@@ -70,9 +70,13 @@ class CaptionValidator(Validator):
     def _write(self, split: str, beam: int) -> list[str]:
         """The model's caption of every picture of a split."""
         task, options = self.task, change_options(self.recipe.decoding, {"beam": beam, "n_best": 1}, None)
-        pictures = (batch.to(task.device) for batch in task.source(split).pictures(MEASURED_ROWS))
-        found = (hypotheses for batch in pictures for hypotheses in search_captions(task, batch, options))
-        return [task.write(hypotheses[0].tokens) for hypotheses in found]
+        ranks, own = self.ranks, dict[int, list[str]]()
+        for number, batch in enumerate(task.source(split).pictures(MEASURED_ROWS)):
+            if number % ranks.size == ranks.rank:
+                found = search_captions(task, batch.to(task.device), options)
+                own[number] = [task.write(hypotheses[0].tokens) for hypotheses in found]
+        in_order = sorted(each for of_rank in ranks.gather(list(own.items())) for each in of_rank)
+        return [caption for _, captions in in_order for caption in captions]
 
     def _references(self, split: str) -> list[list[str | None]]:
         """What people wrote: a first caption of every picture, a second, …"""

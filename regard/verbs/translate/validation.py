@@ -1,5 +1,6 @@
 """Validating a translator: by its loss, and by really translating."""
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ from regard.runs.folder import CERTAINTY
 from regard.runs.validate import Validator, measure_split, scores_of
 from regard.seeing.head_reports import log_entries
 from regard.seeing.pair_reports import inspect
+from regard.training.ranks import ALONE, Ranks
 from regard.training.snapshot import Validation
 from regard.verbs.translate.certainty import FEWEST, Certainty, find_certainty
 from regard.verbs.translate.evaluation import from_pairs, score_outputs
 from regard.verbs.translate.model import TranslationModel, load_translation_model
+from regard.verbs.translate.outputs import Translated
+from regard.verbs.translate.search import Search
 
 WATCHED = 64  # validation pairs on which heads are watched, where that is asked for
 SAMPLES = 2  # outputs shown at each validation
@@ -26,8 +30,8 @@ TRANSLATED = ("bleu", "chrf")  # what a validation measures by really translatin
 class TranslationValidator(Validator):
     """Measures a translator on its validation data: by loss, and by really translating."""
 
-    def __init__(self, task: Any, recipe: Any) -> None:
-        super().__init__(task, recipe)
+    def __init__(self, task: Any, recipe: Any, ranks: Ranks = ALONE) -> None:
+        super().__init__(task, recipe, ranks)
         self.model = TranslationModel(task, recipe)
 
     @classmethod
@@ -37,14 +41,14 @@ class TranslationValidator(Validator):
     def __call__(self) -> Validation:
         recipe, task = self.model.recipe, self.model.task
         pairs, beam = task.pairs.corpus.valid, recipe.training.validation_beam
-        measures = measure_split(task, "valid")
+        measures = measure_split(task, "valid", self.ranks)
         (perplexity,) = scores_of({"perplexity": measures["perplexity"]}, "valid")
         scores = [perplexity.as_dict() | {"n": len(pairs)}]
         samples: list[tuple[str, str, str]] = []
         certainty: Certainty | None = None
         if beam:
             data, search = from_pairs(pairs, "valid", recipe.data.merge_references), self.model.search(beam, n_best=1)
-            found = self.model.translate_by(data.sources, search)
+            found = self._translate(data.sources, search)
             outputs, certainty = [each.text for each in found], find_certainty(found)
             for metric in dict.fromkeys([*TRANSLATED, *({recipe.training.best_by} & METRICS.keys())]):
                 score = score_outputs(outputs, data.references, metric, "valid", search)
@@ -55,6 +59,29 @@ class TranslationValidator(Validator):
         details = log_entries(task, inspect(task, pairs[:WATCHED])) if recipe.training.log_attention else {}
         kept = None if certainty is None else certainty.to_bytes()
         return Validation(measures, scores, samples, details, kept)
+
+    def _translate(self, texts: Sequence[str], search: Search) -> list[Translated]:
+        """Translations of all texts, in as many shares as batches have pieces, which ranks take in turn.
+
+        A text's mates in a search decide its last bits, and so the shares are the same however many ranks there are.
+        """
+        shares, ranks = self.model.recipe.training.pieces, self.ranks
+        if shares == 1:
+            return self.model.translate_by(texts, search)
+        own = {
+            share: [
+                (each.text, each.score, each.tokens, each.token_scores)
+                for each in self.model.translate_by(texts[share::shares], search)
+            ]
+            for share in range(ranks.rank, shares, ranks.size)
+        }
+        found: list[Translated | None] = [None] * len(texts)
+        for share, outputs in ((share, each) for of_rank in ranks.gather(list(own.items())) for share, each in of_rank):
+            found[share::shares] = [
+                Translated(text, score, tokens, scores, [(text, score)], _align=list)
+                for text, score, tokens, scores in outputs
+            ]
+        return [each for each in found if each is not None]
 
     def closing_files(self, folder: Path, device: str) -> dict[str, bytes]:
         recipe = self.model.recipe

@@ -1,0 +1,176 @@
+"""Training on several processes of this machine: they are started here, watched, named when one fails, and ended.
+
+Each process is a rank; `regard.cli.rank` is what it does. The store by which they find each other is kept here, so that
+it outlives all of them.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from regard.base.faults import Fault
+from regard.base.processes import is_stopped
+from regard.base.progress import Remark
+from regard.runs.checkpoint import RunFolder
+from regard.training.process_group import TCPStore
+from regard.training.pulse import after, farewell_of, step_of
+
+HOST = "127.0.0.1"
+LOST = 71  # the status of a rank that ends because another has gone away
+INTERRUPTED = 130
+_LOOK_SECONDS = 0.1  # between two looks at the ranks
+_STOPPED_SECONDS = 5.0  # after which a rank that was stopped is not waited for any more
+_CULPRIT_SECONDS = 5.0  # in which the rank that went away shows itself, when others have lost it
+_RANK = "import sys; sys.path[:] = sys.argv[1:]; from regard.cli.rank import main; main()"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What ranks are to train: a recipe as a table, and what `train_table` is told beside it."""
+
+    table: dict[str, Any]
+    settings: Sequence[str]
+    folder: str
+    resume: bool = False
+    overwrite: bool = False
+    minutes: float | None = None
+    began: float = 0.0  # by the machine's monotonic clock
+    choices: Sequence[str] = ()
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How ranks have ended who trained to the end or to a stop."""
+
+    was_finished: bool
+    interrupted: bool
+
+
+class RankFailed(Exception):
+    """A rank has ended early, or does nothing any more; said in one sentence."""
+
+
+def train_on_processes(job: Job, processes: int, restarts: int, remark: Remark) -> Outcome:
+    """Train a job on so many processes; when one of them fails, begin again from the last checkpoint, if asked to."""
+    for left in range(restarts, -1, -1):
+        try:
+            return _Watch(job, processes).outcome()
+        except RankFailed as failed:
+            folder = RunFolder(Path(job.folder))
+            facts = folder.facts() if folder.exists() else None
+            onward = "nothing was saved yet" if facts is None else f"the run can go on from step {facts.step}"
+            if not left:
+                again = "" if facts is None else f": regard train --resume --out {job.folder} --processes {processes}"
+                raise Fault(f"{failed}; {onward}{again}.") from None
+            remark(f"{failed}; {onward}, and does ({restarts - left + 1} of {restarts} restarts).")
+            job = replace(job, resume=facts is not None, overwrite=job.overwrite and facts is None)
+    raise AssertionError("the last try returns or raises")
+
+
+class _Watch:
+    """The ranks of a job while they run."""
+
+    def __init__(self, job: Job, processes: int) -> None:
+        self.size = processes
+        self.store = TCPStore(HOST, 0, is_master=True, wait_for_workers=False)
+        self.store.set("job", json.dumps(asdict(job)))
+        self.ranks = [self._start(rank) for rank in range(processes)]
+        self.is_asked_to_end = False
+        self._stopped_since: dict[int, float] = {}
+        self._lost_since: float | None = None
+
+    def _start(self, rank: int) -> subprocess.Popen[bytes]:
+        own = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": self.size, "MASTER_PORT": self.store.port}
+        fixed = {"MASTER_ADDR": HOST, "TORCHELASTIC_USE_AGENT_STORE": "True", "GLOO_SOCKET_IFNAME": "lo"}
+        is_heard = rank == 0 or os.environ.get("REGARD_TRACEBACK")
+        # A session of its own keeps a rank from Ctrl-C, which is passed on to all of them here.
+        return subprocess.Popen(
+            [sys.executable, "-c", _RANK, *map(str, sys.path)],
+            env=os.environ | fixed | {name: str(value) for name, value in own.items()},
+            stdin=subprocess.DEVNULL,
+            stdout=None if rank == 0 else subprocess.DEVNULL,
+            stderr=None if is_heard else subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def outcome(self) -> Outcome:
+        """Wait for the end of all ranks; nothing is left running, whatever happens."""
+        try:
+            with self._passing_on_interruptions():
+                while any(each.poll() is None for each in self.ranks):
+                    self._look()
+                    time.sleep(_LOOK_SECONDS)
+            self._look()
+            told = json.loads(self.store.get("outcome")) if self.store.check(["outcome"]) else {}
+            interrupted = any(each.returncode == INTERRUPTED for each in self.ranks)
+            return Outcome(told.get("was_finished", False), interrupted or told.get("interrupted", False))
+        finally:
+            for each in self.ranks:
+                each.kill()
+            for each in self.ranks:
+                each.wait()
+
+    def _look(self) -> None:
+        """Raise what a rank has come to, if it is not well."""
+        now = time.monotonic()
+        for rank, process in enumerate(self.ranks):
+            status = process.poll()
+            if status is None and is_stopped(process.pid):
+                if now - self._stopped_since.setdefault(rank, now) > _STOPPED_SECONDS:
+                    raise RankFailed(self._sentence(rank, "was stopped (SIGSTOP)"))
+            else:
+                self._stopped_since.pop(rank, None)
+            if status not in (None, 0, INTERRUPTED, LOST):
+                self._raise_end(rank, status)
+        if any(process.poll() == LOST for process in self.ranks):
+            self._lost_since = self._lost_since or now
+            if now - self._lost_since > _CULPRIT_SECONDS:
+                raise RankFailed("The ranks have lost each other")
+
+    def _raise_end(self, rank: int, status: int) -> None:
+        """Raise how a rank has ended: by its own words, where it had the time for any."""
+        farewell = farewell_of(self.store, rank)
+        if farewell is not None and farewell.is_fault:
+            raise Fault(*farewell.sentences)
+        if farewell is not None:
+            raise RankFailed(self._sentence(rank, f"has failed ({'; '.join(farewell.sentences)})"))
+        how = f"signal {-status} ({signal.Signals(-status).name})" if status < 0 else f"status {status}"
+        raise RankFailed(self._sentence(rank, f"has ended with {how}"))
+
+    def _sentence(self, rank: int, what: str) -> str:
+        return f"Rank {rank} of {self.size} {what}{after(step_of(self.store, rank))}"
+
+    @contextmanager
+    def _passing_on_interruptions(self) -> Iterator[None]:
+        """Inside this block a first Ctrl-C asks the ranks to stop, and a second one ends them.
+
+        The system tells only the main thread of a program of it.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            if self.is_asked_to_end:
+                raise KeyboardInterrupt
+            self.is_asked_to_end = True
+            for process in self.ranks:
+                process.send_signal(signal.SIGINT)
+
+        previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)

@@ -1,0 +1,95 @@
+"""What the ranks of one run must have in common before they train it, and how they open it."""
+
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard import __version__
+from regard.base.faults import Fault
+from regard.base.recipe import Recipe
+from regard.runs.checkpoint import RunFolder
+from regard.runs.open import Run
+from regard.training.ranks import Ranks
+
+
+def check_same(ranks: Ranks, facts: dict[str, str]) -> None:
+    """Refuse ranks that differ from the first in a fact; all of them hear which rank that is, and in what."""
+    first, *others = ranks.gather(facts)
+    for rank, found in enumerate(others, 1):
+        for name in sorted(first.keys() | found.keys()):
+            if (own := found.get(name, "not there")) != (there := first.get(name, "not there")):
+                raise Fault(f"Rank {rank} of {ranks.size} differs from rank 0: {name} is {own}, on rank 0 {there}.")
+
+
+def facts_of(recipe: Recipe) -> dict[str, str]:
+    """What all ranks of a run must have in common before it is opened: its recipe, and what it is computed by."""
+    versions = {"regard": __version__, "torch": torch.__version__, "Python": platform.python_version()}
+    return versions | dict(_values(recipe.model_dump(mode="json")))
+
+
+def _values(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _values(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", repr(value)
+
+
+def open_together(ranks: Ranks, folder: Path, open_as: Callable[[bool], Run]) -> Run:
+    """The run in `folder`, which the first rank makes and the others open once it is there.
+
+    `open_as` is told whether it may write.
+    """
+    if ranks.leads:
+        run = open_as(True)
+        ranks.gather("opened")
+    else:
+        ranks.gather("waited")
+        if not RunFolder(folder).exists():
+            raise Fault(
+                f"Rank {ranks.rank} of {ranks.size} does not find {folder.resolve()}, which rank 0 has made; "
+                "all ranks need the same files."
+            )
+        run = open_as(False)
+    if ranks.size > 1:
+        check_same(ranks, {"the digest of the data": data_digest(run)})
+    return run
+
+
+def data_digest(run: Run) -> str:
+    """A short text that differs where the prepared data of a run does: its files, its report and its first batch."""
+    digest = blake2b(digest_size=8)
+    first = next(iter(run.task.batches("train", run.recipe.seed, 0, 0)), None)
+    for each in (run.prepared.files(), run.prepared.report, first):
+        for content in _contents(each):
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def _contents(tree: Any) -> Iterator[bytes]:
+    """All that a batch holds, as bytes."""
+    match tree:
+        case bytes():
+            yield tree
+        case Tensor():
+            yield tree.detach().cpu().contiguous().numpy().tobytes()
+        case np.ndarray():
+            yield tree.tobytes()
+        case dict():
+            for name, value in tree.items():
+                yield from _contents((name, value))
+        case list() | tuple():
+            for each in tree:
+                yield from _contents(each)
+        case _ if is_dataclass(tree):
+            for field in fields(tree):
+                yield from _contents(getattr(tree, field.name))
+        case _:
+            yield repr(tree).encode()

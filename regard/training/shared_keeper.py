@@ -1,0 +1,35 @@
+"""The keeper of a run that several ranks train: the one that leads reads and writes, and tells the others."""
+
+from dataclasses import asdict
+
+from torch import Tensor
+
+from regard.training.ranks import Ranks
+from regard.training.snapshot import Facts, Keeper, Snapshot, Validation
+
+
+class SharedKeeper:
+    """What one rank sees of the keeper, which only the rank that leads asks for anything."""
+
+    def __init__(self, keeper: Keeper, ranks: Ranks) -> None:
+        self.keeper, self.ranks = keeper, ranks
+
+    def save(self, snapshot: Snapshot) -> None:
+        if self.ranks.leads:
+            self.keeper.save(snapshot)
+
+    def latest(self) -> Snapshot | None:
+        own = self.keeper.latest() if self.ranks.leads else None
+        facts, *_ = self.ranks.gather(asdict(own.facts) if own else None)
+        if facts is None:
+            return None
+        groups, *_ = self.ranks.gather(list(own.tensors) if own else [])
+        shared = {group: self.ranks.share(own.tensors[group] if own else {}) for group in groups}
+        return own or Snapshot(shared, Facts(**facts))
+
+    def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None:
+        if self.ranks.leads:
+            self.keeper.publish(weights, validation)
+
+    def average(self, last: int) -> dict[str, Tensor]:
+        return self.ranks.share(self.keeper.average(last) if self.ranks.leads else {})

@@ -1,0 +1,142 @@
+"""Starting, watching and ending ranks, tried on little programs that stand in for them; the real ones take long."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from regard.base.faults import Fault
+from regard.runs import processes
+from regard.runs.checkpoint import RunFolder
+from regard.runs.processes import Job, train_on_processes
+from regard.runs.request import TrainingRequest
+from regard.runs.start import silent_audience, start_training
+from regard.runs.together import check_same
+from regard.training.ranks import Ranks
+from regard.training.snapshot import Facts, Snapshot
+
+WAITS = "import os, signal, sys, time; rank = os.environ['RANK']; {}; time.sleep(60)"
+
+
+def as_rank_1(monkeypatch: pytest.MonkeyPatch, deed: str) -> None:
+    """Let every rank wait for a minute, but for rank 1, which does this first."""
+    monkeypatch.setattr(processes, "_RANK", WAITS.format(f"rank == '1' and {deed}"))
+
+
+def alive() -> list[str]:
+    """The children of this process that still run."""
+    listed = subprocess.run(["ps", "--ppid", str(os.getpid()), "-o", "args="], capture_output=True, text=True)
+    return [line for line in listed.stdout.splitlines() if "environ['RANK']" in line]
+
+
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", r"Rank 1 of 3 has ended with signal 9 (SIGKILL)"),
+        ("os._exit(3)", "Rank 1 of 3 has ended with status 3"),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", "Rank 1 of 3 was stopped (SIGSTOP)"),
+        ("os._exit(71)", "The ranks have lost each other"),
+    ],
+)
+def test_a_rank_that_fails_is_named_and_nothing_is_left_running(
+    deed: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_STOPPED_SECONDS", 0.2)
+    monkeypatch.setattr(processes, "_CULPRIT_SECONDS", 0.2)
+    as_rank_1(monkeypatch, deed)
+    with pytest.raises(Fault, match=re.escape(words)):
+        train_on_processes(Job({}, [], str(tmp_path / "run")), 3, 0, pytest.fail)
+    assert not alive()
+
+
+def test_a_failed_run_says_from_where_it_can_go_on_and_does_when_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, remarks = RunFolder(tmp_path), list[str]()
+    folder.save(Snapshot({}, Facts(step=40)))
+    (tmp_path / "recipe.toml").write_text("")
+    as_rank_1(monkeypatch, "os._exit(3)")
+    with pytest.raises(Fault, match=f"go on from step 40: regard train --resume --out {tmp_path} --processes 2"):
+        train_on_processes(Job({}, [], str(tmp_path)), 2, 1, remarks.append)
+    begun = "Rank 1 of 2 has ended with status 3 before the first step; the run can go on from step 40"
+    assert remarks == [f"{begun}, and does (1 of 1 restarts)."]
+
+
+def test_ctrl_c_is_passed_on_to_all_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They end with the status that says so, and so it is no failure of theirs."""
+    ends = "signal.signal(signal.SIGINT, lambda *_: os._exit(130))"
+    asks = f"rank == '0' and [time.sleep(0.3), os.kill({os.getpid()}, signal.SIGINT)]"
+    monkeypatch.setattr(processes, "_RANK", WAITS.format(f"{ends}; {asks}"))
+    assert train_on_processes(Job({}, [], str(tmp_path)), 2, 0, pytest.fail).interrupted
+
+
+def test_what_can_be_refused_is_refused_before_any_process_is_started(tmp_path: Path) -> None:
+    def refused(recipe: str, *settings: str, **more: int) -> str:
+        asked = TrainingRequest(recipe, settings, out=tmp_path / "run", **more)
+        with pytest.raises(Fault) as fault:
+            start_training(asked, silent_audience())
+        return str(fault.value)
+
+    assert refused("demo", "training.pieces=4", processes=3).startswith(
+        "training.pieces is 4, which 3 processes cannot"
+    )
+    assert "belongs to models that learn by gradient" in refused("ngram-shakespeare", processes=2)
+    assert refused("demo", restarts=1).startswith("--restarts goes with --processes")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"torch": "2.11.0"}, "torch is 2.11.0, on rank 0 2.13.0."),
+        ({"model.width": "32"}, "model.width is 32, on rank 0 64."),
+        ({"model.heads": "4"}, "model.heads is 4, on rank 0 not there."),
+    ],
+)
+def test_a_rank_with_another_recipe_or_another_torch_is_named(other: dict[str, str], words: str) -> None:
+    class Two(Ranks):
+        size = 2
+
+        def gather(self, note: dict[str, str]) -> list[dict[str, str]]:
+            return [note, note | other]
+
+    with pytest.raises(Fault, match=re.escape(f"Rank 1 of 2 differs from rank 0: {words}")):
+        check_same(Two(), {"torch": "2.13.0", "model.width": "64"})
+
+
+DEMO = ["demo", "--set", "training.steps=4", "--set", "training.save_every=2", "--set", "training.validate_every=4"]
+TINY = ["--set", "model.width=16", "--set", "model.heads=2", "--set", "training.batch_tokens=256"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("begun", [1, 2, 4])
+@pytest.mark.parametrize("resumed", [1, 2, 4])
+def test_begun_and_resumed_on_one_two_or_four_processes_is_never_stopped(
+    begun: int, resumed: int, tmp_path: Path
+) -> None:
+    """Bit by bit, in four pieces and with dropout."""
+
+    def train(folder: Path, number: int, *more: str) -> None:
+        pieces = ["--set", "training.pieces=4", "--set", "model.dropout=0.1", "--set", "training.validation_beam=0"]
+        line = [*DEMO, *TINY, *pieces, "--out", str(folder), "--processes", str(number), *more]
+        subprocess.run([sys.executable, "-m", "regard", "train", *line], check=True, timeout=500)
+
+    train(tmp_path / "whole", 1)
+    train(tmp_path / "two", begun, "--set", "training.steps=2")
+    train(tmp_path / "two", resumed, "--resume")
+    whole, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "two"))
+    assert whole == two
+    scores = [json.loads((tmp_path / name / "scores.json").read_text()) for name in ("whole", "two")]
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.long
+def test_ranks_that_torchrun_has_started_train_one_run(tmp_path: Path) -> None:
+    line = [*DEMO, *TINY, "--out", str(tmp_path / "run")]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0"]
+    subprocess.run([*torchrun, "-m", "regard", "train", *line], check=True, timeout=500)
+    assert RunFolder(tmp_path / "run").steps()[-1] == 4

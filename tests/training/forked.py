@@ -1,0 +1,59 @@
+"""Ranks for tests: forks of this process, which need not load torch again, each with its part of the work."""
+
+import json
+import multiprocessing
+import socket
+import traceback
+import warnings
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+
+from regard.training.process_group import Address, ProcessGroup, TCPStore, open_store
+from regard.training.ranks import ALONE, Ranks
+
+PATIENCE = 120  # seconds: the machine may have much else to do
+
+
+def on_ranks(size: int, work: Callable[[Ranks], Any]) -> list[Any]:
+    """What `work` gives on each of so many ranks, as JSON has it; on a single one it is simply called."""
+    if size == 1:
+        return [json.loads(json.dumps(work(ALONE)))]
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    context = multiprocessing.get_context("fork")
+    lines = [context.Pipe(duplex=False) for _ in range(size)]
+    processes = [
+        context.Process(target=_serve, args=(Address(rank, size, rank, "127.0.0.1", store.port, False), work, theirs))
+        for rank, (_, theirs) in enumerate(lines)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, from Python 3.12 on
+        for process in processes:
+            process.start()
+    try:
+        found = [ours.recv() if ours.poll(PATIENCE) else "no answer" for ours, _ in lines]
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+    for rank, each in enumerate(found):
+        assert isinstance(each, list), f"rank {rank}: {each}"
+    return [json.loads(each[0]) for each in found]
+
+
+def _serve(address: Address, work: Callable[[Ranks], Any], line: Connection) -> None:
+    try:
+        torch.set_num_threads(1)
+        group = ProcessGroup(address, open_store(address), seconds=PATIENCE)
+        line.send([json.dumps(work(group))])
+        group.gather("all are done")
+    except BaseException:
+        line.send(traceback.format_exc())
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
