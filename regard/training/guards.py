@@ -29,12 +29,14 @@ class Diverged(Exception):
 class Watchdog:
     """Knows what losses are usual, and raises Diverged when they are so no more.
 
-    A loss is out of bounds when it stands above the running mean by more than ten times the usual deviation and by
-    more than half the mean; five such in a row are an explosion, while one odd batch is not, for clipping takes care
-    of it. The first losses only teach.
+    A loss is out of bounds when it stands above the running mean by more than ten times the usual deviation, by more
+    than half the mean, and by more than a tenth of what the mean has fallen: where nearly nothing is left of a loss,
+    one mistake is many times the mean. Five such in a row are an explosion, while one odd batch is not, for clipping
+    takes care of it. The first losses only teach.
     """
 
     mean: float = 0.0
+    highest: float = 0.0  # of all means
     deviation: float = 0.0
     seen: int = 0
     out_of_bounds: int = 0  # in a row
@@ -45,13 +47,15 @@ class Watchdog:
         if not math.isfinite(gradient_norm):
             raise Diverged(f"the norm of the gradient is {gradient_norm}")
         above = loss - self.mean
-        if self.seen >= LESSONS and above > max(10 * self.deviation, 0.5 * abs(self.mean)):
+        usual = max(10 * self.deviation, 0.5 * abs(self.mean), 0.1 * (self.highest - self.mean))
+        if self.seen >= LESSONS and above > usual:
             self.out_of_bounds += 1
             if self.out_of_bounds == 5:
                 raise Diverged(f"the loss exploded from {self.mean:.3g} to {loss:.3g}")
             return
         weight = max(0.02, 1 / (self.seen + 1))
         self.mean += weight * above
+        self.highest = max(self.highest, self.mean) if self.seen else self.mean
         self.deviation += weight * (abs(above) - self.deviation)
         self.seen, self.out_of_bounds = self.seen + 1, 0
 

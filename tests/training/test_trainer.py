@@ -18,7 +18,7 @@ from regard.protocols import Better, Loss, Measure, Tally, mean
 from regard.runs.checkpoint import WEIGHTS, RunFolder, bytes_to_weights
 from regard.training.carrying import carry_through
 from regard.training.events import Ended, Hurried, Remarked, Stepped, Validated
-from regard.training.guards import Splitter
+from regard.training.guards import Diverged, Splitter, Watchdog
 from regard.training.options import TrainingOptions
 from regard.training.snapshot import Validation, named_weights
 from regard.training.trainer import Trainer
@@ -264,6 +264,18 @@ def test_an_explosion_is_not_saved() -> None:
     task.spoil = spoil
     trainer(task, keeper, options(steps=80), log).run()
     assert "back to step 60" in log.of(Remarked)[0].text
+
+
+def test_where_nearly_nothing_is_left_of_a_loss_a_mistake_is_no_explosion() -> None:
+    watchdog = Watchdog()
+    for step in range(300):
+        watchdog.check(0.9**step + 1e-4, 1.0)
+    for _ in range(9):
+        watchdog.check(0.06, 1.0)
+    for _ in range(4):
+        watchdog.check(0.6, 1.0)
+    with pytest.raises(Diverged, match="exploded from"):
+        watchdog.check(0.6, 1.0)
 
 
 def test_a_jump_of_a_loss_that_is_another_since_a_validation_is_no_explosion() -> None:
