@@ -14,6 +14,7 @@ import json
 import shutil
 import time
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -106,15 +107,14 @@ def main() -> None:
         for split in splits
         for recipe in given.recipes
     ]
-    for seed in given.seeds:
-        for split, recipe, changed in variants:
-            if time.monotonic() - began > 60 * given.minutes:
-                continue
-            settings = data_settings(recipe, split, given.out) | chosen[recipe] | ({} if changed else PLAIN[recipe])
-            found = run_one(recipe, settings, given.steps, seed, given.out)
-            named = {"recipe": recipe, "split": split, "changed": changed, "seed": seed, **chosen[recipe]}
-            lines.append(named | found)
-            print(json.dumps(lines[-1]), flush=True)
+    for seed, (split, recipe, changed) in product(given.seeds, variants):
+        if time.monotonic() - began > 60 * given.minutes:
+            break
+        settings = data_settings(recipe, split, given.out) | chosen[recipe] | ({} if changed else PLAIN[recipe])
+        found = run_one(recipe, settings, given.steps, seed, given.out)
+        named = {"recipe": recipe, "split": split, "changed": changed, "seed": seed, **chosen[recipe]}
+        lines.append(named | found)
+        print(json.dumps(lines[-1]), flush=True)
     print(show_table(lines))
 
 

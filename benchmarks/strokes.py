@@ -4,10 +4,10 @@
     .venv/bin/python benchmarks/strokes.py --out runs/strokes --sets short_kanji --small --rates 4e-3 4e-3 --steps 300
 
 All figures are nats on the lattice of whole units, so that a density and two sorts of tokens can stand side by side:
-`regard/data/strokes/codings.py` and `regard/tasks/strokes/batches.py` say how. The learning rate of each family is the
-one that is best on the validation drawings of the first set, coded as triples, after `--choose` steps; the test is
-looked at once, by the weights that are best on the validation drawings. A line of JSON is printed for each run. The
-second form, with models of an eighth of the size and a grid of a quarter of the cells, is for a CPU.
+`regard/data/strokes/codings.py` and `regard/tasks/strokes/batches.py` say how. The learning rate of each family and
+coding is the one that is best on the validation drawings of `--choose-on`, after `--choose` steps; the test is looked
+at once for each run, by the weights that are best on the validation drawings. A line of JSON is printed for each run.
+The second form, with models of an eighth of the size and a grid of a quarter of the cells, is for a CPU.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import json
 import shutil
 import time
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -29,7 +30,7 @@ from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.viewing.tables import table_lines
 
-RATES = (5e-4, 1e-3, 2e-3, 4e-3)
+RATES = (1e-3, 2e-3, 4e-3, 8e-3)
 CODINGS = ("triples", "grid", "dictionary")
 FAMILIES = ("sketchformer", "sketch-rnn")
 # As many parameters for each: 0.82 and 0.84 million, or 0.11 million of both.
@@ -78,17 +79,14 @@ def run_one(table: dict[str, Any], folder: Path, split: str) -> dict[str, Any]:
     return found | {"seconds": round(time.monotonic() - began, 1)}
 
 
-def choose_rates(out: Path, drawings: str, steps: int) -> dict[str, float]:
-    """The learning rate of each family, by the nats of validation drawings."""
-    chosen = {}
-    for family in FAMILIES:
-        found = {}
-        for rate in RATES:
-            table = recipe_table(family, drawings, "triples", 1, steps, rate)
-            found[rate] = run_one(table, out / f"choose-{family}-{rate}", "valid")["nats"]
-            print(json.dumps({"choosing": family, "rate": rate, "valid nats": found[rate]}), flush=True)
-        chosen[family] = min(found, key=found.__getitem__)
-    return chosen
+def choose_rate(out: Path, family: str, coding: str, drawings: str, steps: int, size: str) -> float:
+    """The learning rate of a family and a coding, by the nats of validation drawings."""
+    found = {}
+    for rate in RATES:
+        table = recipe_table(family, drawings, coding, 1, steps, rate, size)
+        found[rate] = run_one(table, out / f"choose-{family}-{rate}", "valid")["nats"]
+        print(json.dumps({"choosing": family, "coding": coding, "rate": rate, "valid nats": found[rate]}), flush=True)
+    return min(found, key=found.__getitem__)
 
 
 def show_table(lines: list[dict[str, Any]]) -> str:
@@ -117,26 +115,30 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--choose", type=int, default=1000)
+    parser.add_argument("--choose-on", default="short_kanji")
+    parser.add_argument("--minutes", type=float, default=1e9, help="after which no other run is begun")
     parser.add_argument("--rates", nargs=2, type=float, help="of both families, where they are chosen already")
     parser.add_argument("--small", action="store_true", help="for a CPU")
     parser.add_argument("--split", default="test", choices=("valid", "test"))
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
+    began, size = time.monotonic(), "small" if given.small else "full"
+    variants = list(product(given.codings, FAMILIES))
     if given.rates:
-        rates = dict(zip(FAMILIES, given.rates, strict=True))
+        rates = {(coding, family): given.rates[FAMILIES.index(family)] for coding, family in variants}
     else:
-        rates = choose_rates(given.out, given.sets[0], given.choose)
+        asked = (given.choose_on, given.choose, size)
+        rates = {(coding, family): choose_rate(given.out, family, coding, *asked) for coding, family in variants}
     lines = []
-    for seed in given.seeds:
-        for drawings in given.sets:
-            for coding in given.codings:
-                for family, rate in rates.items():
-                    size = "small" if given.small else "full"
-                    table = recipe_table(family, drawings, coding, seed, given.steps, rate, size)
-                    found = run_one(table, given.out / f"{drawings}-{coding}-{family}-{seed}", given.split)
-                    named = {"set": drawings, "coding": coding, "family": family, "seed": seed, "rate": rate}
-                    lines.append(named | found)
-                    print(json.dumps(lines[-1]), flush=True)
+    for seed, drawings, (coding, family) in product(given.seeds, given.sets, variants):
+        if time.monotonic() - began > 60 * given.minutes:
+            break
+        rate = rates[coding, family]
+        table = recipe_table(family, drawings, coding, seed, given.steps, rate, size)
+        found = run_one(table, given.out / f"{drawings}-{coding}-{family}-{seed}", given.split)
+        named = {"set": drawings, "coding": coding, "family": family, "seed": seed, "rate": rate}
+        lines.append(named | found)
+        print(json.dumps(lines[-1]), flush=True)
     print(show_table(lines))
 
 
