@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.base.faults import printable
+from regard.base.faults import Fault, printable
 from regard.cli.console import print_json
 
 if TYPE_CHECKING:
@@ -18,16 +18,32 @@ WIDTH = 100  # of what is said of a model's sizes
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="A model folder.")],
+    model: Annotated[Path, typer.Argument(help="A model folder; with --budget also a recipe, by its file or name.")],
     length: Annotated[
         int,
         typer.Option(
             min=1, help="Size of the input whose cost is told: tokens of a sentence, pixels of a side of a picture."
         ),
     ] = 32,
+    budget: Annotated[
+        bool, typer.Option("--budget", help="Say instead what its training takes: tokens, work, hours on GPUs.")
+    ] = False,
+    gpus: Annotated[int, typer.Option(min=1, help="GPUs that the budget is shared out to.")] = 8,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="Another setting of the budget's recipe.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Say what a model is, what it can be asked for, what it scored, and what an input of some size costs it."""
+    if budget:
+        _say_budget(model, settings or [], gpus, as_json)
+        return
+    if settings:
+        raise Fault("--set changes the recipe of a budget; give --budget too.")
+    _say_model(model, length, as_json)
+
+
+def _say_model(model: Path, length: int, as_json: bool) -> None:
     from regard.engines.exported import CTRANSLATE2, ONNX, is_export
     from regard.model import load
     from regard.protocols import Describes
@@ -69,6 +85,23 @@ def command(
         print(f"{'score':15}{printable(score_in_words(score))}")
     for name in facts["exports"]:
         print(f"{'export':15}for {name}, in {model / name}")
+
+
+def _say_budget(recipe: Path, settings: list[str], gpus: int, as_json: bool) -> None:
+    from regard.base.recipe import apply_settings
+    from regard.families import check_recipe
+    from regard.runs.budget.estimate import budget_lines, budget_of
+    from regard.runs.folder import read_recipe
+    from regard.runs.request import recipe_table
+
+    table = read_recipe(recipe) if recipe.is_dir() else recipe_table(str(recipe))[0]
+    found = budget_of(check_recipe(apply_settings(table, settings)))
+    if as_json:
+        whole = {"all_tokens": found.all_tokens, "operations": found.operations}
+        print_json(asdict(found) | whole | {"gpus": gpus, "hours": found.hours(gpus), "hours_on_one": found.hours(1)})
+        return
+    for name, words in budget_lines(found, gpus):
+        print(f"{name:15}{words}")
 
 
 def _known(folder: Path, loaded: "Model") -> tuple[dict[str, Any], dict[str, str]]:

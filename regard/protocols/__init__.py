@@ -5,7 +5,7 @@ The trainer, the searches, the evaluator and the viewer each ask for one or two 
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import torch
@@ -338,6 +338,21 @@ class Describes(Protocol):
 
     def facts(self) -> dict[str, Any]: ...
     def cost(self, size: int) -> dict[str, int | float]: ...
+
+
+class StepCost(NamedTuple):
+    """What one update of the weights takes: the tokens that it learns from, and the multiplications of one forward."""
+
+    tokens: int
+    multiplications: float
+
+
+@runtime_checkable
+class Budgeted(Protocol):
+    """Knows what a step of a recipe costs before any text is read, with a vocabulary as large as it may be."""
+
+    @classmethod
+    def step_cost(cls, recipe: Any) -> StepCost: ...
 
 
 @runtime_checkable

@@ -109,6 +109,11 @@ class TokeniserOptions(Options):
         """Whether source words may be unknown and are lost then."""
         return self.kind in _OF_WORDS
 
+    @property
+    def most_tokens(self) -> int:
+        """How many tokens there may be in a vocabulary."""
+        return ByteTokeniser.size if self.kind == "bytes" else self.vocabulary
+
     def by_side(self) -> "list[TokeniserOptions]":
         """The options of each tokeniser by itself: of the shared one, or of the source's and the target's."""
         if self.shared:

@@ -24,7 +24,7 @@ from regard.families import network_class
 from regard.hardware.precision import check_cell
 from regard.models.language import TEXT, LanguageNetwork, LayeredNetwork, Reading
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.protocols import Followed, Loss, Measure, State, Tally, TextVectors
+from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors
 from regard.tasks.language.batches import Prompts, Sentences
 from regard.tasks.language.language_task import LanguageTask, tokeniser_of
 from regard.tasks.language.measures import measure_scores, perplexity
@@ -74,6 +74,19 @@ class GradientLanguage(LanguageTask, nn.Module):
             network = network_class(recipe)(recipe.model, _FEWEST_TOKENS)
         refuse_too_large(network)
         _check_spans(network, recipe.training)
+
+    @classmethod
+    def step_cost(cls, recipe: GradientLanguageRecipe) -> StepCost:
+        training, cut = recipe.training, recipe.data.tokeniser
+        if cut.vocabulary is None and cut.full().is_of_words:
+            raise Fault(
+                "The recipe sets no limit to its vocabulary, so what a step costs is known only once its text is read; "
+                "give one, such as --set data.tokeniser.vocabulary=10000."
+            )
+        with ShapesOnly():
+            network = network_class(recipe)(recipe.model, cut.full().most_tokens)
+        span = training.span or network.context or USUAL_SPAN
+        return StepCost(training.accumulate * training.batch * span, network.multiplications(span) / span)
 
     @classmethod
     def prepare(

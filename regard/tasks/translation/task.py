@@ -28,7 +28,7 @@ from regard.models.freezing import check_parts, freeze
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.transformer.network import Transformer
 from regard.models.transformer.packing import obstacle, serves
-from regard.protocols import Followed, Loss, Measure, State, Tally, TextVectors, mean, perplexity
+from regard.protocols import Followed, Loss, Measure, State, StepCost, Tally, TextVectors, mean, perplexity
 from regard.tasks.text import words_of
 from regard.tasks.translation.batches import KnownTokens, PairBatch, TranslationNetwork
 from regard.tasks.translation.objectives import CrossEntropy, Objective, forced, objective_for
@@ -41,6 +41,7 @@ from regard.tasks.translation.vectors import follow_source, source_vectors
 from regard.viewing.sides import Side
 
 FEWEST_TOKENS = 16  # that a vocabulary has, before it is known how many
+_USUAL_LENGTH = 30  # tokens of a sentence, whose cost is that of any by the token
 VALIDATION_ROWS = 64  # rows of a batch that is only measured
 
 
@@ -80,6 +81,15 @@ class Translation(nn.Module):
             purpose_of(recipe.data)  # every file of text is there
             if recipe.data.vectors is not None and not file_of(recipe.data.vectors).exists():
                 raise Fault(f"There are no vectors at {recipe.data.vectors}.")
+
+    @classmethod
+    def step_cost(cls, recipe: TranslationRecipe) -> StepCost:
+        training, tokens = recipe.training, recipe.data.tokeniser.most_tokens
+        with ShapesOnly():
+            network = network_class(recipe)(recipe.model, tokens, tokens, recipe.data.tokeniser.shared, 0)
+        passes = 2 if training.consistency else 1
+        multiplications = passes * network.cost(_USUAL_LENGTH)["multiplications"] / _USUAL_LENGTH
+        return StepCost(training.accumulate * (training.batch_tokens or recipe.model.ample_tokens), multiplications)
 
     @classmethod
     def prepare(

@@ -66,7 +66,7 @@ def caption_batch(task: Any, batch: Any, options: DecodingOptions, drawn_from: i
 @torch.no_grad()
 def search_captions(task: Any, batch: Any, options: DecodingOptions) -> list[list[Hypothesis]]:
     """The best captions of each picture, best first; none has an unknown word in it."""
-    demands, found = _words_alone(task), list[list[Hypothesis]]()
+    demands, found = Demands(forbidden=[[task.tokeniser.unknown]]), list[list[Hypothesis]]()
     at_once = max(1, ROWS // options.beam)
     for part in batch.split(-(-batch.rows // at_once)):
         found += beam_search(task, part, task.limits(part, options), options, demands)
@@ -76,13 +76,8 @@ def search_captions(task: Any, batch: Any, options: DecodingOptions) -> list[lis
 @torch.no_grad()
 def draw_captions(task: Any, batch: Any, options: DecodingOptions, first: int) -> list[Hypothesis]:
     """A caption of each picture, drawn by its number, of which the first is given; none has an unknown word in it."""
-    numbers, demands = range(first, first + batch.rows), _words_alone(task)
+    numbers, demands = range(first, first + batch.rows), Demands(forbidden=[[task.tokeniser.unknown]])
     return [found[0] for found in draw(task, batch, task.limits(batch, options), options, numbers, demands)]
-
-
-def _words_alone(task: Any) -> Demands:
-    """That nothing is written but words: not what stands for those unknown, for padding or for a beginning."""
-    return Demands(forbidden=[[task.tokeniser.unknown], [task.tokeniser.pad], [task.begin]])
 
 
 @torch.no_grad()

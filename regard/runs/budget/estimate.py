@@ -1,0 +1,116 @@
+"""The budget of a recipe: how many tokens and operations it takes, and how long on so many GPUs.
+
+A pace that was measured holds for a model that does the same work for a token. For one that does more it is taken to
+fall in proportion; for one that does less it is taken as it is, since what keeps a small model from being faster is not
+its work.
+"""
+
+import math
+from dataclasses import dataclass
+
+from regard.base.faults import Fault
+from regard.base.recipe import Recipe
+from regard.families import check_recipe, task_class, with_article
+from regard.protocols import Budgeted, StepCost
+from regard.runs.about import data_names
+from regard.runs.budget.figures import MEASURED, PUBLISHED, MeasuredPace, PublishedRun
+
+# An addition for each multiplication, and backward as much for the inputs as for the weights: Kaplan et al. 2020.
+OPERATIONS = 6
+# Of the tokens that a batch has room for, those of the target that are there: padding and longer sources take the rest.
+FILLED = 0.93
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a recipe takes."""
+
+    room: int  # tokens that a batch has room for
+    tokens: float  # that a step learns from
+    steps: int
+    multiplications: float  # of a token, forward
+    nearest: MeasuredPace | None
+    pace: float  # tokens a second on one such GPU, scaled by the work; 0 where nothing was measured
+    published: list[PublishedRun]
+
+    @property
+    def all_tokens(self) -> float:
+        return self.tokens * self.steps
+
+    @property
+    def operations(self) -> float:
+        return OPERATIONS * self.multiplications * self.all_tokens
+
+    def hours(self, gpus: int) -> float | None:
+        """Hours on so many GPUs, each as fast as one alone; nothing where nothing was measured."""
+        return self.all_tokens / self.pace / gpus / 3600 if self.pace else None
+
+
+def budget_of(recipe: Recipe) -> Budget:
+    """The budget of a recipe, which must be of text and learn by gradient."""
+    kind = task_class(recipe)
+    if not issubclass(kind, Budgeted):
+        raise Fault(f"A budget is of what learns from tokens by gradient, and {with_article(recipe.family)} is not.")
+    cost = kind.step_cost(recipe)
+    nearest, pace = _pace(recipe, cost)
+    return Budget(
+        room=cost.tokens,
+        tokens=cost.tokens * (FILLED if recipe.task == "translation" else 1.0),
+        steps=recipe.training.steps,
+        multiplications=cost.multiplications,
+        nearest=nearest,
+        pace=pace,
+        published=_published(recipe),
+    )
+
+
+def _pace(recipe: Recipe, cost: StepCost) -> tuple[MeasuredPace | None, float]:
+    """The pace of the measured model whose work for a token is nearest, scaled to the work of this one."""
+    alike = [(pace, _work(pace)) for pace in MEASURED if (pace.family, pace.task) == (recipe.family, recipe.task)]
+    if not alike:
+        return None, 0.0
+    nearest, work = min(alike, key=lambda each: abs(math.log(each[1] / cost.multiplications)))
+    return nearest, nearest.tokens * min(1.0, work / cost.multiplications)
+
+
+def _work(pace: MeasuredPace) -> float:
+    table = {"family": pace.family, "task": pace.task, "data": pace.data, "model": pace.model}
+    recipe = check_recipe(table | {"training": pace.training})
+    return task_class(recipe).step_cost(recipe).multiplications
+
+
+def _published(recipe: Recipe) -> list[PublishedRun]:
+    """What others reached with the same data and sizes."""
+    names = {name.partition(":")[0] for name in data_names(recipe.model_dump())}
+    preset = getattr(recipe.model, "preset", None)
+    return [run for run in PUBLISHED if run.data in names and run.preset == preset]
+
+
+def budget_lines(budget: Budget, gpus: int) -> list[tuple[str, str]]:
+    """A budget for people, in lines with a name each."""
+    room = f" of {budget.room:,} that a batch has room for" if budget.room != round(budget.tokens) else ""
+    lines = [
+        ("tokens", f"{budget.tokens:,.0f} a step{room}, {budget.steps:,} steps: {budget.all_tokens:.2g} in all"),
+        (
+            "work",
+            f"{budget.multiplications / 1e6:,.1f}M multiplications a token, {budget.operations:.2g} operations in all",
+        ),
+    ]
+    hours = budget.hours(1)
+    if budget.nearest is None or hours is None:
+        lines.append(("pace", "nothing like it was measured, so there is no saying how long it would take"))
+    else:
+        lines.append(("pace", f"{budget.pace:,.0f} tokens a second on one {budget.nearest.device}"))
+        lines.append(("from", f"{budget.nearest.tokens:,.0f}: {budget.nearest.source}"))
+        lines.append(("time", f"{_hours(hours)} on one {budget.nearest.device}"))
+        if gpus > 1:
+            lines.append(
+                ("", f"{_hours(hours / gpus)} on {gpus}, if each is as fast as one alone, which was never tried")
+            )
+    for number, run in enumerate(budget.published):
+        lines.append(("" if number else "published", run.in_words()))
+    return lines
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"
