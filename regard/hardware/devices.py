@@ -27,3 +27,15 @@ def _make_ready(device: torch.device) -> torch.device:
     if device.type == "cuda":
         torch.backends.cuda.enable_cudnn_sdp(False)  # it makes a new plan for every new shape, which costs seconds
     return device
+
+
+def seed_generators(seed: int, device: torch.device) -> None:
+    """Seed what draws numbers on this device, and on the CPU.
+
+    On a CPU this is not `torch.manual_seed`, which, where there is no GPU, writes down the whole stack for the day that
+    there is one: that takes longer than a step of a small model.
+    """
+    if device.type == "cpu":
+        torch.default_generator.manual_seed(seed)
+    else:
+        torch.manual_seed(seed)

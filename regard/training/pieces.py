@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
+from regard.hardware.devices import seed_generators
 from regard.protocols import Carries, Divisible, Loss
 from regard.training.carrying import Carry, carry_through
 from regard.training.guards import Splitter
@@ -84,7 +85,8 @@ class Gradients:
                 parameter.grad.zero_()
             else:
                 parameter.grad = None
-        torch.manual_seed(key_of(self.seed, step) if self.pieces == 1 else key_of(self.seed, step, number))
+        key = key_of(self.seed, step) if self.pieces == 1 else key_of(self.seed, step, number)
+        seed_generators(key, self.passes.device)
         losses: list[Loss] = []
         for placed in group:
             if number in placed.pieces:
