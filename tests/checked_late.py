@@ -3,9 +3,11 @@
 Most functions are not called while shapes are checked, and to write a check for each of them takes seconds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import jaxtyping
 from beartype import beartype
 
 
@@ -20,3 +22,14 @@ def check_when_called(function: Callable[..., Any]) -> Callable[..., Any]:
         return checked(*arguments, **named)
 
     return call
+
+
+@contextmanager
+def shapes(checked: bool) -> Iterator[None]:
+    """Check shapes in this block, or do not."""
+    before = jaxtyping.config.jaxtyping_disable
+    jaxtyping.config.update("jaxtyping_disable", not checked)
+    try:
+        yield
+    finally:
+        jaxtyping.config.update("jaxtyping_disable", before)

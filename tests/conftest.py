@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 # Tests run side by side; threads inside each would only fight for the cores. Set before torch is imported.
@@ -17,8 +16,8 @@ if not Path("/dev/nvidiactl").exists():
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 sys.path.insert(0, str(Path(__file__).parent))
 
-import jaxtyping
 import pytest
+from checked_late import shapes
 from hypothesis import settings
 
 # How long an example takes says more of what else the machine does than of the code.
@@ -27,6 +26,8 @@ settings.load_profile("patient")
 
 # The tests in these directories run models whose shapes other tests check, which takes a third of the time of a test.
 UNCHECKED = {"browser", "cli", "decoding", "engines", "runs", "seeing", "serving", "verbs", "viewing"}
+# Of what is held of every family, a few tests go through all of its model; they ask for `checked_shapes`.
+UNCHECKED |= {"test_laws.py", "test_promises.py"}
 
 
 def pytest_configure() -> None:
@@ -34,12 +35,15 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # What is imported while tests are collected stays; to look through it for garbage again and again takes seconds.
     gc.disable()
+    # No test cuts the power, and to wait for the disk at every file takes a tenth of the time of a training.
+    os.fsync = lambda descriptor: None
     _watch_batches()
 
 
 def pytest_collection_finish() -> None:
-    """From now on look for garbage, but not among what was there before the first test."""
+    """From now on look for garbage, but not among what was there before the first test, and more rarely than usual."""
     gc.freeze()
+    gc.set_threshold(20_000)  # to look at every 700 new objects takes one second of fifteen
     gc.enable()
 
 
@@ -62,20 +66,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
 
 
-@contextmanager
-def shapes(checked: bool) -> Iterator[None]:
-    before = jaxtyping.config.jaxtyping_disable
-    jaxtyping.config.update("jaxtyping_disable", not checked)
-    try:
-        yield
-    finally:
-        jaxtyping.config.update("jaxtyping_disable", before)
-
-
 @pytest.fixture
 def unchecked_shapes() -> Iterator[None]:
     """Switch the checking of shapes off, to see what users see who do not have it on."""
     with shapes(checked=False):
+        yield
+
+
+@pytest.fixture
+def checked_shapes() -> Iterator[None]:
+    """Switch the checking of shapes on, in a file whose other tests go the same ways."""
+    with shapes(checked=True):
         yield
 
 

@@ -124,12 +124,14 @@ def test_it_is_a_translator_to_every_python(task: Translation) -> None:
             inspect.getattr_static(task.model, name)  # an AttributeError if it is not there
 
 
+@pytest.mark.usefixtures("checked_shapes")
 def test_batch_is_alone_and_padding_changes_nothing(task: Translation) -> None:
     together = forced_scores(task, task.pair_up(PAIRS))
     for pair, found in zip(PAIRS, together, strict=True):
         torch.testing.assert_close(forced_scores(task, task.pair_up([pair]))[0], found)
 
 
+@pytest.mark.usefixtures("checked_shapes")
 def test_step_by_step_is_all_at_once(task: Translation) -> None:
     batch = task.pair_up(PAIRS)
     state, found = task.start(batch), []
@@ -215,6 +217,7 @@ def test_two_micro_batches_are_one_batch(task: Translation) -> None:
     torch.testing.assert_close(gradients[0], gradients[1])
 
 
+@pytest.mark.usefixtures("checked_shapes")
 def test_every_weight_learns(task: Translation) -> None:
     task.train()
     task.zero_grad()

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from checked_late import shapes
 from purity import GlobalChance, pure
+from small import undrawn
 from torch import Tensor, nn
 from toys import TOYS, open_toy
 
@@ -45,10 +47,8 @@ class Trained:
 
 @pytest.fixture(scope="module")
 def trained_toy(family: str, tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    from small import undrawn
-
     run, file = open_toy(family, tmp_path_factory.mktemp(family)), io.StringIO()
-    with undrawn():
+    with undrawn(), shapes(checked=True):
         facts = train(run, [Lines(file)])
     assert facts.finished
     return Trained(run, facts, file.getvalue())
@@ -194,6 +194,7 @@ def test_what_rows_add_up_to_is_what_is_measured(run: Run) -> None:
             assert measure.tally.sums == pytest.approx(rows[name].sum(dim=0).tolist())
 
 
+@pytest.mark.usefixtures("checked_shapes")
 def test_a_saved_folder_measures_the_same_and_so_does_a_watched_one(run: Run) -> None:
     model = regard.load(run.folder.folder, device="cpu")
     with torch.no_grad():
