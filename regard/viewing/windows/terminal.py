@@ -21,8 +21,8 @@ def glimpse_lines(path: GlimpsePath, width: int, colour: bool) -> list[str]:
         rows[down][across] = f"{_BRIGHT}{number}{_PLAIN}" if colour else number
     lines = [fit_text(show_word(path.title), width), *("".join(row) for row in rows)]
     for step, name in enumerate(path.steps):
-        across, down = path.centres[step].tolist()
-        sides = ", ".join(f"{side:g}" for side in sorted(path.extents[step].tolist()))
+        across, down = path.centres[step].round(1).tolist()
+        sides = ", ".join(f"{side:g}" for side in sorted(path.extents[step].round(1).tolist()))
         lines.append(
             fit_text(f"{show_word(name)}: at {across:g} across, {down:g} down; sides of {sides} pixels", width)
         )
