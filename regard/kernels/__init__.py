@@ -1,8 +1,8 @@
 """Fused kernels for a GPU, written in Triton, each beside the torch operations that it stands for; and for word
 vectors, whose updates are too small for torch, loops for a CPU that numba compiles.
 
-Whoever trains never sees them: `regard.models.transformer.packed` and `regard.models.cross_entropy` call them where
-there are a GPU and Triton, and tests hold each to plain torch, in Triton's interpreter where there is no GPU.
+Whoever trains never sees them: `regard.models.transformer.packed`, `regard.models.cross_entropy` and others call them
+where there are a GPU and Triton, and tests hold each to plain torch, in Triton's interpreter where there is no GPU.
 """
 
 from functools import cache

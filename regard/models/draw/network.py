@@ -24,9 +24,9 @@ from torch import Tensor, nn
 from regard.attention.watch import is_watched, note_window
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
-from regard.models.draw.filters import LOG_DISTANCE, NUMBERS, Picture, place_grid
+from regard.models.draw.filters import LOG_DISTANCE, LOG_VARIANCE, NUMBERS, Picture, place_grid
 from regard.models.draw.loops import Rounds, begin_rounds
-from regard.models.draw.parts import PLAIN, Hidden, Said, add_patch, compiled_parts, remember
+from regard.models.draw.parts import PLAIN, Grids, Hidden, Said, add_patch, compiled_parts, remember, see
 
 Noise = Float[Tensor, "batch step latent"]
 
@@ -111,12 +111,13 @@ class Draw(nn.Module):
 
     @torch.no_grad()
     def _place_windows(self) -> None:
-        """Let writing begin over the whole picture, and reading over its middle third.
+        """Let writing begin over the whole picture, and reading over its middle third, both with σ = 2.
 
         The paper does not say how windows begin. With all numbers at zero a reading window of 2 × 2 filters sees the
-        corners of a picture, where there is nothing to tell the decoder of.
+        corners of a picture, where there is nothing to tell the decoder of, and one that writes leaves spots.
         """
         nn.init.zeros_(self.say.bias[: 2 * NUMBERS])
+        self.say.bias[LOG_VARIANCE : 2 * NUMBERS : NUMBERS] = math.log(4)
         self.say.bias[LOG_DISTANCE] = -math.log(3)
 
     @property
@@ -127,19 +128,21 @@ class Draw(nn.Module):
         """Draw pictures again, by latents that leave the means of Q by `noise` times their deviations."""
         layers, canvas, encoder, decoder, said = self._begin(len(pictures))
         compiles = self.compiles_step and pictures.is_cuda and torch.is_grad_enabled()
-        read, written = (self.options.read, self.written) if self.options.attention else (None, None)
+        grids = Grids(self.options.read, self.options.write) if self.options.attention else None
+        seen = see(pictures, canvas, said, decoder.shown, encoder.shown, grids and grids.read)
         posteriors, windows = [], []
-        for number, chance in enumerate(noise.unbind(dim=1)):
+        for number, chance in enumerate(noise.unbind(dim=1), 1):
             # What comes in at the first step has other strides and no gradient: it would be compiled by itself.
-            parts = compiled_parts() if compiles and number else PLAIN
-            windows.append(said)
-            sums = layers.encode(parts.see(pictures, canvas, said, decoder.shown, encoder.shown, read))
-            encoder = LstmState(*parts.remember(sums, encoder.cell))
+            parts = compiled_parts(grids, self.height, self.width) if compiles and number > 1 else PLAIN
+            encoder = LstmState(*parts.remember(layers.encode(seen), encoder.cell))
             posteriors.append(layers.infer(encoder.shown))
             sums = layers.decode(parts.draw_latents(posteriors[-1], chance, decoder.shown))
             decoder = LstmState(*parts.remember(sums, decoder.cell))
+            windows.append(said)
             said = layers.say(decoder.shown)
-            canvas = parts.add_patch(canvas, said, written)
+            if number < noise.shape[1]:
+                canvas, seen = parts.turn(pictures, canvas, said, decoder.shown, encoder.shown, grids)
+        canvas = add_patch(canvas, said, grids and grids.write)
         if self.options.attention and is_watched(self):
             self._note(torch.stack(windows, dim=1)[..., :NUMBERS])
         return Redrawn(canvas, *torch.stack(posteriors, dim=1).chunk(2, dim=-1))
@@ -147,12 +150,12 @@ class Draw(nn.Module):
     def draw(self, latents: Noise) -> Drawings:
         """Draw pictures from nothing but their latents, which N(0, I) gives."""
         layers, canvas, _, decoder, _ = self._begin(len(latents))
-        written = self.written if self.options.attention else None
+        grid = self.options.write if self.options.attention else None
         canvases, windows = [], []
         for latent in latents.unbind(dim=1):
             decoder = LstmState(*remember(layers.decode(torch.cat([latent, decoder.shown], dim=1)), decoder.cell))
             said = layers.say(decoder.shown)
-            canvas = add_patch(canvas, said, written)
+            canvas = add_patch(canvas, said, grid)
             canvases.append(canvas.sigmoid())
             windows.append(said[:, NUMBERS : 2 * NUMBERS])
         where = self._in_pixels(torch.stack(windows, dim=1), self.options.write) if self.options.attention else None

@@ -1,7 +1,8 @@
 """What lies between the products of a step of DRAW: functions of tensors alone, which can be compiled.
 
 A step has four small products, and between them some thirty smaller operations. Compiled, these become a few kernels,
-and on a GPU a step of so little work takes as long as it has kernels.
+one of them for both windows (`regard.kernels.windows`): on a GPU a step of so little work takes as long as it has
+kernels.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from regard.kernels import available
 from regard.models.draw.filters import NUMBERS, Picture, filter_bank, read_patch, write_patch
 
 Hidden = Float[Tensor, "batch unit"]
 Latents = Float[Tensor, "batch latent"]
 Said = Float[Tensor, "batch said"]  # by the decoder: its reading and its writing window, then what it writes
+
+
+class Grids(NamedTuple):
+    """Filters a side of the window that reads, and of the one that writes."""
+
+    read: int
+    write: int
 
 
 def see(
@@ -47,27 +56,40 @@ def draw_latents(
     return torch.cat([mean + log_deviation.exp() * noise, decoder], dim=1)
 
 
-def add_patch(canvas: Picture, said: Said, grid: tuple[int, int] | None) -> Picture:
+def add_patch(canvas: Picture, said: Said, grid: int | None) -> Picture:
     """c + write(h^dec): a patch through the writing window, or, without a grid, a whole picture (equations 18, 29)."""
     if grid is None:
         return canvas + said.view_as(canvas)
-    bank = filter_bank(said[:, NUMBERS : 2 * NUMBERS], grid[0], *canvas.shape[1:])
-    return canvas + write_patch(bank, said[:, 2 * NUMBERS :].unflatten(1, grid))
+    bank = filter_bank(said[:, NUMBERS : 2 * NUMBERS], grid, *canvas.shape[1:])
+    return canvas + write_patch(bank, said[:, 2 * NUMBERS :].unflatten(1, (grid, grid)))
+
+
+def turn(
+    pictures: Picture, canvas: Picture, said: Said, decoder: Hidden, encoder: Hidden, grids: Grids | None
+) -> tuple[Picture, Float[Tensor, "batch input"]]:
+    """From the end of a step to the next: write what was said, then see what is left to do."""
+    read, write = grids or (None, None)
+    canvas = add_patch(canvas, said, write)
+    return canvas, see(pictures, canvas, said, decoder, encoder, read)
 
 
 class Parts(NamedTuple):
     """The parts of a step, as they stand above or compiled."""
 
-    see: Callable[..., Any]
+    turn: Callable[..., Any]
     remember: Callable[..., Any]
     draw_latents: Callable[..., Any]
-    add_patch: Callable[..., Any]
 
 
-PLAIN = Parts(see, remember, draw_latents, add_patch)
+PLAIN = Parts(turn, remember, draw_latents)
 
 
 @cache
-def compiled_parts() -> Parts:
-    """The parts compiled, each for the shapes that it meets."""
-    return Parts(*(torch.compile(part, dynamic=False) for part in PLAIN))
+def compiled_parts(grids: Grids | None, height: int, width: int) -> Parts:
+    """The parts compiled, each for the shapes that it meets; windows have a kernel of their own, where it can run."""
+    parts = Parts(*(torch.compile(part, dynamic=False) for part in PLAIN))
+    if grids is None or not available():
+        return parts
+    from regard.kernels import windows  # which needs Triton
+
+    return parts._replace(turn=windows.turn) if windows.fits(grids, height, width) else parts

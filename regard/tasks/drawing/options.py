@@ -19,6 +19,11 @@ class DrawingTraining(TrainingOptions):
         le=1024,
         description="Samples of each picture by which a measured bound is tightened; 1 is the bound that is published.",
     )
+    divergence_warmup: int = Field(
+        default=0,
+        ge=0,
+        description="Steps in which the divergence comes to count as much as the reconstruction; 0: it always does.",
+    )
     compile_step: bool = Field(
         default=False,
         description="Compile what lies between the products of a step, on a GPU: it takes a minute, and the steps are "

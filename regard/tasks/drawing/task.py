@@ -102,14 +102,17 @@ class PictureDrawing(nn.Module):
         noise = torch.randn(batch.rows, options.steps, options.latent, dtype=pictures.dtype, device=pictures.device)
         found = bound(self.model(pictures, noise), pictures)
         rows = float(batch.rows)
-        return Loss(
-            found.total.sum(),
-            batch.rows,
-            {
-                "reconstruction": Tally((found.reconstruction.detach().sum(), rows), mean),
-                "divergence": Tally((found.divergence.detach().sum(), rows), mean),
-            },
-        )
+        tallies = {
+            "reconstruction": Tally((found.reconstruction.detach().sum(), rows), mean),
+            "divergence": Tally((found.divergence.detach().sum(), rows), mean),
+        }
+        if not self.training_options.divergence_warmup:
+            return Loss(found.total.sum(), batch.rows, tallies)
+        # The batches so far, which a captured pass knows only if they are carried on; one may come in pieces.
+        done = pictures.new_zeros(()) if carry is None else carry["batches"]
+        weight = (done / self.training_options.divergence_warmup).clamp(max=1)
+        total = (found.reconstruction + weight * found.divergence).sum()
+        return Loss(total, batch.rows, tallies, {"batches": done + batch.rows / self.training_options.batch})
 
     @torch.no_grad()
     def measure(self, batch: PictureBatch) -> dict[str, Measure]:

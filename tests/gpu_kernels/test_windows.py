@@ -1,0 +1,25 @@
+"""Windows of DRAW in one kernel, held to plain torch in float64."""
+
+import pytest
+import torch
+
+from regard.kernels.windows import turn as turn_by_kernel
+from regard.models.draw.parts import Grids, turn
+
+
+@pytest.mark.parametrize(("height", "width", "grids"), [(7, 5, Grids(2, 3)), (6, 9, Grids(3, 5))])
+def test_a_turn_and_its_gradients_are_those_of_plain_torch(
+    height: int, width: int, grids: Grids, device: torch.device
+) -> None:
+    """Windows of any place, size, blur and strength, and gradients of all that has one."""
+    torch.manual_seed(1)
+    pictures = torch.randint(2, (2, height, width), device=device).double()
+    shapes = [(height, width), (10 + grids.write**2,), (6,), (6,)]
+    given = [torch.randn(2, *shape, dtype=torch.double, device=device).requires_grad_() for shape in shapes]
+    found, expected = turn_by_kernel(pictures, *given, grids), turn(pictures, *given, grids)
+    upstream = [torch.randn_like(each) for each in expected]
+    for own, true in zip(found, expected, strict=True):
+        torch.testing.assert_close(own, true, rtol=1e-9, atol=1e-11)
+    gradients = (torch.autograd.grad(each, given, upstream) for each in (found, expected))
+    for own, true in zip(*gradients, strict=True):
+        torch.testing.assert_close(own, true, rtol=1e-9, atol=1e-11)
