@@ -116,6 +116,41 @@ def _turn_kernel(
 
 
 @triton.jit
+def _store_gradient_of_writing(
+    said,
+    of_said,
+    of_ink,
+    write: tl.constexpr,
+    height: tl.constexpr,
+    width: tl.constexpr,
+    longer: tl.constexpr,
+    write_block: tl.constexpr,
+    block: tl.constexpr,
+):
+    """The gradients of the writing window and of what is written, from that of the canvas."""
+    number, window = tl.arange(0, write_block), said + NUMBERS
+    of_rows, far_down, precision, distance = _filters(window, 1, number, write, height, longer, block)
+    of_columns, far_across, _, _ = _filters(window, 0, number, write, width, longer, block)
+    weakness = tl.exp(-tl.load(window + 4))
+    i, j = number[:, None], number[None, :]
+    known = (i < write) & (j < write)
+    patch = tl.load(said + 2 * NUMBERS + i * write + j, known, 0.0) * weakness
+    lines = tl.sum(patch[:, :, None] * of_columns[None, :, :], 1)
+    of_row_filters = tl.sum(of_ink[None, :, :] * lines[:, None, :], 2)
+    of_lines = tl.sum(of_rows[:, :, None] * of_ink[None, :, :], 1)
+    of_patch = tl.sum(of_lines[:, None, :] * of_columns[None, :, :], 2)
+    of_column_filters = tl.sum(patch[:, :, None] * of_lines[:, None, :], 0)
+    of_strength = -tl.sum(patch * of_patch)
+    of_down, by_rows = _gradient_of_means(of_rows, of_row_filters, far_down, precision)
+    of_across, by_columns = _gradient_of_means(of_columns, of_column_filters, far_across, precision)
+    of_said += NUMBERS
+    _store_gradient(
+        of_said, of_down, of_across, by_rows + by_columns, of_strength, distance, number, write, height, width
+    )
+    tl.store(of_said + NUMBERS + i * write + j, of_patch * weakness, known)
+
+
+@triton.jit
 def _turn_gradient_kernel(
     said,
     written,
@@ -168,28 +203,9 @@ def _turn_gradient_kernel(
         of_said, of_down, of_across, by_rows + by_columns, of_strength, distance, number, read, height, width
     )
     tl.store(of_canvas + places, of_ink, inside)
-    of_ink = tl.where(inside, of_ink, 0.0)
-
-    number, window = tl.arange(0, write_block), said + NUMBERS
-    of_rows, far_down, precision, distance = _filters(window, 1, number, write, height, longer, block)
-    of_columns, far_across, _, _ = _filters(window, 0, number, write, width, longer, block)
-    weakness = tl.exp(-tl.load(window + 4))
-    i, j = number[:, None], number[None, :]
-    known = (i < write) & (j < write)
-    patch = tl.load(said + 2 * NUMBERS + i * write + j, known, 0.0) * weakness
-    lines = tl.sum(patch[:, :, None] * of_columns[None, :, :], 1)
-    of_row_filters = tl.sum(of_ink[None, :, :] * lines[:, None, :], 2)
-    of_lines = tl.sum(of_rows[:, :, None] * of_ink[None, :, :], 1)
-    of_patch = tl.sum(of_lines[:, None, :] * of_columns[None, :, :], 2)
-    of_column_filters = tl.sum(patch[:, :, None] * of_lines[:, None, :], 0)
-    of_strength = -tl.sum(patch * of_patch)
-    of_down, by_rows = _gradient_of_means(of_rows, of_row_filters, far_down, precision)
-    of_across, by_columns = _gradient_of_means(of_columns, of_column_filters, far_across, precision)
-    of_said += NUMBERS
-    _store_gradient(
-        of_said, of_down, of_across, by_rows + by_columns, of_strength, distance, number, write, height, width
+    _store_gradient_of_writing(
+        said, of_said, tl.where(inside, of_ink, 0.0), write, height, width, longer, write_block, block
     )
-    tl.store(of_said + NUMBERS + i * write + j, of_patch * weakness, known)
 
 
 def fits(grids: tuple[int, int], height: int, width: int) -> bool:
