@@ -23,9 +23,10 @@ import torch
 from torch import Tensor
 
 from regard.attention.positions import sinusoids
+from regard.base.progress import silent
 from regard.base.recipe import write
 from regard.cli.lines import ConstraintsByLine, LineTranslator, Portion, TextInput
-from regard.cli.translate import translate_lines
+from regard.cli.translate_lines import translate_lines
 from regard.cli.unfinished import Stream
 from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.decoding.beam import beam_search
@@ -175,8 +176,9 @@ class Work:
         lines = Noting(translator, request)
 
         def translate() -> list[Translated]:
+            constraints = ConstraintsByLine(None, None, None)
             with out.open("w", encoding="utf-8") as file:
-                translate_lines(lines, TextInput(file=source), ConstraintsByLine(None, None, None), Stream(file), None)
+                translate_lines(lines, TextInput(file=source), constraints, Stream(file), silent)
             return [each for _, portion in sorted(lines.noted.items()) for each in portion]
 
         return translate

@@ -106,9 +106,13 @@ def _kill(executor: ProcessPoolExecutor) -> None:
 
 
 def _install(work: Callable[[Any], Any]) -> None:
-    """Make a worker ready: Ctrl-C is for the main process to handle, and when that one dies so does the worker."""
     global _installed
     _installed = work
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """Make a worker ready: Ctrl-C is for the main process to handle, and when that one dies so does the worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
     parent = multiprocessing.parent_process()

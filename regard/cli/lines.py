@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.base.faults import Fault, TextFault, TooLong
+from regard.cli.console import remark
 
 if TYPE_CHECKING:
+    from regard.data.corpora.text import LineRange
     from regard.decoding.spare_time import InPieces
     from regard.verbs.requests.translate import TranslateRequest
     from regard.verbs.translate.folder_translator import FolderTranslator
@@ -36,6 +38,34 @@ class LineConstraints:
         return {name: values for name, values in fields.items() if values}
 
 
+@dataclass(frozen=True)
+class LongLines:
+    """How many lines are longer than any that the model learnt from, the number of the first, and how long that was."""
+
+    longest: int = 0  # tokens of the longest text that the model learnt from, its end counted
+    count: int = 0
+    first: int = 0
+
+    def with_more(self, numbers: list[int]) -> "LongLines":
+        """With the lines of these numbers too."""
+        return self.with_others(LongLines(self.longest, len(numbers), min(numbers, default=0)))
+
+    def with_others(self, others: "LongLines") -> "LongLines":
+        """With those that another has met."""
+        if not self.count or not others.count:
+            return self if self.count else others
+        return LongLines(self.longest, self.count + others.count, min(self.first, others.first))
+
+    def remark(self) -> None:
+        """Say so, where there are any."""
+        if self.count:
+            few = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
+            remark(
+                f"{few} longer than any that the model learnt from ({self.longest:,} tokens), as line "
+                f"{self.first + 1:,}; much may be missing: translate with --split-sentences, or with --too-long split."
+            )
+
+
 class LineTranslator:
     """Lines in, translations out, by all that is asked of them alike."""
 
@@ -45,17 +75,12 @@ class LineTranslator:
         self._run = translator.runner(self._plan)
         self._cutting = translator.cutting(request)
         self._stages = translator.stages(self._plan)
-        self.long_lines: list[int] = []  # numbers of those longer than any that the model learnt from
+        self.long_lines = LongLines(self._cutting.longest)
 
     @property
     def count(self) -> int:
         """Candidates for each line."""
         return self._plan.count
-
-    @property
-    def longest(self) -> int:
-        """Tokens of the longest text that the model learnt from, its end counted."""
-        return self._cutting.longest
 
     def __call__(self, portions: "Iterable[Portion]", ahead: bool) -> "Iterator[tuple[Portion, list[Translated]]]":
         """The translations of portions, in their order; whoever can wait for them lets it read `ahead`.
@@ -81,11 +106,11 @@ class LineTranslator:
 
         request = self.request.model_copy(update={"text": portion.lines, **portion.constraints.fields()})
         job = job_for(request, self._plan, self._cutting, portion.first)
-        self.long_lines.extend(
-            portion.first + number
-            for number, parts in enumerate(job.cut)
-            if any(self._cutting.is_long(part.text) for part in parts)
-        )
+        if self.request.forced is None:
+            is_long = [any(self._cutting.is_long(part.text) for part in parts) for parts in job.cut]
+            self.long_lines = self.long_lines.with_more(
+                [portion.first + number for number, long in enumerate(is_long) if long]
+            )
         return job
 
     @contextmanager
@@ -153,10 +178,16 @@ class _PortionStages:
 
 @dataclass(frozen=True)
 class TextInput:
-    """Where the lines come from: a text on the command line, a file, or else standard input."""
+    """Where the lines come from: a text on the command line, a file or a part of one, or else standard input."""
 
     text: str | None = None
     file: Path | None = None
+    part: "LineRange | None" = None
+
+    @property
+    def first(self) -> int:
+        """The number of its first line."""
+        return 0 if self.part is None else self.part.first
 
     @property
     def is_typed(self) -> bool:
@@ -174,12 +205,16 @@ class TextInput:
         if self.text is not None:
             given = self.text.encode("utf-8", "surrogateescape")  # as it came, for whoever reads it to judge
             return read_stream(io.BytesIO(given or b"\n"), "--text")
-        return read_stream(sys.stdin.buffer, "standard input") if self.file is None else read_lines(self.file)
+        if self.file is None:
+            return read_stream(sys.stdin.buffer, "standard input")
+        return read_lines(self.file, part=self.part)
 
     def count(self) -> int | None:
         """How many lines there are, where that can be known beforehand."""
         if self.text is not None:
             return sum(1 for _ in self.lines())
+        if self.part is not None:
+            return self.part.count
         return None if self.file is None else number_of_lines(self.file)
 
     @property
@@ -209,9 +244,10 @@ class ConstraintsByLine:
     def __init__(self, prefixes: Path | None, required: Path | None, forced: Path | None) -> None:
         self.prefixes, self.required, self.forced = _Lines(prefixes), _Lines(required), _Lines(forced)
 
-    @property
-    def files(self) -> list[Path]:
-        return [file.path for file in (self.prefixes, self.required, self.forced) if file.path is not None]
+    def skip(self, count: int) -> None:
+        """Leave out what the files ask of so many lines."""
+        for file in (self.prefixes, self.required, self.forced):
+            file.skip(count)
 
     def take(self, count: int) -> LineConstraints:
         """For the next `count` lines."""
@@ -235,10 +271,17 @@ class _Lines:
         if self.lines is None:
             return []
         found = list(islice(self.lines, count))
-        self.seen += len(found)
-        if len(found) < count:
-            raise Fault(f"{self.path} has {self.seen} lines, but the input has more; give a line for each.")
+        self._see(len(found), count)
         return found
+
+    def skip(self, count: int) -> None:
+        if self.lines is not None:
+            self._see(sum(1 for _ in islice(self.lines, count)), count)
+
+    def _see(self, found: int, expected: int) -> None:
+        self.seen += found
+        if found < expected:
+            raise Fault(f"{self.path} has {self.seen} lines, but the input has more; give a line for each.")
 
     def end(self) -> None:
         if self.lines is not None and next(self.lines, None) is not None:

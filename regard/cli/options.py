@@ -81,3 +81,11 @@ Engine = Annotated[
     Literal["auto", "torch", "ctranslate2", "onnx"],
     typer.Option(help="What computes the translations; auto is an export in the model folder, if there is one."),
 ]
+
+Workers = Annotated[
+    int | None,
+    typer.Option(help="Translate in shards by so many worker processes.", min=1, max=1024, metavar="N"),
+]
+Shard = Annotated[str | None, typer.Option(help="Translate this shard of so many and no more, as 3/8.", metavar="I/N")]
+Join = Annotated[bool, typer.Option("--join", help="Join the shards that --shard has written into the output.")]
+On = Annotated[Literal["ray"] | None, typer.Option(help="Let the workers be those of a Ray cluster.")]

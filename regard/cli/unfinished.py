@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, TextIO
 
 from regard.base.faults import Fault
 from regard.cli.console import refuse_existing, remark
-from regard.cli.lines import LineConstraints
+from regard.cli.lines import LineConstraints, TextInput, number_of_lines
 
 PORTION = 1024  # lines translated together, and kept together
 
@@ -70,7 +70,7 @@ class GrowingFile:
     def take_note(self, lines: list[str], constraints: LineConstraints) -> None:
         """Of the next lines of the input; refuse those that are not what the file has translations of."""
         total = self.lines + len(lines)
-        read = _chain(self.read, json.dumps([lines, asdict(constraints)]).encode()).hexdigest()
+        read = digest_of_lines(self.read, lines, constraints)
         if total == self.kept.lines and read != self.kept.read:
             raise self._other_input()
         self.lines, self.read = total, read
@@ -144,12 +144,7 @@ class Unfinished:
     def refuse_other(self, asked: dict[str, Any]) -> None:
         """Refuse to go on with something that was asked for in another way."""
         before, _ = self._entries()[0]
-        for name, value in asked.items():
-            if before.get(name) != value:
-                raise Fault(
-                    f"{self.out} cannot be resumed, for {_difference(name, before.get(name), value)}; "
-                    "give what was given at first, or --overwrite without --resume to begin anew."
-                )
+        refuse_difference(self.out, before, asked)
 
     @contextmanager
     def growing(self, asked: dict[str, Any], kept: Kept, overwrite: bool = False) -> Iterator[GrowingFile]:
@@ -211,11 +206,35 @@ class Unfinished:
             )
 
 
+def remark_finished(out: Path, given: TextInput, lines_for_each: int) -> None:
+    """Say that there is nothing to do, unless the number of lines shows that the output is of another input."""
+    lines = given.count()
+    if lines is None:
+        remark(f"{out} is there, and nothing of it was left unfinished; nothing was done.")
+        return
+    found, expected = number_of_lines(out), lines * lines_for_each
+    if found != expected:
+        raise Fault(
+            f"{out} is there and has {found:,} lines, where this input gives {expected:,}, so it is not what this "
+            "command would write; give --overwrite to replace it."
+        )
+    remark(f"{out} is there with as many lines as this input gives; nothing was done.")
+
+
+def refuse_missing_folder(out: Path) -> None:
+    """Refuse to write a file into a folder that is not there."""
+    if not out.parent.is_dir():
+        raise Fault(f"There is no folder {out.parent} to write {out.name} into.")
+
+
+class Held(Fault):
+    """An output that another process is writing."""
+
+
 @contextmanager
 def hold_output(out: Path) -> Iterator[Unfinished]:
     """What is unfinished of an output, which no other process can begin, go on with or finish within the block."""
-    if not out.parent.is_dir():
-        raise Fault(f"There is no folder {out.parent} to write {out.name} into.")
+    refuse_missing_folder(out)
     place = out.resolve()
     text, record = (place.with_name(f".{place.name}.unfinished{ending}") for ending in ("", ".jsonl"))
     with _lock(record, out) as file:
@@ -234,7 +253,7 @@ def _lock(path: Path, out: Path) -> Iterator[BinaryIO]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Fault(f"Another process is writing {out}; wait for it, or name another file.") from None
+                raise Held(f"Another process is writing {out}; wait for it, or name another file.") from None
             if _is_at(file, path):
                 yield file
                 return
@@ -266,6 +285,21 @@ def _checksum(entry: dict[str, Any]) -> str:
 def _chain(before: str, content: bytes = b"") -> "hashlib._Hash":
     """A digest of a portion and, through theirs, of all that came before it."""
     return hashlib.sha256(before.encode() + content)
+
+
+def digest_of_lines(before: str, lines: list[str], constraints: LineConstraints) -> str:
+    """A digest of some lines of the input, what is asked of them, and, through theirs, of all before them."""
+    return _chain(before, json.dumps([lines, asdict(constraints)]).encode()).hexdigest()
+
+
+def refuse_difference(out: Path, before: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Refuse to go on with an output for which something else was asked before."""
+    for name, value in asked.items():
+        if before.get(name) != value:
+            raise Fault(
+                f"{out} cannot be resumed, for {_difference(name, before.get(name), value)}; "
+                "give what was given at first, or --overwrite without --resume to begin anew."
+            )
 
 
 def _difference(name: str, before: Any, now: Any) -> str:

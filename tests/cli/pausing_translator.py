@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from regard.cli import main, translate, unfinished
-from regard.cli.lines import Portion
+from regard.cli import main, translate_lines, unfinished
+from regard.cli.lines import LongLines, Portion
 from regard.runs.folder import update_folder
 from regard.verbs.requests.translate import TranslateRequest
 from regard.verbs.translate.outputs import Translated
@@ -25,7 +25,7 @@ def write_model(folder: Path) -> Path:
 
 
 def run(moment: str, arguments: list[str]) -> int:
-    unfinished.PORTION = translate.PORTION = 2
+    unfinished.PORTION = translate_lines.PORTION = 2
     place = Path.replace
 
     def come(name: str) -> None:
@@ -36,7 +36,7 @@ def run(moment: str, arguments: list[str]) -> int:
     class Capitals:
         """Translates as the command's own translator of lines does."""
 
-        count, long_lines = 1, ()
+        count, long_lines = 1, LongLines()
 
         def __init__(self, folder: Path, request: TranslateRequest, precision: str) -> None:
             come("loading")
@@ -55,7 +55,7 @@ def run(moment: str, arguments: list[str]) -> int:
         come("placed")
         return replaced
 
-    translate.open_translator = Capitals  # type: ignore[assignment]
+    translate_lines.open_translator = Capitals  # type: ignore[assignment]
     Path.replace = replace  # type: ignore[assignment, method-assign]
     return main(["translate", *arguments])
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli import main, translate, unfinished
+from regard.cli import main, translate_lines, unfinished
 from regard.decoding.step_graphs import CapturedSteps
 
 LINES = ["the cat sees the dog", "", "a bird sings", "  the boy reads", "the girl sees a bird", "the dog"]
@@ -13,7 +13,7 @@ LINES = ["the cat sees the dog", "", "a bird sings", "  the boy reads", "the gir
 @pytest.fixture
 def translated(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """As portions of two lines are translated one after another, the usual way."""
-    monkeypatch.setattr(translate, "PORTION", 2)
+    monkeypatch.setattr(translate_lines, "PORTION", 2)
     monkeypatch.setattr(unfinished, "PORTION", 2)
     assert main(["translate", str(trained), str(written(tmp_path / "in", LINES)), "-o", str(tmp_path / "plain")]) == 0
     monkeypatch.setattr("regard.verbs.translate.stages.captures_for", lambda task: CapturedSteps())

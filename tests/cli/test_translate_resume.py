@@ -24,9 +24,9 @@ NO_WISHES = LineConstraints([], [], [])
 # Runs a command line with small portions, and kills itself in the middle of its n-th write to a disk.
 KILLED = """
 import os, signal, sys
-from regard.cli import main, translate, unfinished
+from regard.cli import main, translate_lines, unfinished
 
-unfinished.PORTION = translate.PORTION = int(sys.argv[1])
+unfinished.PORTION = translate_lines.PORTION = int(sys.argv[1])
 left, force = int(sys.argv[2]), unfinished._force
 
 def dying(file):
@@ -58,7 +58,7 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("regard.cli.translate.PORTION", PORTION)
+    monkeypatch.setattr("regard.cli.translate_lines.PORTION", PORTION)
     monkeypatch.setattr("regard.cli.unfinished.PORTION", PORTION)
 
 
@@ -356,8 +356,8 @@ def test_lines_are_counted_without_reading_them(tmp_path: Path) -> None:
 
 MEASURED = """
 import resource, sys
-from regard.cli import main, translate, unfinished
-unfinished.PORTION = translate.PORTION = 128
+from regard.cli import main, translate_lines, unfinished
+unfinished.PORTION = translate_lines.PORTION = 128
 assert main(sys.argv[1:]) == 0
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """

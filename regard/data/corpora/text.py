@@ -72,15 +72,38 @@ class Chunk:
         return columns[0], columns[1]
 
 
+@dataclass(frozen=True)
+class LineRange:
+    """Neighbouring lines of a file: the number of the first, counted from 0, how many, and the byte they begin at."""
+
+    first: int
+    count: int
+    start: int
+
+
+def line_starts(path: Path, every: int) -> tuple[list[int], int]:
+    """At which bytes of a file every so many lines begin, and how many lines it has; packed files count unpacked."""
+    starts, start, count = list[int](), 0, 0
+    raw = _raw_lines(path)
+    while lines := list(islice(raw, every)):
+        starts.append(start)
+        start, count = start + sum(map(len, lines)), count + len(lines)
+    return starts, count
+
+
 def _count_without(separator: str, path: Path) -> int:
     """How many lines of a file have no separator."""
     lines = (unicodedata.normalize("NFC", line.decode("utf-8", "replace")) for line in _raw_lines(path))
     return sum(separator not in line for line in lines)
 
 
-def read_lines(path: Path, normal: bool = True, encoding: str = "utf-8") -> Iterator[str]:
-    """The lines of a text file, without their ends; in NFC, unless they are to stay as they are."""
+def read_lines(
+    path: Path, normal: bool = True, encoding: str = "utf-8", part: LineRange | None = None
+) -> Iterator[str]:
+    """The lines of a text file, or a part of them, without their ends; in NFC, unless they are to stay as they are."""
     raw, first = _raw_lines(path), 1
+    if part is not None:
+        raw, first = islice(_raw_lines(path, part.start), part.count), part.first + 1
     while lines := list(islice(raw, _CHUNK)):
         if first == 1:
             _tell_of_mark(lines, str(path))
@@ -149,12 +172,14 @@ def _columns(pairs: Iterable[tuple[str, str]]) -> Iterator[bytes]:
     return (f"{source}{TAB}{target}\n".encode() for source, target in pairs)
 
 
-def _raw_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file as bytes, decompressed, with their ends."""
+def _raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
+    """The lines of a file as bytes, decompressed, with their ends; from this byte of its content on."""
     if path.is_dir():
         raise Fault(f"{path} is a folder; name a text file inside it.")
     try:
         with open_content(path) as stream:
+            if start:
+                stream.seek(start)
             yield from stream
     except FileNotFoundError:
         raise Fault(f"There is no file {path}.") from None

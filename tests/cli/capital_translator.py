@@ -1,0 +1,55 @@
+"""`regard translate` with a model that writes capitals, in portions of two lines, for tests of what is around a model.
+
+python capital_translator.py ARGUMENT... runs a command line, by this model in its worker processes too. A line `die`
+kills whoever translates it, and `die once` the first who does.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from regard.cli import main, translate_lines, unfinished
+from regard.cli.lines import LongLines, Portion
+from regard.runs.folder import update_folder
+from regard.verbs.requests.translate import TranslateRequest
+from regard.verbs.translate.outputs import Translated
+
+
+def write_model(folder: Path) -> Path:
+    """All that the command asks of a model's folder before it is loaded."""
+    update_folder(folder, {"recipe.toml": b"[decoding]\n"})
+    return folder
+
+
+class Capitals:
+    """Translates as the command's own translator of lines does."""
+
+    count = 1
+
+    def __init__(self, folder: Path, request: TranslateRequest, precision: str) -> None:
+        self.request, self.folder, self.long_lines = request, folder, LongLines(3)
+
+    def __call__(self, portions: Iterable[Portion], ahead: bool) -> Iterator[tuple[Portion, list[Translated]]]:
+        for portion in portions:
+            self.long_lines = self.long_lines.with_more(
+                [portion.first + number for number, line in enumerate(portion.lines) if line.startswith("long")]
+            )
+            yield portion, [self._write(line) for line in portion.lines]
+
+    def _write(self, line: str) -> Translated:
+        mark = self.folder / "died"
+        if line == "die" or (line == "die once" and not mark.exists()):
+            mark.touch()
+            print("something is wrong", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Translated(line.upper(), 0.0, [], [], [(line.upper(), 0.0)], list)
+
+
+if __name__ in ("__main__", "__mp_main__"):  # the second in workers
+    unfinished.PORTION = translate_lines.PORTION = 2
+    translate_lines.open_translator = Capitals  # type: ignore[assignment]
+
+if __name__ == "__main__":
+    sys.exit(main(["translate", *sys.argv[1:]]))

@@ -1,0 +1,57 @@
+"""Shards on a Ray cluster: what its workers do, and what is said where there is no cluster."""
+
+import sys
+from pathlib import Path
+
+import capital_translator
+import pytest
+
+from regard.cli import main, translate_lines, unfinished
+from regard.cli.bulk.finishing import BulkJob
+from regard.cli.bulk.ray_cluster import RayWorker
+from regard.cli.bulk.shards import cut_into_shards
+from regard.cli.lines import TextInput
+from regard.cli.translate_lines import LineJob
+from regard.verbs.requests.translate import TranslateRequest
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> list[str]:
+    (tmp_path / "in").write_text("one\ntwo\nlong\nfour\nfive\n")
+    model = capital_translator.write_model(tmp_path / "model")
+    return ["translate", str(model), str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--on", "ray"]
+
+
+def test_without_ray_it_says_what_to_install(
+    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert main(asked) == 2
+    assert "Ray is not installed; install it with pip install 'regard[ray]', or omit --on" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "model"]
+
+
+def test_a_worker_finishes_shards_and_tells_faults_as_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translate_lines, "open_translator", capital_translator.Capitals)
+    monkeypatch.setattr(translate_lines, "PORTION", 2)
+    monkeypatch.setattr(unfinished, "PORTION", 2)
+    source = tmp_path / "in"
+    source.write_bytes(b"one\ntwo\nlong\nfour\n\xff\n")
+    request = TranslateRequest(text=[], explain=False)
+    lines = LineJob(capital_translator.write_model(tmp_path / "model"), request, "float32", TextInput(file=source))
+    worker = RayWorker(BulkJob(lines, {}, tmp_path), cut_into_shards(source, 3))
+    assert worker({"place": 1}) == {"place": 1, "sentences": [], "long": [3, 1, 2]}
+    assert (tmp_path / "2-of-3").read_text() == "LONG\nFOUR\n"
+    assert worker({"place": 2})["sentences"] == [
+        f"{source}, line 5: not valid UTF-8 (byte 0xff); is the file in another encoding, or not text?"
+    ]
+
+
+@pytest.mark.long
+def test_a_cluster_of_this_machine(asked: list[str], tmp_path: Path, trained: Path) -> None:
+    pytest.importorskip("ray")
+    assert main(["translate", str(trained), *asked[2:], "--workers", "1"]) == 0
+    assert main(["translate", str(trained), *asked[2:4], str(tmp_path / "one")]) == 0
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()
