@@ -32,12 +32,16 @@ from regard.viewing.overlay.terminal import overlay_lines
 from regard.viewing.page import PageScene, Start, scene_page, tinted_data
 from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Block, Joining, Seen
-from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Slots, Steps, Strokes, Words
+from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Slots, Steps, Strokes, Video, Words
 from regard.viewing.slots import record as slots
 from regard.viewing.slots.animation import animate_memory_use
 from regard.viewing.slots.page import memory_data, memory_page
 from regard.viewing.slots.picture import draw_memory_use
 from regard.viewing.slots.terminal import memory_lines
+from regard.viewing.strip import record as strip
+from regard.viewing.strip.page import strip_data, strip_page
+from regard.viewing.strip.picture import draw_strip
+from regard.viewing.strip.terminal import strip_lines
 from regard.viewing.strokes import record as strokes
 from regard.viewing.strokes.page import stroke_data, stroke_page
 from regard.viewing.strokes.picture import draw_stroke_looks
@@ -176,6 +180,11 @@ class _Overlay(_OfHeads):
     to_json, html = staticmethod(overlay.to_json), staticmethod(overlay_page)
 
 
+class _Strip(_OfHeads):
+    picture, terminal = staticmethod(draw_strip), staticmethod(strip_lines)
+    to_json, html = staticmethod(strip.to_json), staticmethod(strip_page)
+
+
 class _Frames(_OfHeads):
     picture, terminal = staticmethod(draw_frames), staticmethod(frames_lines)
     to_json, html = staticmethod(frames.to_json), staticmethod(frames_page)
@@ -260,6 +269,14 @@ def _overlay(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
+def _strip(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
+    assert isinstance(looks.looks_at, Video)
+    names, of_row = places_along(looks.looks_from, looks.looks_at, by_word=not wanted.tokens)
+    blocks = [Block(block.where, word_means(of_row) @ block.weights) for block in looks.blocks]
+    record = strip.Strip(looks.title, looks.looks_at.frames, names, blocks)
+    return _Strip(record, wanted.layer, wanted.head, wanted.heads or "mean")
+
+
 def _overlay_by_step(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     """Cells that look at steps or at words: over the picture, what each of these has of every cell."""
     assert isinstance(looks.looks_from, Cells)
@@ -341,6 +358,7 @@ _GRAPH = Drawer("a graph", ("layer", "head", "rings"), _graph)
 _OVERLAY = Drawer("weights over a picture", ("layer", "head", "heads", "tokens"), _overlay)
 _OVERLAY_BY_STEP = Drawer("weights over a picture", ("layer", "head", "heads"), _overlay_by_step)
 _OVERLAY_BY_CELL = Drawer("weights over a picture", ("layer", "head", "heads"), _overlay_by_cell)
+_STRIP = Drawer("a strip of frames", ("layer", "head", "heads", "tokens"), _strip)
 _WINDOWS = Drawer("windows on a picture", (), _windows)
 _FRAMES = Drawer("weights under a waveform", ("layer", "head", "heads", "tokens"), _frames)
 _HOPS = Drawer("hops through a story", (), _hops)
@@ -352,6 +370,7 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
     ("weights", Steps, Words): _MATRIX,
     ("weights", Words, Cells): _OVERLAY,
     ("weights", Steps, Cells): _OVERLAY,
+    ("weights", Words, Video): _STRIP,
     ("weights", Cells, Steps): _OVERLAY_BY_STEP,
     ("weights", Cells, Words): _OVERLAY_BY_STEP,
     ("weights", Cells, Cells): _OVERLAY_BY_CELL,
@@ -373,6 +392,8 @@ def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
             return "graph", graph_data(record)
         case _Overlay(record):
             return "overlay", overlay_data(record)
+        case _Strip(record):
+            return "strip", strip_data(record)
         case _Windows(record):
             return "windows", glimpse_data(record)
         case _Frames(record):

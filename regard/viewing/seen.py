@@ -107,6 +107,18 @@ class Seen:
         return Matrix(", ".join(title), self.rows, self.columns, weights, axes_of(self.side))
 
 
+def joined_weights(
+    blocks: Sequence[Block], layer: int | None = None, head: int | None = None, heads: Joining = "mean"
+) -> tuple[str, np.ndarray]:
+    """What is shown in words, and the weights (row, column) of it: one block and one head, or all its heads joined."""
+    number = block_named(blocks, layer, head)
+    block = blocks[number - 1]
+    join, name = JOININGS[heads]
+    which = f"head {head}" if head else f"{name} of {block.heads} heads"
+    told = [f"block {number}"] * (len(blocks) > 1) + [which] * (block.heads > 1)
+    return ", ".join(told), block.weights[head - 1] if head else join(block.weights)
+
+
 def block_named(blocks: Sequence[Block], layer: int | None = None, head: int | None = None) -> int:
     """The number of a block, counted from 1; one that is not there, or has no such head, is refused.
 

@@ -14,7 +14,7 @@ from regard.viewing.written import fit_text
 
 # From this weight on, this much ink; below the first, only a dot to guide the eye.
 SHADES = {0.1: "░", 0.3: "▒", 0.5: "▓", 0.75: "█"}
-_DOT = "·"
+DOT = "·"
 _TALLEST = 16  # letters of a word that is written downwards
 _BLUE, _BRIGHT, _DIM, _PLAIN = "\x1b[34m", "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
@@ -45,8 +45,17 @@ def matrix_lines(matrix: Matrix, width: int, colour: bool) -> list[str]:
             lines.append(f"{'':{margin}} {part.gap.join(centred)}".rstrip())
         for name, weights in zip(names, matrix.weights, strict=True):
             lines.append(f"{name} {part.gap.join(_shade(weights, part, colour))}".rstrip())
-    legend = "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
-    return [*lines, fit_text(f"{'':{margin}} {legend}", width)]
+    return [*lines, fit_text(f"{'':{margin}} {legend_of_shades()}", width)]
+
+
+def shade_of(weight: float) -> str:
+    """The ink of a weight, or a dot where there is next to nothing."""
+    return next((shade for least, shade in reversed(SHADES.items()) if weight >= least), DOT)
+
+
+def legend_of_shades() -> str:
+    """From which weight on there is how much ink."""
+    return "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
 
 
 def _parts(words: list[str], room: int) -> Iterator[_Part]:
@@ -86,10 +95,10 @@ def _shade(weights: Sequence[float], part: _Part, colour: bool) -> list[str]:
     cells = []
     for column, cells_wide in zip(part.columns, part.widths, strict=True):
         weight = weights[column]
-        shade = next((shade for least, shade in reversed(SHADES.items()) if weight >= least), None)
-        text = shade * cells_wide if shade else _centre(_DOT, cells_wide)
+        shade = shade_of(weight)
+        text = _centre(DOT, cells_wide) if shade == DOT else shade * cells_wide
         if colour:
-            style = _DIM if shade is None else _BRIGHT if weight == strongest else _BLUE
+            style = _DIM if shade == DOT else _BRIGHT if weight == strongest else _BLUE
             text = f"{style}{text}{_PLAIN}"
         cells.append(text)
     return cells

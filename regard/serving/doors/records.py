@@ -369,5 +369,5 @@ class LookAnswer(DoorAnswer):
 
     model: str
     seconds: float
-    view: Literal["facts", "frames", "graph", "overlay", "slots", "strokes", "tinted", "windows"]
+    view: Literal["facts", "frames", "graph", "overlay", "slots", "strip", "strokes", "tinted", "windows"]
     looks: dict[str, Any]

@@ -6,15 +6,22 @@ import { showKnowledge } from "./knowing.js";
 import { mountOverlay, pointAtWord, showOverlay } from "./overlay.js";
 import { savable } from "./saving.js";
 import { ask, Refusal } from "./server.js";
+import { mountStrip, pointAtStripWord, showStrip } from "./strip.js";
 import { duration, say } from "./texts.js";
 
 const LARGEST_SIDE = 640; // pixels of a picture that is made smaller before it is sent
+// What was looked at in a picture, and in a video: what makes room for it, shows it, and points at a word.
+const VIEWS = {
+  overlay: { mount: mountOverlay, show: showOverlay, point: pointAtWord },
+  strip: { mount: mountStrip, show: showStrip, point: pointAtStripWord },
+};
 
 let models = [];
 let limits = {};
 let picture = null; // the file that is asked about
 let controller = null;
 let shown = null; // the caption that is shown
+let view = VIEWS.overlay; // of what its words looked at
 
 const model = () => models.find(({ name }) => name === byId("captioner").value) ?? models[0];
 
@@ -36,9 +43,9 @@ function take(file) {
   captionAgain();
 }
 
-/** A picture as the server takes it; one with too many bytes is made smaller first. */
+/** A picture as the server takes it; one with too many bytes is made smaller first, unless it may move. */
 async function sendable(file) {
-  const small = file.size > limits.picture ? await shrink(file) : file;
+  const small = file.size > limits.picture && file.type !== "image/gif" ? await shrink(file) : file;
   if (small.size > limits.picture) {
     throw new Refusal(say("answer.too_large", { size: file.size, most: limits.picture }));
   }
@@ -70,11 +77,13 @@ export async function captionAgain() {
     if (signal.aborted) return;
     showCaption(found);
     if (!can.includes("look")) return;
-    const { looks } = await ask("v1/look", { model: name, input: sent }, signal);
+    const sight = await ask("v1/look", { model: name, input: sent }, signal);
     if (signal.aborted) return;
-    mountOverlay(byId("caption-looks"));
+    view = VIEWS[sight.view];
+    byId("caption-looks").replaceChildren();
+    view.mount(byId("caption-looks"));
     byId("caption-looks").hidden = false;
-    showOverlay(looks, wished());
+    view.show(sight.looks, wished());
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof Refusal)) throw error;
@@ -158,7 +167,7 @@ function listenToCaption(text) {
   };
   walkable(text, "[data-word]");
   for (const event of ["pointerover", "focusin", "click"]) {
-    text.addEventListener(event, ({ target }) => pointAtWord(placeOf(target)));
+    text.addEventListener(event, ({ target }) => view.point(placeOf(target)));
   }
-  for (const event of ["pointerleave", "focusout"]) text.addEventListener(event, () => pointAtWord(null));
+  for (const event of ["pointerleave", "focusout"]) text.addEventListener(event, () => view.point(null));
 }

@@ -4,7 +4,7 @@ from rich.cells import cell_len
 
 from regard.viewing.canvas import show_word
 from regard.viewing.facts.record import Hops, forgotten_in_words
-from regard.viewing.terminal import SHADES
+from regard.viewing.terminal import shade_of
 from regard.viewing.written import fit_text, percent
 
 _BRIGHT, _PLAIN = "\x1b[1;36m", "\x1b[0m"
@@ -28,7 +28,6 @@ def facts_lines(hops: Hops, width: int, colour: bool) -> list[str]:
 
 
 def _cell(weight: float, is_most: bool, colour: bool) -> str:
-    shade = next((shade for least, shade in reversed(SHADES.items()) if weight >= least), "·")
-    text = f"{shade} {percent(max(weight, 0.0))}"
+    text = f"{shade_of(weight)} {percent(max(weight, 0.0))}"
     padded = " " * max(0, _CELL - cell_len(text)) + text
     return f"{_BRIGHT}{padded}{_PLAIN}" if colour and is_most else padded

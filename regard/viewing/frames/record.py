@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.viewing.seen import JOININGS, Block, Joining, block_named
+from regard.viewing.seen import Block, Joining, joined_weights
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,8 @@ class FrameLooks:
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
         """What is shown in words, and its weights (row, frame): of one head, or of all heads joined."""
-        number = block_named(self.blocks, layer, head)
-        block = self.blocks[number - 1]
-        join, name = JOININGS[heads]
-        weights = block.weights[head - 1] if head else join(block.weights)
-        which = f"head {head}" if head else f"{name} of {block.heads} heads"
-        told = [f"block {number}"] * (len(self.blocks) > 1) + [which] * (block.heads > 1)
-        return ", ".join(told), weights.T
+        which, weights = joined_weights(self.blocks, layer, head, heads)
+        return which, weights.T
 
     def envelope(self, bins: int) -> np.ndarray:
         """The lowest and the highest sample (2, bin) in each of so many equal parts of the time of all frames."""

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from regard.viewing.canvas import show_word
 from regard.viewing.frames.record import FrameLooks
 from regard.viewing.seen import Joining
-from regard.viewing.terminal import SHADES
+from regard.viewing.terminal import legend_of_shades, shade_of
 from regard.viewing.written import fit_text
 
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -28,16 +28,11 @@ def frames_lines(
     lines = [fit_text(title, width), f"{'':{margin}} {bars}".rstrip()]
     groups = np.array_split(np.arange(looks.count), cells)
     for name, own in zip(shown, weights, strict=False):
-        ink = "".join(_shade(float(own[group].max())) for group in groups)
+        ink = "".join(shade_of(float(own[group].max())) for group in groups)
         name = fit_text(name, margin)
         lines.append(f"{' ' * (margin - cell_len(name))}{name} {ink}".rstrip())
     if len(looks.rows) > _MOST_ROWS:
         lines.append(f"{'':{margin}} … {len(looks.rows) - _MOST_ROWS} more")
     seconds = f"{looks.duration:.2f} s"
     lines.append(f"{'':{margin}} 0{'':{max(1, cells - len(seconds) - 1)}}{seconds}")
-    legend = "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
-    return [*lines, fit_text(f"{'':{margin}} {legend}", width)]
-
-
-def _shade(weight: float) -> str:
-    return next((shade for least, shade in reversed(SHADES.items()) if weight >= least), "·")
+    return [*lines, fit_text(f"{'':{margin}} {legend_of_shades()}", width)]

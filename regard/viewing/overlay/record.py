@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.viewing.seen import JOININGS, Block, Joining, block_named
+from regard.viewing.seen import Block, Joining, joined_weights
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,8 @@ class Overlay:
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
         """What is shown in words, and its weights (step, row, column): of one head, or of all heads joined."""
-        number = block_named(self.blocks, layer, head)
-        block = self.blocks[number - 1]
-        join, name = JOININGS[heads]
-        weights = block.weights[head - 1] if head else join(block.weights)
-        which = f"head {head}" if head else f"{name} of {block.heads} heads"
-        told = [f"block {number}"] * (len(self.blocks) > 1) + [which] * (block.heads > 1)
-        return ", ".join(told), weights.reshape(len(self.steps), *self.grid)
+        which, weights = joined_weights(self.blocks, layer, head, heads)
+        return which, weights.reshape(len(self.steps), *self.grid)
 
 
 def to_json(overlay: Overlay) -> dict[str, Any]:

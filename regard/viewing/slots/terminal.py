@@ -2,7 +2,7 @@
 
 from regard.viewing.canvas import show_word
 from regard.viewing.slots.record import MemoryUse, is_writer
-from regard.viewing.terminal import SHADES
+from regard.viewing.terminal import DOT, legend_of_shades, shade_of
 from regard.viewing.written import fit_text
 
 _ORANGE, _BLUE, _DIM, _PLAIN = "\x1b[33m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
@@ -21,12 +21,11 @@ def memory_lines(use: MemoryUse, width: int, colour: bool) -> list[str]:
             for slot in use.slots:
                 cells = [_cell(weights[step, slot], ink if colour else "") for step in steps]
                 lines.append(f"{slot:>{_MARGIN}} {''.join(cells)}")
-    legend = "  ".join(f"{shade} ≥ {weight}" for weight, shade in SHADES.items())
-    return [*lines, fit_text(f"{'':{_MARGIN}} {legend}", width)]
+    return [*lines, fit_text(f"{'':{_MARGIN}} {legend_of_shades()}", width)]
 
 
 def _cell(weight: float, ink: str) -> str:
-    shade = next((shade for least, shade in reversed(SHADES.items()) if weight >= least), None)
+    shade = shade_of(weight)
     if not ink:
-        return shade or "·"
-    return f"{ink}{shade}{_PLAIN}" if shade else f"{_DIM}·{_PLAIN}"
+        return shade
+    return f"{_DIM if shade == DOT else ink}{shade}{_PLAIN}"

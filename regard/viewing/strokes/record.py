@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.viewing.seen import JOININGS, Block, Joining, block_named
+from regard.viewing.seen import Block, Joining, joined_weights
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,7 @@ class StrokeLooks:
 
     def one(self, layer: int | None = None, head: int | None = None, heads: Joining = "mean") -> tuple[str, np.ndarray]:
         """What is shown in words, and its weights (point, point): of one head, or of all heads joined."""
-        number = block_named(self.blocks, layer, head)
-        block = self.blocks[number - 1]
-        join, name = JOININGS[heads]
-        which = f"head {head}" if head else f"{name} of {block.heads} heads"
-        told = [f"block {number}"] * (len(self.blocks) > 1) + [which] * (block.heads > 1)
-        return ", ".join(told), block.weights[head - 1] if head else join(block.weights)
+        return joined_weights(self.blocks, layer, head, heads)
 
     def strokes(self) -> list[np.ndarray]:
         """The numbers of the points of each stroke."""
