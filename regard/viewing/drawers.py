@@ -3,55 +3,47 @@
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from regard.base.faults import Fault
 from regard.viewing.drawing import Drawing
 from regard.viewing.facts import record as facts
-from regard.viewing.facts.page import facts_data, facts_page
-from regard.viewing.facts.picture import draw_hops
-from regard.viewing.facts.terminal import facts_lines
+from regard.viewing.facts.page import facts_data
 from regard.viewing.frames import record as frames
-from regard.viewing.frames.page import frames_data, frames_page
-from regard.viewing.frames.picture import draw_frames
-from regard.viewing.frames.terminal import frames_lines
+from regard.viewing.frames.page import frames_data
 from regard.viewing.graph import record as graph
-from regard.viewing.graph.page import graph_data, graph_page
-from regard.viewing.graph.picture import draw_neighbourhood
-from regard.viewing.graph.terminal import neighbourhood_lines
+from regard.viewing.graph.page import graph_data
 from regard.viewing.lines import draw_lines
 from regard.viewing.looks import LooksBetween, Manner, places_along, seen_between, word_means
 from regard.viewing.matrix import Matrix, draw_matrix, draw_sheet
 from regard.viewing.matrix import to_json as matrices_to_json
 from regard.viewing.overlay import record as overlay
-from regard.viewing.overlay.page import overlay_data, overlay_page
-from regard.viewing.overlay.picture import draw_overlay
-from regard.viewing.overlay.terminal import overlay_lines
+from regard.viewing.overlay.page import overlay_data
 from regard.viewing.page import PageScene, Start, scene_page, tinted_data
+from regard.viewing.record_drawings import (
+    FramesDrawing,
+    GraphDrawing,
+    HopsDrawing,
+    OverlayDrawing,
+    SlotsDrawing,
+    StripDrawing,
+    StrokesDrawing,
+    WindowsDrawing,
+)
 from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Block, Joining, Seen
 from regard.viewing.sides import Cells, Facts, Frames, Nodes, Side, Slots, Steps, Strokes, Video, Words
 from regard.viewing.slots import record as slots
-from regard.viewing.slots.animation import animate_memory_use
-from regard.viewing.slots.page import memory_data, memory_page
-from regard.viewing.slots.picture import draw_memory_use
-from regard.viewing.slots.terminal import memory_lines
+from regard.viewing.slots.page import memory_data
 from regard.viewing.strip import record as strip
-from regard.viewing.strip.page import strip_data, strip_page
-from regard.viewing.strip.picture import draw_strip
-from regard.viewing.strip.terminal import strip_lines
+from regard.viewing.strip.page import strip_data
 from regard.viewing.strokes import record as strokes
-from regard.viewing.strokes.page import stroke_data, stroke_page
-from regard.viewing.strokes.picture import draw_stroke_looks
-from regard.viewing.strokes.terminal import stroke_lines
+from regard.viewing.strokes.page import stroke_data
 from regard.viewing.terminal import matrix_lines
 from regard.viewing.windows import record as windows
-from regard.viewing.windows.animation import animate_glimpses
-from regard.viewing.windows.page import glimpse_data, glimpse_page
-from regard.viewing.windows.picture import draw_glimpses
-from regard.viewing.windows.terminal import glimpse_lines
+from regard.viewing.windows.page import glimpse_data
 
 
 @dataclass(frozen=True)
@@ -129,135 +121,12 @@ class _Matrices:
         return scene_page(PageScene(self.looks.text, self.looks.output, [words], [tokens], start=start))
 
 
-@dataclass(frozen=True)
-class _Graph:
-    record: graph.Neighbourhood
-    layer: int | None
-    head: int | None
-
-    def draw(self, path: Path) -> set[str]:
-        return draw_neighbourhood(self.record, path, self.layer, self.head)
-
-    def lines(self, width: int, colour: bool) -> list[str]:
-        return neighbourhood_lines(self.record, width, colour, self.layer, self.head)
-
-    def numbers(self) -> dict[str, Any]:
-        return graph.to_json(self.record)
-
-    def page(self) -> SealedPage:
-        return graph_page(self.record, self.layer, self.head)
-
-
-@dataclass(frozen=True)
-class _OfHeads:
-    """A record of which one block is shown, and of that one head or all of them joined."""
-
-    record: Any
-    layer: int | None
-    head: int | None
-    heads: Joining
-
-    picture: ClassVar[Callable[..., set[str]]]
-    terminal: ClassVar[Callable[..., list[str]]]
-    to_json: ClassVar[Callable[..., dict[str, Any]]]
-    html: ClassVar[Callable[..., SealedPage]]
-
-    def draw(self, path: Path) -> set[str]:
-        return self.picture(self.record, path, self.layer, self.head, self.heads)
-
-    def lines(self, width: int, colour: bool) -> list[str]:
-        return self.terminal(self.record, width, self.layer, self.head, self.heads)
-
-    def numbers(self) -> dict[str, Any]:
-        return self.to_json(self.record)
-
-    def page(self) -> SealedPage:
-        return self.html(self.record, self.layer, self.head, self.heads)
-
-
-class _Overlay(_OfHeads):
-    picture, terminal = staticmethod(draw_overlay), staticmethod(overlay_lines)
-    to_json, html = staticmethod(overlay.to_json), staticmethod(overlay_page)
-
-
-class _Strip(_OfHeads):
-    picture, terminal = staticmethod(draw_strip), staticmethod(strip_lines)
-    to_json, html = staticmethod(strip.to_json), staticmethod(strip_page)
-
-
-class _Frames(_OfHeads):
-    picture, terminal = staticmethod(draw_frames), staticmethod(frames_lines)
-    to_json, html = staticmethod(frames.to_json), staticmethod(frames_page)
-
-
-class _Strokes(_OfHeads):
-    picture, terminal = staticmethod(draw_stroke_looks), staticmethod(stroke_lines)
-    to_json, html = staticmethod(strokes.to_json), staticmethod(stroke_page)
-
-
-@dataclass(frozen=True)
-class _Windows:
-    record: windows.GlimpsePath
-
-    def draw(self, path: Path) -> set[str]:
-        return draw_glimpses(self.record, path)
-
-    def animate(self, path: Path) -> None:
-        animate_glimpses(self.record, path)
-
-    def lines(self, width: int, colour: bool) -> list[str]:
-        return glimpse_lines(self.record, width, colour)
-
-    def numbers(self) -> dict[str, Any]:
-        return windows.to_json(self.record)
-
-    def page(self) -> SealedPage:
-        return glimpse_page(self.record)
-
-
-@dataclass(frozen=True)
-class _Hops:
-    record: facts.Hops
-
-    def draw(self, path: Path) -> set[str]:
-        return draw_hops(self.record, path)
-
-    def lines(self, width: int, colour: bool) -> list[str]:
-        return facts_lines(self.record, width, colour)
-
-    def numbers(self) -> dict[str, Any]:
-        return facts.to_json(self.record)
-
-    def page(self) -> SealedPage:
-        return facts_page(self.record)
-
-
-@dataclass(frozen=True)
-class _Slots:
-    record: slots.MemoryUse
-
-    def draw(self, path: Path) -> set[str]:
-        return draw_memory_use(self.record, path)
-
-    def animate(self, path: Path) -> None:
-        animate_memory_use(self.record, path)
-
-    def lines(self, width: int, colour: bool) -> list[str]:
-        return memory_lines(self.record, width, colour)
-
-    def numbers(self) -> dict[str, Any]:
-        return slots.to_json(self.record)
-
-    def page(self) -> SealedPage:
-        return memory_page(self.record)
-
-
 def _graph(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_at, Nodes)
     assert looks.edges is not None
     centre = looks.looks_at.centres[0]
     record = graph.neighbourhood_of(looks.looks_at, looks.edges, looks.blocks, centre, wanted.rings or 1)
-    return _Graph(record, wanted.layer, wanted.head)
+    return GraphDrawing(record, wanted.layer, wanted.head)
 
 
 def _overlay(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -266,7 +135,7 @@ def _overlay(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     names, of_row = places_along(looks.looks_from, looks.looks_at, by_word=not wanted.tokens)
     blocks = [Block(block.where, word_means(of_row) @ block.weights) for block in looks.blocks]
     record = overlay.Overlay(looks.title, looks.looks_at.picture, looks.looks_at.grid, names, blocks)
-    return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
+    return OverlayDrawing(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
 def _strip(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -274,7 +143,7 @@ def _strip(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     names, of_row = places_along(looks.looks_from, looks.looks_at, by_word=not wanted.tokens)
     blocks = [Block(block.where, word_means(of_row) @ block.weights) for block in looks.blocks]
     record = strip.Strip(looks.title, looks.looks_at.frames, names, blocks)
-    return _Strip(record, wanted.layer, wanted.head, wanted.heads or "mean")
+    return StripDrawing(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
 def _overlay_by_step(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -285,7 +154,7 @@ def _overlay_by_step(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     joined = (word_means(of_column) > 0).astype(float)  # summed over the tokens of a word
     blocks = [Block(block.where, joined @ block.weights.transpose(0, 2, 1)) for block in looks.blocks]
     record = overlay.Overlay(looks.title, looks.looks_from.picture, looks.looks_from.grid, names, blocks)
-    return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
+    return OverlayDrawing(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
 def _overlay_by_cell(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -298,7 +167,7 @@ def _overlay_by_cell(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     if looks.looks_at.looked_back_at:  # before the first cell stands what is no cell, and nobody sees the last
         blocks = [Block(block.where, _without_first(block.weights)) for block in blocks]
     record = overlay.Overlay(looks.title, looks.looks_at.picture, (rows, columns), names, blocks, steps_are_cells=True)
-    return _Overlay(record, wanted.layer, wanted.head, wanted.heads or "mean")
+    return OverlayDrawing(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
 def _without_first(weights: np.ndarray) -> np.ndarray:
@@ -310,7 +179,7 @@ def _windows(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     assert isinstance(looks.looks_from, Steps)
     assert isinstance(looks.looks_at, Cells)
     assert looks.windows is not None
-    return _Windows(
+    return WindowsDrawing(
         windows.GlimpsePath(looks.title, looks.looks_at.picture, list(looks.looks_from.names), *looks.windows)
     )
 
@@ -321,7 +190,9 @@ def _hops(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     story, (block,) = looks.looks_at, looks.blocks
     weights = block.weights[0][:, : len(story.lines)]  # behind the facts there may be empty slots
     names = list(looks.looks_from.names)
-    return _Hops(facts.Hops(list(story.lines), story.question, looks.output, names, weights, list(story.forgotten)))
+    return HopsDrawing(
+        facts.Hops(list(story.lines), story.question, looks.output, names, weights, list(story.forgotten))
+    )
 
 
 def _slots(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -330,7 +201,7 @@ def _slots(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     (block,) = looks.blocks
     steps, heads = looks.looks_from, list(looks.looks_at.heads)
     use = slots.MemoryUse(looks.title, list(steps.names), heads, block.weights, steps.given, steps.answered)
-    return _Slots(use.of_head(wanted.head))
+    return SlotsDrawing(use.of_head(wanted.head))
 
 
 def _frames(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -340,7 +211,7 @@ def _frames(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     joined = (word_means(of_column) > 0).T.astype(float)  # summed over the symbols of a word
     blocks = [Block(block.where, block.weights @ joined) for block in looks.blocks]
     record = frames.FrameLooks(looks.title, sound.samples, sound.rate, sound.seconds, rows, blocks, sound.bands)
-    return _Frames(record, wanted.layer, wanted.head, wanted.heads or "mean")
+    return FramesDrawing(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
 def _strokes(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
@@ -350,7 +221,7 @@ def _strokes(looks: LooksBetween, wanted: DrawingRequest) -> Drawing:
     blocks = [Block(block.where, means @ block.weights @ (means > 0).T.astype(float)) for block in looks.blocks]
     count = max(side.places) + 1  # the last point is where it ends, from which nothing looks on
     record = strokes.StrokeLooks(looks.title, side.points[:count], side.ends[:count], blocks)
-    return _Strokes(record, wanted.layer, wanted.head, wanted.heads or "mean")
+    return StrokesDrawing(record, wanted.layer, wanted.head, wanted.heads or "mean")
 
 
 _MATRIX = Drawer("a matrix", ("layer", "head", "heads", "sheet", "lines", "tokens"), _Matrices)
@@ -388,21 +259,21 @@ DRAWERS: dict[tuple[Manner, type[Side], type[Side]], Drawer] = {
 def page_view(looks: LooksBetween) -> tuple[str, dict[str, Any]]:
     """The view on the page of a server that shows looks, by its name, and what it takes."""
     match drawing_of(looks, DrawingRequest()):
-        case _Graph(record):
+        case GraphDrawing(record):
             return "graph", graph_data(record)
-        case _Overlay(record):
+        case OverlayDrawing(record):
             return "overlay", overlay_data(record)
-        case _Strip(record):
+        case StripDrawing(record):
             return "strip", strip_data(record)
-        case _Windows(record):
+        case WindowsDrawing(record):
             return "windows", glimpse_data(record)
-        case _Frames(record):
+        case FramesDrawing(record):
             return "frames", frames_data(record)
-        case _Hops(record):
+        case HopsDrawing(record):
             return "facts", facts_data(record)
-        case _Strokes(record):
+        case StrokesDrawing(record):
             return "strokes", stroke_data(record)
-        case _Slots(record):
+        case SlotsDrawing(record):
             return "slots", memory_data(record)
         case _Matrices(seen=seen):
             return "tinted", tinted_data(seen, looks.title)
