@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.viewing.drawers import DRAWERS, DrawingRequest, drawing_of
 from regard.viewing.looks import LooksBetween
 from regard.viewing.seen import Block
-from regard.viewing.sides import Cells, Facts, Frames, Nodes, Slots, Steps, Strokes, Words
+from regard.viewing.sides import Cells, Facts, Frames, Nodes, Slots, Steps, Strokes, Video, Words
 
 sys.path.insert(0, str(Path(__file__).parent))
 from drawn import EDGES, PAPERS, edge_blocks
@@ -47,6 +47,7 @@ CASES: dict[str, LooksBetween] = {
     "picture over its signs": LooksBetween("picture to signs", "six.png", "77", GRID, GLIMPSES, weights(4, 2)),
     "picture over its caption": LooksBetween("cross", "ab c", "", GRID, TEXT, weights(4, 3)),
     "picture over itself": LooksBetween("encoder", "six.png", "7", GRID, GRID, weights(4, 4)),
+    "strip": LooksBetween("cross", "it.gif", "ab c", TEXT, Video(np.zeros((2, 4, 6, 3))), weights(3, 2)),
     "windows": LooksBetween("glimpses to picture", "six.png", "7", GLIMPSES, PICTURE, windows=WINDOWS),
     "sound over its symbols": LooksBetween("frames to labels", "a.wav", "1", SOUND, GLIMPSES, weights(2, 2)),
     "sound that says a text": LooksBetween("frames to symbols", "ab c", "2 s", SOUND, TEXT, weights(2, 3)),
