@@ -57,6 +57,7 @@ def command(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     processes: Processes = None,
     restarts: Restarts = 0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check recipe, batches and memory.")] = False,
 ) -> None:
     """Train a model from a RECIPE, or from text files with good defaults: --source and --target, or --pairs."""
     from regard.runs.request import TrainingRequest
@@ -82,6 +83,7 @@ def command(
         overwrite=overwrite,
         processes=processes,
         restarts=restarts,
+        dry_run=dry_run,
     )
     started = start_training(asked, console_audience())
     if started.interrupted:

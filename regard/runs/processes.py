@@ -58,7 +58,11 @@ class Outcome:
 
 
 class RankFailed(Exception):
-    """A rank has ended early, or does nothing any more; said in one sentence."""
+    """A rank has ended early, or does nothing any more, after a step, as far as that is known."""
+
+    def __init__(self, what: str, step: int | None = None) -> None:
+        super().__init__(what)
+        self.step = step or 0
 
 
 def train_on_processes(job: Job, processes: int, restarts: int, remark: Remark) -> Outcome:
@@ -69,11 +73,13 @@ def train_on_processes(job: Job, processes: int, restarts: int, remark: Remark) 
         except RankFailed as failed:
             folder = RunFolder(Path(job.folder))
             facts = folder.facts() if folder.exists() else None
+            # A rank tells of its steps once a second, and may have come further.
+            what = f"{failed}{after(max(failed.step, facts.step if facts else 0))}"
             onward = "nothing was saved yet" if facts is None else f"the run can go on from step {facts.step}"
             if not left:
                 again = "" if facts is None else f": regard train --resume --out {job.folder} --processes {processes}"
-                raise Fault(f"{failed}; {onward}{again}.") from None
-            remark(f"{failed}; {onward}, and does ({restarts - left + 1} of {restarts} restarts).")
+                raise Fault(f"{what}; {onward}{again}.") from None
+            remark(f"{what}; {onward}, and does ({restarts - left + 1} of {restarts} restarts).")
             job = replace(job, resume=facts is not None, overwrite=job.overwrite and facts is None)
     raise AssertionError("the last try returns or raises")
 
@@ -128,7 +134,7 @@ class _Watch:
             status = process.poll()
             if status is None and is_stopped(process.pid):
                 if now - self._stopped_since.setdefault(rank, now) > _STOPPED_SECONDS:
-                    raise RankFailed(self._sentence(rank, "was stopped (SIGSTOP)"))
+                    raise self._failure(rank, "was stopped (SIGSTOP)")
             else:
                 self._stopped_since.pop(rank, None)
             if status not in (None, 0, INTERRUPTED, LOST):
@@ -144,12 +150,12 @@ class _Watch:
         if farewell is not None and farewell.is_fault:
             raise Fault(*farewell.sentences)
         if farewell is not None:
-            raise RankFailed(self._sentence(rank, f"has failed ({'; '.join(farewell.sentences)})"))
+            raise self._failure(rank, f"has failed ({'; '.join(farewell.sentences)})")
         how = f"signal {-status} ({signal.Signals(-status).name})" if status < 0 else f"status {status}"
-        raise RankFailed(self._sentence(rank, f"has ended with {how}"))
+        raise self._failure(rank, f"has ended with {how}")
 
-    def _sentence(self, rank: int, what: str) -> str:
-        return f"Rank {rank} of {self.size} {what}{after(step_of(self.store, rank))}"
+    def _failure(self, rank: int, what: str) -> RankFailed:
+        return RankFailed(f"Rank {rank} of {self.size} {what}", step_of(self.store, rank))
 
     @contextmanager
     def _passing_on_interruptions(self) -> Iterator[None]:

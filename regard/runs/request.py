@@ -41,6 +41,7 @@ class TrainingRequest:
     overwrite: bool = False
     processes: int | None = None
     restarts: int = 0
+    dry_run: bool = False
 
 
 @dataclass(frozen=True)

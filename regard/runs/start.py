@@ -15,6 +15,7 @@ from regard.base.recipe import Recipe, apply_settings
 from regard.hardware.threads import same_threads, so_many_threads
 from regard.runs import open as runs
 from regard.runs.checkpoint import RunFolder, read_recipe
+from regard.runs.dry_run import dry_run
 from regard.runs.from_text.planning import Allowance, Planner
 from regard.runs.parents import resolve_in
 from regard.runs.processes import Job, train_on_processes
@@ -58,7 +59,7 @@ def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
     began = time.monotonic()
     plan = plan_of(asked)
     folder = asked.out or Path("runs") / plan.name
-    if asked.processes is not None:
+    if asked.processes is not None or asked.dry_run:
         return _train_on_processes(asked, plan, folder, began, audience)
     allowance = None if asked.minutes is None else Allowance(asked.minutes, began)
     with this_rank(audience.remark) as ranks:
@@ -78,13 +79,16 @@ def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
 def _train_on_processes(
     asked: TrainingRequest, plan: RunPlan, folder: Path, began: float, audience: Audience
 ) -> StartedRun:
-    """Train on processes that are started for it, once what can be refused without them is refused."""
-    assert asked.processes is not None
+    """Train on processes that are started for it, once what can be refused without them is; a dry run ends there."""
+    processes = asked.processes or 1
     table = apply_settings(plan.table, asked.settings)
-    settings = [*asked.settings, *_open_pieces(table, folder, asked.resume, asked.processes)]
+    settings = [*asked.settings, *_open_pieces(table, folder, asked.resume, processes)]
     recipe = resolve_in(folder, apply_settings(plan.table, settings), asked.resume)
-    check_shares(getattr(recipe.training, "pieces", 1), asked.processes)
+    check_shares(getattr(recipe.training, "pieces", 1), processes)
     runs.check_possible(recipe, None if asked.overwrite else folder)
+    if asked.dry_run:
+        dry_run(recipe, processes, audience.remark)
+        return StartedRun(folder, was_finished=True)
     job = Job(
         plan.table,
         settings,
@@ -96,7 +100,7 @@ def _train_on_processes(
         plan.choices,
         audience.is_silent,
     )
-    outcome = train_on_processes(job, asked.processes, asked.restarts, audience.remark)
+    outcome = train_on_processes(job, processes, asked.restarts, audience.remark)
     return StartedRun(folder, outcome.was_finished, outcome.interrupted)
 
 

@@ -1,9 +1,10 @@
 """What the ranks of one run must have in common before they train it, and how they open it."""
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from torch import Tensor
 from regard import __version__
 from regard.base.faults import Fault
 from regard.base.recipe import Recipe
+from regard.protocols import Divisible
 from regard.runs.checkpoint import RunFolder
 from regard.runs.open import Run
 from regard.training.ranks import Ranks
+
+LOOKED_AT = 20  # batches, of which the largest must have a row for every piece
 
 
 def check_same(ranks: Ranks, facts: dict[str, str]) -> None:
@@ -60,7 +64,19 @@ def open_together(ranks: Ranks, folder: Path, open_as: Callable[[bool], Run]) ->
         run = open_as(False)
     if ranks.size > 1:
         check_same(ranks, {"the digest of the data": data_digest(run)})
+        first = islice(run.task.batches("train", run.recipe.seed, 0, 0), LOOKED_AT)
+        check_batches(first, run.recipe.training.pieces)
     return run
+
+
+def check_batches(first: Iterable[Any], pieces: int) -> None:
+    """Refuse to cut batches into more pieces than they have rows, as far as the first of them tell."""
+    most = max((batch.rows for batch in first if isinstance(batch, Divisible)), default=pieces)
+    if most < pieces:
+        raise Fault(
+            f"training.pieces is {pieces}, but the largest of the first batches has {most} rows; "
+            "train on fewer processes, in fewer pieces, or with larger batches."
+        )
 
 
 def data_digest(run: Run) -> str:

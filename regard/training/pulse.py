@@ -85,5 +85,5 @@ def silence_sentence(rank: int, size: int, step: int | None) -> str:
 
 
 def after(step: int | None) -> str:
-    """When something happened, at the end of a sentence's beginning."""
+    """When something happened, at the end of a clause."""
     return f" after step {step}" if step else " before the first step"

@@ -5,9 +5,11 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from toys import TOYS
 
 from regard.base.faults import Fault
 from regard.runs import processes
@@ -62,7 +64,7 @@ def test_a_failed_run_says_from_where_it_can_go_on_and_does_when_asked(
     as_rank_1(monkeypatch, "os._exit(3)")
     with pytest.raises(Fault, match=f"go on from step 40: regard train --resume --out {tmp_path} --processes 2"):
         train_on_processes(Job({}, [], str(tmp_path)), 2, 1, remarks.append)
-    begun = "Rank 1 of 2 has ended with status 3 before the first step; the run can go on from step 40"
+    begun = "Rank 1 of 2 has ended with status 3 after step 40; the run can go on from step 40"
     assert remarks == [f"{begun}, and does (1 of 1 restarts)."]
 
 
@@ -106,6 +108,20 @@ def test_a_rank_with_another_recipe_or_another_torch_is_named(other: dict[str, s
 
     with pytest.raises(Fault, match=re.escape(f"Rank 1 of 2 differs from rank 0: {words}")):
         check_same(Two(), {"torch": "2.13.0", "model.width": "64"})
+
+
+def test_a_dry_run_says_what_each_process_would_do_and_hold(tmp_path: Path) -> None:
+    remarks = list[str]()
+    audience = replace(silent_audience(), remark=remarks.append)
+    table = TOYS["transformer"].table(tmp_path)
+    asked = TrainingRequest(table, out=tmp_path / "run", processes=4, dry_run=True)
+    start_training(asked, audience)
+    assert not (tmp_path / "run").exists()
+    share = "7 batches of 1 to 11 rows were looked at; each is cut into 4 pieces, 1 for each of 4 processes"
+    assert remarks[-2] == f"{share}; 14% of the batches have too few rows for that, and leave some idle"
+    assert re.search(r"each process holds about \d+ MB .* weights \d+, gradients \d+, optimiser \d+", remarks[-1])
+    with pytest.raises(Fault, match=r"training.pieces is 512, but the largest of the first batches has \d+ rows"):
+        start_training(replace(asked, processes=512), audience)
 
 
 DEMO = ["demo", "--set", "training.steps=4", "--set", "training.save_every=2", "--set", "training.validate_every=4"]
