@@ -31,6 +31,23 @@ def test_the_terminal_names_what_each_point_looks_at() -> None:
     assert lines[4].startswith("point   4, stroke 2: looks at 3 1.00")
 
 
+def test_a_model_that_reads_the_whole_drawing_looks_ahead(tmp_path: Path) -> None:
+    """Two moves, each read at the point that it leads to; where the pen was put down nothing is read."""
+    points, ends = np.array([[0.0, 0], [4, 0], [4, 4]]), np.array([False, False, True])
+    side = Strokes(points, ends, [1, 2])
+    block = Block("body", np.array([[[0.25, 0.75], [0.5, 0.5]]]))
+    drawing = drawing_of(LooksBetween("drawing to drawing", "a.json", "", side, side, [block]), DrawingRequest())
+    record = from_json(drawing.numbers())
+    assert record.looks_ahead
+    assert not stroke_looks().looks_ahead
+    assert record.blocks[0].weights.tolist() == [[[0, 0, 0], [0, 0.25, 0.75], [0, 0.5, 0.5]]]
+    assert stroke_lines(record, 80)[1:3] == [
+        "point   1, stroke 1: looks at nothing",
+        "point   2, stroke 1: looks at 3 0.75, 2 0.25, 1 0.00",
+    ]
+    drawing.draw(tmp_path / "looks.svg")
+
+
 def test_numbers_and_pages_hold_the_same_weights() -> None:
     looks = stroke_looks()
     assert to_json(from_json(json.loads(json.dumps(to_json(looks))))) == to_json(looks)

@@ -20,6 +20,6 @@ def stroke_lines(
     lines = [fit_text(title, width)]
     for place, own in enumerate(weights):
         most = [int(each) for each in np.argsort(-own[: looks.reach(place) + 1], kind="stable")[:_MOST]]
-        named = ", ".join(f"{each + 1} {own[each]:.2f}" for each in most)
+        named = ", ".join(f"{each + 1} {own[each]:.2f}" for each in most) if own.any() else "nothing"
         lines.append(fit_text(f"point {place + 1:>3}, stroke {stroke_of[place]}: looks at {named}", width))
     return lines
