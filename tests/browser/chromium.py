@@ -39,6 +39,7 @@ def start_browser(browser: str, driver: str) -> "Browser":
     # As root, and with the small shared memory of a container, Chromium starts only when told that this is meant.
     for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run"):
         options.add_argument(flag)
+    options.add_argument("--app=data:,")  # without the bars of a window, which are drawn anew for every address
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     return Browser(webdriver.Chrome(options, Service(driver)))
 
@@ -51,9 +52,13 @@ class Browser:
 
     def open(self, place: Path | str, fragment: str = "") -> None:
         """Open a file or an address afresh, forgetting what was said and asked for before."""
-        self.driver.get("about:blank")
+        address, before = place if isinstance(place, str) else place.as_uri(), self.driver.current_url
+        if not before.startswith("file:") or before.startswith(address):
+            self.driver.get(
+                "about:blank"
+            )  # a page of a server could ask and say more, and a fragment alone loads nothing
         self.said(), self.requests()
-        self.driver.get((place if isinstance(place, str) else place.as_uri()) + fragment)
+        self.driver.get(address + fragment)
 
     def lead(self, fragment: str) -> None:
         """Give the page that is open another fragment, forgetting what was said and asked for before."""
