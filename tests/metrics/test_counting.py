@@ -41,7 +41,7 @@ def same(make: Callable[[], Any], hypotheses: list[str], references: References)
 
 
 @pytest.mark.parametrize("name", MAKE)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(CORPUS)
 def test_the_statistics_are_those_of_sacrebleu(name: str, corpus: list[tuple[str, str, str | None]]) -> None:
     hypotheses, first = [row[0] for row in corpus], [row[1] for row in corpus]
