@@ -233,7 +233,7 @@ def _usage(error: typer.TyperException) -> list[str]:
     if option and context and (hint := _hint(context, option)):
         message = f"{message}. {hint}"
     elif near:
-        message = f"{message}. Did you mean {', '.join(map(repr, sorted(near)))}?"
+        message = f"{message}. Did you mean {', '.join(repr(each) for each in sorted(near))}?"
     if message[-1:].isalnum():
         message += "."
     if context is None:

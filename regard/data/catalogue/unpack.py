@@ -21,7 +21,9 @@ from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-_PACKINGS = (".tar.gz", ".tar.xz", ".tar", ".zip", ".gz", ".xz")
+from regard.data.catalogue.zstandard import open_zstandard
+
+_PACKINGS = (".tar.gz", ".tar.xz", ".tar", ".zip", ".gz", ".xz", ".zst")
 _CHUNK = 1 << 20
 _MOST_MEMBERS = 100_000
 _MOST_HEADERS = 1 << 16  # bytes that describe one member of a tar; the longest path is a sixteenth of it
@@ -63,6 +65,8 @@ def open_content(path: Path) -> BufferedIOBase:
             return gzip.open(path)
         case ".xz":
             return lzma.open(path)
+        case ".zst":
+            return open_zstandard(path)
     return path.open("rb")
 
 

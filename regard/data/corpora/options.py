@@ -16,12 +16,24 @@ class Corpus(Options):
     """Sentences and their translations: two files of parallel lines, or one file of pairs.
 
     A name is a path, or `SET:path` for a file of the data catalogue; `demo:train`, `demo:valid` and `demo:test` are
-    a generated corpus, which exists as pairs only.
+    a generated corpus, which exists as pairs only. Pairs may also be a table (.parquet, .arrow, a folder of them) or a
+    folder of parallel files.
     """
 
     source: str | None = Field(None, description="File of source sentences, one a line.")
     target: str | None = Field(None, description="File of their translations, line by line.")
-    pairs: str | None = Field(None, description="File of pairs instead: source, separator, target on each line.")
+    pairs: str | None = Field(
+        None,
+        description="File of pairs instead: source, separator, target on each line; or a table, or a folder of them or "
+        "of parallel files.",
+    )
+    columns: list[str] | None = Field(
+        None,
+        min_length=2,
+        max_length=2,
+        description="Where source and target are: the columns of a table (source and target if not given), such as "
+        "translation.en; or the endings of parallel files in a folder, such as eng.",
+    )
     separator: str = Field(
         TAB,
         description="What stands between source and target in a file of pairs; what follows a second one is left out.",
@@ -57,9 +69,12 @@ class Corpus(Options):
 
     @model_validator(mode="after")
     def _separates_something(self) -> Self:
-        for name, is_given in {"separator": self.separator != TAB, "form": self.form is not None}.items():
+        given = {"separator": self.separator != TAB, "form": self.form is not None, "columns": self.columns is not None}
+        for name, is_given in given.items():
             if is_given and (self.pairs is None or self.is_generated):
                 raise ValueError(f"'{name}' is for a file of pairs, and this is none")
+        if self.columns is not None and (self.separator != TAB or self.form is not None):
+            raise ValueError("'columns' is for tables and folders, which have neither 'separator' nor 'form'")
         if self.separator != TAB and self.form is not None:
             raise ValueError(f"'separator' is for columns, and {self.form.kind} have none")
         if not self.separator or "\n" in self.separator:

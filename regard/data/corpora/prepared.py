@@ -33,7 +33,7 @@ from regard.data.corpora.hashes import are_among, hash_folded
 from regard.data.corpora.inputs import InputFile, has_changed, input_of, with_checksums
 from regard.data.corpora.options import PairData
 from regard.data.corpora.shards import Pairs, Shard
-from regard.data.corpora.text import file_of
+from regard.data.corpora.text import file_of, input_names
 from regard.data.examples import Amount
 from regard.data.tokenisers.tokeniser import Tokeniser, load_tokenisers
 
@@ -216,7 +216,7 @@ def purpose_of(
     A missing file is a fault, or, where not all need be there, left out.
     """
     corpora = [*options.train, *options.valid, *options.test]
-    names = dict.fromkeys(name for corpus in corpora if not corpus.is_generated for name in corpus.names)
+    names = dict.fromkeys(name for corpus in corpora for name in input_names(corpus))
     return CorpusPurpose(
         format=_FORMAT,
         options=options.model_copy(update=dict.fromkeys(_WITHOUT_EFFECT)),

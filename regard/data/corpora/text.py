@@ -21,8 +21,10 @@ from typing import Literal
 from regard.base.faults import Fault
 from regard.data.catalogue.entries import locate
 from regard.data.catalogue.unpack import open_content
+from regard.data.corpora.folders import parallel_files
 from regard.data.corpora.forms import read_form
 from regard.data.corpora.options import TAB, Corpus
+from regard.data.corpora.tables import USUAL_COLUMNS, is_table, read_table, table_files
 from regard.data.generated.corpora import generate
 
 _LOG = logging.getLogger(__name__)
@@ -131,8 +133,37 @@ def lines_in_words(lines: int) -> str:
 
 def read_chunks(corpus: Corpus, size: int) -> Iterator[Chunk]:
     """The lines of a corpus in chunks of `size`; files with different numbers of lines are refused at their ends."""
+    for part in _parts(corpus):
+        yield from _read_part(part, size)
+
+
+def _parts(corpus: Corpus) -> list[Corpus]:
+    """The corpus itself, or of a folder of parallel files each pair of them."""
+    if corpus.pairs is None or corpus.is_generated or not (folder := file_of(corpus.pairs)).is_dir():
+        return [corpus]
+    if is_table(folder):
+        return [corpus]
+    if corpus.columns is None:
+        raise Fault(
+            f"{folder} is a folder; name a text file inside it, or, of parallel files, their endings, such as "
+            'columns = ["en", "de"].'
+        )
+    return [Corpus(source=str(one), target=str(two)) for one, two in parallel_files(folder, corpus.columns)]
+
+
+def input_names(corpus: Corpus) -> list[str]:
+    """The names of all files that a corpus is read from; a name that is no folder stands for itself."""
+    if corpus.pairs is None or corpus.is_generated or not (folder := file_of(corpus.pairs)).is_dir():
+        return [] if corpus.is_generated else list(corpus.names)
+    if is_table(folder):
+        return [f"{corpus.pairs}/{file.relative_to(folder)}" for file in table_files(folder)]
+    return [name for part in _parts(corpus) for name in part.names]
+
+
+def _read_part(corpus: Corpus, size: int) -> Iterator[Chunk]:
     raw = _lines_of(corpus)
-    unit: Literal["line", "pair"] = "pair" if corpus.form or corpus.is_generated else "line"
+    is_made = corpus.form or corpus.is_generated or _is_table(corpus)
+    unit: Literal["line", "pair"] = "pair" if is_made else "line"
     separator = unicodedata.normalize("NFC", corpus.separator)  # as the lines will be
     first = 1
     while True:
@@ -165,7 +196,13 @@ def _lines_of(corpus: Corpus) -> list[Iterator[bytes]]:
         return [_columns(read_form(corpus.form, read_lines(file_of(name)), name))]
     if corpus.is_generated:
         return [_columns(generate(corpus.names[0]))]
+    if _is_table(corpus):
+        return [_columns(read_table(file_of(corpus.names[0]), corpus.columns or USUAL_COLUMNS))]
     return [_raw_lines(file_of(name)) for name in corpus.names]
+
+
+def _is_table(corpus: Corpus) -> bool:
+    return corpus.pairs is not None and not corpus.is_generated and is_table(file_of(corpus.pairs))
 
 
 def _columns(pairs: Iterable[tuple[str, str]]) -> Iterator[bytes]:

@@ -401,7 +401,7 @@ def test_faults_of_the_text(faults: Callable[..., str], files: Path, tmp_path: P
     assert "c.tsv, line 2: not valid UTF-8" in faults(b"a\tb\n\xff\tb\n")
     missing = options_for(files, test=str(files / "none.tsv"))
     assert f"There is no file {files / 'none.tsv'}" in refusal(missing, tmp_path / "missing")
-    assert f"{files} is not a file" in refusal(options_for(files, test=str(files)), tmp_path / "missing")
+    assert f"{files} is a folder; name a text" in refusal(options_for(files, test=str(files)), tmp_path / "missing")
     assert not (tmp_path / "missing").exists()
 
 

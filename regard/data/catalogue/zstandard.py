@@ -1,0 +1,57 @@
+"""The content of files that Zstandard compressed, by the library of the extra `data`."""
+
+import io
+from io import BufferedIOBase
+from pathlib import Path
+
+from regard.base.faults import Fault
+
+_PIECE = 1 << 14  # packed bytes that are unpacked at a time
+
+
+def open_zstandard(path: Path) -> BufferedIOBase:
+    """The content of a file as a stream; what is damaged or cut short raises an EOFError, as gzip does."""
+    try:
+        import zstandard
+    except ImportError:
+        raise Fault(f"{path} is compressed by Zstandard, which is read with `pip install 'regard[data]'`.") from None
+
+    class Reader(io.RawIOBase):
+        """Unpacks frame after frame. The library's own reader takes a frame that is cut short for whole."""
+
+        def __init__(self) -> None:
+            self._file = path.open("rb")
+            self._frame: zstandard.ZstdDecompressionObj | None = None
+            self._packed = b""
+            self._plain = memoryview(b"")
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+            while not self._plain:
+                self._packed = self._packed or self._file.read(_PIECE)
+                if not self._packed and self._frame is None:
+                    return 0
+                self._unpack()
+            count = min(len(buffer), len(self._plain))
+            buffer[:count], self._plain = self._plain[:count], self._plain[count:]
+            return count
+
+        def _unpack(self) -> None:
+            if not self._packed:
+                raise EOFError("it ends in the middle")
+            self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+            try:
+                self._plain = memoryview(self._frame.decompress(self._packed))
+            except zstandard.ZstdError as error:
+                raise EOFError(str(error)) from None
+            self._packed = b""
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, None
+
+        def close(self) -> None:
+            self._file.close()
+            super().close()
+
+    return io.BufferedReader(Reader(), 1 << 20)
