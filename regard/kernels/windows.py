@@ -87,25 +87,25 @@ def _turn_kernel(
     places = row * height * width + down * width + across
 
     number, window = tl.arange(0, write_block), said + NUMBERS
-    of_rows, _, _, _ = _filters(window, 1, number, write, height, longer, block)
-    of_columns, _, _, _ = _filters(window, 0, number, write, width, longer, block)
+    rows, _, _, _ = _filters(window, 1, number, write, height, longer, block)
+    columns, _, _, _ = _filters(window, 0, number, write, width, longer, block)
     i, j = number[:, None], number[None, :]
     patch = tl.load(said + 2 * NUMBERS + i * write + j, (i < write) & (j < write), 0.0)
     patch = patch * tl.exp(-tl.load(window + 4))
-    lines = tl.sum(patch[:, :, None] * of_columns[None, :, :], 1)
-    ink = tl.load(canvas + places, inside, 0.0) + tl.sum(of_rows[:, :, None] * lines[:, None, :], 0)
+    lines = tl.sum(patch[:, :, None] * columns[None, :, :], 1)
+    ink = tl.load(canvas + places, inside, 0.0) + tl.sum(rows[:, :, None] * lines[:, None, :], 0)
     tl.store(written + places, ink, inside)
 
     number = tl.arange(0, read_block)
-    of_rows, _, _, _ = _filters(said, 1, number, read, height, longer, block)
-    of_columns, _, _, _ = _filters(said, 0, number, read, width, longer, block)
+    rows, _, _, _ = _filters(said, 1, number, read, height, longer, block)
+    columns, _, _, _ = _filters(said, 0, number, read, width, longer, block)
     strength = tl.exp(tl.load(said + 4))
     i, j = number[:, None], number[None, :]
     drawn = tl.load(pictures + places, inside, 0.0)
     for kind in tl.static_range(2):
         picture = drawn if kind == 0 else drawn - 1 / (1 + tl.exp(-ink))
-        lines = tl.sum(of_rows[:, :, None] * picture[None, :, :], 1)
-        found = strength * tl.sum(lines[:, None, :] * of_columns[None, :, :], 2)
+        lines = tl.sum(rows[:, :, None] * picture[None, :, :], 1)
+        found = strength * tl.sum(lines[:, None, :] * columns[None, :, :], 2)
         tl.store(seen + i * 2 * read + kind * read + j, found, (i < read) & (j < read))
 
     unit = tl.arange(0, unit_block)
@@ -129,20 +129,20 @@ def _store_gradient_of_writing(
 ):
     """The gradients of the writing window and of what is written, from that of the canvas."""
     number, window = tl.arange(0, write_block), said + NUMBERS
-    of_rows, far_down, precision, distance = _filters(window, 1, number, write, height, longer, block)
-    of_columns, far_across, _, _ = _filters(window, 0, number, write, width, longer, block)
+    rows, far_down, precision, distance = _filters(window, 1, number, write, height, longer, block)
+    columns, far_across, _, _ = _filters(window, 0, number, write, width, longer, block)
     weakness = tl.exp(-tl.load(window + 4))
     i, j = number[:, None], number[None, :]
     known = (i < write) & (j < write)
     patch = tl.load(said + 2 * NUMBERS + i * write + j, known, 0.0) * weakness
-    lines = tl.sum(patch[:, :, None] * of_columns[None, :, :], 1)
-    of_row_filters = tl.sum(of_ink[None, :, :] * lines[:, None, :], 2)
-    of_lines = tl.sum(of_rows[:, :, None] * of_ink[None, :, :], 1)
-    of_patch = tl.sum(of_lines[:, None, :] * of_columns[None, :, :], 2)
-    of_column_filters = tl.sum(patch[:, :, None] * of_lines[:, None, :], 0)
+    lines = tl.sum(patch[:, :, None] * columns[None, :, :], 1)
+    of_rows = tl.sum(of_ink[None, :, :] * lines[:, None, :], 2)
+    of_lines = tl.sum(rows[:, :, None] * of_ink[None, :, :], 1)
+    of_patch = tl.sum(of_lines[:, None, :] * columns[None, :, :], 2)
+    of_columns = tl.sum(patch[:, :, None] * of_lines[:, None, :], 0)
     of_strength = -tl.sum(patch * of_patch)
-    of_down, by_rows = _gradient_of_means(of_rows, of_row_filters, far_down, precision)
-    of_across, by_columns = _gradient_of_means(of_columns, of_column_filters, far_across, precision)
+    of_down, by_rows = _gradient_of_means(rows, of_rows, far_down, precision)
+    of_across, by_columns = _gradient_of_means(columns, of_columns, far_across, precision)
     of_said += NUMBERS
     _store_gradient(
         of_said, of_down, of_across, by_rows + by_columns, of_strength, distance, number, write, height, width
@@ -179,26 +179,26 @@ def _turn_gradient_kernel(
     places = row * height * width + down * width + across
 
     number = tl.arange(0, read_block)
-    of_rows, far_down, precision, distance = _filters(said, 1, number, read, height, longer, block)
-    of_columns, far_across, _, _ = _filters(said, 0, number, read, width, longer, block)
+    rows, far_down, precision, distance = _filters(said, 1, number, read, height, longer, block)
+    columns, far_across, _, _ = _filters(said, 0, number, read, width, longer, block)
     strength = tl.exp(tl.load(said + 4))
     i, j = number[:, None], number[None, :]
     drawn = tl.load(pictures + places, inside, 0.0)
     light = 1 / (1 + tl.exp(-tl.load(written + places, inside, 0.0)))
     of_ink = tl.load(of_written + places, inside, 0.0)
-    of_row_filters, of_column_filters = tl.zeros_like(of_rows), tl.zeros_like(of_columns)
+    of_rows, of_columns = tl.zeros_like(rows), tl.zeros_like(columns)
     for kind in tl.static_range(2):
         picture = drawn if kind == 0 else tl.where(inside, drawn - light, 0.0)
         of_found = tl.load(of_seen + i * 2 * read + kind * read + j, (i < read) & (j < read), 0.0) * strength
-        of_lines = tl.sum(of_found[:, :, None] * of_columns[None, :, :], 1)
-        of_row_filters += tl.sum(of_lines[:, None, :] * picture[None, :, :], 2)
-        lines = tl.sum(of_rows[:, :, None] * picture[None, :, :], 1)
-        of_column_filters += tl.sum(of_found[:, :, None] * lines[:, None, :], 0)
+        of_lines = tl.sum(of_found[:, :, None] * columns[None, :, :], 1)
+        of_rows += tl.sum(of_lines[:, None, :] * picture[None, :, :], 2)
+        lines = tl.sum(rows[:, :, None] * picture[None, :, :], 1)
+        of_columns += tl.sum(of_found[:, :, None] * lines[:, None, :], 0)
         if kind == 1:
-            of_ink -= light * (1 - light) * tl.sum(of_rows[:, :, None] * of_lines[:, None, :], 0)
-    of_strength = tl.sum(of_columns * of_column_filters)
-    of_down, by_rows = _gradient_of_means(of_rows, of_row_filters, far_down, precision)
-    of_across, by_columns = _gradient_of_means(of_columns, of_column_filters, far_across, precision)
+            of_ink -= light * (1 - light) * tl.sum(rows[:, :, None] * of_lines[:, None, :], 0)
+    of_strength = tl.sum(columns * of_columns)
+    of_down, by_rows = _gradient_of_means(rows, of_rows, far_down, precision)
+    of_across, by_columns = _gradient_of_means(columns, of_columns, far_across, precision)
     _store_gradient(
         of_said, of_down, of_across, by_rows + by_columns, of_strength, distance, number, read, height, width
     )
