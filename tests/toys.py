@@ -278,6 +278,15 @@ def _captions(**model: Any) -> Callable[[Path], dict[str, Any]]:
     return table
 
 
+def _moving_shapes(folder: Path) -> dict[str, Any]:
+    training = TRAINING | {"batch": 4, "validation_beam": 0, "best_by": "loss", "optimizer": {"warmup": 2}}
+    shapes = {"train": 3, "valid": 2, "test": 2}
+    encoder = {"channels": [2], "kernel": 3, "width": 3, "motion": {"channels": [2]}}
+    model = {"embedding": 4, "width": 6, "compared": 4, "dropout": 0.2, "encoder": encoder}
+    data = {"features": "own", "side": 8, "frames": 8, "at_least": 1, "shapes": shapes}
+    return {"data": data, "model": model, "training": training}
+
+
 TOYS: dict[str, Toy] = {
     "transformer": Toy(
         _translator(encoder_layers=1, decoder_layers=1, width=16, feed_forward=24, heads=2, dropout=0.2)
@@ -294,6 +303,7 @@ TOYS: dict[str, Toy] = {
     "hard captioner": Toy(
         _captions(attention="hard", embedding=4, width=6, compared=4, samples=2), draws=True, family="captioner"
     ),
+    "video captioner": Toy(_moving_shapes, family="captioner"),
     "caption-transformer": Toy(
         _captions(encoder_layers=1, decoder_layers=1, width=8, heads=2, feed_forward=8, dropout=0.2)
     ),

@@ -118,8 +118,8 @@ FAMILIES: dict[str, Family] = {
         options="PatchOptions",
     ),
     "captioner": Family(
-        summary="an LSTM that looks at places of a picture before each word, softly, hard or not at all",
-        paper="Xu et al. 2015, Show, Attend and Tell; Vinyals et al. 2015, Show and Tell",
+        summary="an LSTM that looks at places of a picture, or frames of a video, before each word, or does not look",
+        paper="Xu et al. 2015, Show, Attend and Tell; Vinyals et al. 2015, Show and Tell; Yao et al. 2015, video",
         tasks=("captioning",),
         module="regard.models.captions.captioner",
         model="Captioner",

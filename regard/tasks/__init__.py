@@ -145,9 +145,9 @@ TASKS: dict[str, Kind] = {
         },
     ),
     "captioning": Kind(
-        summary="a picture becomes a sentence that says what is on it, word after word",
+        summary="a picture or a video becomes a sentence that says what it shows, word after word",
         reads="picture",
-        gives="a caption for each picture",
+        gives="a caption for each picture or video",
         verb="caption",
         ways={
             "gradient": Way(

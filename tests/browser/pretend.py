@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
-from pretend_captions import DESCRIBER, caption_pictures, look_at_places
+from pretend_captions import DESCRIBER, WATCHER, caption_pictures, look_at_frames, look_at_places
 from pretend_sounds import look_over_time, speak, transcribe
 from pretend_writing import read_prompt, told
 
@@ -302,6 +302,8 @@ def _look(question: dict[str, Any]) -> dict[str, Any]:
         return {"view": "facts", "looks": facts_data(Hops(facts, asked, "even", ["hop 1", "hop 2"], weights, ["So."]))}
     if question["model"] == DESCRIBER["name"]:
         return look_at_places()
+    if question["model"] == WATCHER["name"]:
+        return look_at_frames()
     if isinstance(question["input"], dict):
         picture, centres = np.array([[0, 80], [160, 240]], dtype=np.uint8), np.array([[0.5, 0.5], [1.5, 1.5]])
         path = GlimpsePath("The picture", picture, ["glimpse 1", "glimpse 2"], centres, np.ones((2, 1)))

@@ -7,6 +7,8 @@ import numpy as np
 from regard.viewing.overlay.page import overlay_data
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.seen import Block
+from regard.viewing.strip.page import strip_data
+from regard.viewing.strip.record import Strip
 
 WORDS = ["a", "red", "circle", "above"]
 DESCRIBER = {
@@ -16,6 +18,8 @@ DESCRIBER = {
     "family": "captioner",
     "can": ["caption", "look"],
 }
+
+WATCHER = DESCRIBER | {"name": "watcher"}  # which reads videos
 
 
 def caption_pictures(question: dict[str, Any]) -> dict[str, Any]:
@@ -31,3 +35,8 @@ def look_at_places() -> dict[str, Any]:
     picture[:2, :2, 0] = 1.0
     overlay = Overlay("The picture", picture, (2, 2), [*WORDS, "</s>"], [Block("look", np.eye(5, 4)[None])])
     return {"view": "overlay", "looks": overlay_data(overlay)}
+
+
+def look_at_frames() -> dict[str, Any]:
+    strip = Strip("The video", np.zeros((4, 2, 2, 3)), [*WORDS, "</s>"], [Block("look", np.eye(5, 4)[None])])
+    return {"view": "strip", "looks": strip_data(strip)}

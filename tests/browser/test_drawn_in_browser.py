@@ -11,11 +11,12 @@ from chromium import Browser
 from regard.viewing.graph.page import graph_page
 from regard.viewing.overlay.page import overlay_page
 from regard.viewing.slots.page import memory_page
+from regard.viewing.strip.page import strip_page
 from regard.viewing.strokes.page import stroke_page
 from regard.viewing.windows.page import glimpse_page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "viewing"))
-from drawn import glimpses, neighbourhood, overlay, star, stepping, stroke_looks
+from drawn import glimpses, neighbourhood, overlay, star, stepping, strip, stroke_looks
 
 pytestmark = pytest.mark.browser
 
@@ -27,6 +28,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "windows": lambda path: glimpse_page(glimpses()).write(path),
     "overlay": lambda path: overlay_page(overlay()).write(path),
     "slots": lambda path: memory_page(stepping()).write(path),
+    "strip": lambda path: strip_page(strip()).write(path),
     "strokes": lambda path: stroke_page(stroke_looks()).write(path),
 }
 
@@ -191,6 +193,23 @@ def test_a_word_tints_what_it_looks_at(opened: Opened) -> None:
     assert page.text("#overlay-readout") == "most at row 2, column 1: 50\u202f%"
     page.find("#overlay-head input[value='2']").click()
     assert page.text("#overlay-readout") == "most at row 2, column 3: 100\u202f%"
+
+
+def test_frames_fade_that_a_word_does_not_look_at(opened: Opened) -> None:
+    page = opened("strip", "#head=1")
+    seen = "return [...document.querySelectorAll('#strip canvas')].map(({ style }) => Number(style.opacity))"
+    assert page.text("#strip-title") == "jumps looks at"
+    assert page.text("#strip-readout") == "most at frame 1: 100\u202f%"
+    assert page.run(seen) == [1, 0.12, 0.12]
+    assert pixel(page, "#strip canvas:nth-of-type(2)", 0, 0) == [128, 128, 128, 255]
+    page.point(page.all(".strip-word")[1])
+    assert page.run(seen) == [0.12, 1, 0.12]
+    page.all(".strip-word")[1].click()
+    assert "word=2" in fragment(page)
+    page.point(page.all(".strip-cell")[5])
+    assert page.text("#strip-readout") == "frame 3: 0\u202f%"
+    page.find("#strip-head input[value='mean']").click()
+    assert page.text("#strip-readout") == "most at frame 2: 50\u202f%"
 
 
 def test_pointing_at_the_picture_tells_the_weight_of_a_cell(opened: Opened) -> None:

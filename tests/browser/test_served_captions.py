@@ -8,7 +8,7 @@ import pytest
 from chromium import Browser
 from desk import settle
 from pretend import MODELS, Pretending
-from pretend_captions import DESCRIBER
+from pretend_captions import DESCRIBER, WATCHER
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +24,7 @@ CAPTION = "return document.getElementById('caption-text').textContent"
 
 @pytest.fixture
 def desk(browser: Browser, server: Pretending) -> Iterator[Browser]:
-    server.models = [*MODELS, DESCRIBER]
+    server.models = [*MODELS, DESCRIBER, WATCHER]
     browser.open(server.address, "#tab=caption")
     browser.wait("return document.getElementById('motto').textContent.length > 0")
     yield browser
@@ -57,6 +57,22 @@ def test_words_are_reached_by_keys_and_a_picture_may_be_dropped(desk: Browser, s
     desk.run("document.querySelector('#caption-text [data-word]').focus()")
     desk.press("ARROW_RIGHT")
     assert desk.text("#overlay-title") == "red looks at"
+
+
+def test_the_words_of_a_video_show_at_which_frames_they_looked(desk: Browser) -> None:
+    desk.run(DROP, [49])
+    desk.wait(CAPTION, wanted="a red circle above")
+    settle(desk)
+    assert desk.find("#overlay").is_displayed()
+    desk.run("const choice = document.getElementById('captioner'); choice.value = 'watcher'; "
+             "choice.dispatchEvent(new Event('change'))")  # fmt: skip
+    desk.wait("return document.getElementById('strip') !== null")
+    settle(desk)
+    desk.point(desk.find("#caption-text [data-word='2']"))
+    assert desk.text("#strip-title") == "circle looks at"
+    assert desk.text("#strip-readout").startswith("most at frame 3")
+    assert not desk.all("#overlay")
+    assert desk.said() == []
 
 
 def test_a_file_that_is_too_large_and_no_picture_is_refused(desk: Browser) -> None:

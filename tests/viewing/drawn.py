@@ -7,6 +7,7 @@ from regard.viewing.overlay.record import Overlay
 from regard.viewing.seen import Block
 from regard.viewing.sides import Nodes
 from regard.viewing.slots.record import MemoryUse
+from regard.viewing.strip.record import Strip
 from regard.viewing.strokes.record import StrokeLooks
 from regard.viewing.windows.record import GlimpsePath
 
@@ -54,6 +55,15 @@ def overlay(colours: bool = False) -> Overlay:
     weights[0, 1, 3] = weights[1, 1, 5] = 1
     shown = np.stack([picture] * 3, axis=2) if colours else picture
     return Overlay("six.png: a dog", shown, (2, 3), ["a", "dog"], [Block("decoder.look", weights)])
+
+
+def strip() -> Strip:
+    """Two words over three frames; the first looks at the first frame, the second at two, one for each head."""
+    frames = np.stack([np.full((4, 6, 3), grey) for grey in (0.0, 0.5, 1.0)])
+    weights = np.zeros((2, 2, 3))
+    weights[:, 0, 0] = 1
+    weights[0, 1, 1] = weights[1, 1, 2] = 1
+    return Strip("it.gif: jumps then", frames, ["jumps", "then"], [Block("look", weights)])
 
 
 def stepping(slots: int = 20, first: int = 18) -> MemoryUse:

@@ -1,6 +1,7 @@
 """Weights over the frames of a video: which frame is where, and that every form shows the same."""
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,18 +16,13 @@ from regard.viewing.sides import Video, Words
 from regard.viewing.strip import page
 from regard.viewing.strip.page import strip_data, strip_page
 from regard.viewing.strip.picture import draw_strip, fade
-from regard.viewing.strip.record import Strip, from_json, to_json
+from regard.viewing.strip.record import from_json, to_json
 from regard.viewing.strip.terminal import strip_lines
 
-FRAMES = np.stack([np.full((4, 6, 3), grey) for grey in (0.0, 0.5, 1.0)])
+sys.path.insert(0, str(Path(__file__).parent))
+from drawn import strip
 
-
-def strip() -> Strip:
-    """Two words over three frames; the first looks at the first frame, the second at two, one for each head."""
-    weights = np.zeros((2, 2, 3))
-    weights[:, 0, 0] = 1
-    weights[0, 1, 1] = weights[1, 1, 2] = 1
-    return Strip("it.gif: jumps then", FRAMES, ["jumps", "then"], [Block("look", weights)])
+FRAMES = strip().frames
 
 
 def test_heads_are_chosen_or_joined() -> None:

@@ -13,7 +13,7 @@ from regard.verbs.requests.transcribe import SoundInput
 class PictureInput(Options):
     """A picture."""
 
-    picture: Base64 = Field(description="Its file, as PNG or JPEG, in base64.")
+    picture: Base64 = Field(description="Its file, as PNG or JPEG, or a video as GIF, in base64.")
 
     @property
     def content(self) -> bytes:
