@@ -17,8 +17,8 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="PICTURE…",
-            help="Files of pictures, GIFs or folders of frames for a model of videos, .npy files with features, or names "
-            "of pictures of the model's own data; by default these names on standard input.",
+            help="Files of pictures, GIFs or folders of frames for a model of videos, .npy files with features, or "
+            "names of pictures of the model's own data; by default these names on standard input.",
         ),
     ] = None,
     beam: Annotated[
