@@ -50,6 +50,7 @@ function fillField(input) {
 function makeField() {
   const kind = kindOfField(model());
   byId("input-title").textContent = say(`answer.${kind}`);
+  for (const name of ["input-title", "ask"]) byId(name).hidden = kind === "drawing"; // a sheet asks by itself
   byId("raw-label").hidden = model().reads !== "tokens";
   byId("second-label").hidden = !model().pairs;
   showKnowledge(byId("answer-knowing"), [model()], (text) => {
@@ -178,7 +179,7 @@ export function mountAnswering(served, granted) {
   const other = element("label", { id: "second-label", class: "second", hidden: "" }, say("answer.second"), second);
   const raw = element("input", { id: "raw", type: "checkbox" });
   const cutting = element("label", { id: "raw-label", hidden: "" }, raw, " ", say("answer.raw"));
-  const ready = element("button", { class: "plain" }, say("desks.answer"));
+  const ready = element("button", { id: "ask", class: "plain" }, say("desks.answer"));
   const preview = element("img", { id: "preview", class: "preview", alt: say("answer.preview"), hidden: "" });
   const typed = element("input", { id: "input" });
   const form = element("form", { id: "asking", class: "asking" }, choice, label, typed, other, cutting, ready);
