@@ -67,6 +67,9 @@ def test_language_models_are_counted_by_rows_and_spans_and_others_refused(monkey
     training = {"steps": 10, "batch": 4, "span": 32, "accumulate": 2}
     gpt = check_recipe({"family": "gpt", "data": data, "model": {"preset": "tiny"}, "training": training})
     assert budget_of(gpt).all_tokens == 10 * 2 * 4 * 32
+    bert = check_recipe({"family": "bert", "data": {"train": "text.txt"}, "model": {"preset": "small"}})
+    assert budget_of(bert).tokens == bert.training.batch * bert.training.span
+    assert budget_of(bert).pace <= max(each.tokens for each in MEASURED if each.family == "bert")
     monkeypatch.setattr(estimate, "MEASURED", ())
     assert ("pace", "nothing like it was measured, so there is no saying how long it would take") in budget_lines(
         budget_of(gpt), 8

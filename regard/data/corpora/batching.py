@@ -104,8 +104,12 @@ class BatchPlan:
     def _rows(self, seed: int, epoch: int) -> np.ndarray:
         """The rows of an epoch in random order."""
         corpora = [corpus for corpus in self.corpora if corpus[1]]
+        quotas = _quotas(corpora)
+        in_turn = list(zip(accumulate(quotas, initial=0), quotas, strict=False))
+        if in_turn == [(first, count) for first, count, _ in corpora]:  # every row once
+            return _shuffle(sum(quotas), seed, epoch, _ROWS, 0)
         drawn: list[np.ndarray] = [np.empty(0, np.int32)]
-        for number, ((first, count, _), quota) in enumerate(zip(corpora, _quotas(corpora), strict=True)):
+        for number, ((first, count, _), quota) in enumerate(zip(corpora, quotas, strict=True)):
             rounds, rest = divmod(quota, count)
             drawn.append(np.tile(np.arange(first, first + count, dtype=_small_type(first + count)), rounds))
             if rest:
@@ -133,7 +137,11 @@ def _shuffle(count: int, seed: int, epoch: int, purpose: int, number: int) -> np
     for first in range(0, count, _BLOCK):
         block = keys[first : first + _BLOCK]
         block[:] = bits.random_raw(len(block)) >> np.uint64(32)
-    return np.concatenate([np.empty(0, _small_type(count)), *_orders_of_ranges(keys)])
+    order, end = np.empty(count, _small_type(count)), 0
+    for part in _orders_of_ranges(keys):
+        order[end : end + len(part)] = part
+        end += len(part)
+    return order
 
 
 def _orders_of_ranges(keys: np.ndarray) -> Iterator[np.ndarray]:

@@ -113,4 +113,6 @@ def budget_lines(budget: Budget, gpus: int) -> list[tuple[str, str]]:
 
 
 def _hours(hours: float) -> str:
-    return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"
+    if hours >= 1:
+        return f"{hours:.1f} hours"
+    return f"{60 * hours:.0f} minutes" if hours > 1 / 30 else f"{3600 * hours:.0f} seconds"

@@ -41,6 +41,7 @@ def _pairs(vocabulary: int) -> dict[str, Any]:
 
 
 _UPDATES = "an update by benchmarks/train_gpu.py, 25,600 tokens a batch, 15 November 2026"
+_TEXT_OF_BERT = {"train": "text.txt", "tokeniser": {"vocabulary": 12_000}}
 
 MEASURED = (
     MeasuredPace(
@@ -57,6 +58,14 @@ MEASURED = (
     MeasuredPace(
         "transformer", 698_638, "H200", "regard train multi30k-en-de-tiny, 8,192 tokens a batch, 15 November 2026",
         "translation", _pairs(8000), {"preset": "tiny"},
+    ),
+    MeasuredPace(
+        "bert", 495_000, "H200", "an update by benchmarks/bert.py, 64 spans of 512 tokens", "masked", _TEXT_OF_BERT,
+        {"preset": "base"}, {"span": 512},
+    ),
+    MeasuredPace(
+        "bert", 2_080_000, "H200", "an update by benchmarks/bert.py, 64 spans of 512 tokens", "masked", _TEXT_OF_BERT,
+        {"preset": "small"}, {"span": 512},
     ),
     MeasuredPace(
         "gpt", 501_734, "H200", "an update by benchmarks/gpt.py, 32 rows of 1,024 tokens", "language",

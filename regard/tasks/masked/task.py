@@ -21,7 +21,7 @@ from regard.families import network_class
 from regard.models.bert.network import MaskedBert
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.text.texts import InputTokens
-from regard.protocols import Answer, Loss, Measure, Tally, TextVectors, mean
+from regard.protocols import Answer, Loss, Measure, StepCost, Tally, TextVectors, mean
 from regard.tasks.classification.batches import padded
 from regard.tasks.language.measures import perplexity
 from regard.tasks.masked.batches import MaskedBatch, MaskedRows, Spans, ordered_batches, shuffled_batches
@@ -65,6 +65,16 @@ class MaskedTokens(nn.Module):
         check_files_of(recipe.data, folder)
         with ShapesOnly():  # before the text is read, with as small a vocabulary as there is
             refuse_too_large(network_class(recipe)(recipe.model, InputTokens(size=5, pad=0, unknown=1)))
+
+    @classmethod
+    def step_cost(cls, recipe: MaskedRecipe) -> StepCost:
+        training, inputs = recipe.training, InputTokens(recipe.data.tokeniser.full().most_tokens, pad=0, unknown=1)
+        with ShapesOnly():
+            network = MaskedBert(network_class(recipe)(recipe.model, inputs))
+        reading = network.reader.multiplications(training.span)
+        filling = network.multiplications(training.span) - reading  # one mask
+        work = reading / training.span + training.masking.share * filling
+        return StepCost(training.accumulate * training.batch * training.span, work)
 
     @classmethod
     def prepare(
