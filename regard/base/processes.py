@@ -81,6 +81,11 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
+def end_in_words(status: int) -> str:
+    """How a process has ended, by the exit status that Python gives it; the rest of a sentence about it."""
+    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+
+
 def is_stopped(number: int) -> bool:
     """Whether a process was stopped (SIGSTOP), so that it does nothing until it is told to go on."""
     try:

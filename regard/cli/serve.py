@@ -43,6 +43,7 @@ _Set = Annotated[
     list[str] | None,
     typer.Option("--set", help="Any other limit: limits.beam=8, limits.waiting=1000.", metavar="NAME=VALUE"),
 ]
+_Processes = Annotated[int, typer.Option(min=1, max=256, help="Server processes behind the port.", metavar="N")]
 _Quiet = Annotated[bool, typer.Option("--quiet", help="No line on standard error for each request.")]
 _LogTexts = Annotated[bool, typer.Option("--log-texts", help="Write the texts of requests into these lines.")]
 
@@ -62,6 +63,7 @@ def command(
     rows: _Rows = None,
     patience: _Patience = None,
     settings: _Set = None,
+    processes: _Processes = 1,
     quiet: _Quiet = False,
     log_texts: _LogTexts = False,
 ) -> None:
@@ -78,7 +80,7 @@ def command(
     table["access"] = _access(host, public, _key(key_file), allow_host or [], allow_origin or []) | {
         "log_texts": log_texts
     }
-    _serve(models, host, port, engine, check(ServingOptions, table, "the server"), quiet)
+    _serve(models, host, port, engine, check(ServingOptions, table, "the server"), quiet, processes)
 
 
 def _add(table: dict[str, Any], name: str, values: Mapping[str, Any]) -> None:
@@ -131,14 +133,33 @@ def _key(file: Path | None) -> str | None:
     return key
 
 
-def _serve(models: list[Path], host: str, port: int, engine: "Choice", options: "ServingOptions", quiet: bool) -> None:
-    from regard.serving.app import make_app
+def _serve(
+    models: list[Path],
+    host: str,
+    port: int,
+    engine: "Choice",
+    options: "ServingOptions",
+    quiet: bool,
+    processes: int,
+) -> None:
     from regard.serving.http.guard import write_line
     from regard.serving.http.server import address_of, bind, serve
 
+    def warn(said: str) -> None:
+        remark(f"regard: {said}")
+
     listening = bind(host, port)
+    address = address_of(listening)
     try:
-        guard = make_app(models, options, engine, None if quiet else write_line, lambda said: remark(f"regard: {said}"))
-        serve(guard, listening, options.limits.seconds, lambda: remark(f"regard: serving on {address_of(listening)}"))
+        if processes > 1:
+            from regard.serving.processes import Serving, serve_by_processes
+
+            serving = Serving(models, engine, options, quiet)
+            serve_by_processes(serving, processes, listening, lambda: warn(f"serving on {address}"), warn)
+        else:
+            from regard.serving.app import make_app
+
+            guard = make_app(models, options, engine, None if quiet else write_line, warn)
+            serve(guard, listening, options.limits.seconds, lambda: warn(f"serving on {address}"))
     finally:
         listening.close()

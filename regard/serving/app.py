@@ -39,9 +39,10 @@ def make_app(
     engine: Choice = "auto",
     note: Note | None = None,
     warn: Warn = lambda sentence: None,
+    counts: Metrics | None = None,
 ) -> Guard:
     """The application over some model folders, which are loaded here."""
-    return app_of(open_models(folders, engine), options, note, warn)
+    return app_of(open_models(folders, engine), options, note, warn, counts)
 
 
 def app_of(
@@ -49,12 +50,14 @@ def app_of(
     options: ServingOptions | None = None,
     note: Note | None = None,
     warn: Warn = lambda sentence: None,
+    counts: Metrics | None = None,
 ) -> Guard:
     """The application over some models.
 
-    `note` hears of every request, and `warn` of what whoever runs the server should know.
+    `note` hears of every request, and `warn` of what whoever runs the server should know; `counts` are its own, unless
+    they are shared with other processes.
     """
-    counts, options = Metrics(), options or ServingOptions()
+    counts, options = counts or Metrics(), options or ServingOptions()
     catalogue = Catalogue(models, options, counts)
     service = Service(catalogue)
     for name in catalogue.sharing_shortlists:

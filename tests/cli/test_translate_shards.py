@@ -161,8 +161,8 @@ def test_a_line_that_kills_every_worker_ends_the_job_and_what_is_done_is_kept(
     assert status == 2
     place = re.escape(str(tmp_path / "in"))
     assert re.search(
-        rf"{workers.MOST_DEATHS} workers died one after the other at the same place in lines 9 to 9 of {place}, "
-        "the last killed by SIGKILL, saying 'something is wrong'; what is done is kept",
+        rf"{workers.MOST_DEATHS} workers died one after the other at the same place in lines 9 to 9 of {place}; "
+        r"the last was killed by SIGKILL, saying 'something is wrong'\. What is done is kept",
         said,
     )
     assert "4 of 5 shards are done; the same with --resume goes on from there." in said

@@ -6,7 +6,6 @@ goes on from there, and little is translated twice. Where worker after worker di
 
 import multiprocessing
 import os
-import signal
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.base.faults import Fault, printable
-from regard.base.processes import cores, end_with_parent
+from regard.base.processes import cores, end_in_words, end_with_parent
 from regard.base.progress import Progress
 from regard.cli.bulk.finishing import BulkJob, ShardTranslator
 from regard.cli.bulk.shards import Shard
@@ -99,9 +98,7 @@ class _Worker:
 
     def how_it_died(self) -> str:
         self.process.join()
-        code = self.process.exitcode or 0
-        ended = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
-        said = self.words()
+        ended, said = end_in_words(self.process.exitcode or 0), self.words()
         return f"{ended}, saying '{printable(said[-1])}'" if said else f"{ended}, without a word"
 
     def words(self) -> list[str]:
@@ -193,7 +190,7 @@ class _Crew:
             if before + 1 == MOST_DEATHS:
                 raise Fault(
                     f"{MOST_DEATHS} workers died one after the other at the same place in {worker.shard} of "
-                    f"{self.job.lines.given.file}, the last {how}; what is done is kept, and the same with --resume "
+                    f"{self.job.lines.given.file}; the last {how}. What is done is kept, and the same with --resume "
                     "goes on from there."
                 )
             self.waiting.appendleft(worker.shard)

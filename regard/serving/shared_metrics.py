@@ -1,0 +1,100 @@
+"""The counts of several server processes added up.
+
+Every second each process writes its own counts into a folder that all share. Whoever is asked adds those of the others
+to its own, so these are a second old at most.
+"""
+
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Self
+
+from prometheus_client import CollectorRegistry, Metric, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from regard.base.files import write_file
+from regard.serving.metrics import Metrics
+
+_EVERY = 1.0  # seconds between two writings
+_GONE = ".gone"  # the ending of what a process has left that is no more
+_CREATED = "_created"  # the ending of when a count began
+
+
+class SharedMetrics(Metrics):
+    """The counts of one process, and of the others that share a folder with it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._file = folder / str(os.getpid())
+        self._is_over = threading.Event()
+        self._writing = threading.Thread(target=self._write_now_and_then, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._writing.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._is_over.set()
+        self._writing.join()
+
+    def text(self) -> bytes:
+        others = [path for path in self._file.parent.iterdir() if path != self._file and not path.name.startswith(".")]
+        return add_up([super().text().decode(), *_texts(others)])
+
+    def _write_now_and_then(self) -> None:
+        while True:
+            write_file(self._file, super().text())
+            if self._is_over.wait(_EVERY):
+                return
+
+
+def set_aside(folder: Path, process: int) -> None:
+    """Keep what a process has counted that died; what it had at the time, such as memory, it has no more."""
+    file = folder / str(process)
+    if file.exists():
+        file.rename(folder / f"{process}{_GONE}")
+
+
+def _texts(paths: Iterable[Path]) -> Iterator[str]:
+    for path in paths:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:  # it was set aside just now
+            continue
+        yield add_up([text], with_gauges=False).decode() if path.suffix == _GONE else text
+
+
+def add_up(texts: Iterable[str], with_gauges: bool = True) -> bytes:
+    """Counts of several processes as those of one, in the words of Prometheus."""
+    return generate_latest(_Registry(_sum(texts, with_gauges)))
+
+
+def _sum(texts: Iterable[str], with_gauges: bool) -> list[Metric]:
+    families: dict[str, Metric] = {}
+    sums: dict[str, dict[tuple[str, tuple[tuple[str, str], ...]], float]] = {}
+    for text in texts:
+        for family in text_string_to_metric_families(text):
+            is_fixed = family.name.endswith(_CREATED) or family.name == "regard_version"
+            if family.type == "gauge" and not (with_gauges or family.name.endswith(_CREATED)):
+                continue
+            families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+            own = sums.setdefault(family.name, {})
+            for sample in family.samples:
+                key = sample.name, tuple(sorted(sample.labels.items()))
+                own[key] = min(own.get(key, sample.value), sample.value) if is_fixed else own.get(key, 0) + sample.value
+    for name, family in families.items():
+        for (sample_name, labels), value in sums[name].items():
+            family.add_sample(sample_name, dict(labels), value)
+    return list(families.values())
+
+
+class _Registry(CollectorRegistry):
+    """Metrics that are known already, as they are to be written."""
+
+    def __init__(self, metrics: list[Metric]) -> None:
+        super().__init__()
+        self._metrics = metrics
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._metrics
