@@ -4,12 +4,12 @@ A table is read some thousand rows at a time, so its size does not matter. A nam
 a column of structures.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from regard.base.faults import Fault
+from regard.base.parsing import parse_json
 
 ENDINGS = (".parquet", ".arrow")
 USUAL_COLUMNS = ("source", "target")
@@ -20,7 +20,7 @@ _STATE, _SPLITS = "state.json", "dataset_dict.json"  # of a folder that datasets
 
 def is_table(path: Path) -> bool:
     """Whether a path is a table, or a folder that holds one."""
-    return path.suffix in ENDINGS or (path.is_dir() and bool(_holds_tables(path)))
+    return path.suffix in ENDINGS or (path.is_dir() and _holds_tables(path))
 
 
 def table_files(path: Path) -> list[Path]:
@@ -46,15 +46,15 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _holds_tables(folder: Path) -> bool:
     if (folder / _SPLITS).is_file() or (folder / _STATE).is_file():
         return True
-    return any(True for ending in ENDINGS for _ in folder.rglob(f"*{ending}"))
+    return any(next(folder.rglob(f"*{ending}"), None) for ending in ENDINGS)
 
 
 def _listed_files(folder: Path) -> list[Path]:
     """The files of a data set in the order in which its folder lists them."""
     try:
-        listed = json.loads((folder / _STATE).read_text(encoding="utf-8"))["_data_files"]
+        listed = parse_json((folder / _STATE).read_bytes(), _STATE)["_data_files"]
         return [folder / Path(each["filename"]).name for each in listed]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, Fault, KeyError, TypeError):
         raise Fault(f"{folder / _STATE} does not list the files of a data set.") from None
 
 

@@ -141,7 +141,7 @@ def _parts(corpus: Corpus) -> list[Corpus]:
     """The corpus itself, or of a folder of parallel files each pair of them."""
     if corpus.pairs is None or corpus.is_generated or not (folder := file_of(corpus.pairs)).is_dir():
         return [corpus]
-    if is_table(folder):
+    if is_table(folder):  # one table, whatever files it has
         return [corpus]
     if corpus.columns is None:
         raise Fault(

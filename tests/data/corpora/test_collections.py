@@ -92,10 +92,13 @@ def test_a_folder_of_datasets(tmp_path: Path, is_stream: bool) -> None:
                 file.write_table(table_of(part))
     (folder / "state.json").write_text(json.dumps({"_data_files": [{"filename": "b.arrow"}, {"filename": "a.arrow"}]}))
     (tmp_path / "wmt" / "dataset_dict.json").write_text('{"splits": ["train"]}')
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "state.json").write_text('{"_fingerprint": "0"}')
     columns = ["translation.de", "translation.en"]
     assert list(read_pairs(corpus(pairs=folder, columns=columns))) == [(two, one) for one, two in PAIRS]
     assert "holds the splits train of a data set; name one of them" in refusal(corpus(pairs=tmp_path / "wmt"))
     (folder / "a.arrow").write_bytes(b"nothing of the kind")
+    assert "state.json does not list the files" in refusal(corpus(pairs=tmp_path / "bare", columns=columns))
     assert "a.arrow is damaged or no table" in refusal(corpus(pairs=folder, columns=columns))
 
 
