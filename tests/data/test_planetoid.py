@@ -48,7 +48,7 @@ def test_features_are_divided_by_their_sum() -> None:
         (b"cos\nsystem\n" + b"U\x04true\x85R", "it asks for os.system, which is not admitted"),
         (b"cbuiltins\neval\n" + b"U\x011\x85R", "it asks for builtins.eval, which is not admitted"),
         (b"cnumpy\nload\n" + b"U\x01x\x85R", "it asks for numpy.load, which is not admitted"),
-        (array(np.zeros((2, 2), "<i4"), kind="O8"), "an array of something else than plain numbers"),
+        (array(np.zeros((2, 2), "<i4"), kind="O8"), "an array of something other than plain numbers"),
         (matrix(REST), "it holds something else"),
         (number(7), "it holds something else"),
         (array(np.zeros(4, "<i4")), "it is no table"),

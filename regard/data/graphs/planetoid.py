@@ -5,9 +5,7 @@ tx, ty of the test nodes, whose numbers are in test.index; graph the neighbours 
 """
 
 import io
-import pickle
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,11 +15,11 @@ from regard.base.faults import Fault
 from regard.data.catalogue.entries import locate
 from regard.data.catalogue.unpack import open_content
 from regard.data.graphs.labelled import SPLITS, UNKNOWN, Features, LabelledGraph, check_graph, sort_looks
+from regard.data.pickles import ARRAYS, Admitted, PickledArray, unpickle
 
 VALIDATION = 500  # nodes after those of the training are the validation's, in all published results
 _LARGEST = 2**26  # bytes of a file; the largest of the set has 600 kB
 Expected = TypeVar("Expected")
-_NUMBERS = {"i4": np.int32, "i8": np.int64, "f4": np.float32, "f8": np.float64}
 
 
 def read_planetoid(name: str, normalise: bool) -> LabelledGraph:
@@ -66,7 +64,7 @@ def _stack(rest: Features, test: Features, places: np.ndarray, nodes: int) -> Fe
 
 def _table(path: Path) -> Features:
     table = _unpickle(path, _SparseMatrix)
-    values, columns, starts = table.part("data"), table.part("indices"), table.part("indptr")
+    values, columns, starts = (_numbers(part, path) for part in table.parts)
     rows, width = table.shape
     fits = len(starts) == rows + 1 and starts[0] == 0 and starts[-1] == len(columns) == len(values)
     if not fits or (np.diff(starts) < 0).any() or columns.min(initial=0) < 0 or columns.max(initial=0) >= width:
@@ -76,10 +74,16 @@ def _table(path: Path) -> Features:
 
 def _labels(path: Path) -> np.ndarray:
     """The number of the class of each row, of a table with a one in its column."""
-    table = _unpickle(path, _Array).array
+    table = _numbers(_unpickle(path, PickledArray), path)
     if table.ndim != 2:
         raise _damage(path, "it is no table")
     return np.where(table.any(axis=1), table.argmax(axis=1), UNKNOWN)
+
+
+def _numbers(array: Any, path: Path) -> np.ndarray:
+    if not isinstance(array, PickledArray) or not isinstance(array.content, np.ndarray):
+        raise _damage(path, "an array of something other than plain numbers")
+    return array.content
 
 
 def _looks(path: Path) -> np.ndarray:
@@ -104,63 +108,19 @@ def _damage(path: Path, reason: str) -> Fault:
     return Fault(f"{path} is damaged, or no file of Planetoid's: {reason}.")
 
 
-# What the pickles are made of. Nothing of numpy or scipy is called: these stand-ins take in what is described, and the
-# arrays are made afterwards of plain bytes.
-
-
-class _Kind:
-    """Stands for a numpy.dtype: which numbers an array holds."""
-
-    def __init__(self, name: str = "", align: int = 0, copy: int = 0) -> None:
-        self.name, self.byte_order = name, ""
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.byte_order = state[1]
-
-
-class _Array:
-    """Stands for a numpy.ndarray."""
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        _, shape, kind, by_columns, content = state
-        if not isinstance(kind, _Kind) or kind.name not in _NUMBERS or kind.byte_order != "<":
-            raise pickle.UnpicklingError("an array of something else than plain numbers")
-        flat = np.frombuffer(content.encode("latin1"), dtype=_NUMBERS[kind.name])
-        self.array = flat.reshape(shape, order="F" if by_columns else "C")
-
-
 class _SparseMatrix:
     """Stands for a scipy.sparse.csr_matrix."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.shape, self._state = state["_shape"], state
-
-    def part(self, name: str) -> np.ndarray:
-        return self._state[name].array
+        self.shape, self.parts = state["_shape"], [state[name] for name in ("data", "indices", "indptr")]
 
 
-def _begin_array(kind: Any, shape: Any, letter: Any) -> _Array:
-    """Stands for numpy's function that makes an empty array, to be filled by what follows in the pickle."""
-    return _Array()
-
-
-_ADMITTED: dict[tuple[str, str], Callable[..., Any]] = {
-    ("numpy.core.multiarray", "_reconstruct"): _begin_array,
-    ("numpy", "ndarray"): _Array,
-    ("numpy", "dtype"): _Kind,
+_ADMITTED: Admitted = {
+    **ARRAYS,
     ("scipy.sparse.csr", "csr_matrix"): _SparseMatrix,
     ("collections", "defaultdict"): defaultdict,
     ("__builtin__", "list"): list,
 }
-
-
-class _Unpickler(pickle.Unpickler):
-    """Knows the six names that occur in Planetoid's files and no others."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ADMITTED:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}, which is not admitted")
-        return _ADMITTED[module, name]
 
 
 def _unpickle(path: Path, expected: type[Expected]) -> Expected:
@@ -170,7 +130,7 @@ def _unpickle(path: Path, expected: type[Expected]) -> Expected:
     if len(content) > _LARGEST:
         raise _damage(path, "it is far too large")
     try:
-        found = _Unpickler(io.BytesIO(content), fix_imports=False, encoding="latin1").load()
+        found = unpickle(io.BytesIO(content), _ADMITTED)
     except Exception as error:  # a damaged or hostile pickle may raise anything; it runs nothing
         raise _damage(path, str(error).rstrip(".") or type(error).__name__) from None
     if type(found) is not expected:

@@ -1,23 +1,21 @@
 """sketch-rnn's archives of drawings: .npz files with pickled arrays, read so that nothing in them can run.
 
 A member such as `train.npy` is an array of objects, each of them an array (move, 3) of small integers. The objects are
-pickled, by Python 2 or by Python 3, and a pickle may ask for anything: this reader knows the names that such arrays ask
-for, gives stand-ins for each, and refuses every other.
+pickled, by Python 2 or by Python 3.
 """
 
 import io
 import pickle
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from regard.base.faults import Fault
+from regard.data.pickles import ARRAYS, Admitted, PickledArray, unpickle
 
 _LARGEST = 2**28  # bytes of a member; the largest of the sets has 12 MB
-_NUMBERS = {"i1": np.int8, "i2": np.int16, "i4": np.int32, "i8": np.int64, "f4": np.float32, "f8": np.float64}
 
 
 def read_archive(path: Path, member: str) -> list[np.ndarray]:
@@ -44,50 +42,20 @@ def _read_objects(content: bytes) -> list[np.ndarray]:
     shape, _, kind = readers[np.lib.format.read_magic(stream)](stream)
     if kind != np.dtype(object) or len(shape) != 1:
         raise ValueError("it holds no list of drawings")
-    whole = _Unpickler(stream, encoding="latin1").load()
-    if not isinstance(whole, _Array) or not isinstance(whole.content, list) or len(whole.content) != shape[0]:
+    whole = unpickle(stream, _ADMITTED)
+    if not isinstance(whole, PickledArray) or not isinstance(whole.content, list) or len(whole.content) != shape[0]:
         raise ValueError("it holds something else")
     return [_numbers_of(each) for each in whole.content]
 
 
 def _numbers_of(array: Any) -> np.ndarray:
-    if not isinstance(array, _Array) or not isinstance(array.content, np.ndarray) or array.content.shape[1:] != (3,):
+    if (
+        not isinstance(array, PickledArray)
+        or not isinstance(array.content, np.ndarray)
+        or array.content.shape[1:] != (3,)
+    ):
         raise ValueError("a drawing in it is no list of moves (dx, dy, pen)")
     return array.content
-
-
-class _Kind:
-    """Stands for numpy.dtype: the letters of a type and, from its state, the order of its bytes."""
-
-    def __init__(self, letters: Any, *flags: Any) -> None:
-        self.letters, self.is_swapped = str(letters), False
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.is_swapped = state[1] == ">"
-
-    @property
-    def as_numpy(self) -> np.dtype:
-        return np.dtype(_NUMBERS[self.letters]).newbyteorder(">" if self.is_swapped else "<")
-
-
-class _Array:
-    """Stands for numpy.ndarray: numbers of some shape, or a list of objects."""
-
-    content: np.ndarray | list[Any] | None = None
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        _, shape, kind, by_columns, content = state
-        if kind.letters == "O8":
-            self.content = list(content)
-        else:
-            raw = content.encode("latin1") if isinstance(content, str) else content
-            found = np.frombuffer(raw, kind.as_numpy)
-            self.content = found.reshape(shape, order="F" if by_columns else "C")
-
-
-def _begin_array(kind: Any, shape: Any, letter: Any) -> _Array:
-    """Stands for numpy's function that makes an empty array, to be filled by what follows in the pickle."""
-    return _Array()
 
 
 def _encode(text: str, encoding: str) -> bytes:
@@ -97,22 +65,7 @@ def _encode(text: str, encoding: str) -> bytes:
     return text.encode("latin1")
 
 
-_ADMITTED: dict[tuple[str, str], Callable[..., Any]] = {
-    ("numpy.core.multiarray", "_reconstruct"): _begin_array,
-    ("numpy._core.multiarray", "_reconstruct"): _begin_array,
-    ("numpy", "ndarray"): _Array,
-    ("numpy", "dtype"): _Kind,
-    ("_codecs", "encode"): _encode,
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    """Knows the names that arrays of arrays ask for and no others."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ADMITTED:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}, which is not admitted")
-        return _ADMITTED[module, name]
+_ADMITTED: Admitted = {**ARRAYS, ("_codecs", "encode"): _encode}
 
 
 def _damage(path: Path, why: str) -> Fault:
