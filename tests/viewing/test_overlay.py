@@ -56,6 +56,11 @@ def test_every_word_has_a_panel(tmp_path: Path, colours: bool) -> None:
     assert "mean of 2 heads" in text
 
 
+def test_the_end_of_a_caption_has_a_name(tmp_path: Path) -> None:
+    draw_overlay(replace(overlay(), steps=["dog", "</s>"]), tmp_path / "overlay.svg")
+    assert "end of sentence (0.50)" in (tmp_path / "overlay.svg").read_text()
+
+
 def test_the_terminal_has_a_grid_for_every_word() -> None:
     lines = overlay_lines(overlay(), 40)
     assert lines[0] == "six.png: a dog · mean of 2 heads"

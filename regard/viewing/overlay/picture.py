@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_token, show_word
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.raster import grey
 from regard.viewing.seen import Joining
@@ -39,7 +39,7 @@ def draw_overlay(
         wide, high = (_PANEL * side / max(height, width) for side in (width, height))
         across = overlay.grid[1] if overlay.steps_are_cells else min(_ACROSS, len(overlay.steps) + 1)
         pictures = [blend(overlay.picture, own) for own in weights]
-        names = [f"{show_word(name)} ({own.max():.2f})" for name, own in zip(overlay.steps, weights, strict=True)]
+        names = [f"{show_token(name)} ({own.max():.2f})" for name, own in zip(overlay.steps, weights, strict=True)]
         if not overlay.steps_are_cells:
             pictures, names = [blend(overlay.picture, None), *pictures], ["", *names]
         down = -(-len(pictures) // across)
