@@ -19,6 +19,7 @@ from regard.cli.console import print_json
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _DEMO = Path("runs/demo")
+_EXTRAS = {"onnx": "ONNX graphs", "pictures": "captions of your own pictures"}  # and what each is for
 _UNINSTALLED = ", not installed; `make setup` or `pip install .` in its checkout does that"
 
 
@@ -77,7 +78,7 @@ def examine() -> dict[str, Any]:
         "system": platform.platform(terse=True),
         "dependencies": [asdict(dependency) | {"will_do": dependency.will_do} for dependency in needed],
         "missing": [dependency.name for dependency in poor],
-        "onnx": all(dependency.will_do for dependency in dependencies("onnx")),
+        **{extra: all(dependency.will_do for dependency in dependencies(extra)) for extra in _EXTRAS},
         "torch": _torch(),
         "data": _data(),
         "chromium": next(filter(None, map(shutil.which, _BROWSERS)), None),
@@ -142,18 +143,17 @@ def report_lines(found: dict[str, Any]) -> list[str]:
         *((dependency["name"], _finding(dependency)) for dependency in found["dependencies"]),
         ("computes on", _computes_on(found["torch"])),
         *([("fast kernels", found["torch"]["kernels"] or "work")] if found["torch"].get("cuda") else []),
-        (
-            "onnx",
-            "works"
-            if found["onnx"]
-            else "not here; `pip install '.[onnx]'` in a checkout brings it, for ONNX graphs alone",
-        ),
+        *((extra, "works" if found[extra] else _absence(extra)) for extra in _EXTRAS),
         *(_data_rows(found["data"]) if found["data"] else []),
         ("chromium", found["chromium"] or "not found; only the browser tests need it"),
         ("encoding", found["encoding"]),
     ]
     width = max(len(name) for name, _ in rows)
     return [f"{name:{width}}  {finding}" for name, finding in rows]
+
+
+def _absence(extra: str) -> str:
+    return f"not here; `pip install '.[{extra}]'` in a checkout brings it, for {_EXTRAS[extra]} alone"
 
 
 def _finding(dependency: dict[str, Any]) -> str:
