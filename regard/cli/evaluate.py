@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,6 +16,7 @@ from regard.cli.evaluate_words import evaluate_vectors, evaluate_words_model
 if TYPE_CHECKING:
     from regard.metrics import Score
     from regard.model import Model
+    from regard.runs.evaluate_model import EvaluationRequest
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.translate.helpers import Helpers
     from regard.verbs.translate.model import TranslationModel
@@ -88,13 +89,14 @@ def command(
     """Score a model; the scores of a split are kept in the model folder with their signatures."""
     from regard.runs.word_scores import WordQuestions
 
-    data = _Data(split, source, reference or [], test_set)
+    _check_data(split, source, test_set)
     asked = WordQuestions(tuple(analogies or ()), tuple(similarities or ()), side, vocabulary, own_case)
     if model.is_file():
         _refuse_for_file(model, {"--split": split, "--source": source, "--metric": metric, "--test-set": test_set})
         evaluate_vectors(model, asked, as_json)
         return
     from regard.model import load
+    from regard.runs.evaluate_model import EvaluationRequest
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.table import needs
     from regard.verbs.translate.helpers import Helpers
@@ -108,8 +110,18 @@ def command(
     if sentences and (source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
     if isinstance(loaded, TranslationModel):
-        manner = _Scoring(metric or [], beam, length_penalty, helpers, tokenise, as_json)
-        _evaluate_translator(loaded, model, data, manner)
+        request = EvaluationRequest(
+            split=split or "test",
+            source=source,
+            references=reference or [],
+            test_set=test_set,
+            metrics=metric or [],
+            beam=beam,
+            length_penalty=length_penalty,
+            helpers=helpers,
+            tokenise=tokenise,
+        )
+        _evaluate_translator(loaded, model, request, as_json)
         return
     of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise, **_options_of(helpers)}
     loaded, of_searches = _take_search(loaded, beam, length_penalty)
@@ -132,72 +144,25 @@ def _take_search(loaded: "Model", beam: int | None, length_penalty: float | None
     return loaded, {"--beam": beam, "--length-penalty": length_penalty}
 
 
-@dataclass(frozen=True)
-class _Data:
-    """What a model is to be scored on."""
-
-    split: Literal["test", "valid"] | None
-    source: Path | None
-    reference: list[Path]
-    test_set: str | None
-
-    def __post_init__(self) -> None:
-        if self.source is not None and self.split is not None:
-            raise Fault("Give --split, or the files of --source and --reference, not both.")
-        if self.test_set is not None and (self.split or self.source):
-            raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
+def _check_data(split: str | None, source: Path | None, test_set: str | None) -> None:
+    """Refuse to score a model on two things at once."""
+    if source is not None and split is not None:
+        raise Fault("Give --split, or the files of --source and --reference, not both.")
+    if test_set is not None and (split or source):
+        raise Fault("--test-set is what the model is scored on; omit --split, --source and --reference.")
 
 
-@dataclass(frozen=True)
-class _Scoring:
-    """How it is scored, and how that is told."""
+def _evaluate_translator(loaded: "TranslationModel", model: Path, asked: "EvaluationRequest", as_json: bool) -> None:
+    from regard.runs.evaluate_model import evaluate_translator
 
-    metrics: list[str]
-    beam: int | None
-    length_penalty: float | None
-    helpers: "Helpers"
-    tokenise: str | None
-    as_json: bool
-
-
-def _evaluate_translator(loaded: "TranslationModel", model: Path, chosen: _Data, manner: _Scoring) -> None:
-    if (chosen.source is None) != (not chosen.reference):
+    if (asked.source is None) != (not asked.references):
         raise Fault("--source and --reference belong together; give both, or a --split.")
-    from regard.metrics.bleu import check_tokeniser
-    from regard.runs.evaluate_model import USUAL
-    from regard.runs.scores import keep_scores
-    from regard.verbs.translate import evaluation
-
-    metrics = manner.metrics or USUAL
-    evaluation.check_metrics(metrics)
-    check_tokeniser(manner.tokenise, metrics)
-    if chosen.source is not None:
-        data = evaluation.from_files(chosen.source, chosen.reference)
-    elif chosen.test_set is not None:
-        data = evaluation.from_named_set(loaded, chosen.test_set)
-    else:
-        data = evaluation.from_split(loaded, model, chosen.split or "test")
-    data = evaluation.mark_learnt(data, loaded, model)
     with console_progress() as progress:
-        found = evaluation.evaluate(
-            loaded,
-            data,
-            metrics,
-            manner.beam,
-            manner.length_penalty,
-            progress,
-            remark,
-            manner.tokenise,
-            manner.helpers,
-        )
-    if manner.as_json:
+        found = evaluate_translator(loaded, model, asked, progress, remark)
+    if as_json:
         print_json(found.as_dict())
     else:
         _say_scores(found.scores, "sentences")
-    if found.learnt:
-        remark(found.learnt_in_words(len(data.sources)))
-    if data.split is not None:
-        keep_scores(model, found.scores, remark)
 
 
 def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str], as_json: bool) -> None:

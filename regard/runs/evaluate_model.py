@@ -9,6 +9,7 @@ from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.decoding.options import change_options
 from regard.metrics import Score
+from regard.metrics.bleu import check_tokeniser
 from regard.model import Model
 from regard.runs.evaluate import evaluate_split
 from regard.runs.scores import keep_scores
@@ -24,7 +25,7 @@ USUAL = ("bleu", "chrf")  # of a translator, when nobody names a metric
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """What a model is to be scored on, and by what."""
+    """What a model is to be scored on, and by what; a test set is one of sacreBLEU's, by its name."""
 
     split: str = "test"
     source: Path | None = None
@@ -33,6 +34,8 @@ class EvaluationRequest:
     beam: int | None = None
     length_penalty: float | None = None
     helpers: Helpers = NO_HELPERS
+    test_set: str | None = None
+    tokenise: str | None = None
 
 
 def score_model(
@@ -40,7 +43,9 @@ def score_model(
 ) -> list[Score]:
     """The scores that are asked for; those of a split are kept in the folder, and so need one."""
     if isinstance(model, TranslationModel):
-        return _score_translator(model, folder, asked, progress, remark)
+        if (asked.source is None) != (not asked.references):
+            raise Fault("A source and its references belong together; give both, or a split.")
+        return evaluate_translator(model, folder, asked, progress, remark).scores
     if asked.references:
         raise Fault("References are for translators, which this model is not.")
     if asked.beam is not None or asked.length_penalty is not None:
@@ -75,27 +80,29 @@ def with_search(model: Model, beam: int | None, length_penalty: float | None) ->
     return changed
 
 
-def _score_translator(
+def evaluate_translator(
     model: TranslationModel, folder: Path | None, asked: EvaluationRequest, progress: Progress, remark: Remark
-) -> list[Score]:
+) -> evaluation.Evaluation:
+    """Translate what is asked for and score it; the scores of a split are kept in the folder."""
     metrics = asked.metrics or USUAL
     evaluation.check_metrics(metrics)
-    if (asked.source is None) != (not asked.references):
-        raise Fault("A source and its references belong together; give both, or a split.")
+    check_tokeniser(asked.tokenise, metrics)
     if asked.source is not None:
         data = evaluation.from_files(asked.source, asked.references)
+    elif asked.test_set is not None:
+        data = evaluation.from_named_set(model, asked.test_set)
     else:
         data = evaluation.from_split(model, _needed(folder), asked.split)
     if folder is not None:
         data = evaluation.mark_learnt(data, model, folder)
     found = evaluation.evaluate(
-        model, data, metrics, asked.beam, asked.length_penalty, progress, remark, helpers=asked.helpers
+        model, data, metrics, asked.beam, asked.length_penalty, progress, remark, asked.tokenise, asked.helpers
     )
     if found.learnt:
         remark(found.learnt_in_words(len(data.sources)))
-    if asked.source is None:
+    if data.split is not None:
         keep_scores(_needed(folder), found.scores, remark)
-    return found.scores
+    return found
 
 
 def _needed(folder: Path | None) -> Path:
