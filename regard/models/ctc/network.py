@@ -18,7 +18,7 @@ from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.ctc.head import ctc_loss
 from regard.models.ctc.paths import best_alignment, best_path, log_likelihood, occupancy
 from regard.models.recurrent.layers import Stack
-from regard.models.transcriber import Counts, Labels, LearntLabels, Span, count_stacked, stack_frames
+from regard.models.transcriber import Counts, Labels, LearntLabels, Span, stack_frames
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
 
 OF_TRANSFORMERS = ("heads", "feed_forward", "positions")
@@ -137,10 +137,6 @@ class Recogniser(nn.Module):
         states = reader.read(stacked, counts)[0] if isinstance(reader, Stack) else reader(stacked, counts)
         logits = self.out(self.dropout(states))
         return logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)), counts
-
-    def counts(self, lengths: Counts) -> Counts:
-        """How many frames are left of so many."""
-        return count_stacked(lengths, self.options.stack)
 
     # What a transcriber is asked for
 

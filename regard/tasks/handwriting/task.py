@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.base.faults import Fault
@@ -20,12 +19,9 @@ from regard.data.pictures.prepare import (
     prepare_pictures,
 )
 from regard.families import network_class
-from regard.models.ctc.head import ctc_loss
-from regard.models.ctc.network import Recogniser
-from regard.models.ctc.paths import best_path, log_likelihood
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.models.transcriber import as_labels
-from regard.protocols import Answer, Loss, Measure
+from regard.models.transcriber import Transcriber, as_labels, count_stacked
+from regard.protocols import Answer, Loss, Measure, Tally, mean
 from regard.tasks.handwriting.batches import MEASURED_ROWS, LineBatch, batch_of, line_batches
 from regard.tasks.handwriting.options import HandwritingRecipe
 from regard.tasks.transcription.measures import MEASURES, measures_of, sums_of_labels
@@ -40,7 +36,7 @@ class Handwriting(nn.Module):
     MEASURES: ClassVar[tuple[str, ...]] = MEASURES
     unit = "lines"
 
-    def __init__(self, model: Recogniser, labels: PictureLabels, recipe: HandwritingRecipe) -> None:
+    def __init__(self, model: Transcriber, labels: PictureLabels, recipe: HandwritingRecipe) -> None:
         super().__init__()
         self.model, self.labels, self.recipe = model, labels, recipe
         self._prepared: PreparedPictures | None = None
@@ -89,24 +85,25 @@ class Handwriting(nn.Module):
         for batch in line_batches(signs, lines, split, rows, seed, epoch, start):
             yield batch.to(self.device)
 
-    def read_columns(self, batch: LineBatch) -> tuple[Float[Tensor, "batch frame symbol"], Int[Tensor, " batch"]]:
-        """The log-probabilities of signs and a blank at each frame, and how many frames each line has."""
-        return self.model(batch.columns(self.model.dtype), batch.widths)
+    def hear(self, batch: LineBatch) -> Any:
+        """What the network knows of the lines, whose columns are its frames; it says itself what that is."""
+        return self.model.hear(batch.columns(self.model.dtype), batch.widths)
 
     def loss(self, batch: LineBatch, carry: dict[str, Tensor] | None = None) -> Loss:
-        """−Σ log p(l | x) over the lines; one whose signs do not fit its frames counts nothing."""
-        frames, counts = self.read_columns(batch)
-        return Loss(ctc_loss(frames, counts, batch.labels, batch.label_counts), batch.rows)
+        """Of CTC, −Σ log p(l | x) over the lines; one whose signs do not fit its frames counts nothing."""
+        found = self.model.learn(self.hear(batch), batch.labels, batch.label_counts, carry)
+        shown = {name: Tally(sums, mean) for name, sums in found.shown.items()}
+        return Loss(found.loss, batch.rows, shown, found.carry)
 
     def measure(self, batch: LineBatch) -> dict[str, Measure]:
         return measures_of(self.sums_of_rows(batch))
 
     @torch.no_grad()
     def sums_of_rows(self, batch: LineBatch) -> dict[str, Tensor]:
-        frames, counts = self.read_columns(batch)
-        nats = -log_likelihood(frames, counts, batch.labels, batch.label_counts)
+        heard = self.hear(batch)
+        nats = -self.model.score(heard, batch.labels, batch.label_counts)
         wanted = [row[:count].tolist() for row, count in zip(batch.labels, batch.label_counts.tolist(), strict=True)]
-        return sums_of_labels(best_path(frames, counts), wanted, nats)
+        return sums_of_labels(self.model.best(heard), wanted, nats)
 
     # What people see
 
@@ -122,22 +119,19 @@ class Handwriting(nn.Module):
 
     @torch.no_grad()
     def answers(self, batch: LineBatch) -> list[Answer]:
-        """What each line says, by its best path, and how probable that is.
-
-        Whoever watches the network sees how probable each frame is to belong to each sign of it.
-        """
-        frames, counts = self.read_columns(batch)
-        found = best_path(frames, counts)
-        labels, label_counts = as_labels(found, counts.device)
-        self.model.occupancy(frames, counts, labels, label_counts)
-        shares = log_likelihood(frames, counts, labels, label_counts).exp().tolist()
+        """What each line says and how probable that is; whoever watches the network sees where each sign of it lies."""
+        heard = self.hear(batch)
+        found = self.model.best(heard)
+        labels, counts = as_labels(found, self.device)
+        self.model.align(heard, labels, counts)
+        shares = self.model.score(heard, labels, counts).exp().tolist()
         texts = ["".join(self.labels.classes[label] for label in each) for each in found]
         return [Answer(text, share, {text: share}) for text, share in zip(texts, shares, strict=True)]
 
     def sides(self, batch: LineBatch, outputs: Sequence[Answer]) -> dict[str, Side]:
         picture = batch.columns(torch.float32)[0].T.cpu().numpy()
         signs = list(outputs[0].answer) if outputs else []
-        grid = (1, int(self.model.counts(batch.widths)[0]))
+        grid = (1, int(count_stacked(batch.widths, self.model.options.stack)[0]))
         return {"source": Cells(picture, grid), "labels": Steps([*signs, BLANK])}
 
     def quote(self, batch: LineBatch) -> str:
