@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -104,24 +104,12 @@ def command(
 
     helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
     loaded = load(model)
-    needs(loaded.recipe, "evaluate")
-    if asked.given:
-        needs(loaded.recipe, "neighbours")
+    needs(loaded.recipe, "neighbours" if asked.given else "evaluate")
     if sentences and (source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
     if isinstance(loaded, TranslationModel):
-        request = EvaluationRequest(
-            split=split or "test",
-            source=source,
-            references=reference or [],
-            test_set=test_set,
-            metrics=metric or [],
-            beam=beam,
-            length_penalty=length_penalty,
-            helpers=helpers,
-            tokenise=tokenise,
-        )
-        _evaluate_translator(loaded, model, request, as_json)
+        plan = EvaluationRequest(split or "test", source, reference or [], metric or [], beam, length_penalty, helpers)
+        _evaluate_translator(loaded, model, replace(plan, test_set=test_set, tokenise=tokenise), as_json)
         return
     of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise, **_options_of(helpers)}
     loaded, of_searches = _take_search(loaded, beam, length_penalty)
