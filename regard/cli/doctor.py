@@ -19,7 +19,12 @@ from regard.cli.console import print_json
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _DEMO = Path("runs/demo")
-_EXTRAS = {"onnx": "ONNX graphs", "pictures": "captions of your own pictures"}  # and what each is for
+_EXTRAS = {  # and what each is for
+    "data": "text in .parquet, .arrow and .zst",
+    "onnx": "ONNX graphs",
+    "pictures": "captions of your own pictures",
+    "ray": "translating on a cluster",
+}
 _UNINSTALLED = ", not installed; `make setup` or `pip install .` in its checkout does that"
 
 
@@ -78,13 +83,18 @@ def examine() -> dict[str, Any]:
         "system": platform.platform(terse=True),
         "dependencies": [asdict(dependency) | {"will_do": dependency.will_do} for dependency in needed],
         "missing": [dependency.name for dependency in poor],
-        **{extra: all(dependency.will_do for dependency in dependencies(extra)) for extra in _EXTRAS},
+        "extras": {extra: _works(extra) for extra in _EXTRAS},
         "torch": _torch(),
         "data": _data(),
         "chromium": next(filter(None, map(shutil.which, _BROWSERS)), None),
         "encoding": (sys.stdout and sys.stdout.encoding) or "none",
         "next": _next(poor),
     }
+
+
+def _works(extra: str) -> bool:
+    needed = dependencies(extra)
+    return bool(needed) and all(dependency.will_do for dependency in needed)
 
 
 def _torch() -> dict[str, Any]:
@@ -143,7 +153,7 @@ def report_lines(found: dict[str, Any]) -> list[str]:
         *((dependency["name"], _finding(dependency)) for dependency in found["dependencies"]),
         ("computes on", _computes_on(found["torch"])),
         *([("fast kernels", found["torch"]["kernels"] or "work")] if found["torch"].get("cuda") else []),
-        *((extra, "works" if found[extra] else _absence(extra)) for extra in _EXTRAS),
+        *((f"extra {name}", "works" if works else _absence(name)) for name, works in found["extras"].items()),
         *(_data_rows(found["data"]) if found["data"] else []),
         ("chromium", found["chromium"] or "not found; only the browser tests need it"),
         ("encoding", found["encoding"]),

@@ -1,6 +1,7 @@
 """The doctor: what it finds on a healthy machine, and what it says to a sick one."""
 
 import json
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -86,6 +87,20 @@ def test_json_says_the_same(requirements, capsys):
     assert found["dependencies"] == [
         {"name": "rich", "needed": "2", "found": metadata.version("rich"), "will_do": True}
     ]
+
+
+def test_every_extra_for_users_is_known():
+    table = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert set(doctor.examine()["extras"]) == set(table["project"]["optional-dependencies"]) - {"bench", "dev"}
+
+
+def test_an_extra_is_here_or_the_way_to_get_it_is_told(requirements, capsys):
+    requirements('rich>=2; extra == "onnx"', 'no-such-package; extra == "pictures"')
+    doctor.command()
+    rows = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines() if line.startswith("extra "))
+    found = {name.removeprefix("extra "): finding.strip() for name, finding in rows.items()}
+    assert found["onnx"] == "works"
+    assert found["pictures"].startswith("not here; `pip install '.[pictures]'` in a checkout brings it")
 
 
 def test_a_torch_that_cannot_be_loaded_is_told(monkeypatch, capsys):
