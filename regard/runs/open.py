@@ -32,7 +32,7 @@ from regard.verbs.table import has
 Plan = Callable[[Any, Any, Path], list[str]]  # from a recipe and its prepared data to settings
 READER = "model.reader."  # begins the names of weights that read text, whatever comes of it
 # What may differ between a run and its resumption: where it stops, where it is computed and what is said of it.
-STOPS = ("training.steps", "training.patience", "training.device", "description", "examples")
+STOPS = ("training.steps", "training.patience", "training.device", "training.sharded", "description", "examples")
 
 
 @dataclass(frozen=True)

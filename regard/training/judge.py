@@ -11,6 +11,7 @@ from regard.protocols import Adapts, Measure
 from regard.training.events import Validated
 from regard.training.guards import OtherWeights, StandIn
 from regard.training.options import TrainingOptions
+from regard.training.sharding import whole_weights
 from regard.training.snapshot import Facts, Keeper, Validation, named_weights
 
 
@@ -89,7 +90,7 @@ class Judge:
     def validation(self) -> Validation:
         """What the weights that stand in the module are worth."""
         self.module.eval()
-        with torch.no_grad():
+        with torch.no_grad(), whole_weights(self.module):
             return self._validate()
 
     def standing_in(self) -> AbstractContextManager:

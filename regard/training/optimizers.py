@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from regard.base.faults import Fault
 from regard.hardware.memory import is_out_of_memory
 from regard.training.options import OptimizerOptions
+from regard.training.sharding import is_sharded, like
 
 SPARSE = ("sgd", "adagrad")  # which take the sparse gradients of an embedding
 
@@ -90,7 +91,11 @@ def scale_gradients(module: nn.Module, count: Tensor | int, clip: float, is_stac
         for gradient in gradients:
             gradient.mul_(_factor(norms, count, clip).view(-1, *[1] * (gradient.dim() - 1)))
         return norms.mean()
-    norm = torch.nn.utils.get_total_norm(gradients) / count
+    if gradients and is_sharded(gradients[0]):
+        norm = torch.nn.utils.get_total_norm(gradients).full_tensor() / count  # type: ignore[attr-defined]  # a DTensor
+        gradients = [gradient.to_local() for gradient in gradients]  # type: ignore[attr-defined]
+    else:
+        norm = torch.nn.utils.get_total_norm(gradients) / count
     torch._foreach_mul_(gradients, _factor(norm, count, clip))
     return norm
 
@@ -143,7 +148,9 @@ def state_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 def load_state_tensors(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
     """Give the optimiser back the memory that `state_tensors` took down."""
     state: dict[int, dict[str, Tensor]] = {}
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     for name, tensor in tensors.items():
         number, role = name.split(".")
-        state.setdefault(int(number), {})[role] = tensor
+        weight = weights[int(number)]
+        state.setdefault(int(number), {})[role] = like(tensor, weight) if tensor.shape == weight.shape else tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

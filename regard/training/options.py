@@ -120,6 +120,10 @@ class TrainingOptions(Options):
         le=4096,
         description="Pieces that each batch is cut into, for several processes to share; one leaves a batch whole.",
     )
+    sharded: bool = Field(
+        default=False,
+        description="Let each process keep only its share of the weights, gradients and optimiser, by FSDP2.",
+    )
     validate_every: int = Field(default=500, ge=1, description="Steps between validations.")
     save_every: int = Field(default=500, ge=1, description="Steps between checkpoints.")
     keep: int = Field(default=5, ge=1, description="Checkpoints whose weights are kept for averaging.")
@@ -143,6 +147,8 @@ class TrainingOptions(Options):
             raise ValueError(f"final = 'average' needs checkpoints, but none is saved in {self.steps} steps")
         if self.moving_average and self.optimizer.kind == "asgd":
             raise ValueError("moving_average does not go with the optimiser asgd, which averages the weights itself")
+        if self.sharded and (self.moving_average or self.optimizer.kind == "asgd" or self.final == "average"):
+            raise ValueError("sharded weights are not averaged; leave out moving_average, asgd and final = 'average'")
         return self
 
 

@@ -22,9 +22,13 @@ LEFT_FREE = 0.25  # of a GPU's memory
 
 
 class Passes:
-    """The passes of one module that is a task; `precision` is that of `training.precision`."""
+    """The passes of one module that is a task; `precision` is that of `training.precision`.
 
-    def __init__(self, task: Trainable, module: nn.Module, precision: str) -> None:
+    Those of sharded weights, which come and go in memory, cannot be captured.
+    """
+
+    def __init__(self, task: Trainable, module: nn.Module, precision: str, sharded: bool = False) -> None:
+        self.sharded = sharded
         self.device = next(module.parameters()).device
         self._task, self.parameters = task, [each for each in module.parameters() if each.requires_grad]
         self._bf16 = precision == "bf16" or (precision == "auto" and self.device.type == "cuda")
@@ -38,7 +42,7 @@ class Passes:
 
     def __call__(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
         """The loss of this batch; its gradients are added to those that are there."""
-        if self.device.type == "cuda" and isinstance(batch, FixedShape):
+        if self.device.type == "cuda" and isinstance(batch, FixedShape) and not self.sharded:
             return self.replay(batch, carry)
         return self.plainly(batch, carry)
 

@@ -59,10 +59,15 @@ class Gradients:
                 "it trains on one process, with training.pieces = 1."
             )
         pieces = batch.split(min(self.pieces, batch.rows))
+        if self.passes.sharded and len(pieces) < self.pieces:
+            # All ranks must take each pass together. The whole batch on each of them has the same mean.
+            return dict.fromkeys(self.own, batch)
         return {number: piece for number, piece in enumerate(pieces) if number in self.own}
 
     def take(self, group: Sequence[Placed], step: int) -> GroupLosses:
         """The gradients of an update from these batches, and their losses."""
+        if self.passes.sharded:
+            return self._take_sharded(group, step)
         before, parameters = self.carries, self.passes.parameters
 
         def work() -> tuple[list[list[Loss]], PieceSums]:
@@ -78,21 +83,36 @@ class Gradients:
         rate = fmean(each for of_rank in self.ranks.gather(rates) for each in of_rank)
         return GroupLosses(by_piece, sums.leave(in_place=self.passes.capturing), rate)
 
+    def _take_sharded(self, group: Sequence[Placed], step: int) -> GroupLosses:
+        """The same where each rank has a share of the gradients, which every pass sums over all ranks by itself."""
+        self._forget_gradients()
+        by_piece = [self._take_losses(number, group, step) for number in self.own]
+        noted = [[int(loss.count), loss.rate] for losses in by_piece for loss in losses]
+        found = [each for of_rank in self.ranks.gather(noted) for each in of_rank]
+        return GroupLosses(by_piece, sum(count for count, _ in found), fmean(rate for _, rate in found))
+
     def _take_piece(self, number: int, group: Sequence[Placed], step: int, sums: "PieceSums") -> list[Loss]:
         """The losses of one piece of each batch; its gradients are added to the sums, or stay where they are."""
+        self._forget_gradients()
+        losses = self._take_losses(number, group, step)
+        if self.pieces > 1:
+            sums.add(sum(loss.count for loss in losses))
+        return losses
+
+    def _forget_gradients(self) -> None:
         for parameter in self.passes.parameters:
             if self.passes.capturing and parameter.grad is not None:
                 parameter.grad.zero_()
             else:
                 parameter.grad = None
+
+    def _take_losses(self, number: int, group: Sequence[Placed], step: int) -> list[Loss]:
         key = key_of(self.seed, step) if self.pieces == 1 else key_of(self.seed, step, number)
         seed_generators(key, self.passes.device)
         losses: list[Loss] = []
         for placed in group:
             if number in placed.pieces:
                 losses += self._backward(number, placed)
-        if self.pieces > 1:
-            sums.add(sum(loss.count for loss in losses))
         return losses
 
     def _backward(self, number: int, placed: Placed) -> list[Loss]:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from torch import Tensor
 
 from regard.training.ranks import Ranks
+from regard.training.sharding import whole
 from regard.training.snapshot import Facts, Keeper, Snapshot, Validation
 
 
@@ -15,8 +16,9 @@ class SharedKeeper:
         self.keeper, self.ranks = keeper, ranks
 
     def save(self, snapshot: Snapshot) -> None:
+        tensors = {group: whole(each) for group, each in snapshot.tensors.items()}
         if self.ranks.leads:
-            self.keeper.save(snapshot)
+            self.keeper.save(Snapshot(tensors, snapshot.facts))
 
     def latest(self) -> Snapshot | None:
         own = self.keeper.latest() if self.ranks.leads else None
@@ -28,8 +30,9 @@ class SharedKeeper:
         return own or Snapshot(shared, Facts(**facts))
 
     def publish(self, weights: dict[str, Tensor], validation: Validation | None) -> None:
+        all_of_them = whole(weights)
         if self.ranks.leads:
-            self.keeper.publish(weights, validation)
+            self.keeper.publish(all_of_them, validation)
 
     def average(self, last: int) -> dict[str, Tensor]:
         return self.ranks.share(self.keeper.average(last) if self.ranks.leads else {})

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from regard.base.faults import Fault
 from regard.protocols import Learns, Measure, Tally, Task
+from regard.training.sharding import like
 
 
 @dataclass
@@ -121,7 +122,7 @@ def named_weights(module: nn.Module) -> dict[str, Tensor]:
 def load_weights(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
     """Give the module the weights that `named_weights` took down."""
     for name, own in named_weights(module).items():
-        own.copy_(tensors[name])
+        own.copy_(like(tensors[name], own))
 
 
 def key_of(seed: int, *numbers: int) -> int:

@@ -24,6 +24,7 @@ from regard.training.passes import Passes
 from regard.training.pieces import Gradients
 from regard.training.prefetch import prefetch
 from regard.training.ranks import ALONE, Ranks
+from regard.training.sharding import shard
 from regard.training.shared_keeper import SharedKeeper
 from regard.training.snapshot import Facts, Keeper, Snapshot, Trainable, Validation, load_weights, named_weights
 from regard.training.suspects import hopeless
@@ -51,7 +52,12 @@ class Trainer:
         self.module: nn.Module = task
         self.keeper, self.listeners, self.ranks = SharedKeeper(keeper, ranks), listeners, ranks
         self.device = next(self.module.parameters()).device
-        self.passes = Passes(task, self.module, options.precision)
+        load_weights(self.module, ranks.share(named_weights(self.module)))
+        if sharded := options.sharded and ranks.size > 1:
+            if isinstance(task, Stacked):
+                raise Fault("training.sharded is for one large model, not for a stack of members; leave it out.")
+            shard(self.module, ranks.size)
+        self.passes = Passes(task, self.module, options.precision, sharded)
         self.members = task.members if isinstance(task, Stacked) else None
         self.optimizer = optimizers.build(self.module, options.optimizer, is_stacked=self.members is not None)
         self.average = MovingAverage(self.module, options.moving_average) if options.moving_average else None
@@ -71,7 +77,6 @@ class Trainer:
         """Train on from the last checkpoint, or from the start, to the end or to a stop."""
         snapshot = self.keeper.latest()
         if snapshot is None:
-            load_weights(self.module, self.ranks.share(named_weights(self.module)))
             self._save()  # there is always something to roll back to
         else:
             self._restore(snapshot)

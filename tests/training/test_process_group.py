@@ -16,6 +16,7 @@ from regard.training.events import Hurried, Remarked, Stepped
 from regard.training.options import TrainingOptions
 from regard.training.process_group import Address, ProcessGroup, open_store
 from regard.training.ranks import Ranks
+from regard.training.sharding import whole as whole_tensors
 from regard.training.snapshot import Keeper, Validation
 from regard.training.trainer import Trainer
 
@@ -54,7 +55,7 @@ def test_notes_sums_and_tensors_reach_all_ranks() -> None:
     assert Ranks().sum_in_order(rows).tolist() == [0.0, 4.0, 8.0]
 
 
-def trained(ranks: Ranks, keeper: Keeper, *listeners: Any) -> Any:
+def trained(ranks: Ranks, keeper: Keeper, *listeners: Any, **more: Any) -> Any:
     """The bits of a line that was trained in four pieces, with dropout, and what its run has noted."""
     table = {"steps": 9, "validate_every": 4, "save_every": 4, "pieces": 4, "moving_average": 0.9}
     task = Line()
@@ -62,9 +63,10 @@ def trained(ranks: Ranks, keeper: Keeper, *listeners: Any) -> Any:
     def validate() -> Validation:
         return Validation({"loss": Measure.of_value(float(task.weight.weight.detach().square().sum()), "lower")})
 
-    chosen = check(TrainingOptions, table | {"optimizer": {"learning_rate": 0.05, "warmup": 2}})
+    chosen = check(TrainingOptions, table | {"optimizer": {"learning_rate": 0.05, "warmup": 2}} | more)
     facts = Trainer(task, chosen, 1, keeper, validate, listeners, ranks).run()
-    return [task.weight.weight.tolist(), facts.step, facts.losses, facts.validations]
+    weights = whole_tensors({"weight": task.weight.weight.detach()})
+    return [weights["weight"].tolist(), facts.step, facts.losses, facts.validations]
 
 
 def stop_after(step: int) -> Any:
@@ -96,6 +98,25 @@ def test_a_run_goes_on_with_other_ranks_than_it_was_begun_with(begun: int, resum
     on_ranks(begun, begin)
     assert RunFolder(tmp_path).steps()[-1] == 6
     assert on_ranks(resumed, go_on) == [whole] * resumed
+
+
+PLAIN = {"moving_average": 0.0, "pieces": 2}
+
+
+def test_sharded_ranks_learn_the_same_and_their_checkpoint_goes_on_with_one(tmp_path: Path) -> None:
+    """A rank holds half of the weights, and what is kept is whole."""
+    (whole,) = on_ranks(1, lambda ranks: trained(ranks, Memory(), **PLAIN))
+
+    def begin(ranks: Ranks) -> Any:
+        listeners = [stop_after(6)] if ranks.leads else []
+        keeper = RunFolder(tmp_path) if ranks.leads else Memory()
+        return trained(ranks, keeper, *listeners, **PLAIN, sharded=True)[1:3]
+
+    for step, losses in on_ranks(2, begin):
+        assert step == 6
+        assert [loss for _, loss in losses] == pytest.approx([loss for _, loss in whole[2][:6]], rel=1e-5)
+    (resumed,) = on_ranks(1, lambda ranks: trained(ranks, RunFolder(tmp_path), **PLAIN, sharded=True))
+    torch.testing.assert_close(torch.tensor(resumed[0]), torch.tensor(whole[0]))
 
 
 def test_a_stop_on_one_rank_stops_all_of_them() -> None:

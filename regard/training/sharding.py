@@ -1,0 +1,66 @@
+"""Weights that are sharded over the ranks by torch's FSDP2: each keeps its share of them, of gradients and of the
+optimiser's memory, and they are whole only while they are needed.
+
+Zhao et al. 2023, "PyTorch FSDP". A checkpoint holds whole tensors, as that of any other run does.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+
+def shard(module: nn.Module, size: int) -> None:
+    """Share the weights of a task out among so many ranks; they are whole, all of them, while a loss is computed.
+
+    Layers are not shared out one by one, which would save more: many are asked for more than their output, and would be
+    used where they are not whole.
+    """
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
+
+    mesh = init_device_mesh(next(module.parameters()).device.type, (size,))
+    fully_shard(module, mesh=mesh)
+    register_fsdp_forward_method(module, "loss")
+    for part in _sharded_parts(module):
+        part.set_gradient_divide_factor(1.0)  # gradients are summed, and divided once, by the count of all items
+        part.set_force_sum_reduction_for_comms(True)  # all that gloo knows
+
+
+def _sharded_parts(module: nn.Module) -> list[Any]:
+    return [part for part in module.modules() if hasattr(part, "unshard")]
+
+
+def is_sharded(tensor: Tensor) -> bool:
+    return hasattr(tensor, "full_tensor")
+
+
+@contextmanager
+def whole_weights(module: nn.Module) -> Iterator[None]:
+    """Inside this block a sharded module has all of its weights, so that ranks need not work in step."""
+    parts = _sharded_parts(module)
+    for part in parts:
+        part.set_reshard_after_forward(False, recurse=False)
+        part.unshard()
+    try:
+        yield
+    finally:
+        for part in parts:
+            part.reshard()
+            part.set_reshard_after_forward(True, recurse=False)
+
+
+def whole(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Whole tensors, also of those that are sharded; all ranks must ask for them together."""
+    return {name: getattr(each, "full_tensor", lambda each=each: each)() for name, each in tensors.items()}
+
+
+def like(tensor: Tensor, own: Tensor) -> Tensor:
+    """A whole tensor as another one is: this rank's share of it, where that is sharded."""
+    if not is_sharded(own):
+        return tensor
+    from torch.distributed.tensor import DTensor, distribute_tensor
+
+    assert isinstance(own, DTensor)
+    return distribute_tensor(tensor.to(own.device), own.device_mesh, own.placements, src_data_rank=None)
