@@ -30,7 +30,7 @@ def command(
     context: typer.Context,
     model: Annotated[Path, typer.Argument(help="A model folder.")],
     source: Annotated[
-        Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz); - is standard input.")
+        Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz, .zst); - is standard input.")
     ] = None,
     text: Annotated[str | None, typer.Option(help="A text to translate, in place of INPUT.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the translations.")] = None,
@@ -93,8 +93,11 @@ def _share_out(job: LineJob, out: Path | None, context: typer.Context) -> None:
 
     sharing = Sharing(*(context.params[name] for name in ("workers", "shard", "join", "on")))
     option = sharing.first_option()
-    if job.given.file is None or (job.given.file.exists() and not job.given.file.is_file()):
+    if job.given.file is None:
         raise Fault(f"{option} cuts a file into shards; name a file as INPUT, or omit it.")
+    for file in (job.given.file, *job.constraint_files):
+        if file.exists() and not file.is_file():
+            raise Fault(f"{option} reads {file} part by part, but it is no file; write it to one first, or omit it.")
     if out is None or _is_device(out):
         raise Fault(f"{option} writes a file; name it with -o.")
     refuse_folder(out)
@@ -133,7 +136,7 @@ def _check_output(out: Path | None, inputs: list[Path | None]) -> None:
         return
     for given in inputs:
         refuse_same(given, out)
-    if out.suffix in (".gz", ".xz"):
+    if out.suffix in (".gz", ".xz", ".zst"):
         raise Fault(f"{out} would be plain text under the name of a packed file; omit its {out.suffix}.")
 
 

@@ -1,7 +1,7 @@
 """`regard translate` with a model that writes capitals, in portions of two lines, for tests of what is around a model.
 
 python capital_translator.py ARGUMENT... runs a command line, by this model in its worker processes too. A line `die`
-kills whoever translates it, and `die once` the first who does.
+kills whoever translates it, `die once` the first who does, and `end the job` who gave it to that one.
 """
 
 import os
@@ -40,6 +40,10 @@ class Capitals:
 
     def _write(self, line: str) -> Translated:
         mark = self.folder / "died"
+        if line == "end the job" and not mark.exists():
+            mark.touch()
+            os.kill(os.getppid(), signal.SIGKILL)
+            signal.pause()  # till that one's death is this one's too
         if line == "die" or (line == "die once" and not mark.exists()):
             mark.touch()
             print("something is wrong", file=sys.stderr, flush=True)

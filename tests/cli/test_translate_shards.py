@@ -2,12 +2,14 @@
 
 import gzip
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import capital_translator
 import pytest
+import zstandard
 from small import write_corpus
 
 from regard.cli import main, translate_lines, unfinished
@@ -52,7 +54,9 @@ def test_shards_begin_where_portions_do(tmp_path: Path, monkeypatch: pytest.Monk
     assert [shard.lines for shard in shards] == [LineRange(0, 2, 0), LineRange(2, 4, 9), LineRange(6, 3, 28)]
     assert [shard.name for shard in shards] == ["1-of-3", "2-of-3", "3-of-3"]
     assert str(shards[1]) == "lines 3 to 6"
-    for source in (path, packed):
+    squeezed = tmp_path / "in.zst"
+    squeezed.write_bytes(zstandard.compress(TEXT))
+    for source in (path, packed, squeezed):
         parts = [line for shard in cut_into_shards(source, 3) for line in read_lines(source, part=shard.lines)]
         assert parts == list(read_lines(source))
     assert len(cut_into_shards(path, None)) == 5  # a portion each
@@ -132,6 +136,8 @@ def test_shards_are_of_files(asked: list[str], tmp_path: Path, capsys: pytest.Ca
     for arguments, words in (
         ([model, "-o", str(tmp_path / "out")], "--workers cuts a file into shards; name a file as INPUT, or omit it."),
         ([model, source], "--workers writes a file; name it with -o."),
+        ([model, str(tmp_path)], "part by part, but it is no file; write it to one first, or omit it."),
+        ([model, source, "--prefixes", "/dev/null"], "--workers reads /dev/null part by part, but it is no file"),
         ([model, source, "-o", "/dev/null"], "--workers writes a file; name it with -o."),
         ([model, source, "-o", str(tmp_path / "none" / "out")], "There is no folder"),
         ([model, str(tmp_path / "none"), "-o", str(tmp_path / "out")], "There is no file"),
@@ -172,6 +178,17 @@ def test_a_line_that_kills_every_worker_ends_the_job_and_what_is_done_is_kept(
     assert main(["translate", *asked, "--shard", "5/5", "--resume"]) == 0  # workers and --shard share their shards
     assert main(["translate", *asked, "--join"]) == 0
     assert (tmp_path / "out").read_text(encoding="utf-8") == JOINED
+
+
+@pytest.mark.long
+def test_a_job_that_is_killed_goes_on(asked: list[str], tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(TEXT.replace(b"five", b"end the job"))
+    assert run_workers(*asked, "--workers", "1")[0] == -signal.SIGKILL
+    assert not (tmp_path / "out").exists()
+    assert len(list((tmp_path / "out.shards").glob("*.done"))) == 3
+    assert run_workers(*asked, "--workers", "2", "--resume")[0] == 0
+    assert (tmp_path / "out").read_text(encoding="utf-8") == JOINED.replace("FIVE", "END THE JOB")
+    assert files(tmp_path) == ["in", "model", "out"]
 
 
 @pytest.fixture

@@ -78,6 +78,7 @@ def servers_of(process: int) -> list[int]:
     return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
+@pytest.mark.long
 def test_two_processes_serve_one_port_and_one_that_dies_is_replaced(forth: Path) -> None:
     command = [sys.executable, "-m", "regard", "serve", str(forth), "--port", "0", "--quiet", "--processes", "2"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

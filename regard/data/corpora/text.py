@@ -14,6 +14,7 @@ import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -29,6 +30,7 @@ from regard.data.generated.corpora import generate
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 10_000
+_BLOCK = 1 << 20  # bytes that are read at once
 _IN_A_SET = re.compile(r"[\w-]+:")
 
 
@@ -215,8 +217,7 @@ def _raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
         raise Fault(f"{path} is a folder; name a text file inside it.")
     try:
         with open_content(path) as stream:
-            if start:
-                stream.seek(start)
+            _skip(stream, start)
             yield from stream
     except FileNotFoundError:
         raise Fault(f"There is no file {path}.") from None
@@ -224,6 +225,15 @@ def _raw_lines(path: Path, start: int = 0) -> Iterator[bytes]:
         raise Fault(f"{path} is damaged or not whole and cannot be decompressed ({error}).") from None
     except OSError as error:
         raise Fault(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _skip(stream: BufferedIOBase, count: int) -> None:
+    """Go on behind so many bytes of a stream, from its beginning; one that cannot leap is read so far."""
+    if stream.seekable():
+        stream.seek(count)
+        return
+    while count and (block := stream.read(min(count, _BLOCK))):
+        count -= len(block)
 
 
 def _tell_of_mark(lines: list[bytes], name: str) -> None:
