@@ -6,6 +6,7 @@ over nccl where every rank has one of its own.
 
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from regard.base.faults import Fault
 from regard.hardware.memory import is_out_of_memory
 from regard.training.ranks import Ranks
 
-ARRIVAL_SECONDS = 120.0  # in which all ranks must have come
+ARRIVAL_SECONDS = 60.0  # in which all ranks must have come
 BEAT_SECONDS = 1.0  # between two signs of life
 LONGEST_WAIT = timedelta(days=2)  # for each other, as long as all give signs of life: the leader may have much to write
 _NOTE_BYTES = 2048  # of a note that travels at once; of a longer one its length comes first
@@ -70,6 +71,8 @@ class Address:
 def open_store(address: Address, seconds: float = ARRIVAL_SECONDS) -> TCPStore:
     """A line to what the ranks tell each other beside their collective work."""
     try:
+        if not address.keeps_store:
+            _await_listener(address, seconds)  # torch would fill the terminal with its attempts
         return TCPStore(
             address.host,
             address.port,
@@ -77,11 +80,24 @@ def open_store(address: Address, seconds: float = ARRIVAL_SECONDS) -> TCPStore:
             timeout=timedelta(seconds=seconds),
             wait_for_workers=False,
         )
-    except RuntimeError:  # torch's errors of networks are such
+    except (OSError, RuntimeError):  # torch's errors of networks are RuntimeErrors
         raise Fault(
             f"{address.name.capitalize()} does not reach {address.host}:{address.port}, where the ranks meet, within "
             f"{seconds:.0f} seconds; is there a network between the machines, and does rank 0 run?"
         ) from None
+
+
+def _await_listener(address: Address, seconds: float) -> None:
+    """Wait until somebody listens where the ranks meet; raises OSError when that takes too long."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection((address.host, address.port), timeout=max(0.1, end - time.monotonic())).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
 
 
 class ProcessGroup(Ranks):

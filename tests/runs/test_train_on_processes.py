@@ -153,6 +153,6 @@ def test_begun_and_resumed_on_one_two_or_four_processes_is_never_stopped(
 @pytest.mark.long
 def test_ranks_that_torchrun_has_started_train_one_run(tmp_path: Path) -> None:
     line = [*DEMO, *TINY, "--out", str(tmp_path / "run")]
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     subprocess.run([*torchrun, "-m", "regard", "train", *line], check=True, timeout=500)
     assert RunFolder(tmp_path / "run").steps()[-1] == 4
