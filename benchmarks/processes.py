@@ -18,7 +18,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 SIZES = (1, 2, 4)
-STEPS, ROUNDS = 40, 3  # of a training that is timed
+STEPS, ROUNDS = 24, 3  # of a training that is timed
 QUICK = {
     "training.steps": 8,
     "training.save_every": 4,

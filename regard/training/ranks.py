@@ -36,10 +36,6 @@ class Ranks:
         """The named tensors of the rank that leads."""
         return self.collect(tensors if self.leads else {})
 
-    def agree(self, doubt: bool) -> bool:
-        """Whether any rank has this doubt."""
-        return any(self.gather(doubt))
-
     def note_step(self, step: int) -> None:
         """Let the others know how far this rank has come."""
 
