@@ -195,7 +195,9 @@ def test_what_is_no_finite_number_is_refused(capsys: pytest.CaptureFixture[str],
     assert option in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("extreme", ["--keep=100", "--keep=-100", "--input-scale=1000"])
+@pytest.mark.parametrize(
+    "extreme", ["--keep=-100", "--input-scale=1000", pytest.param("--keep=100", marks=pytest.mark.long)]
+)
 def test_the_extremes_can_be_drawn(tmp_path: Path, extreme: str) -> None:
     assert main(["show", "gradients", *QUICK, extreme, "-o", str(tmp_path / "g.png")]) == 0
     assert is_drawn(tmp_path / "g.png")
