@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Each of two workers takes half of the tests, in their order, so that most fixtures are made once; then it helps the other.
 SIDE_BY_SIDE := -n 2 --dist worksteal
 
-.PHONY: setup demo test test-browser test-long check format bench screenshots docker clean
+.PHONY: setup demo test suite test-browser test-long check style types format bench screenshots docker clean
 
 setup: .venv/ready
 
@@ -19,7 +19,11 @@ demo: setup
 # Tests start many processes of Python, which need not each compile what they import.
 test test-browser test-long: export PYTHONDONTWRITEBYTECODE =
 
-test: check
+# The first mypy of a checkout takes a minute of one core, so it does not keep the tests waiting.
+test: style
+	$(MAKE) --no-print-directory --jobs 2 types suite
+
+suite: setup
 	$(BIN)/python -m pytest -m 'not long' $(SIDE_BY_SIDE)
 
 test-browser: setup
@@ -28,9 +32,13 @@ test-browser: setup
 test-long: setup
 	$(BIN)/python -m pytest -m long $(SIDE_BY_SIDE)
 
-check: setup
+check: style types
+
+style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: setup
 	$(BIN)/mypy
 
 format: setup
