@@ -1,7 +1,9 @@
 """Shards on a Ray cluster: what its workers do, and what is said where there is no cluster."""
 
+import socket
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import capital_translator
 import pytest
@@ -49,7 +51,21 @@ def test_a_worker_finishes_shards_and_tells_faults_as_sentences(
     ]
 
 
+def test_a_cluster_that_does_not_answer_is_named(
+    asked: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))  # and does not listen
+        address = f"127.0.0.1:{unheard.getsockname()[1]}"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
+        monkeypatch.setitem(sys.modules, "ray.data", ModuleType("ray.data"))
+        assert main(asked) == 2
+    assert f"No Ray cluster answers at {address}, which RAY_ADDRESS names" in capsys.readouterr().err
+
+
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_a_cluster_of_this_machine(asked: list[str], tmp_path: Path, trained: Path) -> None:
     pytest.importorskip("ray")
     assert main(["translate", str(trained), *asked[2:], "--workers", "1"]) == 0

@@ -6,6 +6,8 @@ elsewhere and gives it the shard once more; what was done of it is on disk, and 
 
 import logging
 import os
+import re
+import socket
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +22,7 @@ from regard.cli.refused import refusal_sentence
 from regard.cli.unfinished import Held
 
 _PATIENCE = 60.0  # seconds that a worker which is gone may still hold its shard
+_REACHED_WITHIN = 5.0  # seconds, for a cluster that is there
 _LOOK = 0.5  # seconds between two looks at whether it does
 
 Row = dict[str, Any]  # what travels through Ray: numbers, texts and lists of them
@@ -82,8 +85,11 @@ def finish_on_ray(job: BulkJob, shards: list[Shard], workers: int | None, progre
 def _join_cluster(ray: Any) -> None:
     address = os.environ.get("RAY_ADDRESS")
     try:
+        if address and (place := re.fullmatch(r"(?:ray://)?\[?([^/\]]+)\]?:(\d{1,5})", address)):
+            # Ray itself tries for minutes, and writes a page of lines about it.
+            socket.create_connection((place[1], int(place[2])), _REACHED_WITHIN).close()
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except ConnectionError:
+    except (OSError, OverflowError):
         raise Fault(
             f"No Ray cluster answers at {address}, which RAY_ADDRESS names; start one with `ray start --head`, "
             "or unset RAY_ADDRESS to compute on this machine."
