@@ -34,10 +34,8 @@ if __name__ == "__main__":
     parser.add_argument("-o", "--out", type=Path, required=True, help="A picture.")
     parser.add_argument("--since", type=int, default=0, help="The first step that is drawn.")
     given = parser.parse_args()
-    series: dict[str, Points] = {}
-    for run in given.runs:
-        points = [(step, bound) for step, bound in curve_of(run) if step >= given.since]
-        series[run.stem] = points
-        if run.stem in PUBLISHED:
-            series[f"{run.stem}, published"] = [(step, PUBLISHED[run.stem]) for step in (points[0][0], points[-1][0])]
+    series = {run.stem: [point for point in curve_of(run) if point[0] >= given.since] for run in given.runs}
+    steps = [step for points in series.values() for step, _ in points]
+    for name in [name for name in PUBLISHED if name in series]:
+        series[f"{name}, published"] = [(step, PUBLISHED[name]) for step in (min(steps), max(steps))]
     draw_curves(series, given.out, "Bound on validation pictures, in nats")
