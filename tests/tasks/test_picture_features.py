@@ -1,6 +1,7 @@
 """From a picture's file to what a model reads of it: by EfficientNet and components, or by its pixels alone."""
 
 import io
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,16 @@ def test_a_picture_of_the_data_is_shown_where_it_is_here(tmp_path: Path) -> None
     assert found.picture[0, 0].tolist() == [0.0, 0.0, 1.0]
     (tmp_path / "b.png").unlink()
     assert reader(tmp_path).picture_of("c.png") is None
+
+
+def test_a_set_that_came_without_its_pictures_still_has_their_features(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sets" / "flickr8k").mkdir(parents=True)
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path / "sets"))
+    found = reader(tmp_path)
+    without = replace(found, data=found.data.model_copy(update={"pictures": "flickr8k:test_128px"}))
+    assert without.read("b.png").picture is None
 
 
 def test_pictures_of_ones_own_are_learnt_from_as_pixels(tmp_path: Path) -> None:

@@ -117,7 +117,10 @@ class FeatureReader:
     def _store(self) -> PictureStore | None:
         """Where the pictures themselves lie, if they are here."""
         name = self.data.pictures
-        return None if name is None or not file_of(name).exists() else PictureStore(name)
+        try:
+            return None if name is None or not file_of(name).exists() else PictureStore(name)
+        except Fault:  # of a set that has come without them
+            return None
 
     @cached_property
     def _components(self) -> Components | None:
