@@ -1,6 +1,7 @@
 """Every family that learns by gradient from batches that can be cut learns the same bits on one process and on two."""
 
 import sys
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ from toys import TOYS
 
 from regard.base.faults import Fault
 from regard.base.progress import silent
+from regard.base.recipe import Recipe
 from regard.families import FAMILIES, check_recipe
 from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
 from regard.runs.open import open_run
 from regard.runs.together import open_together
 from regard.runs.train import train
+from regard.training.events import Event, Hurried, Listener, Stepped
 from regard.training.ranks import ALONE, Ranks
 
 sys.path.insert(0, str(Path(__file__).parent / "training"))
@@ -27,16 +30,21 @@ BY_GRADIENT = [name for name, toy in TOYS.items() if FAMILIES[toy.family or name
 CUT = [name for name in BY_GRADIENT if name != "gat"]
 
 
-def train_toy(name: str, place: Path, ranks: Ranks, sharded: bool = False) -> str:
-    """A digest of the weights of a toy that was trained in two pieces."""
+def toy_recipe(name: str, place: Path, **training: Any) -> Recipe:
+    """The recipe of a toy whose batches are cut into two pieces; its data is written here, before there are ranks."""
+    place.mkdir(exist_ok=True)
     table, family = TOYS[name].table(place), TOYS[name].family or name
-    training = table["training"] | {"pieces": 2, "sharded": sharded}
-    recipe = check_recipe(table | {"family": family, "seed": 3, "training": training})
+    whole = table["training"] | {"pieces": 2} | training
+    return check_recipe(table | {"family": family, "seed": 3, "training": whole})
+
+
+def train_toy(recipe: Recipe, place: Path, ranks: Ranks, *listeners: Listener) -> str:
+    """A digest of the weights of a toy that was trained, or trained on."""
 
     def open_as(writes: bool) -> Any:
-        return open_run(recipe, place / "run", not writes, silent, lambda remark: None, writes=writes)
+        return open_run(recipe, place / "run", True, silent, lambda remark: None, writes=writes)
 
-    train(open_together(ranks, place / "run", open_as), [], ranks)
+    train(open_together(ranks, place / "run", open_as), listeners, ranks)
     return sha256((place / "run" / WEIGHTS).read_bytes()).hexdigest() if ranks.leads else ""
 
 
@@ -44,20 +52,39 @@ def train_toy(name: str, place: Path, ranks: Ranks, sharded: bool = False) -> st
     "name", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.long) for name in CUT]
 )
 def test_two_ranks_learn_the_bits_that_one_learns(name: str, tmp_path: Path) -> None:
+    digests = []
     for size in (1, 2):
-        (tmp_path / str(size)).mkdir()
-    (alone,), (together, _) = (
-        on_ranks(size, lambda ranks: train_toy(name, tmp_path / str(ranks.size), ranks)) for size in (1, 2)
-    )
-    assert together == alone
+        place = tmp_path / str(size)
+        recipe = toy_recipe(name, place)
+        digests.append(on_ranks(size, partial(train_toy, recipe, place))[0])
+    assert digests[0] == digests[1]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("begun", [1, 2, 4])
+@pytest.mark.parametrize("resumed", [1, 2, 4])
+def test_begun_on_some_ranks_and_resumed_on_others_is_never_stopped(begun: int, resumed: int, tmp_path: Path) -> None:
+    """Nine of nine, with dropout, in four pieces, stopped between two checkpoints."""
+    recipes = {name: toy_recipe("transformer", tmp_path / name, pieces=4) for name in ("whole", "stopped")}
+
+    def stop(event: Event) -> str | None:
+        return Hurried("enough") if isinstance(event, Stepped) and event.step == 3 else None
+
+    def work(name: str, ranks: Ranks, *listeners: Listener) -> str:
+        return train_toy(recipes[name], tmp_path / name, ranks, *listeners)
+
+    (whole,) = on_ranks(1, partial(work, "whole"))
+    on_ranks(begun, lambda ranks: work("stopped", ranks, *([stop] if ranks.leads else [])))
+    assert on_ranks(resumed, partial(work, "stopped"))[0] == whole
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["transformer", "gpt", "bert", "patches", "captioner", "seq2seq"])
 def test_sharded_weights_learn_what_whole_ones_learn(name: str, tmp_path: Path) -> None:
     for size in (1, 2):
-        (tmp_path / str(size)).mkdir()
-        on_ranks(size, lambda ranks: train_toy(name, tmp_path / str(ranks.size), ranks, sharded=True))
+        place = tmp_path / str(size)
+        recipe = toy_recipe(name, place, sharded=True)
+        on_ranks(size, partial(train_toy, recipe, place))
     whole, sharded = (
         bytes_to_weights((tmp_path / size / "run" / WEIGHTS).read_bytes(), WEIGHTS) for size in ("1", "2")
     )
@@ -66,4 +93,4 @@ def test_sharded_weights_learn_what_whole_ones_learn(name: str, tmp_path: Path) 
 
 def test_a_whole_graph_is_not_cut(tmp_path: Path) -> None:
     with pytest.raises(Fault, match="what this model learns from cannot be cut into pieces; it trains on one process"):
-        train_toy("gat", tmp_path, ALONE)
+        train_toy(toy_recipe("gat", tmp_path), tmp_path, ALONE)
