@@ -1,8 +1,7 @@
 """What lies between the products of a step of DRAW: functions of tensors alone, which can be compiled.
 
 A step has four small products, and between them some thirty smaller operations. Compiled, these become a few kernels,
-one of them for both windows (`regard.kernels.windows`): on a GPU a step of so little work takes as long as it has
-kernels.
+one of them for both windows (`regard.kernels.windows`), for on a GPU a kernel of so little work costs mostly its start.
 """
 
 from collections.abc import Callable
