@@ -17,7 +17,8 @@ from regard.runs.budget.figures import MEASURED, PUBLISHED, MeasuredPace, Publis
 
 # An addition for each multiplication, and backward as much for the inputs as for the weights: Kaplan et al. 2020.
 OPERATIONS = 6
-# Of the tokens that a batch has room for, those of the target that are there: padding and longer sources take the rest.
+# Of the tokens that a batch has room for, those of the target that are taken to be there; padding and longer sources
+# have the rest.
 FILLED = 0.93
 
 
