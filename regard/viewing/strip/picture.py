@@ -4,7 +4,17 @@ from pathlib import Path
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, SOFT, canvas, check_suffix, missing_glyphs, save_figure, show_word
+from regard.viewing.canvas import (
+    FAINT,
+    INK,
+    SOFT,
+    canvas,
+    check_suffix,
+    missing_glyphs,
+    save_figure,
+    show_token,
+    show_word,
+)
 from regard.viewing.seen import Joining
 from regard.viewing.strip.record import Strip
 
@@ -54,7 +64,7 @@ def draw_strip(
                         left, _BAR * own[place], bottom=top + tall + _GAP / 2, width=1, align="edge", color=_COLOUR
                     )
         ticks = [row * step + tall / 2 for row in range(lines)]
-        axes.set_yticks(ticks, ["", *map(show_word, strip.words)])
+        axes.set_yticks(ticks, ["", *map(show_token, strip.words)])
         axes.set_xticks(
             [place * (1 + _GAP) + 0.5 for place in range(count)], [str(place + 1) for place in range(count)]
         )
