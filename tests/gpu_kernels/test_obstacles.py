@@ -65,7 +65,7 @@ def test_the_doctor_tells(monkeypatch: pytest.MonkeyPatch) -> None:
             "threads_beside_gpu": 2,
             "kernels": "Triton is not installed",
         },
-        "onnx": False,
+        "extras": {"onnx": False},
         "data": None,
         "chromium": None,
         "encoding": "utf-8",

@@ -18,6 +18,7 @@ from regard.viewing.graph import page as graph_page
 from regard.viewing.modules import join_modules, module_order
 from regard.viewing.overlay import page as overlay_page
 from regard.viewing.slots import page as slots_page
+from regard.viewing.strip import page as strip_page
 from regard.viewing.strokes import page as strokes_page
 from regard.viewing.tree import page as tree_page
 from regard.viewing.windows import page as windows_page
@@ -34,6 +35,7 @@ PAGES = (
     graph_page,
     overlay_page,
     slots_page,
+    strip_page,
     strokes_page,
     windows_page,
     words_page,

@@ -12,7 +12,9 @@ export function makePaper(id, label, changed) {
   const paper = { side: 1, own: [], added: [], stroke: null, pen: [0.5, 0.5], changed };
   paper.lines = drawing("g", { class: "lines" });
   paper.cross = drawing("path", { class: "pen" });
-  const attributes = { id, class: "paper", tabindex: "0", role: "application", "aria-label": label, viewBox: "0 0 1 1" };
+  const attributes = {
+    id, class: "paper", tabindex: "0", role: "application", "aria-label": label, viewBox: "0 0 1 1",
+  };
   paper.root = drawing("svg", attributes, paper.lines, paper.cross);
   listenToPointer(paper);
   listenToKeys(paper);

@@ -111,7 +111,8 @@ export function mountStrip(holder) {
 
 function makeRoom() {
   const group = (id) => element("fieldset", { id: `strip-${id}` }, element("legend", {}, say(`controls.${id}`)));
-  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...["layer", "head"].map(group));
+  const groups = ["layer", "head"].map(group);
+  const form = element("form", { class: "controls", "aria-label": say("controls.what") }, ...groups);
   const field = element("div", { id: "strip", role: "toolbar", "aria-label": say("overlay.about") });
   const readout = element("p", { id: "strip-readout", class: "readout", role: "status" });
   const part = section("strip", say("overlay.title"), readout, field);
