@@ -15,7 +15,7 @@ from regard.viewing.choices.page import place_data
 from regard.viewing.choices.record import Choices
 from regard.viewing.matrix import entropy
 from regard.viewing.sealed import SealedPage, named_language, whole_steps
-from regard.viewing.seen import Joining, Seen
+from regard.viewing.seen import Block, Joining, Seen
 from regard.viewing.tree.page import tree_data
 from regard.viewing.tree.record import Tree
 from regard.viewing.written import visible
@@ -56,6 +56,16 @@ class PageScene:
 def fits(seen: Sequence[Seen]) -> bool:
     """Whether so much can go into one page."""
     return _count(seen) <= MOST_WEIGHTS
+
+
+def refuse_many_weights(blocks: Sequence[Block], shown: str) -> None:
+    """Refuse a page of what is shown where it would hold more weights than browsers like."""
+    count = sum(block.weights.size for block in blocks)
+    if count > MOST_WEIGHTS:
+        raise Fault(
+            f"A page of {shown} would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block "
+            "as a .png."
+        )
 
 
 def scene_page(scene: PageScene) -> SealedPage:

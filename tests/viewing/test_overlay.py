@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
-from regard.viewing.overlay import page
+from regard.viewing import page
 from regard.viewing.overlay.page import overlay_data, overlay_page
 from regard.viewing.overlay.picture import blend, draw_overlay, stretch
 from regard.viewing.overlay.record import Overlay, from_json, to_json

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from regard.base.faults import Fault
+from regard.viewing import page
 from regard.viewing.drawers import DrawingRequest, drawing_of, page_view
 from regard.viewing.looks import LooksBetween, names_along
 from regard.viewing.seen import Block
 from regard.viewing.sides import Video, Words
-from regard.viewing.strip import page
 from regard.viewing.strip.page import strip_data, strip_page
 from regard.viewing.strip.picture import draw_strip, fade
 from regard.viewing.strip.record import from_json, to_json

@@ -12,6 +12,7 @@ Departures: z is added to what enters at every step, where sketch-rnn also start
 looks at it; the recurrent encoder reads one way; of a move the network is also given where the pen is.
 """
 
+from abc import ABC, abstractmethod
 from typing import Literal, NamedTuple
 
 import torch
@@ -50,7 +51,7 @@ class Summary(NamedTuple):
         return self.mean + (0.5 * self.log_variance).exp() * noise
 
 
-class SketcherOptions(Options):
+class SketcherOptions(Options, ABC):
     """What all networks that draw can be told."""
 
     width: int = Field(128, ge=2, le=WIDEST, description="Width of what enters and of what leaves.")
@@ -68,9 +69,9 @@ class SketcherOptions(Options):
         """Width of the states of its body."""
         return self.width
 
+    @abstractmethod
     def make_body(self, steps: int) -> Body:
         """What reads drawings of so many steps at most."""
-        raise NotImplementedError
 
 
 class SketchformerOptions(SketcherOptions):

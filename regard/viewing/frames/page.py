@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
 from regard.viewing.frames.record import FrameLooks
-from regard.viewing.page import MOST_WEIGHTS
+from regard.viewing.page import refuse_many_weights
 from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.seen import Joining, block_named
 
@@ -27,12 +26,7 @@ def frames_data(
     looks: FrameLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: weights as whole ten-thousandths, row after row."""
-    count = sum(block.weights.size for block in looks.blocks)
-    if count > MOST_WEIGHTS:
-        raise Fault(
-            f"A page of this sound would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block as"
-            " a .png."
-        )
+    refuse_many_weights(looks.blocks, "this sound")
     envelope = looks.envelope(_BINS)
     wave = np.rint(envelope / max(float(np.abs(envelope).max()), 1e-6) * _HEIGHT).astype(int)
     return {

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
 from regard.viewing.overlay.record import Overlay
-from regard.viewing.page import MOST_WEIGHTS
+from regard.viewing.page import refuse_many_weights
 from regard.viewing.raster import page_picture
 from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.seen import Joining, block_named
@@ -18,12 +17,7 @@ def overlay_page(
     overlay: Overlay, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> SealedPage:
     """The page; it begins with this block and head. Refused is what no browser would show."""
-    count = sum(block.weights.size for block in overlay.blocks)
-    if count > MOST_WEIGHTS:
-        raise Fault(
-            f"A page of this picture would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block "
-            "as a .png."
-        )
+    refuse_many_weights(overlay.blocks, "this picture")
     return SealedPage(SCRIPT, STYLES, overlay_data(overlay, layer, head, heads))
 
 

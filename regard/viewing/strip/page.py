@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
-from regard.viewing.page import MOST_WEIGHTS
+from regard.viewing.page import refuse_many_weights
 from regard.viewing.raster import page_picture
 from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.seen import Joining, block_named
@@ -25,12 +24,7 @@ def strip_data(
     strip: Strip, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: the frames side by side, weights as whole ten-thousandths."""
-    count = sum(block.weights.size for block in strip.blocks)
-    if count > MOST_WEIGHTS:
-        raise Fault(
-            f"A page of this video would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block as"
-            " a .png."
-        )
+    refuse_many_weights(strip.blocks, "this video")
     return {
         "start": {"layer": block_named(strip.blocks, layer, head), "head": head or heads},
         "title": show_word(strip.title),

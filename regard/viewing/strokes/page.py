@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
-from regard.viewing.page import MOST_WEIGHTS
+from regard.viewing.page import refuse_many_weights
 from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.seen import Joining, block_named
 from regard.viewing.strokes.record import StrokeLooks
@@ -26,12 +25,7 @@ def stroke_data(
     looks: StrokeLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: weights as whole ten-thousandths, point after point."""
-    count = sum(block.weights.size for block in looks.blocks)
-    if count > MOST_WEIGHTS:
-        raise Fault(
-            f"A page of this drawing would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block "
-            "as a .png."
-        )
+    refuse_many_weights(looks.blocks, "this drawing")
     return {
         "start": {"layer": block_named(looks.blocks, layer, head), "head": head or heads},
         "title": show_word(looks.title),
