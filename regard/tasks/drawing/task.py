@@ -21,7 +21,6 @@ from regard.data.pictures.prepare import (
     prepare_pictures,
 )
 from regard.families import network_class
-from regard.models.draw.network import Noise
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, Tally, mean
 from regard.tasks.drawing.objectives import bound, log_weights, tightened
@@ -127,11 +126,13 @@ class PictureDrawing(nn.Module):
     @torch.no_grad()
     def sums_of_rows(self, batch: PictureBatch) -> dict[str, Tensor]:
         """What each picture adds; the noise of a picture depends on its number alone, whatever stands beside it."""
-        pictures = batch.pixels(self.model.dtype)
+        pictures, options = batch.pixels(self.model.dtype), self.model.options
         samples = self.training_options.importance
+        chances = [torch.Generator().manual_seed(int(number)) for number in batch.numbers]
         bounds, weights = [], []
-        for sample in range(samples):
-            noise = self._noise_of(batch, sample)
+        for _ in range(samples):
+            drawn = [torch.randn(options.steps, options.latent, generator=chance) for chance in chances]
+            noise = torch.stack(drawn).to(self.device, self.model.dtype)
             redrawn = self.model(pictures, noise)
             bounds.append(torch.stack(bound(redrawn, pictures)).double())
             weights.append(log_weights(redrawn, pictures, noise).double())
@@ -139,13 +140,6 @@ class PictureDrawing(nn.Module):
         total = reconstruction + divergence if samples == 1 else tightened(torch.stack(weights))
         parts = {"bound": total, "reconstruction": reconstruction, "divergence": divergence}
         return {name: torch.stack([part, torch.ones_like(part)], dim=1) for name, part in parts.items()}
-
-    def _noise_of(self, batch: PictureBatch, sample: int) -> Noise:
-        """The noise by which pictures are measured."""
-        options, most = self.model.options, 2**32
-        chances = [torch.Generator().manual_seed(sample * most + int(number)) for number in batch.numbers]
-        drawn = [torch.randn(options.steps, options.latent, generator=chance) for chance in chances]
-        return torch.stack(drawn).to(self.device, self.model.dtype)
 
     # What people see
 
