@@ -33,7 +33,7 @@ def draw_each(task: Any, request: DrawRequest) -> Iterator[Drawn]:
             yield from task.sketch(min(at_once, request.count - first), chance, asked)
         return
     if request.has_any(*OF_STROKES):
-        raise Fault("This model draws pictures from nothing; only one that draws strokes can be given some.")
+        raise Fault("This model draws pictures from chance alone: it takes neither strokes nor a temperature.")
     for first in range(0, request.count, AT_ONCE):
         yield from task.draw(min(AT_ONCE, request.count - first), chance)
 

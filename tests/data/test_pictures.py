@@ -11,6 +11,7 @@ from PIL import Image
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import check
+from regard.data.pictures.binary import BinaryData
 from regard.data.pictures.files import read_picture_file
 from regard.data.pictures.idx import read_labels, read_pictures
 from regard.data.pictures.options import PictureData
@@ -179,6 +180,20 @@ def test_a_set_in_two_forms_and_in_none_is_refused() -> None:
     for train in ({"pictures": "a"}, {"pictures": "a", "labels": "b", "listing": "c"}, {}):
         with pytest.raises(Fault, match="are either 'pictures' and 'labels', or a 'listing'"):
             options(train=train)
+
+
+def test_where_labels_are_not_asked_for_they_may_be_missing(tmp_path: Path) -> None:
+    write_idx(tmp_path / "idx", PICTURES)
+    Image.fromarray(PICTURES[0]).save(tmp_path / "0.png")
+    (tmp_path / "listing").write_text("0.png\n0.png\tcat\n", encoding="utf-8")
+    data = check(BinaryData, {"train": {"pictures": str(tmp_path / "idx")}, "test": str(tmp_path / "listing")}, "data")
+    prepared = prepare_pictures(data.grey, tmp_path / "prepared", silent)
+    assert prepared.report == ["8 train, 2 valid, 2 test pictures"]
+    assert (prepared.labels.height, prepared.labels.width) == (3, 4)
+    assert np.array_equal(prepared.splits["test"].pictures, PICTURES[[0, 0]])
+    record = (tmp_path / "prepared" / "finished.json").stat().st_mtime_ns
+    prepare_pictures(data.grey, tmp_path / "prepared", silent)
+    assert (tmp_path / "prepared" / "finished.json").stat().st_mtime_ns == record
 
 
 def test_labels_of_a_model_folder_need_not_be_trusted() -> None:

@@ -37,6 +37,12 @@ def test_the_first_drawings_of_many_are_those_of_a_few(monkeypatch: pytest.Monke
     assert not np.array_equal(few, other)
 
 
+def test_one_that_draws_from_chance_alone_takes_nothing_else() -> None:
+    for given in ({"temperature": 0.5}, {"complete": [[[0.0, 0.0], [1.0, 1.0]]]}):
+        with pytest.raises(Fault, match="from chance alone: it takes neither strokes nor a temperature"):
+            list(draw_each(Scribbler(), DrawRequest(**given)))
+
+
 @pytest.mark.parametrize("given", [{"count": 0}, {"count": 1001}, {"seed": -1}, {"number": 3}])
 def test_a_request_that_makes_no_sense_is_refused(given: dict[str, int]) -> None:
     with pytest.raises(Fault, match=r"count|seed"):

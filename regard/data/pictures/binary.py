@@ -1,26 +1,19 @@
 """Pictures of black and white pixels alone, made of grey ones once and for all by a seed."""
 
-from typing import Any
-
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from regard.base.recipe import Options
-from regard.data.pictures.options import PictureData, PictureFiles, Scene, listing_of
+from regard.data.pictures.options import PictureSets
 
 _AT_ONCE = 10_000  # pictures
 
 
-class BinaryData(Options):
-    """Pictures to learn from and to measure by, in which every pixel is made black or white."""
+class BinaryData(PictureSets):
+    """Pictures to learn from and to measure by, in which every pixel is made black or white; labels are not read."""
 
-    train: PictureFiles = Field(description="Pictures to learn from; their labels are not used.")
-    valid: PictureFiles | None = Field(None, description="Pictures to watch the training by.")
-    test: PictureFiles | None = Field(None, description="Pictures for the final scores.")
     hold_out: int = Field(
         10_000, ge=1, description="Training pictures set aside for validation without 'valid', at most a fifth of them."
     )
-    scene: Scene | None = Field(None, description="How larger pictures are made of them; without it, they stay.")
     binary_seed: int = Field(
         1,
         ge=0,
@@ -28,15 +21,10 @@ class BinaryData(Options):
         description="Seed by which each pixel becomes white, once, with its brightness as the probability.",
     )
 
-    @field_validator("train", "valid", "test", mode="before")
-    @classmethod
-    def _short_form(cls, value: Any) -> Any:
-        return listing_of(value)
-
     @property
-    def grey(self) -> PictureData:
+    def grey(self) -> PictureSets:
         """The pictures as they are in their files."""
-        return PictureData(train=self.train, valid=self.valid, test=self.test, hold_out=self.hold_out, scene=self.scene)
+        return PictureSets(train=self.train, valid=self.valid, test=self.test, hold_out=self.hold_out, scene=self.scene)
 
 
 def binarise(pictures: np.ndarray, key: list[int]) -> np.ndarray:

@@ -125,9 +125,9 @@ def in_eight_bits(name: str, picture: Image.Image) -> Image.Image:
     return picture
 
 
-def read_listing(path: Path) -> tuple[np.ndarray, list[str]]:
-    """The pictures (count, height, width) that the lines of a file name, and their labels."""
-    named = [_read_listing_line(path, number, line) for number, line in enumerate(read_lines(path), start=1)]
+def read_listing(path: Path, labelled: bool = True) -> tuple[np.ndarray, list[str]]:
+    """The pictures (count, height, width) that the lines of a file name, and their labels, if all must have one."""
+    named = [_read_listing_line(path, number, line, labelled) for number, line in enumerate(read_lines(path), start=1)]
     if not named:
         raise Fault(f"{path} lists no picture.")
     first = read_picture_file(named[0][0])
@@ -135,10 +135,11 @@ def read_listing(path: Path) -> tuple[np.ndarray, list[str]]:
     return np.stack([first, *others]), [label for _, label in named]
 
 
-def _read_listing_line(path: Path, number: int, line: str) -> tuple[Path, str]:
-    name, tab, label = line.partition("\t")
-    if not (name and tab and label.strip()):
-        raise Fault(f"{path}, line {number}: a line must hold a picture's file, a tab, its label.")
+def _read_listing_line(path: Path, number: int, line: str, labelled: bool) -> tuple[Path, str]:
+    name, _, label = line.partition("\t")
+    if not name or (labelled and not label.strip()):
+        expected = "a picture's file, a tab, its label" if labelled else "a picture's file"
+        raise Fault(f"{path}, line {number}: a line must hold {expected}.")
     return path.parent / name, label.strip()
 
 

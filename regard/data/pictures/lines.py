@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
-from regard.data.pictures.options import PictureData, PictureFiles
+from regard.data.pictures.options import LabelledFiles, PictureData
 from regard.data.pictures.prepare import LabelledPictures
 
 WIDEST_GAP = 64
@@ -44,9 +44,9 @@ class LineOptions(Options):
 class LineData(Options):
     """Pictures of single signs, and the lines that are made of them."""
 
-    train: PictureFiles = Field(description="Pictures of signs to learn from.")
-    valid: PictureFiles | None = Field(None, description="Pictures of signs to watch the training by.")
-    test: PictureFiles | None = Field(None, description="Pictures of signs for the final scores.")
+    train: LabelledFiles = Field(description="Pictures of signs to learn from.")
+    valid: LabelledFiles | None = Field(None, description="Pictures of signs to watch the training by.")
+    test: LabelledFiles | None = Field(None, description="Pictures of signs for the final scores.")
     hold_out: int = Field(
         5000, ge=1, description="Training pictures set aside for validation without 'valid', at most a fifth of them."
     )

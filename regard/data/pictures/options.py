@@ -10,7 +10,7 @@ PIECE = 8  # pixels a side of the pieces of other pictures that clutter a scene
 
 
 class PictureFiles(Options):
-    """Labelled pictures, all of one size: an idx file of them and a file of their labels, or a list of picture files.
+    """Pictures, all of one size: an idx file of them, perhaps with a file of their labels, or a list of picture files.
 
     A name is a path, or `SET:path` for a file of the data catalogue.
     """
@@ -25,10 +25,8 @@ class PictureFiles(Options):
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
-        two_files = self.pictures is not None and self.labels is not None and self.listing is None
-        one_file = self.pictures is None and self.labels is None and self.listing is not None
-        if not (two_files or one_file):
-            raise ValueError("labelled pictures are either 'pictures' and 'labels', or a 'listing'")
+        if (self.pictures is None) == (self.listing is None) or (self.pictures is None and self.labels is not None):
+            raise ValueError("pictures are either 'pictures', perhaps with 'labels', or a 'listing'")
         return self
 
     @property
@@ -40,6 +38,16 @@ class PictureFiles(Options):
     def name(self) -> str:
         """What they are called in reports and faults."""
         return self.names[0]
+
+
+class LabelledFiles(PictureFiles):
+    """The same where every picture has a label."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if (self.pictures is None) != (self.labels is None) or (self.pictures is None) == (self.listing is None):
+            raise ValueError("labelled pictures are either 'pictures' and 'labels', or a 'listing'")
+        return self
 
 
 class Scene(Options):
@@ -57,8 +65,8 @@ class Scene(Options):
     )
 
 
-class PictureData(Options):
-    """The pictures to learn from; where one set is meant, a string is enough for a listing."""
+class PictureSets(Options):
+    """The pictures to learn from, labelled or not; where one set is meant, a string is enough for a listing."""
 
     train: PictureFiles = Field(description="Pictures to learn from.")
     valid: PictureFiles | None = Field(None, description="Pictures to watch the training by.")
@@ -71,9 +79,12 @@ class PictureData(Options):
     @field_validator("train", "valid", "test", mode="before")
     @classmethod
     def _short_form(cls, value: Any) -> Any:
-        return listing_of(value)
+        return {"listing": value} if isinstance(value, str) else value
 
 
-def listing_of(value: Any) -> Any:
-    """Where a string stands for pictures, it is the name of a listing."""
-    return {"listing": value} if isinstance(value, str) else value
+class PictureData(PictureSets):
+    """Pictures whose labels are to be learnt."""
+
+    train: LabelledFiles = Field(description="Pictures to learn from.")
+    valid: LabelledFiles | None = Field(None, description="Pictures to watch the training by.")
+    test: LabelledFiles | None = Field(None, description="Pictures for the final scores.")

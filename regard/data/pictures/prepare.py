@@ -18,19 +18,20 @@ from regard.data.catalogue.unpack import bare
 from regard.data.corpora.text import file_of, read_lines
 from regard.data.pictures.files import read_listing
 from regard.data.pictures.idx import LARGEST_SIDE, read_labels, read_pictures
-from regard.data.pictures.options import PIECE, PictureData, PictureFiles
+from regard.data.pictures.options import PIECE, LabelledFiles, PictureFiles, PictureSets
 
 FINISHED = "finished.json"
 LABELS_FILE = "labels.json"
 MOST_CLASSES = 10_000
 HOLD_OUT_SEED = 1  # not that of a run: runs that differ in their seed are compared on the same pictures
 SPLITS = ("train", "valid", "test")
+UNLABELLED = ""  # the one class of pictures whose labels nobody asks for
 
 
 class PictureLabels(BaseModel):
     """What travels with a model: the names of its classes, and the size of the pictures that it reads."""
 
-    classes: list[str] = Field(min_length=2, max_length=MOST_CLASSES)
+    classes: list[str] = Field(min_length=1, max_length=MOST_CLASSES)
     height: int = Field(ge=1, le=LARGEST_SIDE)
     width: int = Field(ge=1, le=LARGEST_SIDE)
 
@@ -38,6 +39,10 @@ class PictureLabels(BaseModel):
         """Refuse to go on from a model of these labels with pictures of others."""
         if others.classes != self.classes:
             raise Fault(f"The model to start from knows other classes: {', '.join(self.classes[:10])}.")
+        self.refuse_other_sizes(others)
+
+    def refuse_other_sizes(self, others: "PictureLabels") -> None:
+        """Refuse to go on from a model of such pictures with pictures of another size."""
         if (others.height, others.width) != (self.height, self.width):
             raise Fault(
                 f"The model to start from reads pictures of {self.height} × {self.width} pixels; these have"
@@ -48,7 +53,7 @@ class PictureLabels(BaseModel):
 class _Finished(BaseModel):
     """What was prepared, and from what."""
 
-    options: PictureData
+    options: PictureSets
     labels: PictureLabels
     files: dict[str, str]
 
@@ -66,7 +71,7 @@ class LabelledPictures:
 class PreparedPictures:
     """All pictures of a recipe, split by split."""
 
-    options: PictureData
+    options: PictureSets
     labels: PictureLabels
     splits: Mapping[str, LabelledPictures]
     report: list[str]
@@ -84,7 +89,7 @@ def open_labels(files: Mapping[str, bytes]) -> PictureLabels:
         raise Fault(f"{LABELS_FILE} of the model folder is missing or damaged.") from None
 
 
-def check_files_there(options: PictureData, folder: Path | None) -> None:
+def check_files_there(options: PictureSets, folder: Path | None) -> None:
     """Refuse pictures of which a file is missing, unless they lie prepared in `folder`."""
     if folder is not None and (folder / FINISHED).is_file():
         return
@@ -94,10 +99,10 @@ def check_files_there(options: PictureData, folder: Path | None) -> None:
                 raise Fault(f"There is no file {name}.")
 
 
-def prepare_pictures(options: PictureData, folder: Path, progress: Progress) -> PreparedPictures:
+def prepare_pictures(options: PictureSets, folder: Path, progress: Progress) -> PreparedPictures:
     """The pictures that `options` name, from `folder` if they were prepared there before."""
     record = folder / FINISHED
-    if not record.is_file() or read_record(_Finished, record).options != options:
+    if not record.is_file() or read_record(_Finished, record).options.model_dump() != options.model_dump():
         _prepare(options, folder, progress)
     finished = read_record(_Finished, record)
     check_files(folder, finished.files)
@@ -105,12 +110,11 @@ def prepare_pictures(options: PictureData, folder: Path, progress: Progress) -> 
     if options.valid is None:
         splits["train"], splits["valid"] = _hold_out(splits["train"], options)
     sizes = ", ".join(f"{len(splits[split].rows):,} {split}" for split in SPLITS if split in splits)
-    return PreparedPictures(
-        options, finished.labels, splits, [f"{sizes} pictures, {len(finished.labels.classes)} classes"]
-    )
+    classes = f", {len(finished.labels.classes)} classes" if isinstance(options.train, LabelledFiles) else ""
+    return PreparedPictures(options, finished.labels, splits, [f"{sizes} pictures{classes}"])
 
 
-def _prepare(options: PictureData, folder: Path, progress: Progress) -> None:
+def _prepare(options: PictureSets, folder: Path, progress: Progress) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FINISHED).unlink(missing_ok=True)
     sources: dict[str, PictureFiles] = {split: files for split in SPLITS if (files := getattr(options, split))}
@@ -133,9 +137,14 @@ def _prepare(options: PictureData, folder: Path, progress: Progress) -> None:
 
 def _read(files: PictureFiles) -> tuple[np.ndarray, list[str]]:
     """The pictures of a set, and for each the name of its class."""
+    labelled = isinstance(files, LabelledFiles)
     if files.listing is not None:
-        return read_listing(file_of(files.listing))
-    pictures, labels = read_pictures(file_of(str(files.pictures))), _read_labels(file_of(str(files.labels)))
+        pictures, labels = read_listing(file_of(files.listing), labelled)
+        return pictures, labels if labelled else [UNLABELLED] * len(pictures)
+    pictures = read_pictures(file_of(str(files.pictures)))
+    if not labelled:
+        return pictures, [UNLABELLED] * len(pictures)
+    labels = _read_labels(file_of(str(files.labels)))
     if len(pictures) != len(labels):
         raise Fault(f"{files.pictures} holds {len(pictures):,} pictures, but {files.labels} {len(labels):,} labels.")
     return pictures, labels
@@ -150,10 +159,10 @@ def _read_labels(path: Path) -> list[str]:
     return labels
 
 
-def _describe(options: PictureData, size: tuple[int, ...], classes: list[str]) -> PictureLabels:
+def _describe(options: PictureSets, size: tuple[int, ...], classes: list[str]) -> PictureLabels:
     """What is learnt from training pictures of this size; those from which nothing can be learnt are refused."""
     name, scene = options.train.name, options.scene
-    if not 2 <= len(classes) <= MOST_CLASSES:
+    if isinstance(options.train, LabelledFiles) and not 2 <= len(classes) <= MOST_CLASSES:
         raise Fault(f"{name} has labels of {len(classes):,} classes; 2 to {MOST_CLASSES:,} can be learnt.")
     if scene is not None and scene.side < max(size):
         raise Fault(f"data.scene.side is {scene.side}, but the pictures of {name} have {size[0]} × {size[1]} pixels.")
@@ -187,7 +196,7 @@ def _open_split(folder: Path, split: str) -> LabelledPictures:
     return LabelledPictures(pictures, labels, np.arange(len(labels)))
 
 
-def _hold_out(train: LabelledPictures, options: PictureData) -> tuple[LabelledPictures, LabelledPictures]:
+def _hold_out(train: LabelledPictures, options: PictureSets) -> tuple[LabelledPictures, LabelledPictures]:
     """The pictures to learn from and those to validate by, drawn once and for all."""
     count = min(options.hold_out, len(train.rows) // 5)
     if not count:

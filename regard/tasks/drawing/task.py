@@ -68,7 +68,7 @@ class PictureDrawing(nn.Module):
     ) -> PreparedPictures:
         prepared = prepare_pictures(recipe.data.grey, folder, progress)
         if start is not None:
-            open_labels(start).refuse_others(prepared.labels)
+            open_labels(start).refuse_other_sizes(prepared.labels)
         return prepared
 
     @classmethod
