@@ -88,7 +88,7 @@ def command(
     started = start_training(asked, console_audience())
     if started.interrupted:
         raise typer.Exit(130)
-    if not started.was_finished:
+    if started.leads and not started.was_finished:
         say_result(started.folder)
 
 

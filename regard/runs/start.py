@@ -47,11 +47,15 @@ def silent_audience() -> Audience:
 
 @dataclass(frozen=True)
 class StartedRun:
-    """What came of a request: where the run lies, whether there was anything to do, and whether someone stopped it."""
+    """What came of a request: where the run lies, whether there was anything to do, and whether someone stopped it.
+
+    Of several ranks the one that leads tells people of it.
+    """
 
     folder: Path
     was_finished: bool = False
     interrupted: bool = False
+    leads: bool = True
 
 
 def start_training(asked: TrainingRequest, audience: Audience) -> StartedRun:
@@ -144,11 +148,11 @@ def train_table(
     check_same(ranks, facts_of(recipe))
     if ranks.gather(resume and runs.is_finished(recipe, RunFolder(folder)))[0]:
         audience.remark(f"{folder} is finished; there is nothing to resume.")
-        return StartedRun(folder, was_finished=True)
+        return StartedRun(folder, was_finished=True, leads=ranks.leads)
     interrupted = train_recipe(
         recipe, folder, audience, resume=resume, overwrite=overwrite, allowance=allowance, planner=planner, ranks=ranks
     )
-    return StartedRun(folder, interrupted=interrupted)
+    return StartedRun(folder, interrupted=interrupted, leads=ranks.leads)
 
 
 def train_recipe(

@@ -103,6 +103,8 @@ def _await_listener(address: Address, seconds: float) -> None:
 class ProcessGroup(Ranks):
     """The ranks of a training that has several processes, as one of them sees them."""
 
+    is_group = True
+
     def __init__(self, address: Address, store: TCPStore, seconds: float = ARRIVAL_SECONDS) -> None:
         self.address, self.store = address, store
         self.rank, self.size = address.rank, address.size

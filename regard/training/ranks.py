@@ -12,6 +12,7 @@ class Ranks:
     """
 
     rank, size = 0, 1
+    is_group = False  # of torch.distributed, be it of a single process
 
     @property
     def leads(self) -> bool:

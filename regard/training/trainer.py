@@ -53,7 +53,7 @@ class Trainer:
         self.keeper, self.listeners, self.ranks = SharedKeeper(keeper, ranks), listeners, ranks
         self.device = next(self.module.parameters()).device
         load_weights(self.module, ranks.share(named_weights(self.module)))
-        if sharded := options.sharded and ranks.size > 1:
+        if sharded := options.sharded and ranks.is_group:
             if isinstance(task, Stacked):
                 raise Fault("training.sharded is for one large model, not for a stack of members; leave it out.")
             shard(self.module, ranks.size)
