@@ -121,7 +121,7 @@ class Model:
         are parted at spaces, or given as lists of words, or `raw`.
         """
         needs(self.recipe, "answer")
-        return Results(answer_each(self.task, inputs, search=TagSearch(beam, raw)))
+        return Results(answer_each(self.task, inputs, TagSearch(beam, raw)))
 
     def transcribe(self, sounds: Sequence[str | Path | bytes], *, beam: int | None = None) -> list[Transcript]:
         """Write down what each sound, a file or its content, says: by the best path, or by a `beam` of prefixes."""

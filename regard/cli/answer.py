@@ -1,22 +1,26 @@
 """`regard answer`: one answer for each input, or one for each word of it."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.base.faults import Fault, printable
+from regard.base.faults import Fault, TextFault, printable
 from regard.cli.console import print_json, refuse_existing, refuse_folder, remark, remark_written, wants_colour
 from regard.cli.lines import TextInput
 from regard.tasks import TASKS
 
 if TYPE_CHECKING:
+    from regard.data.stories.telling import Asked
     from regard.model import Model
     from regard.protocols import Answer, Tags
+    from regard.verbs.tagging import TagSearch
     from regard.viewing.tags import TaggedWords
+
+_HOW_TO_BEGIN_ANEW = " An empty line begins another story."  # for what was told cannot be taken back
 
 
 def command(
@@ -50,7 +54,7 @@ def command(
     fact by fact, each line that ends with a question mark gets an answer; an empty line begins another story.
     """
     from regard.model import load
-    from regard.verbs.answer import AT_ONCE, answer_each
+    from regard.verbs.answer import answer_each
     from regard.verbs.table import needs
     from regard.verbs.tagging import TagSearch
 
@@ -63,28 +67,83 @@ def command(
     loaded = load(model)
     needs(loaded.recipe, "answer")
     _check_tags(loaded, model, spans, out)
-    at_once = 1 if not inputs and lines.is_typed and out is None else AT_ONCE
-    asked = _stories(inputs, lines) if TASKS[loaded.recipe.task].reads == "story" else inputs or lines.lines()
-    answers = answer_each(loaded.task, asked, at_once, TagSearch(beam, raw))
+    search, is_typed = TagSearch(beam, raw), not inputs and lines.is_typed and out is None
+    questions = _questions(inputs, lines) if TASKS[loaded.recipe.task].reads == "story" else None
+    if is_typed:
+        asked = lines.lines() if questions is None else (each.text for each in questions)
+        answers = _answers_as_typed(loaded.task, asked, search, "" if questions is None else _HOW_TO_BEGIN_ANEW)
+    elif questions is not None:
+        answers = _answers_to_stories(loaded.task, questions, search)
+    else:
+        answers = answer_each(loaded.task, inputs or lines.lines(), search)
     if out is not None:
         _write_page(model, answers, out)
-        return
+    else:
+        _print_answers(answers, as_json, spans, is_typed)
+
+
+def _print_answers(answers: Iterable["Answer | Tags"], as_json: bool, spans: bool, is_typed: bool) -> None:
+    """A line for each answer, and which stories are longer than the model remembers: at once to who types them."""
+    dropped: list[int] = []
     for answer in answers:
         if as_json:
             print_json(asdict(answer), indent=None)
         else:
-            print(_line(answer, spans), flush=at_once == 1)
-        if forgotten := getattr(answer, "forgotten", 0):
-            remark(f"The story is longer than the model remembers: its first {forgotten} facts are dropped.")
+            print(_line(answer, spans), flush=is_typed)
+        dropped.append(getattr(answer, "forgotten", 0))
+        if is_typed:
+            _remark_dropped([dropped.pop()])
+    _remark_dropped(dropped)
 
 
-def _stories(files: list[str] | None, typed: TextInput) -> Iterator[str]:
+def _questions(files: list[str] | None, typed: TextInput) -> Iterator["Asked"]:
     """Each question in files of stories, or in those that are typed, with the facts told before it."""
     from regard.data.stories.telling import stories_in
 
     for name in files or ["-"]:
         given = typed if name == "-" else TextInput(file=Path(name))
         yield from stories_in(given.lines(), "standard input" if name == "-" else name)
+
+
+def _answers_as_typed(task: Any, asked: Iterable[str], search: "TagSearch", advice: str) -> Iterator["Answer | Tags"]:
+    """The answer to each input as soon as it is typed; what is wrong with one is said, and another may follow."""
+    from regard.verbs.answer import answer_batch
+
+    for each in asked:
+        try:
+            yield from answer_batch(task, [each], search)
+        except TextFault as fault:
+            remark(fault.sentence[:1].upper() + fault.sentence[1:] + advice)
+
+
+def _answers_to_stories(task: Any, questions: Iterable["Asked"], search: "TagSearch") -> Iterator["Answer | Tags"]:
+    """The answers to questions about stories; a fault names the line of its question."""
+    from regard.verbs.answer import answer_each
+
+    places: list[str] = []
+
+    def texts() -> Iterator[str]:
+        for question in questions:
+            places.append(question.where)
+            yield question.text
+
+    try:
+        yield from answer_each(task, texts(), search)
+    except TextFault as fault:
+        raise Fault(f"{places[fault.number]}: {fault.sentence}") from None
+
+
+def _remark_dropped(counts: Sequence[int]) -> None:
+    """Say where stories are longer than the model remembers, by how many facts were dropped for each question."""
+    longer = [count for count in counts if count]
+    if len(longer) == 1:
+        facts = "fact is" if longer == [1] else f"{longer[0]:,} facts are"
+        remark(f"The story is longer than the model remembers: its first {facts} dropped.")
+    elif longer:
+        remark(
+            f"{len(longer):,} of {len(counts):,} questions are about more facts than the model remembers; "
+            "the first facts of these stories are dropped."
+        )
 
 
 def _check_tags(loaded: "Model", folder: Path, spans: bool, out: Path | None) -> None:

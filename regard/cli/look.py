@@ -177,7 +177,7 @@ def _last_question(file: str) -> str:
 
     given = TextInput() if file == "-" else TextInput(file=Path(file))
     *_, last = stories_in(given.lines(), file)
-    return last
+    return last.text
 
 
 def _view_prompt(context: typer.Context, model: "LanguageModel", prompt: str) -> "View":

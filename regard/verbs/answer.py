@@ -14,14 +14,12 @@ from regard.verbs.tagging import TagSearch, tag_sentences
 AT_ONCE = 256  # inputs in one batch
 
 
-def answer_each(
-    task: Any, inputs: Iterable[Any], at_once: int = AT_ONCE, search: TagSearch | None = None
-) -> Iterator[Answer | Tags]:
+def answer_each(task: Any, inputs: Iterable[Any], search: TagSearch) -> Iterator[Answer | Tags]:
     """The answers to inputs as people have them, in their order, as soon as each batch of them is done."""
     waiting, done = iter(inputs), 0
-    while batch := list(islice(waiting, at_once)):
+    while batch := list(islice(waiting, AT_ONCE)):
         try:
-            found = answer_batch(task, batch, search or TagSearch())
+            found = answer_batch(task, batch, search)
         except TextFault as fault:  # which counts from the first of its batch
             raise TextFault(done + fault.number, fault.sentence) from None
         yield from found

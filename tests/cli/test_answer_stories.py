@@ -47,12 +47,32 @@ def test_each_question_of_a_file_gets_an_answer_in_its_order(run: Run, model: Pa
     story.write_text(STORY, encoding="utf-8")
     code, out, said = run("answer", model, story)
     assert (code, len(out.splitlines())) == (0, 2)
-    assert "its first 1 facts are dropped" in said
+    assert "its first fact is dropped" in said
     assert run("answer", model, typed=STORY)[1] == out
     first, second = map(json.loads, run("answer", model, story, "--json")[1].splitlines())
     assert [first["answer"], second["answer"]] == out.splitlines()
     assert (first["forgotten"], second["forgotten"]) == (0, 1)
     assert set(first["probabilities"]) == {"garden", "kitchen", "office"}
+
+
+def test_that_stories_are_longer_than_the_memory_is_said_once(run: Run, model: Path) -> None:
+    told = "Ana went to the garden.\n" * 4 + "Where is Ana?\n"
+    code, out, said = run("answer", model, typed=told * 3 + "\nEva went to the office.\nWhere is Eva?\n")
+    assert (code, len(out.splitlines())) == (0, 4)
+    assert said == (
+        "3 of 4 questions are about more facts than the model remembers; "
+        "the first facts of these stories are dropped.\n"
+    )
+
+
+def test_a_fault_at_a_terminal_leaves_the_story_as_it_was(
+    run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.cli.lines.TextInput.is_typed", True)
+    code, out, said = run("answer", model, typed="Ana went to the garden.\nWhere is Bob?\nWhere is Ana?\n")
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert said.startswith("The model does not know the word 'bob' of 'Where is Bob?'; it knows 11 words.")
+    assert said.endswith("An empty line begins another story.\n")
 
 
 def test_what_is_looked_at_is_the_last_question(run: Run, model: Path, tmp_path: Path) -> None:
@@ -82,6 +102,7 @@ def test_a_fault_is_one_sentence(run: Run, model: Path, tmp_path: Path, text: st
     story.write_text(text, encoding="utf-8")
     code, out, said = run("answer", model, story)
     assert (code, out) == (2, "")
+    assert f"regard: {story}" in said
     assert sentence in said
 
 

@@ -119,11 +119,21 @@ def test_no_story_is_both_learnt_from_and_held_out(tmp_path: Path) -> None:
 def test_people_tell_a_story_line_by_line_and_may_ask_more_than_once() -> None:
     typed = ["1 Ana is here.", "Where is Ana?\there\t1", "Ana left.", "Where is Ana?", "", "Rui came.", "Who came?"]
     assert list(stories_in(typed, "it")) == [
-        "Ana is here.\nWhere is Ana?",
-        "Ana is here.\nAna left.\nWhere is Ana?",
-        "Rui came.\nWho came?",
+        ("Ana is here.\nWhere is Ana?", "it, line 2"),
+        ("Ana is here.\nAna left.\nWhere is Ana?", "it, line 4"),
+        ("Rui came.\nWho came?", "it, line 7"),
     ]
     assert read_told("Ana is here.\n\nWhere is Ana?").facts == ["Ana is here."]
+
+
+def test_numbers_that_begin_anew_begin_a_story_and_those_of_a_fact_stay() -> None:
+    numbered = ["1 Ana is here.", "2 Where is Ana?\there\t1", "1 Rui left.", "2 10 men left.", "3 Who left?\trui\t1"]
+    assert [each.text for each in stories_in(numbered, "it")] == [
+        "Ana is here.\nWhere is Ana?",
+        "Rui left.\n10 men left.\nWho left?",
+    ]
+    plain = ["3 men came.", "1 of them left.", "Who left?"]
+    assert [each.text for each in stories_in(plain, "it")] == ["\n".join(plain)]
 
 
 @pytest.mark.parametrize(

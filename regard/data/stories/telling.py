@@ -1,14 +1,15 @@
-"""Stories as people tell them: facts line by line, then a question; a line without words begins a new story."""
+"""Stories as people tell them: facts line by line, then a question; an empty line begins a new story."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from regard.base.faults import Fault, TextFault
 from regard.data.stories.reading import words_in
 
 QUESTION_MARKS = ("?", "？")
-_NUMBER = re.compile(r"^\d+\s+")  # of a line, as files of bAbI have it
+_NUMBER = re.compile(r"(\d+)\s+")  # of a line, as files of bAbI have it
 _SHOWN = 60
 
 
@@ -22,7 +23,7 @@ class Told:
 
 def read_told(text: str, number: int = 0) -> Told:
     """A story whose last line is the question; one without facts or question is refused, `number` saying which."""
-    lines = [_plain(line) for line in text.splitlines() if line.strip()]
+    lines = [line.text for line in _plain_lines(text.splitlines()) if line.text]
     if not lines:
         raise TextFault(number, "it is empty: tell a story, a fact a line, and ask a question in the last line.")
     *facts, question = lines
@@ -44,25 +45,49 @@ def is_question(line: str) -> bool:
     return line.endswith(QUESTION_MARKS)
 
 
-def stories_in(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Each question of some lines with the facts told before it, as one text; a story may have several questions."""
+class Asked(NamedTuple):
+    """A question and the facts told before it, as one text, and where it stands."""
+
+    text: str
+    where: str  # the file and the line, for who has to mend it
+
+
+def stories_in(lines: Iterable[str], name: str) -> Iterator[Asked]:
+    """Each question of some lines with the facts told before it; a story may have several questions."""
     facts: list[str] = []
     count = 0
-    for line in lines:
-        plain = _plain(line)
-        if not plain:
+    for number, line in enumerate(_plain_lines(lines), 1):
+        if line.begins_story:
             facts = []
-        elif is_question(plain):
-            yield "\n".join([*facts, plain])
+        if is_question(line.text):
+            yield Asked("\n".join([*facts, line.text]), f"{name}, line {number}")
             count += 1
-        else:
-            facts.append(plain)
+        elif line.text:
+            facts.append(line.text)
     if facts and not count:
         raise Fault(f"{name} asks nothing: its last line, '{facts[-1][:_SHOWN]}', does not end with a question mark.")
     if not count:
         raise Fault(f"{name} is empty: tell a story, a fact a line, and ask a question in the last line.")
 
 
-def _plain(line: str) -> str:
-    """A line without its number in the story, and without the answer that a file may have behind a question."""
-    return _NUMBER.sub("", line.strip()).partition("\t")[0].strip()
+class _Line(NamedTuple):
+    text: str
+    begins_story: bool
+
+
+def _plain_lines(lines: Iterable[str]) -> Iterator[_Line]:
+    """Lines without their numbers in a story, and without the answers that a file may have behind its questions.
+
+    A story begins behind an empty line, and where numbers begin anew. Its lines are numbered if its first has a 1, so
+    that `3 apples are in the kitchen.` is a whole fact elsewhere.
+    """
+    is_first, is_numbered = True, False
+    for line in lines:
+        text = line.strip()
+        number = _NUMBER.match(text)
+        begins_numbers = number is not None and int(number[1]) == 1 and (is_first or is_numbered)
+        begins_story = begins_numbers or not text
+        is_first, is_numbered = not text, begins_numbers or (is_numbered and not begins_story)
+        if number and is_numbered:
+            text = text[number.end() :]
+        yield _Line(text.partition("\t")[0].strip(), begins_story)
