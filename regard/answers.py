@@ -150,7 +150,7 @@ class Caption:
         """As JSON has it: text, score, and of each word its weights, row by row of the grid; null without attention."""
         if self.attention is None:
             return {"text": self.text, "score": self.score, "attention": None}
-        looks = zip(self.words, self.attention.round(4).tolist(), strict=True)
+        looks = zip(self.words, self.attention.astype(float).round(4).tolist(), strict=True)
         return {"text": self.text, "score": self.score, "attention": [{"word": w, "weights": a} for w, a in looks]}
 
     def _repr_html_(self) -> str:

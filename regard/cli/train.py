@@ -127,7 +127,7 @@ _EXAMPLES = {
 }
 _INTO_FILES = {
     "embed": "echo 'text' | regard embed {place} -o vectors.npz",
-    "draw": "regard draw {place} -o drawings.png",
+    "draw": "regard draw {place}{prompt} -o drawings.png",
     "speak": "regard speak {place} --text 'text' -o sound.wav",
 }
 
@@ -143,5 +143,6 @@ def say_result(folder: Path) -> None:
         print(score_in_words(score))
     recipe = check_recipe(read_recipe(folder))
     kind, place = TASKS[recipe.task], shlex.quote(str(folder))
-    example = (_INTO_FILES.get(kind.verb) or _EXAMPLES[kind.reads]).format(verb=kind.verb, place=place)
+    prompt = " --prompt 'text'" if kind.reads == "text" else ""  # without which some draw from chance alone
+    example = (_INTO_FILES.get(kind.verb) or _EXAMPLES[kind.reads]).format(verb=kind.verb, place=place, prompt=prompt)
     remark(f"The model is in {folder}; try: {example}")

@@ -70,6 +70,14 @@ def test_data_that_does_not_fit_together_is_refused(tmp_path: Path, file: str, c
         prepare_captions(options, tmp_path / "ready", silent)
 
 
+def test_words_are_counted_and_captions_without_one_that_is_frequent_enough_are_refused(tmp_path: Path) -> None:
+    ready = prepared(tmp_path)
+    assert ready.report[0].endswith(f", {len(ready.tokeniser.pieces(range(4, ready.tokeniser.size)))} words")
+    options = check(CaptionData, write_captions(tmp_path) | {"at_least": 1000})
+    with pytest.raises(Fault, match=r"No word of the captions to learn from is there 1000 times; lower data\.at_least"):
+        prepare_captions(options, tmp_path / "other", silent)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A captioner that has hardly learnt anything."""
@@ -135,6 +143,7 @@ def test_the_command_writes_a_line_or_an_object_for_each_picture(
     found = json.loads(capsys.readouterr().out)
     assert [*found] == ["file", "text", "score", "attention"]
     assert [len(each["weights"]) for each in found["attention"]] == [2] * len(found["attention"])
+    assert all(weight == round(weight, 4) for each in found["attention"] for row in each["weights"] for weight in row)
 
 
 def test_a_model_is_scored_by_its_captions_beside_all_that_people_wrote(folder: Path) -> None:

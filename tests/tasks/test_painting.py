@@ -11,6 +11,7 @@ from regard.attention.watch import watching
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.cli import main
+from regard.cli.train import say_result
 from regard.data.painting.options import PaintingData
 from regard.data.painting.prepare import CaptionWords, prepare_painting
 from regard.families import check_recipe
@@ -135,6 +136,8 @@ def test_people_draw_and_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     run = open_toy("painter", tmp_path)
     train(run, [])
     model = str(run.folder.folder)
+    say_result(run.folder.folder)
+    assert f"try: regard draw {model} --prompt 'text' -o drawings.png" in capsys.readouterr().err
     assert main(["draw", model, "--prompt", "a black flag", "--count", "2", "-o", str(tmp_path / "flags.json")]) == 0
     drawings = json.loads((tmp_path / "flags.json").read_text(encoding="utf-8"))["drawings"]
     assert [(len(each["picture"]), each["steps"]) for each in drawings] == [(8, 8), (8, 8)]

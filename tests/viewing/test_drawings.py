@@ -46,6 +46,11 @@ def test_an_animation_waits_for_the_longest_drawing_and_rests_at_its_end() -> No
     assert shades == [(False, False), (True, True), (True, False), (True, True)]
 
 
+def test_the_numbers_of_a_picture_are_those_that_are_shown() -> None:
+    found = DrawnCanvas(np.array([[[-0.08, 0.1256, 1.2]]], np.float32))
+    assert found.as_dict()["picture"] == [[0.0, 0.1256, 1.0]]
+
+
 def test_a_canvas_shows_where_each_step_drew() -> None:
     found = drawing()
     first, last = found.frames()

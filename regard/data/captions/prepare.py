@@ -114,7 +114,10 @@ def prepare_captions(
         tokeniser,
         finished.splits,
         np.load(folder / FEATURES, mmap_mode="r", allow_pickle=False),
-        [f"{sizes} pictures, {len(captions):,} captions to learn from, {tokeniser.size:,} words", *dropped],
+        [
+            f"{sizes} pictures, {len(captions):,} captions to learn from, {tokeniser.size - len(NAMES):,} words",
+            *dropped,
+        ],
     )
 
 
@@ -129,10 +132,13 @@ def _prepare(options: CaptionData, folder: Path, progress: Progress) -> None:
         write_file(folder / COMPONENTS_FILE, found.components)
         files[COMPONENTS_FILE] = checksum(found.components)
     learnt = (caption for picture in found.splits["train"] for caption in picture.captions)
+    words = count_words(learnt, options.vocabulary - len(NAMES), options.at_least, split_at_spaces)
+    if not words:
+        raise Fault(f"No word of the captions to learn from is there {options.at_least} times; lower data.at_least.")
     finished = _Finished(
         options=options,
         format=found.format,
-        words=count_words(learnt, options.vocabulary - len(NAMES), options.at_least, split_at_spaces),
+        words=words,
         splits=found.splits,
         files=files,
     )

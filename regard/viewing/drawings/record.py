@@ -73,8 +73,8 @@ class DrawnCanvas:
 
     def as_dict(self) -> dict[str, Any]:
         windows = None if self.windows is None else [window.as_dict() for window in self.windows]
-        picture = np.round(self.canvases[-1].astype(float), 4)  # float32 would not be written as it was rounded
-        return {"picture": picture.tolist(), "steps": len(self.canvases), "windows": windows}
+        picture = np.clip(self.canvases[-1].astype(float), 0, 1)  # a float32 is not written as it was rounded
+        return {"picture": picture.round(4).tolist(), "steps": len(self.canvases), "windows": windows}
 
     def __repr__(self) -> str:
         steps, height, width = self.canvases.shape[:3]
