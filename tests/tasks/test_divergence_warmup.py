@@ -1,5 +1,9 @@
 """How the divergence comes to count while a network learns to draw."""
 
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
 import torch
 
 from regard.data.pictures.prepare import PictureLabels
@@ -9,21 +13,33 @@ from regard.tasks.drawing.task import PictureDrawing
 from regard.tasks.glimpses.batches import PictureBatch
 
 
-def test_the_divergence_counts_by_the_batches_so_far_a_piece_of_one_as_its_share() -> None:
-    """Two pieces of half a batch, then a whole one: it counts 0 / 2, ½ / 2 and 1 / 2, and no more than once."""
+def weights_of(rows_of_batches: Sequence[int], **training: Any) -> list[float]:
+    """What the divergence weighs in batches, or parts of them, of so many rows, one after the other."""
     torch.manual_seed(1)
     labels = PictureLabels(classes=["0", "1"], height=4, width=4)
     network = Draw(DrawOptions(steps=2, width=3, latent=2), 4, 4)
-    task = PictureDrawing(network, labels, DrawingTraining(batch=2, divergence_warmup=2))
-
-    def weight(rows: int, carry: dict[str, torch.Tensor] | None) -> tuple[float, dict[str, torch.Tensor] | None]:
+    task = PictureDrawing(network, labels, DrawingTraining(batch=2, divergence_warmup=2, **training))
+    carry, found = None, []
+    for rows in rows_of_batches:
         pictures = torch.randint(2, (rows, 4, 4), dtype=torch.uint8) * 255
         loss = task.loss(PictureBatch(pictures, torch.zeros(rows, dtype=torch.long), torch.arange(rows)), carry)
         parts = {name: float(tally.sums[0]) for name, tally in loss.tallies.items()}
-        return (float(loss.total.detach()) - parts["reconstruction"]) / parts["divergence"], loss.carry
+        found.append(round((float(loss.total.detach()) - parts["reconstruction"]) / parts["divergence"], 3))
+        carry = loss.carry
+    return found
 
-    carry, found = None, []
-    for rows in (1, 1, 2, 2, 2):
-        counted, carry = weight(rows, carry)
-        found.append(round(counted, 3))
-    assert found == [0, 0.25, 0.5, 1, 1]
+
+def test_the_divergence_counts_by_the_batches_so_far_a_part_of_one_as_its_share() -> None:
+    """Two parts of half a batch, then a whole one: it counts 0 / 2, ½ / 2 and 1 / 2, and no more than once."""
+    assert weights_of((1, 1, 2, 2, 2)) == [0, 0.25, 0.5, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("training", "rows", "weights"),
+    [({"pieces": 2}, (1, 1, 1), [0, 0.5, 1]), ({"accumulate": 2}, (2, 2, 2), [0, 0.25, 0.5])],
+)
+def test_it_takes_as_many_steps_in_pieces_and_of_several_batches(
+    training: dict[str, int], rows: tuple[int, ...], weights: list[float]
+) -> None:
+    """Each of two pieces carries its own count, and has half of every batch; a step may have two batches."""
+    assert weights_of(rows, **training) == weights

@@ -105,13 +105,16 @@ class PictureDrawing(nn.Module):
             "reconstruction": Tally((found.reconstruction.detach().sum(), rows), mean),
             "divergence": Tally((found.divergence.detach().sum(), rows), mean),
         }
-        if not self.training_options.divergence_warmup:
+        training = self.training_options
+        if not training.divergence_warmup:
             return Loss(found.total.sum(), batch.rows, tallies)
-        # The batches so far, which a captured pass knows only if they are carried on; one may come in pieces.
+        # The steps so far, which a captured pass knows only if they are carried on, each piece those of its own. A
+        # batch may come in parts for want of memory, so rows are counted.
         done = pictures.new_zeros(()) if carry is None else carry["batches"]
-        weight = (done / self.training_options.divergence_warmup).clamp(max=1)
+        weight = (done / training.divergence_warmup).clamp(max=1)
         total = (found.reconstruction + weight * found.divergence).sum()
-        return Loss(total, batch.rows, tallies, {"batches": done + batch.rows / self.training_options.batch})
+        share = batch.rows * training.pieces / (training.batch * training.accumulate)
+        return Loss(total, batch.rows, tallies, {"batches": done + share})
 
     @torch.no_grad()
     def measure(self, batch: PictureBatch) -> dict[str, Measure]:
