@@ -159,9 +159,14 @@ def test_a_model_is_scored_by_its_captions_beside_all_that_people_wrote(folder: 
     assert model.recipe.decoding.beam == 4
 
 
-def test_self_critical_training_makes_captions_that_are_worth_more_more_probable(folder: Path) -> None:
-    """The gradient is that of −(r(drawn) − r(greedy)) log p(drawn), caption by caption."""
+@pytest.mark.parametrize("longest", [8, 0])
+def test_self_critical_training_makes_captions_that_are_worth_more_more_probable(folder: Path, longest: int) -> None:
+    """The gradient is that of −(r(drawn) − r(greedy)) log p(drawn), caption by caption.
+
+    An end is drawn too, but behind a caption that fills all the room, here that of one word, there is none.
+    """
     task = regard.load(folder / "run", device="cpu").task
+    task.longest = longest
     captions = [["a circle in the corner"], ["there is a square"], ["a cross"]]
     batch = PictureReferences(task.read(["valid-0.jpg", "valid-1.jpg"]), tuple(map(tuple, captions[:2])))
     critic = critic_of(captions)
@@ -170,11 +175,14 @@ def test_self_critical_training_makes_captions_that_are_worth_more_more_probable
     worth = [worth_of(task, written, batch.references, critic) for written in (drawn, greedy)]
     torch.manual_seed(1)
     loss = self_critical_loss(task, batch, critic)
-    scores = [task.token_scores(batch.pictures.of_rows([row]).writing([drawn[row]])).sum() for row in range(2)]
+    steps = [min(len(tokens) + 1, longest + 1) for tokens in drawn]
+    of_rows = [task.token_scores(batch.pictures.of_rows([row]).writing([drawn[row]]))[0] for row in range(2)]
+    scores = [scores[:count].sum() for scores, count in zip(of_rows, steps, strict=True)]
     expected = -sum((worth[0][row] - worth[1][row]) * scores[row] for row in range(2))
     torch.testing.assert_close(loss.total, torch.as_tensor(expected))
     assert loss.tallies["drawn"].value == pytest.approx(sum(worth[0]) / 2)
-    assert loss.count == sum(len(tokens) + 1 for tokens in drawn)
+    assert loss.count == sum(steps)
+    assert longest or any(drawn)  # else there would be nothing to see
 
 
 def test_a_caption_that_stops_too_early_is_worth_less_than_the_words_that_it_has(folder: Path) -> None:

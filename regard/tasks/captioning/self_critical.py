@@ -37,11 +37,13 @@ def self_critical_loss(task: Any, batch: PictureReferences, critic: CiderAgreeme
     worth, expected = (worth_of(task, captions, batch.references, critic) for captions in (drawn, greedy))
     written = pictures.writing(drawn)
     surplus = torch.tensor(worth, device=written.tokens.device) - torch.tensor(expected, device=written.tokens.device)
-    total = -(surplus[:, None] * task.token_scores(written) * written.real).sum()
+    learnt = written.real
+    learnt[:, task.longest_written :] = False  # behind a caption that fills all the room, no end was drawn
+    total = -(surplus[:, None] * task.token_scores(written) * learnt).sum()
     task.train(is_training)
     rows = float(batch.rows)
     tallies = {"drawn": Tally((sum(worth), rows), mean), "greedy": Tally((sum(expected), rows), mean)}
-    return Loss(total, written.count, tallies)
+    return Loss(total, int(learnt.sum()), tallies)
 
 
 @torch.no_grad()
