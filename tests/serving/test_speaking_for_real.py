@@ -1,6 +1,7 @@
 """Speaking, from a trained toy to sounds: what is read, what is refused, the command, Python and the server."""
 
 from base64 import b64decode
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2 as httpx
@@ -24,6 +25,7 @@ from regard.models.tacotron import Speech
 from regard.runs.open import open_run
 from regard.runs.train import train
 from regard.serving.app import make_app
+from regard.tasks.speaking.batches import speech_batches
 from regard.tasks.speaking.hearing import Hearing
 from regard.tasks.speaking.objectives import distances, stop_surprise, straying
 from regard.training.passes import Passes
@@ -123,6 +125,21 @@ def test_a_captured_pass_gives_the_loss_and_the_tallies_of_each_batch(model: Mod
         assert found.count == expected.count == int(batch.frame_counts.sum())
         assert found.total.item() == pytest.approx(expected.total.item(), rel=1e-5)
         assert found.tallies["straying"].value == pytest.approx(expected.tallies["straying"].value, rel=1e-5)
+
+
+def test_strings_are_played_faster_to_learn_from_alone(folder: Path) -> None:
+    run = open_toy("tacotron", folder.parent)
+    strings = run.recipe.data.strings.model_copy(update={"speed": [2.0, 2.0]})
+    fast = replace(run.prepared.sounds, options=run.recipe.data.model_copy(update={"strings": strings}))
+    lengths = {}
+    for split in ("train", "valid"):
+        of_both = (
+            list(speech_batches(sounds, run.task.voices, split, 16, run.task.hearing, 3, 0, 0))
+            for sounds in (run.prepared.sounds, fast)
+        )
+        lengths[split] = [[int(batch.frame_counts.sum()) for batch in batches] for batches in of_both]
+    assert lengths["valid"][0] == lengths["valid"][1]
+    assert sum(lengths["train"][1]) < 0.7 * sum(lengths["train"][0])
 
 
 def test_the_command_writes_a_sound_and_refuses_what_it_cannot(

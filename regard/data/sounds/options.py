@@ -76,6 +76,10 @@ class Strings(Options):
     measured: int = Field(500, ge=1, description="Strings of each part that is measured, always the same.")
     seed: int = Field(1, ge=0, lt=2**63, description="Seed of the strings that are measured.")
 
+    def for_measuring(self) -> Self:
+        """How strings that are measured are made: played as they were said."""
+        return self.model_copy(update={"speed": [1.0, 1.0]})
+
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         ranges: dict[str, list[Any]] = {

@@ -107,6 +107,8 @@ def speech_batches(
     """
     own = [row for of_part in prepared.parts[split].values() for row in of_part]
     strings = prepared.options.strings
+    if strings is not None and split != "train":
+        strings = strings.for_measuring()
     count = len(own) if strings is None else strings.train if split == "train" else strings.measured
     order = np.random.default_rng([seed, epoch]).permutation(count) if split == "train" else np.arange(count)
     speakers = by_speaker(prepared.recordings, own)

@@ -145,7 +145,7 @@ class SoundSource:
             voices = self._all_voices
         else:
             key, voices = (self.split, part, strings.seed), self._voices[part]
-            strings = strings.model_copy(update={"speed": [1.0, 1.0]})
+            strings = strings.for_measuring()
         joined = join_recordings(recordings, voices, self.prepared.options.rate, strings, key, number)
         labels = [label for row in joined.rows for label in self._labels[row]]
         return LabelledSound(joined.samples, labels, part, f"string {number + 1}")
