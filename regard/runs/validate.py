@@ -91,18 +91,18 @@ def check_measured(recipe: Recipe, names: Sequence[str]) -> None:
 def measure_split(task: Any, split: str, ranks: Ranks = ALONE) -> dict[str, Measure]:
     """The task's own measures over a whole split, however it is cut into batches; ranks take turns at these."""
     found: list[tuple[int, list[dict[str, Measure]]]] = []
-    first = None
     for number, batch in enumerate(task.batches(split, seed=0, epoch=0, start=0)):
-        first = batch if number == 0 else first
         if number % ranks.size == ranks.rank:
             found.append((number, measure_in_pieces(task, batch)))
     if ranks.size == 1:
         return add_measures(piece for _, pieces in found for piece in pieces)
-    if first is None:
-        return {}
-    like = found[0][1][0] if found else measure_in_pieces(task, first)[0]
     own = [[number, [_sums(piece) for piece in pieces]] for number, pieces in found]
     in_order = sorted((each for of_rank in ranks.gather(own) for each in of_rank), key=itemgetter(0))
+    like = add_measures(piece for _, pieces in found for piece in pieces)
+    for number, pieces in in_order:
+        if any(sums.keys() - like.keys() for sums in pieces):  # what only other ranks have measured, measured here too
+            batch = next(iter(task.batches(split, seed=0, epoch=0, start=number)))
+            like = add_measures(measure_in_pieces(task, batch)) | like
     return add_measures(_measures(sums, like) for _, pieces in in_order for sums in pieces)
 
 

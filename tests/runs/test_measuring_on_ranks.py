@@ -1,0 +1,50 @@
+"""Measuring a split by several ranks: all of them find what one finds, whichever batches have something to measure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from regard.protocols import Measure, Tally, mean
+from regard.runs.validate import measure_split
+from regard.training.ranks import Ranks
+
+
+@dataclass
+class Agreement:
+    """A task whose batches are numbers; of those above 10 there is something more to measure."""
+
+    numbers: list[float]
+
+    def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[float]:
+        yield from self.numbers[start:]
+
+    def measure(self, batch: float) -> dict[str, Measure]:
+        found = {"error": Measure(Tally((batch, 1.0), mean), "lower")}
+        return found | ({"agreement": Measure(Tally((batch, 2.0), mean), "higher")} if batch > 10 else {})
+
+
+class Recorded(Ranks):
+    """One of two ranks, which is told what the other has noted before."""
+
+    size = 2
+
+    def __init__(self, rank: int, notes: dict[int, Any]) -> None:
+        self.rank, self.notes = rank, notes
+
+    def gather(self, note: Any) -> list[Any]:
+        self.notes[self.rank] = note
+        return [self.notes.get(rank, []) for rank in range(self.size)]
+
+
+@pytest.mark.parametrize("numbers", [[1.0, 12.0, 3.0], [1.0, 2.0, 3.0, 14.0], [5.0], []])
+def test_every_rank_finds_what_one_finds_also_of_what_it_has_not_measured_itself(numbers: list[float]) -> None:
+    alone, notes = measure_split(Agreement(numbers), "valid"), dict[int, Any]()
+    for rank in (0, 1):  # so that each has noted what it measures
+        measure_split(Agreement(numbers), "valid", Recorded(rank, notes))
+    for rank in (0, 1):
+        found = measure_split(Agreement(numbers), "valid", Recorded(rank, notes))
+        assert {name: (each.value, each.better) for name, each in found.items()} == {
+            name: (each.value, each.better) for name, each in alone.items()
+        }
