@@ -160,6 +160,16 @@ class Adapts(Protocol):
 
 
 @runtime_checkable
+class ChoosesMember(Protocol):
+    """Answers by one of its members, which it chooses by what it learns from; what it chose lies in its buffers.
+
+    It is asked to choose before every validation, so that what is measured and published is of the chosen one.
+    """
+
+    def choose_member(self) -> None: ...
+
+
+@runtime_checkable
 class Carries(Protocol):
     """Says how long what `loss` carries from batch to batch lasts: to the end of an epoch, or of the run."""
 

@@ -16,7 +16,7 @@ from regard.families import task_class, with_article
 from regard.hardware.memory import in_pieces
 from regard.metrics import Score
 from regard.metrics.significance import Sums
-from regard.protocols import Divisible, Measure, Measures, MeasuresRows, Tally
+from regard.protocols import ChoosesMember, Divisible, Measure, Measures, MeasuresRows, Tally
 from regard.tasks import TASKS, find_place
 from regard.training.ranks import ALONE, Ranks
 from regard.training.snapshot import Validation
@@ -34,6 +34,8 @@ class Validator:
         return list(task_class(recipe).MEASURES)
 
     def __call__(self) -> Validation:
+        if isinstance(self.task, ChoosesMember):
+            self.task.choose_member()
         measures = self.measure("valid")
         return Validation(measures, [score.as_dict() for score in scores_of(measures, "valid")])
 

@@ -1,17 +1,22 @@
 """The task of answering: losses and measures on paper, empty memories, linear start, restarts, and what is refused."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from small import undrawn
 from story_files import write_stories
+from toys import open_toy
 
 from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.families import check_recipe
+from regard.model import load
 from regard.protocols import Measure, Tally, mean
 from regard.runs.open import open_run
+from regard.runs.train import train
 from regard.runs.validate import measure_split
 from regard.tasks.answering.batches import draw_times, times_of
 from regard.tasks.answering.measures import facts_looked_at, nats_of, nats_of_hops
@@ -93,13 +98,26 @@ def test_a_linear_restart_learns_by_half_the_gradient_and_shows_its_whole_loss(t
 
 def test_the_restart_with_the_lowest_training_error_answers_and_the_spread_stands_beside_it(task: Answering) -> None:
     task.eval()
-    task.adapt(10, losses(1.0, 1.0, 1.0))
+    task.choose_member()
     found = measure_split(task, "test")
     errors = found["mean_error"].members
     assert task.model.chosen == int(task.model.train_errors.argmin())
     assert found["error"].value == pytest.approx(errors[task.model.chosen])
     assert found["mean_error"].value == pytest.approx(sum(errors) / 3)
     assert found["error"].items == 48
+
+
+def test_what_is_published_knows_the_training_errors_of_its_own_weights(tmp_path: Path) -> None:
+    """Not those of the validation before, nor of the last weights: each restart is published as it was at its best."""
+    run = open_toy("memory", tmp_path)
+    with undrawn():
+        train(run, [])
+    published = load(run.folder.folder, device="cpu").task.eval()
+    published.learn_from(run.prepared, run.recipe)
+    errors = published.model.train_errors.tolist()
+    published.choose_member()
+    assert published.model.train_errors.tolist() == errors
+    assert min(errors) < 100
 
 
 def test_every_file_is_measured_by_itself(task: Answering) -> None:

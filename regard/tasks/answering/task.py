@@ -125,21 +125,26 @@ class Answering(nn.Module):
         return Loss(nats.detach().sum() + learnt - learnt.detach(), batch.rows, tallies)
 
     @torch.no_grad()
-    def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
-        """Put softmaxes back where the validation loss falls no more, and find which restart has learnt best."""
-        options, has_changed = self.training_options, False
-        if isinstance(self.model, MemoryNetwork) and options.linear_start:
-            losses = self.lowest.new_tensor(measures["loss"].members)
-            self.waited.copy_(torch.where(losses < self.lowest, 0, self.waited + 1))
-            self.lowest.copy_(torch.minimum(losses, self.lowest))
-            is_patient = self.waited < (options.linear_patience or float("inf"))
-            stays_linear = self.model.linear * (is_patient & (step < options.linear_start))
-            has_changed = bool((stays_linear != self.model.linear).any())
-            self.model.linear.copy_(stays_linear)
-        wrong = torch.zeros_like(self.model.train_errors)
-        for batch in self._stories("train").in_order(0):
+    def choose_member(self) -> None:
+        """Find which restart gets least of its training data wrong."""
+        wrong, stories = torch.zeros_like(self.model.train_errors), self._stories("train")
+        for batch in stories.in_order(0):
             wrong += (self.model(batch.stories).logits.argmax(-1) != batch.labels).sum(-1)
-        self.model.train_errors.copy_(100 * wrong / len(self._stories("train")))
+        self.model.train_errors.copy_(100 * wrong / len(stories))
+
+    @torch.no_grad()
+    def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
+        """Put softmaxes back where the validation loss falls no more."""
+        options = self.training_options
+        if not isinstance(self.model, MemoryNetwork) or not options.linear_start:
+            return False
+        losses = self.lowest.new_tensor(measures["loss"].members)
+        self.waited.copy_(torch.where(losses < self.lowest, 0, self.waited + 1))
+        self.lowest.copy_(torch.minimum(losses, self.lowest))
+        is_patient = self.waited < (options.linear_patience or float("inf"))
+        stays_linear = self.model.linear * (is_patient & (step < options.linear_start))
+        has_changed = bool((stays_linear != self.model.linear).any())
+        self.model.linear.copy_(stays_linear)
         return has_changed
 
     @torch.no_grad()
