@@ -18,12 +18,15 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 from regard.cli.console import say_table
+from regard.cli.unfinished import PORTION
 from regard.data.demo.corpus import pairs
 
 EMPTY = 0.01  # of all lines
+LINE_END = b"\n"
 LOOK = 0.02  # seconds between two looks at how much is there
 
 
@@ -70,6 +73,38 @@ def kill_now_and_then(process: "subprocess.Popen[str]", folder: Path, moments: S
     return killed
 
 
+class Alone:
+    """A plain command for each part of the file, none of which knows of shards; one part is one process for all of it.
+
+    A million lines are half an hour's work for one core, so several parts may be translated side by side. They are cut
+    where one process begins a portion, for it batches the lines of a portion together, and what they write is compared
+    in a row.
+    """
+
+    def __init__(self, model: Path, source: Path, parts: int) -> None:
+        lines = source.read_bytes().splitlines(keepends=True)
+        starts = [number * len(lines) // parts // PORTION * PORTION for number in range(parts)]
+        self.outs, self._processes = list[Path](), list["subprocess.Popen[bytes]"]()
+        self._began, self.seconds = time.monotonic(), 0.0
+        for number, (first, end) in enumerate(pairwise([*starts, len(lines)]), 1):
+            part = source.with_name(f"part-{number}")
+            part.write_bytes(b"".join(lines[first:end]))
+            self.outs.append(source.with_name(f"alone-{number}"))
+            self._processes.append(subprocess.Popen(command(model, part, self.outs[-1]), stderr=subprocess.DEVNULL))
+
+    def wait(self) -> None:
+        for process in self._processes:
+            if process.wait():
+                sys.exit("one of the commands failed")
+        self.seconds = time.monotonic() - self._began
+
+    def has_written(self, together: Path) -> bool:
+        """Whether what the workers wrote is what these commands wrote, byte by byte."""
+        with together.open("rb") as file:
+            same = [file.read(out.stat().st_size) == out.read_bytes() for out in self.outs]
+            return all(same) and not file.read(1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model", type=Path)
@@ -79,49 +114,44 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="where the files are written, and stay")
     parser.add_argument("--beside", action="store_true", help="let the one process run at the same time")
+    parser.add_argument("--parts", type=int, default=1, help="parts that one process each translates for comparison")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         measure(given, given.folder or Path(temporary))
 
 
 def measure(given: argparse.Namespace, folder: Path) -> None:
-    source, alone, together = folder / "lines", folder / "alone", folder / "together"
+    folder.mkdir(parents=True, exist_ok=True)
+    source, together = folder / "lines", folder / "together"
     write_lines(source, given.lines, given.seed)
-    began = time.monotonic()
-    one = subprocess.Popen(command(given.model, source, alone), stderr=subprocess.DEVNULL)
+    alone = Alone(given.model, source, given.parts)
     if not given.beside:
-        one.wait()
-        alone_took = time.monotonic() - began
+        alone.wait()
     draw, size = random.Random(given.seed), source.stat().st_size
-    moments = [draw.uniform(0.01, 0.9) * size for _ in range(given.kills)]
-    began_together = time.monotonic()
+    moments = [draw.uniform(0.01, 0.8) * size for _ in range(given.kills)]
+    began = time.monotonic()
     job = subprocess.Popen(
         command(given.model, source, together, "--workers", str(given.workers)), stderr=subprocess.PIPE, text=True
     )
     killed = kill_now_and_then(job, folder / "together.shards", moments, given.seed)
-    together_took = time.monotonic() - began_together
+    seconds = time.monotonic() - began
     assert job.stderr is not None
     said = job.stderr.read()
-    print(said, file=sys.stderr)
-    if one.wait() or job.returncode:
-        sys.exit("one of the commands failed")
-    if given.beside:
-        alone_took = time.monotonic() - began
+    print(said, file=sys.stderr, flush=True)
+    if job.returncode:
+        sys.exit("the job of the workers failed")
     counted = re.search(r"([\d,]+) lines were translated", said)
     begun = int(counted[1].replace(",", "")) if counted else given.lines
-    same = alone.read_bytes() == together.read_bytes()
+    row = [f"{given.workers} workers", f"{seconds:.0f}", str(killed), f"{begun:,}", f"{begun / given.lines:.3f}"]
+    print(*row, f"{together.read_bytes().count(LINE_END):,} lines", sep="; ", flush=True)  # before it is compared
+    if given.beside:
+        alone.wait()
+    plain = "one process" if given.parts == 1 else f"{given.parts} processes, a part each"
     say_table(
         ["way", "seconds", "killed", "lines translated", "times each", "bytes"],
         [
-            ["one process", f"{alone_took:.0f}", "0", f"{given.lines:,}", "1.000", "–"],
-            [
-                f"{given.workers} workers",
-                f"{together_took:.0f}",
-                str(killed),
-                f"{begun:,}",
-                f"{begun / given.lines:.3f}",
-                "the same" if same else "DIFFERENT",
-            ],
+            [plain, f"{alone.seconds:.0f}", "0", f"{given.lines:,}", "1.000", "–"],
+            [*row, "the same" if alone.has_written(together) else "DIFFERENT"],
         ],
     )
 

@@ -37,6 +37,7 @@ STEPS = {
 }
 MEMORIES = {"main": "main process", "worker": "a worker", "tokeniser": "the one that trains the tokeniser"}
 SAMPLE_EVERY = 0.2  # seconds
+SPEAK_EVERY = 20  # seconds
 MOST = 100  # million pairs, for which a straight line is drawn through the last two sizes
 
 
@@ -106,11 +107,17 @@ def prepare_one(given: argparse.Namespace) -> None:
 
     began, pairs = time.perf_counter(), given.pairs[0]
     ends: dict[str, float] = {}
+    spoke = 0.0
 
     def progress(what: str, done: int, total: int | None) -> None:
+        nonlocal spoke
+        now = time.perf_counter() - began
         if what not in ends:
             print(what, flush=True)
-        ends[what] = time.perf_counter() - began
+        elif now - spoke > SPEAK_EVERY:
+            spoke = now
+            print(f"{done:,} pairs after {now:.0f} s", flush=True)
+        ends[what] = now
 
     data = check(PairData, _data(given, pairs))
     prepared = prepare(data, given.folder / f"{given.one}.prepared", progress)
@@ -143,6 +150,8 @@ def measure(given: argparse.Namespace, pairs: int) -> dict[str, Any]:
         line = ""
         for line in process.stdout:
             peaks.step = STEPS.get(line.strip(), peaks.step)
+            memory = ", ".join(f"{name} {most:.0f}" for name, most in peaks.found.items())
+            print(f"{pairs:,}: {line.strip()} (MB: {memory})", flush=True)  # in case that it never ends
         peaks.ended = True
     return {"pairs": pairs, "processes": given.processes, **json.loads(line), "memory": peaks.found}
 
