@@ -112,6 +112,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--sets", nargs="+", default=["aaron_sheep", "short_kanji", "omniglot"])
     parser.add_argument("--codings", nargs="+", default=list(CODINGS), choices=CODINGS)
+    parser.add_argument("--families", nargs="+", default=list(FAMILIES), choices=FAMILIES)
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--steps", type=int, default=2500)
     parser.add_argument("--choose", type=int, default=400)
@@ -123,7 +124,7 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     began, size = time.monotonic(), "small" if given.small else "full"
-    variants = list(product(given.codings, FAMILIES))
+    variants = list(product(given.codings, given.families))
     if given.rates:
         rates = {(coding, family): given.rates[FAMILIES.index(family)] for coding, family in variants}
     else:
