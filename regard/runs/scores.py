@@ -39,4 +39,4 @@ def score_in_words(kept: dict) -> str:
     """A score that a model folder keeps, on one line."""
     value = float("nan") if kept["value"] is None else kept["value"]  # null is what was no finite number
     score = Score(kept["metric"], value, kept["signature"], 0, kept["split"], kept.get("deviation"))
-    return f"{score.split} {score.metric} {score.shown}  ({score.signature})"
+    return f"{score.split} {score.metric} {score.shown}" + (f"  ({score.signature})" if score.signature else "")

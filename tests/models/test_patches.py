@@ -11,9 +11,14 @@ from regard.attention.watch import watching
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.cli import main
+from regard.data.pictures.prepare import PictureLabels
 from regard.models.captions.encoder import EncoderOptions, encoder_of
 from regard.models.patches import PatchOptions, PatchTransformer, cut_into_patches
 from regard.runs.train import train
+from regard.tasks.glimpses.batches import PictureBatch
+from regard.tasks.glimpses.options import GlimpsesTraining
+from regard.tasks.glimpses.task import Glimpses
+from regard.viewing.sides import Cells
 
 SMALL = {"patch": 4, "width": 8, "layers": 2, "heads": 2, "feed_forward": 12}
 
@@ -47,6 +52,18 @@ def test_the_rollout_says_where_the_answer_came_from() -> None:
     assert (gaze.where, gaze.looks_from, gaze.looks_at) == ("rollout", "answer", "picture")
     assert gaze.weights.shape == (2, 1, 1, 6)
     torch.testing.assert_close(gaze.weights.sum(-1), torch.ones(2, 1, 1))
+
+
+def test_a_picture_is_shown_with_the_edges_that_its_last_patches_were_filled_up_with() -> None:
+    """Cells laid over the picture alone would be narrower than the patches."""
+    labels = PictureLabels(classes=["a", "b"], height=5, width=7)
+    task = Glimpses(PatchTransformer(PatchOptions(**SMALL), 2, 5, 7), labels, GlimpsesTraining())
+    picture = torch.full((1, 5, 7), 255, dtype=torch.uint8)
+    shown = task.sides(PictureBatch(picture, torch.tensor([0]), torch.tensor([0])), [])["picture"]
+    assert isinstance(shown, Cells)
+    assert (shown.picture.shape, shown.grid) == ((8, 8), (2, 2))
+    assert (shown.picture[:5, :7] == 1).all()
+    assert shown.picture.sum() == 35
 
 
 def test_an_encoder_of_patches_gives_a_captioner_an_annotation_for_each() -> None:

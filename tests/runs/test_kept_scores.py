@@ -15,13 +15,13 @@ def test_a_loss_that_is_no_number_is_kept_as_null_and_the_folder_can_still_be_re
     update_folder(
         tmp_path, {RECIPE: b"", SCORES: scores_to_bytes([Score("loss", float("nan"), "", 3, "valid").as_dict()])}
     )
-    keep_scores(tmp_path, [Score("perplexity", float("inf"), "", 3, "test"), Score("bleu", 41.0, "", 3, "test")])
+    keep_scores(tmp_path, [Score("perplexity", float("inf"), "", 3, "test"), Score("bleu", 41.0, "nrefs:1", 3, "test")])
     kept = json.loads((tmp_path / SCORES).read_text(), parse_constant=lambda constant: 1 / 0)["scores"]
     assert [score["value"] for score in kept] == [None, None, 41.0]
     assert [score_in_words(score) for score in read_scores(tmp_path)] == [
-        "valid loss nan  ()",
-        "test perplexity nan  ()",
-        "test bleu 41.00  ()",
+        "valid loss nan",
+        "test perplexity nan",
+        "test bleu 41.00  (nrefs:1)",
     ]
 
 

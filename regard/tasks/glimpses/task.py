@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -35,6 +36,7 @@ class Glimpses(nn.Module):
     """A network that looks at pictures, the names of its classes, and how it learns them."""
 
     MEASURES: ClassVar[tuple[str, ...]] = CLASS_MEASURES
+    unit = "pictures"
 
     def __init__(self, model: Any, labels: PictureLabels, training: GlimpsesTraining) -> None:
         super().__init__()
@@ -117,7 +119,8 @@ class Glimpses(nn.Module):
     def sides(self, batch: PictureBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         picture = batch.pixels(torch.float32)[0].cpu().numpy()
         if isinstance(self.model, PatchTransformer):
-            patches = Cells(picture, self.model.grid)
+            edges = [(0, -side % self.model.options.patch) for side in picture.shape]  # as the model filled them up
+            patches = Cells(np.pad(picture, edges), self.model.grid)
             return {"picture": patches, "source": patches, "answer": Steps(["rollout"])}
         if isinstance(self.model, RAM):
             names = [f"glimpse {number + 1}" for number in range(self.model.options.glimpses)]

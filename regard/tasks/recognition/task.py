@@ -40,6 +40,7 @@ class Recognition(nn.Module):
     """A network that names drawings, the scale of these, and what a step of them is."""
 
     MEASURES: ClassVar[tuple[str, ...]] = CLASS_MEASURES
+    unit = "drawings"
 
     def __init__(
         self,
