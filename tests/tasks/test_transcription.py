@@ -149,11 +149,11 @@ def opened(folder: Path, texts: dict[str, str]) -> list[str]:
 
 def test_a_target_that_is_longer_than_its_sound_is_dropped_with_a_count(tmp_path: Path) -> None:
     remarks = opened(tmp_path, {"train": f"{'ab' * 8} ab ba", "valid": "ab"})
-    assert "1 sounds are dropped: they have fewer frames than symbols." in remarks
+    assert "1 sound is dropped: it has fewer frames than symbols." in remarks
 
 
 def test_to_be_measured_on_such_a_target_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="A sound of the valid data says 'aaaaaaaa', for which it has too few frames"):
+    with pytest.raises(Fault, match=r"\.wav, of the valid data, has too few frames for what it says, 'aaaaaaaa'; take"):
         opened(tmp_path, {"train": "ab ba", "valid": "a" * 8})  # eight symbols and seven blanks between them
 
 

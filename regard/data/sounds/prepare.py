@@ -68,6 +68,7 @@ class _Finished(BaseModel):
     texts: list[str]
     speakers: list[str]
     numbers: list[int]
+    names: list[str]
     parts: list[_Part]
     files: dict[str, str]
 
@@ -119,7 +120,7 @@ def prepare_sounds(options: SoundData, folder: Path, progress: Progress) -> Prep
     samples, starts = (
         np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("samples", "starts")
     )
-    recordings = Recordings(samples, starts, finished.texts, finished.speakers, finished.numbers)
+    recordings = Recordings(samples, starts, finished.texts, finished.speakers, finished.numbers, finished.names)
     parts: dict[str, dict[str, Sequence[int]]] = {}
     for part in finished.parts:
         parts.setdefault(part.split, {})[part.name] = part.rows
@@ -154,7 +155,8 @@ def _prepare(options: SoundData, folder: Path, progress: Progress) -> None:
     speakers = [speaker for each in read.values() for speaker in each.speakers]
     said = [text for each in read.values() for text in each.texts]
     texts = [options.written(text, speaker) for text, speaker in zip(said, speakers, strict=True)]
-    alphabet = _alphabet_of(options, texts, parts)
+    names = [name for each in read.values() for name in each.names]
+    alphabet = _alphabet_of(options, texts, names, parts)
     if options.who:
         learnt = [row for part in parts if part.split == "train" for row in part.rows]
         alphabet = _with_speakers(alphabet, [said[row] for row in learnt], {speakers[row] for row in learnt})
@@ -172,6 +174,7 @@ def _prepare(options: SoundData, folder: Path, progress: Progress) -> None:
         texts=texts,
         speakers=speakers,
         numbers=[number for each in read.values() for number in each.numbers],
+        names=names,
         parts=parts,
         files={name: file_checksum(folder / name) for name in arrays},
     )
@@ -190,22 +193,20 @@ def _refuse_twins(parts: list[_Part]) -> None:
             raise Fault(f"{shared:,} sounds of the {part.split} data are among those to learn from.")
 
 
-def _alphabet_of(options: SoundData, texts: list[str], parts: list[_Part]) -> Alphabet:
+def _alphabet_of(options: SoundData, texts: list[str], names: list[str], parts: list[_Part]) -> Alphabet:
     """The symbols of what is said in the sounds to learn from; other data must not have others."""
     words = options.units == "words"
-    symbols: list[str] = []
-    for part in parts:
-        found = {symbol for row in part.rows for symbol in cut_text(texts[row], words)}
-        if part.split == "train":
-            symbols = sorted(found.union(symbols))
-        elif unknown := sorted(found.difference(symbols)):
+    learnt = [row for part in parts if part.split == "train" for row in part.rows]
+    known = {symbol for row in learnt for symbol in cut_text(texts[row], words)}
+    for split, row in ((part.split, row) for part in parts for row in part.rows):
+        if unknown := next((symbol for symbol in cut_text(texts[row], words) if symbol not in known), None):
             raise Fault(
-                f"The {part.split} data has the label '{unknown[0]}', which is not in the alphabet: no sound to learn"
-                " from has it."
+                f"{names[row]}, of the {split} data, has the label '{unknown}', which is not in the alphabet: no"
+                " sound to learn from has it."
             )
-    if len(symbols) > MOST_SYMBOLS:
-        raise Fault(f"The sounds to learn from have {len(symbols):,} symbols; {MOST_SYMBOLS:,} are the most.")
-    return Alphabet(symbols=symbols, words=words, rate=options.rate)
+    if len(known) > MOST_SYMBOLS:
+        raise Fault(f"The sounds to learn from have {len(known):,} symbols; {MOST_SYMBOLS:,} are the most.")
+    return Alphabet(symbols=sorted(known), words=words, rate=options.rate)
 
 
 def _with_speakers(alphabet: Alphabet, texts: list[str], speakers: set[str]) -> Alphabet:

@@ -21,7 +21,8 @@ _NAME = re.compile(r"(?:.*/)?([^_/]+)_([^_/]+)_(\d{1,9})\.(?:wav|flac)", re.IGNO
 class Recordings:
     """`samples`, of 16 bits, are those of all recordings; number n has those from starts[n] on, below starts[n + 1].
 
-    What is said, by whom ("" where nobody knows), and the number that a recording has among those that say the same.
+    What is said, by whom ("" where nobody knows), the number that a recording has among those that say the same, and
+    what its file is called.
     """
 
     samples: np.ndarray
@@ -29,6 +30,7 @@ class Recordings:
     texts: list[str]
     speakers: list[str]
     numbers: list[int]
+    names: list[str]
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -44,6 +46,7 @@ class _Sound:
     text: str
     speaker: str
     number: int
+    name: str
 
 
 def read_recordings(sounds: SoundFiles, rate: int) -> Recordings:
@@ -54,13 +57,15 @@ def read_recordings(sounds: SoundFiles, rate: int) -> Recordings:
         found = list(_archived(file_of(sounds.name), sounds.name, rate))
         found.sort(key=lambda each: (each.text, each.speaker, each.number))
     if not found:
-        raise Fault(f"{sounds.name} holds no sound.")
+        called = "" if sounds.listing is not None else " called LABEL_SPEAKER_NUMBER.wav or .flac"
+        raise Fault(f"{sounds.name} holds no sound{called}.")
     return Recordings(
         np.concatenate([each.samples for each in found]),
         np.cumsum([0, *(len(each.samples) for each in found)]),
         [each.text for each in found],
         [each.speaker for each in found],
         [each.number for each in found],
+        [each.name for each in found],
     )
 
 
@@ -71,8 +76,9 @@ def _archived(path: Path, name: str, rate: int) -> Iterator[_Sound]:
         with naming_damage():
             for inner, stream in archive_members(path, MOST_BYTES):
                 if match := _NAME.fullmatch(inner):
-                    samples = to_16_bits(read_sound(stream.read(), rate, f"{inner} in {name}"))
-                    yield _Sound(samples, match[1], match[2], int(match[3]))
+                    own = f"{inner} in {name}"
+                    samples = to_16_bits(read_sound(stream.read(), rate, own))
+                    yield _Sound(samples, match[1], match[2], int(match[3]), own)
     except Unusable as error:
         raise Fault(f"{name} {error}.") from None
 
@@ -83,7 +89,8 @@ def _listed(path: Path, rate: int) -> Iterator[_Sound]:
         if not file or not 1 <= len(rest) <= 2 or not rest[0].strip():
             raise Fault(f"{path}, line {number + 1}: a line must hold a sound's file, a tab, what it says.")
         samples = to_16_bits(read_sound(path.parent / file, rate))
-        yield _Sound(samples, rest[0].strip(), rest[1].strip() if len(rest) == 2 else "", number)
+        speaker = rest[1].strip() if len(rest) == 2 else ""
+        yield _Sound(samples, rest[0].strip(), speaker, number, str(path.parent / file))
 
 
 def rows_of(recordings: Recordings, sounds: SoundFiles) -> list[int]:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from regard.base.faults import Fault
 from regard.base.progress import Remark
+from regard.data.corpora.cleaning import shorten
 from regard.data.sounds.prepare import PreparedSounds
 
 
@@ -17,14 +18,17 @@ def drop_misfits(prepared: PreparedSounds, stack: int, remark: Remark) -> Prepar
     for split, parts in prepared.parts.items():
         others = [] if split == "train" else [row for rows in parts.values() for row in rows if row in misfits]
         if others:
+            recordings = prepared.recordings
+            name, text = recordings.names[others[0]], shorten(recordings.texts[others[0]])
             raise Fault(
-                f"A sound of the {split} data says '{prepared.recordings.texts[others[0]]}', for which it has too few"
-                " frames; take it out, or make model.stack or data.features.hop smaller."
+                f"{name}, of the {split} data, has too few frames for what it says, '{text}'; take it out, or make"
+                " model.stack or data.features.hop smaller."
             )
     kept = {part: [row for row in rows if row not in misfits] for part, rows in prepared.parts["train"].items()}
     if not any(kept.values()):
         raise Fault("Every sound to learn from has fewer frames than symbols; make model.stack smaller.")
-    remark(f"{len(misfits):,} sounds are dropped: they have fewer frames than symbols.")
+    them = "1 sound is dropped: it has" if len(misfits) == 1 else f"{len(misfits):,} sounds are dropped: they have"
+    remark(f"{them} fewer frames than symbols.")
     return replace(prepared, parts={**prepared.parts, "train": {part: rows for part, rows in kept.items() if rows}})
 
 

@@ -1,6 +1,7 @@
 """Recordings are prepared once, cut by speakers and numbers, and joined to strings that only their key decides."""
 
 import tarfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -74,7 +75,9 @@ def test_a_listing_names_files_texts_and_speakers(tmp_path):
     assert words.alphabet.join(words.alphabet.cut(" NO  NO ")) == "NO NO"
     assert words.recordings.speakers == ["ann", "", ""]
     assert open_alphabet(words.files()) == words.alphabet
-    with pytest.raises(Fault, match="The valid data has the label ' ', which is not in the alphabet"):
+    with pytest.raises(
+        Fault, match=r"c_ann_0\.wav, of the valid data, has the label ' ', which is not in the alphabet"
+    ):
         prepare_sounds(SoundData.model_validate(named), tmp_path / "letters", silent)
 
 
@@ -82,6 +85,10 @@ def test_a_listing_names_files_texts_and_speakers(tmp_path):
     ("more", "sentence"),
     [
         ({"train": {"speakers": ["eve"]}}, "Nobody called 'eve' speaks in .*; there are ann, bob"),
+        (
+            {"valid": {"recordings": str(Path(__file__).parent)}},
+            "holds no sound called LABEL_SPEAKER_NUMBER.wav or .flac",
+        ),
         ({"train": {"numbers": [7, 9]}}, "holds no sound of the speakers and the numbers"),
         ({"valid": {"numbers": [1, 2]}}, "6 sounds of the valid data are among those to learn from"),
         ({"test": [{"speakers": ["bob"]}] * 2}, "Two parts of the test data are called"),
