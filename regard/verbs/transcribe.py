@@ -22,6 +22,7 @@ from regard.verbs.place_names import name_rows
 from regard.verbs.requests.transcribe import FUSE_WEIGHT, FUSED_BEAM
 
 if TYPE_CHECKING:
+    from regard.data.tokenisers.tokeniser import Tokeniser
     from regard.model import Model
 
 AT_ONCE = 16  # sounds in one batch
@@ -109,10 +110,14 @@ class FusedSteps:
 
 
 class SymbolLanguage:
-    """A language model of ours, of any family, over the symbols that a network writes."""
+    """A language model of ours, of any family, over the symbols that a network writes: a token for each.
 
-    def __init__(self, language_model: Stepwise, tokens: Sequence[int]) -> None:
+    `opening` are the tokens before the first symbol of every text, such as the space that a tokeniser puts there.
+    """
+
+    def __init__(self, language_model: Stepwise, tokens: Sequence[int], opening: Sequence[int] = ()) -> None:
         self.language_model, self.tokens = language_model, [*tokens, language_model.end]
+        self.opening = [language_model.begin, *opening]
         self._known: dict[Prefix, tuple[list[float], State]] = {}
 
     def after(self, prefix: Prefix) -> list[float]:
@@ -122,11 +127,12 @@ class SymbolLanguage:
     def _read(self, prefix: Prefix) -> tuple[list[float], State]:
         if prefix not in self._known:
             if prefix:
-                state, token = self._read(prefix[:-1])[1], self.tokens[prefix[-1]]
+                state, tokens = self._read(prefix[:-1])[1], [self.tokens[prefix[-1]]]
             else:
-                state, token = self.language_model.start(Prompts([[]])), self.language_model.begin
-            scores, after = self.language_model.step(torch.tensor([token]), state)
-            self._known[prefix] = scores[0, self.tokens].tolist(), after
+                state, tokens = self.language_model.start(Prompts([[]])), self.opening
+            for token in tokens:
+                scores, state = self.language_model.step(torch.tensor([token]), state)
+            self._known[prefix] = scores[0, self.tokens].tolist(), state
         return self._known[prefix]
 
 
@@ -140,13 +146,21 @@ def language_search(
     if not (math.isfinite(weight) and weight >= 0):
         raise Fault(f"The weight of a fusion is {weight}; give a number that is not below 0.")
     task = as_language_model(language_model).task
-    tokens = []
-    for symbol in model.task.alphabet.symbols:
-        own = task.tokeniser.encode(symbol)
-        if len(own) != 1 or task.tokeniser.decode(own) != symbol:
+    symbols = model.task.alphabet.symbols
+    cut = [task.tokeniser.encode(symbol) for symbol in symbols]
+    opening = cut[0][:-1]
+    for symbol, tokens in zip(symbols, cut, strict=True):
+        if tokens[:-1] != opening or not _is_token(symbol, tokens, task.tokeniser):
+            kind = "words" if model.task.alphabet.words else "characters"
             raise Fault(
                 f"{called} is over other symbols: '{symbol}' is no token of it; train one on lines of what is said, "
-                "their symbols parted by spaces, with data.tokeniser.kind = 'words'."
+                f"with data.tokeniser.kind = '{kind}'."
             )
-        tokens += own
-    return LabelSearch(beam, SymbolLanguage(task, tokens), weight)
+    return LabelSearch(beam, SymbolLanguage(task, [tokens[-1] for tokens in cut], opening), weight)
+
+
+def _is_token(symbol: str, tokens: list[int], tokeniser: "Tokeniser") -> bool:
+    """Whether the last of these tokens is the symbol; those before it may open a text, and be no part of the symbol."""
+    if tokeniser.decode(tokens) != symbol:
+        return False
+    return len(tokens) == 1 or tokeniser.encode(symbol * 2) == [*tokens, tokens[-1]]

@@ -16,6 +16,9 @@ import regard
 from regard.base.faults import Fault
 from regard.cli import main
 from regard.data.sounds.files import sound_file
+from regard.data.sounds.prepare import Alphabet
+from regard.data.tokenisers.bytewise import ByteTokeniser
+from regard.data.tokenisers.subwords import SubwordTokeniser, train_subwords
 from regard.protocols import State
 from regard.runs.train import train
 from regard.serving.app import make_app
@@ -127,8 +130,25 @@ def test_only_a_language_model_of_the_same_symbols_can_be_fused(folder: Path) ->
     model = regard.load(folder / "run", device="cpu")
     other = LanguageModel.__new__(LanguageModel)
     other.task = SimpleNamespace(tokeniser=Spelt())
-    with pytest.raises(Fault, match="The other is over other symbols: 'b' is no token of it"):
+    with pytest.raises(Fault, match=r"The other is over other symbols: 'b' is no token of it; .*kind = 'characters'"):
         language_search(model, other, None, None, "The other")
+
+
+def test_letters_may_be_the_characters_of_a_language_model_and_not_its_bytes() -> None:
+    letters = SimpleNamespace(task=SimpleNamespace(alphabet=Alphabet(symbols=[" ", "а", "д"], rate=8000)))
+    other = LanguageModel.__new__(LanguageModel)
+    other.task = SimpleNamespace(
+        begin=0,
+        end=1,
+        tokeniser=SubwordTokeniser(train_subwords("characters", 300, True, ["да ад"]), "characters", 0.0),
+    )
+    search = language_search(letters, other, None, None, "The other")
+    cut = other.task.tokeniser.encode("да ад")
+    assert [*search.language_model.opening, *(search.language_model.tokens[k] for k in (2, 1, 0, 1, 2))] == [0, *cut]
+    other.task.tokeniser = ByteTokeniser()
+    letters.task.alphabet.symbols.remove(" ")  # both letters that are left begin with the same byte
+    with pytest.raises(Fault, match="'а' is no token of it"):
+        language_search(letters, other, None, None, "The other")
 
 
 # --- the server
