@@ -118,6 +118,7 @@ _EXAMPLES = {
     "prompt": "regard {verb} {place} --prompt 'text'",
     "nodes": "regard {verb} {place} 0",
     "picture": "regard {verb} {place} picture.png",
+    "video": "regard {verb} {place} video.gif",
     "sound": "regard {verb} {place} sound.wav",
     "words": "regard {verb} {place} word",
     "sequence": "regard evaluate {place}",
@@ -144,5 +145,6 @@ def say_result(folder: Path) -> None:
     recipe = check_recipe(read_recipe(folder))
     kind, place = TASKS[recipe.task], shlex.quote(str(folder))
     prompt = " --prompt 'text'" if kind.reads == "text" else ""  # without which some draw from chance alone
-    example = (_INTO_FILES.get(kind.verb) or _EXAMPLES[kind.reads]).format(verb=kind.verb, place=place, prompt=prompt)
+    reads = "video" if getattr(recipe.data, "frames", None) else kind.reads
+    example = (_INTO_FILES.get(kind.verb) or _EXAMPLES[reads]).format(verb=kind.verb, place=place, prompt=prompt)
     remark(f"The model is in {folder}; try: {example}")

@@ -12,6 +12,7 @@ from toys import open_toy
 import regard
 from regard.base.progress import silent
 from regard.cli import main
+from regard.cli.train import say_result
 from regard.data.captions.generated import generate_named
 from regard.runs.evaluate import own_data
 from regard.runs.train import train
@@ -53,6 +54,11 @@ def test_a_video_is_captioned_by_its_frames_its_gif_its_pixels_or_its_name(
     assert by_gif.score == pytest.approx(by_name.score, rel=0.1)
     assert by_name.attention is not None
     assert by_name.attention.shape == (len(by_name.words), 1, 8)
+
+
+def test_training_ends_with_how_to_caption_a_video(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    say_result(folder)
+    assert f"try: regard caption {folder} video.gif" in capsys.readouterr().err
 
 
 def test_what_it_looked_at_is_drawn_as_a_strip(folder: Path, video: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from regard.base.progress import Progress, Remark, ignore_remark
 from regard.data.captions.features import FORMAT_FILE, PIXELS, open_format
 from regard.data.captions.prepare import PreparedCaptions, check_captions_there, open_words, prepare_captions
 from regard.data.tokenisers.spaces import SpaceTokeniser
+from regard.data.tokenisers.symbols import NAMES
 from regard.decoding.options import DecodingOptions
 from regard.families import network_class
 from regard.metrics.cider import CiderAgreement
@@ -225,7 +226,7 @@ class Captioning(nn.Module):
 
     def facts(self) -> dict[str, Any]:
         features = self.reader.format
-        return {"words": self.tokeniser.size, "features": features.in_words}
+        return {"words": self.tokeniser.size - len(NAMES), "features": features.in_words}
 
     def cost(self, size: int) -> dict[str, int | float]:
         """What a caption of `size` words costs, beside the features of its picture."""
