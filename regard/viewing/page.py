@@ -5,9 +5,11 @@ the folder `page`, which the page of `regard serve` shows too; here they are sea
 (`sealed.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import numpy as np
 
 from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
@@ -15,7 +17,7 @@ from regard.viewing.choices.page import place_data
 from regard.viewing.choices.record import Choices
 from regard.viewing.matrix import entropy
 from regard.viewing.sealed import SealedPage, named_language, whole_steps
-from regard.viewing.seen import Block, Joining, Seen
+from regard.viewing.seen import Joining, Seen
 from regard.viewing.tree.page import tree_data
 from regard.viewing.tree.record import Tree
 from regard.viewing.written import visible
@@ -55,27 +57,23 @@ class PageScene:
 
 def fits(seen: Sequence[Seen]) -> bool:
     """Whether so much can go into one page."""
-    return _count(seen) <= MOST_WEIGHTS
+    return _count(block.weights for each in seen for block in each.blocks) <= MOST_WEIGHTS
 
 
-def refuse_many_weights(blocks: Sequence[Block], shown: str) -> None:
-    """Refuse a page of what is shown where it would hold more weights than browsers like."""
-    count = sum(block.weights.size for block in blocks)
-    if count > MOST_WEIGHTS:
-        raise Fault(
-            f"A page of {shown} would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; draw one block "
-            "as a .png."
-        )
+def refuse_many_weights(weights: Iterable[np.ndarray], shown: str, advice: str = "draw one block as a .png") -> None:
+    """Refuse a page of what is shown where it would hold more weights than browsers like; `advice` is what to do."""
+    if (count := _count(weights)) > MOST_WEIGHTS:
+        raise Fault(f"A page of {shown} would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; {advice}.")
+
+
+def _count(weights: Iterable[np.ndarray]) -> int:
+    return sum(each.size for each in weights)
 
 
 def scene_page(scene: PageScene) -> SealedPage:
     """The page of a scene; what no browser would show with pleasure is refused."""
-    every = [*scene.words, *scene.tokens]
-    if not fits(every):
-        raise Fault(
-            f"A page of these sentences would hold {_count(every):,} weights, and {MOST_WEIGHTS:,} are the most; "
-            "give shorter sentences, or draw one block as a .png."
-        )
+    weights = (block.weights for seen in (*scene.words, *scene.tokens) for block in seen.blocks)
+    refuse_many_weights(weights, "these sentences", "give shorter sentences, or draw one block as a .png")
     return SealedPage(SCRIPT, STYLES, scene_data(scene))
 
 
@@ -114,14 +112,9 @@ def side_data(seen: Seen) -> dict[str, Any]:
     }
 
 
-def _count(seen: Sequence[Seen]) -> int:
-    return sum(block.weights.size for each in seen for block in each.blocks)
-
-
 def tinted_data(seen: Seen, title: str) -> dict[str, Any]:
     """What was looked at as the view of tinted words takes it: weights as whole ten-thousandths, row after row."""
-    if (count := sum(block.weights.size for block in seen.blocks)) > MOST_WEIGHTS:
-        raise Fault(f"These are {count:,} weights, and {MOST_WEIGHTS:,} are the most; `regard look` draws them.")
+    refuse_many_weights((block.weights for block in seen.blocks), "these words", "`regard look` draws them")
     return {
         "start": {"layer": seen.usual, "head": "mean"},
         "title": show_word(title),

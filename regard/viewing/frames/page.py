@@ -26,7 +26,7 @@ def frames_data(
     looks: FrameLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: weights as whole ten-thousandths, row after row."""
-    refuse_many_weights(looks.blocks, "this sound")
+    refuse_many_weights((block.weights for block in looks.blocks), "this sound")
     envelope = looks.envelope(_BINS)
     wave = np.rint(envelope / max(float(np.abs(envelope).max()), 1e-6) * _HEIGHT).astype(int)
     return {

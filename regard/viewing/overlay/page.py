@@ -17,7 +17,6 @@ def overlay_page(
     overlay: Overlay, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> SealedPage:
     """The page; it begins with this block and head. Refused is what no browser would show."""
-    refuse_many_weights(overlay.blocks, "this picture")
     return SealedPage(SCRIPT, STYLES, overlay_data(overlay, layer, head, heads))
 
 
@@ -25,6 +24,7 @@ def overlay_data(
     overlay: Overlay, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: weights as whole ten-thousandths, step after step."""
+    refuse_many_weights((block.weights for block in overlay.blocks), "this picture")
     return {
         "start": {"layer": block_named(overlay.blocks, layer, head), "head": head or heads},
         "title": show_word(overlay.title),

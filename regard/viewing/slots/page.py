@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from regard.base.faults import Fault
 from regard.viewing.canvas import show_word
-from regard.viewing.page import MOST_WEIGHTS
+from regard.viewing.page import refuse_many_weights
 from regard.viewing.raster import page_picture
 from regard.viewing.sealed import SealedPage, whole_steps
 from regard.viewing.slots.record import MemoryUse, is_writer
@@ -22,8 +21,7 @@ def memory_data(use: MemoryUse) -> dict[str, Any]:
     """The use of a memory as its view takes it: weights of the slots that were used, slot after slot."""
     slots = use.slots
     weights = use.weights[:, :, slots]
-    if weights.size > MOST_WEIGHTS:
-        raise Fault(f"A page of these steps would hold {weights.size:,} weights, and {MOST_WEIGHTS:,} are the most.")
+    refuse_many_weights([weights], "these steps", "give fewer steps, or draw them as a .png")
     strips = {"given": use.given, "answered": use.answered}
     return {
         "title": show_word(use.title),

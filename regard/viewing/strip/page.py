@@ -24,7 +24,7 @@ def strip_data(
     strip: Strip, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: the frames side by side, weights as whole ten-thousandths."""
-    refuse_many_weights(strip.blocks, "this video")
+    refuse_many_weights((block.weights for block in strip.blocks), "this video")
     return {
         "start": {"layer": block_named(strip.blocks, layer, head), "head": head or heads},
         "title": show_word(strip.title),

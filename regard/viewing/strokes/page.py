@@ -25,7 +25,7 @@ def stroke_data(
     looks: StrokeLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: weights as whole ten-thousandths, point after point."""
-    refuse_many_weights(looks.blocks, "this drawing")
+    refuse_many_weights((block.weights for block in looks.blocks), "this drawing")
     return {
         "start": {"layer": block_named(looks.blocks, layer, head), "head": head or heads},
         "title": show_word(looks.title),
