@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from regard.model import Model
     from regard.runs.evaluate_model import EvaluationRequest
     from regard.verbs.generate.model import LanguageModel
-    from regard.verbs.translate.helpers import Helpers
     from regard.verbs.translate.model import TranslationModel
 
 
@@ -96,40 +94,32 @@ def command(
         evaluate_vectors(model, asked, as_json)
         return
     from regard.model import load
-    from regard.runs.evaluate_model import EvaluationRequest
+    from regard.runs.evaluate_model import EvaluationRequest, searching_as, way_to_score
     from regard.verbs.generate.model import LanguageModel
     from regard.verbs.table import needs
     from regard.verbs.translate.helpers import Helpers
     from regard.verbs.translate.model import TranslationModel
 
     helpers = Helpers(fuse, fuse_weight, channel, channel_weight, prior, prior_weight)
+    request = EvaluationRequest(
+        split or "test", source, reference or [], metric or [], beam, length_penalty, helpers, test_set, tokenise
+    )
     loaded = load(model)
     needs(loaded.recipe, "neighbours" if asked.given else "evaluate")
     if sentences and (source is None or not isinstance(loaded, LanguageModel)):
         raise Fault("--sentences is for a language model and the text of a --source.")
-    if isinstance(loaded, TranslationModel):
-        plan = EvaluationRequest(split or "test", source, reference or [], metric or [], beam, length_penalty, helpers)
-        _evaluate_translator(loaded, model, replace(plan, test_set=test_set, tokenise=tokenise), as_json)
-        return
-    of_translators = {"--reference": reference, "--test-set": test_set, "--tokenise": tokenise, **_options_of(helpers)}
-    loaded, of_searches = _take_search(loaded, beam, length_penalty)
-    of_text = {} if isinstance(loaded, LanguageModel) else {"--source": source}
-    _refuse_options(loaded, of_translators | of_searches | of_text)
-    if isinstance(loaded, LanguageModel) and source is not None:
-        _evaluate_text(loaded, source, metric or [], sentences, as_json)
-    elif "neighbours" in loaded.verbs:
-        evaluate_words_model(loaded, model, split or "test", metric or [], asked, as_json)
+    way = way_to_score(loaded, request)
+    if way == "translations":
+        assert isinstance(loaded, TranslationModel)
+        _evaluate_translator(loaded, model, request, as_json)
+    elif way == "text":
+        assert isinstance(loaded, LanguageModel)
+        assert source is not None
+        _evaluate_text(loaded, source, request.metrics, sentences, as_json)
+    elif way == "words":
+        evaluate_words_model(loaded, model, request.split, request.metrics, asked, as_json)
     else:
-        _evaluate_split(loaded, model, split or "test", metric or [], as_json)
-
-
-def _take_search(loaded: "Model", beam: int | None, length_penalty: float | None) -> tuple["Model", dict[str, object]]:
-    """The model, searching as these options say where it searches, and the options that it has no use for."""
-    from regard.runs.evaluate_model import searches, with_search
-
-    if searches(loaded):
-        return with_search(loaded, beam, length_penalty), {}
-    return loaded, {"--beam": beam, "--length-penalty": length_penalty}
+        _evaluate_split(searching_as(loaded, request), model, request.split, request.metrics, as_json)
 
 
 def _check_data(split: str | None, source: Path | None, test_set: str | None) -> None:
@@ -143,8 +133,6 @@ def _check_data(split: str | None, source: Path | None, test_set: str | None) ->
 def _evaluate_translator(loaded: "TranslationModel", model: Path, asked: "EvaluationRequest", as_json: bool) -> None:
     from regard.runs.evaluate_model import evaluate_translator
 
-    if (asked.source is None) != (not asked.references):
-        raise Fault("--source and --reference belong together; give both, or a --split.")
     with console_progress() as progress:
         found = evaluate_translator(loaded, model, asked, progress, remark)
     if as_json:
@@ -153,7 +141,7 @@ def _evaluate_translator(loaded: "TranslationModel", model: Path, asked: "Evalua
         _say_scores(found.scores, "sentences")
 
 
-def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str], as_json: bool) -> None:
+def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: Sequence[str], as_json: bool) -> None:
     from regard.runs.evaluate import evaluate_parts, evaluate_split
     from regard.runs.scores import keep_scores
 
@@ -169,7 +157,9 @@ def _evaluate_split(loaded: "Model", folder: Path, split: str, metrics: list[str
     keep_scores(folder, scores, remark)
 
 
-def _evaluate_text(loaded: "LanguageModel", source: Path, metrics: list[str], by_sentence: bool, as_json: bool) -> None:
+def _evaluate_text(
+    loaded: "LanguageModel", source: Path, metrics: Sequence[str], by_sentence: bool, as_json: bool
+) -> None:
     from regard.verbs.generate.evaluation import evaluate_file, score_file
 
     if by_sentence and metrics:
@@ -191,11 +181,6 @@ def _say_scores(scores: "Sequence[Score]", items: str) -> None:
     say_table(["metric", "value", items, "signature"], rows)
 
 
-def _options_of(helpers: "Helpers") -> dict[str, object]:
-    """The models that have a say in translations, and their weights, by the options that name them."""
-    return {f"--{each.name.replace('_', '-')}": getattr(helpers, each.name) for each in fields(helpers)}
-
-
 def _say_parts(parts: "Mapping[str, Sequence[Score]]") -> None:
     """The scores of parts of the data, such as kinds of questions or of spans, a line for each."""
     names = list(dict.fromkeys(score.metric for scores in parts.values() for score in scores))
@@ -207,15 +192,6 @@ def _say_parts(parts: "Mapping[str, Sequence[Score]]") -> None:
         rows.append([part, *(shown.get(name, "") for name in names)])
     print()
     say_table(["part", *names], rows)
-
-
-def _refuse_options(model: "Model", texts: dict[str, object]) -> None:
-    """Refuse what is asked of translations, where a model makes none."""
-    if given := [name for name, value in texts.items() if value is not None]:
-        from regard.families import with_article
-
-        own, measures = with_article(model.recipe.family), ", ".join(model.task.MEASURES)
-        raise Fault(f"{given[0]} is for translators; {own} is scored on a --split of its data, by {measures}.")
 
 
 def _refuse_for_file(file: Path, options: dict[str, object]) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Literal
 
 from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark
 from regard.decoding.options import change_options
+from regard.families import with_article
 from regard.metrics import Score
 from regard.metrics.bleu import check_tokeniser
 from regard.model import Model
@@ -20,6 +22,7 @@ from regard.verbs.translate import evaluation
 from regard.verbs.translate.helpers import NO_HELPERS, Helpers
 from regard.verbs.translate.model import TranslationModel
 
+Way = Literal["translations", "text", "words", "split"]
 USUAL = ("bleu", "chrf")  # of a translator, when nobody names a metric
 
 
@@ -38,44 +41,63 @@ class EvaluationRequest:
     tokenise: str | None = None
 
 
+def way_to_score(model: Model, asked: EvaluationRequest) -> Way:
+    """By what a model is scored on what is asked; refused is what is asked of other models."""
+    if isinstance(model, TranslationModel):
+        if (asked.source is None) != (not asked.references):
+            raise Fault("--source and --reference belong together; give both, or a --split.")
+        return "translations"
+    of_others: dict[str, object] = {
+        "--reference": asked.references or None,
+        "--test-set": asked.test_set,
+        "--tokenise": asked.tokenise,
+    }
+    of_others |= {f"--{each.name.replace('_', '-')}": getattr(asked.helpers, each.name) for each in fields(Helpers)}
+    if not _searches(model):
+        of_others |= {"--beam": asked.beam, "--length-penalty": asked.length_penalty}
+    if not isinstance(model, LanguageModel):
+        of_others["--source"] = asked.source
+    if given := [name for name, value in of_others.items() if value is not None]:
+        own, measures = with_article(model.recipe.family), ", ".join(model.task.MEASURES)
+        raise Fault(f"{given[0]} is for translators; {own} is scored on a --split of its data, by {measures}.")
+    if asked.source is not None:
+        return "text"
+    return "words" if "neighbours" in model.verbs else "split"
+
+
 def score_model(
     model: Model, folder: Path | None, asked: EvaluationRequest, progress: Progress, remark: Remark
 ) -> list[Score]:
     """The scores that are asked for; those of a split are kept in the folder, and so need one."""
-    if isinstance(model, TranslationModel):
-        if (asked.source is None) != (not asked.references):
-            raise Fault("A source and its references belong together; give both, or a split.")
+    way = way_to_score(model, asked)
+    if way == "translations":
+        assert isinstance(model, TranslationModel)
         return evaluate_translator(model, folder, asked, progress, remark).scores
-    if asked.references:
-        raise Fault("References are for translators, which this model is not.")
-    if asked.beam is not None or asked.length_penalty is not None:
-        if not searches(model):
-            raise Fault("A beam and its length penalty are for models that search, which this one does not.")
-        model = with_search(model, asked.beam, asked.length_penalty)
-    if asked.helpers != NO_HELPERS:
-        raise Fault("Models to fuse with or to rerank by are for translators, which this model is not.")
-    if asked.source is not None:
-        if not isinstance(model, LanguageModel):
-            raise Fault("A source is for translators and language models; this one is scored on a split of its data.")
+    if way == "text":
+        assert isinstance(model, LanguageModel)
+        assert asked.source is not None
         return evaluate_file(model, asked.source, asked.metrics)
     own = _needed(folder)
-    if "neighbours" in model.verbs:
+    if way == "words":
         scored = score_words(model, own, asked.split, asked.metrics, WordQuestions(), progress, remark)
         return [*scored.losses, *(each.score for each in scored.found)]
-    scores = evaluate_split(model, own, asked.split, asked.metrics, progress, remark)
+    scores = evaluate_split(searching_as(model, asked), own, asked.split, asked.metrics, progress, remark)
     keep_scores(own, scores, remark)
     return scores
 
 
-def searches(model: Model) -> bool:
+def _searches(model: Model) -> bool:
     """Whether what a model of its own data is scored by is found by a search, as captions are."""
     return "caption" in model.verbs
 
 
-def with_search(model: Model, beam: int | None, length_penalty: float | None) -> Model:
-    """The same model, searching as these say."""
+def searching_as(model: Model, asked: EvaluationRequest) -> Model:
+    """The same model, searching as it is asked to, where it searches."""
+    if not _searches(model):
+        return model
     changed = copy(model)
-    decoding = change_options(model.task.decoding, {"beam": beam, "length_penalty": length_penalty}, None)
+    given = {"beam": asked.beam, "length_penalty": asked.length_penalty}
+    decoding = change_options(model.task.decoding, given, None)
     changed.recipe = model.recipe.model_copy(update={"decoding": decoding})
     return changed
 
