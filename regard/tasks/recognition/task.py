@@ -8,39 +8,31 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault
-from regard.base.progress import Progress, Remark
 from regard.data.strokes.options import LabelledStrokeData
-from regard.data.strokes.prepare import (
-    STROKES_FILE,
-    PreparedStrokes,
-    StrokeScale,
-    check_files_there,
-    open_scale,
-    prepare_strokes,
-)
+from regard.data.strokes.prepare import STROKES_FILE, StrokeScale, check_files_there, open_scale
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.models.strokes.bodies import DRAWING
 from regard.models.strokes.classifier import SketchClassifier
 from regard.models.strokes.network import StrokeShape
 from regard.protocols import Answer, Loss, Measure
 from regard.tasks.classes import CLASS_MEASURES, answers_among, measures_of_classes, sums_of_classes
 from regard.tasks.recognition.batches import LabelledDrawings, labelled_batches, undistorted
 from regard.tasks.recognition.options import RecognitionRecipe, RecognitionTraining
+from regard.tasks.strokes.base import DrawingTask
 from regard.tasks.strokes.batches import MEASURED_ROWS
-from regard.tasks.strokes.reading import DrawingReader, GivenDrawing
+from regard.tasks.strokes.reading import GivenDrawing
 from regard.tasks.strokes.steps import Moves, Tokens, features_of, kind_of_steps
 from regard.viewing.sides import Side
-from regard.viewing.sides import Strokes as StrokeSide
 
 
-class Recognition(nn.Module):
+class Recognition(DrawingTask):
     """A network that names drawings, the scale of these, and what a step of them is."""
 
     MEASURES: ClassVar[tuple[str, ...]] = CLASS_MEASURES
     unit = "drawings"
+    model: SketchClassifier
 
     def __init__(
         self,
@@ -50,19 +42,8 @@ class Recognition(nn.Module):
         scale: StrokeScale,
         training: RecognitionTraining,
     ) -> None:
-        super().__init__()
-        self.model, self.kind, self.scale, self.training_options = model, kind, scale, training
-        self.reader = DrawingReader(data, scale, kind)
-        self._prepared: PreparedStrokes | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
-
-    @property
-    def extent(self) -> float:
-        """How wide and high drawings usually are, as people give coordinates."""
-        return self.scale.extent * self.reader.data.unit
+        super().__init__(model, kind, data, scale)
+        self.training_options = training
 
     # How it comes to be
 
@@ -71,17 +52,6 @@ class Recognition(nn.Module):
         check_files_there(recipe.data, folder)
         with ShapesOnly():  # before the drawings are read, for as short ones as there are
             refuse_too_large(SketchClassifier(recipe.model, StrokeShape(2, None), 2))
-
-    @classmethod
-    def prepare(
-        cls,
-        recipe: RecognitionRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
-    ) -> PreparedStrokes:
-        return prepare_strokes(recipe.data, folder, progress, None if start is None else open_scale(start))
 
     @classmethod
     def build(cls, recipe: RecognitionRecipe, files: Mapping[str, bytes]) -> "Recognition":
@@ -94,15 +64,10 @@ class Recognition(nn.Module):
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedStrokes, recipe: RecognitionRecipe) -> None:
-        self._prepared = prepared
-
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[LabelledDrawings]:
-        if self._prepared is None:
-            raise RuntimeError("a task of recognition has batches only once it learns from drawings")
-        rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        drawings, distort = self._prepared.splits[split], self.training_options.distort
-        for batch in labelled_batches(drawings, split, rows, distort, self.scale.steps, seed, epoch, start):
+        drawings, options = self.drawings_of(split), self.training_options
+        rows = options.batch if split == "train" else MEASURED_ROWS
+        for batch in labelled_batches(drawings, split, rows, options.distort, self.scale.steps, seed, epoch, start):
             yield batch.to(self.device)
 
     def loss(self, batch: LabelledDrawings, carry: dict[str, Tensor] | None = None) -> Loss:
@@ -136,18 +101,10 @@ class Recognition(nn.Module):
 
     def sides(self, batch: LabelledDrawings, outputs: Sequence[Any]) -> dict[str, Side]:
         """The points that the pen has come to behind each step."""
-        points, ends, behind = self.reader.points_of(batch.steps[0, : int(batch.lengths[0])].cpu().numpy())
-        padded = np.pad(behind, (0, batch.steps.shape[1] - len(behind)), mode="edge")
-        return {DRAWING: StrokeSide(points, ends, padded.tolist())}
+        return self.stroke_side(batch, is_behind=True)
 
     def quote(self, batch: LabelledDrawings) -> str:
         return f"a drawing of {int(batch.lengths[0])} steps, labelled '{self.scale.classes[int(batch.labels[0])]}'"
 
     def facts(self) -> dict[str, Any]:
-        tokens = {} if self.kind.tokens is None else {"tokens": self.kind.tokens}
-        named = {"coding": self.reader.data.coding, **tokens, "steps": self.scale.steps, "extent": self.extent}
-        return {"classes": len(self.scale.classes), **named}
-
-    def cost(self, size: int) -> dict[str, int | float]:
-        """What a drawing of `size` steps takes."""
-        return {"multiplications": self.model.multiplications(size)}
+        return {"classes": len(self.scale.classes)} | super().facts()

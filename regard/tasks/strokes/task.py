@@ -8,50 +8,38 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.base.faults import Fault
-from regard.base.progress import Progress, Remark
 from regard.data.strokes.drawings import strokes_of
 from regard.data.strokes.options import StrokeData
-from regard.data.strokes.prepare import PreparedStrokes, StrokeScale, check_files_there, open_scale, prepare_strokes
+from regard.data.strokes.prepare import StrokeScale, check_files_there, open_scale
 from regard.families import network_class
 from regard.models.shapes import ShapesOnly, refuse_too_large
-from regard.models.strokes.bodies import DRAWING
 from regard.models.strokes.network import Sketcher, StrokeShape
 from regard.protocols import Loss, Measure, SketchRequest, Tally, mean
+from regard.tasks.strokes.base import DrawingTask
 from regard.tasks.strokes.batches import MEASURED_ROWS, StrokeBatch, gather_batch, stroke_batches
 from regard.tasks.strokes.options import StrokeRecipe, StrokeTraining
-from regard.tasks.strokes.reading import DrawingReader, GivenDrawing
+from regard.tasks.strokes.reading import GivenDrawing
 from regard.tasks.strokes.sketching import Pen
-from regard.tasks.strokes.steps import StepKind, kind_of_steps
+from regard.tasks.strokes.steps import Moves, Tokens, kind_of_steps
 from regard.viewing.drawings.strokes import DrawnStrokes
 from regard.viewing.sides import Side
-from regard.viewing.sides import Strokes as StrokeSide
 
 
-class Strokes(nn.Module):
+class Strokes(DrawingTask):
     """A network that draws, the scale of its drawings, and what a step of them is."""
 
     MEASURES: ClassVar[tuple[str, ...]] = ("nats", "nats_per_point")
     unit = "points"
+    model: Sketcher
 
     def __init__(
-        self, model: Sketcher, kind: StepKind, data: StrokeData, scale: StrokeScale, training: StrokeTraining
+        self, model: Sketcher, kind: Moves | Tokens, data: StrokeData, scale: StrokeScale, training: StrokeTraining
     ) -> None:
-        super().__init__()
-        self.model, self.kind, self.data, self.scale, self.training_options = model, kind, data, scale, training
-        self.reader = DrawingReader(data, scale, kind)
-        self._prepared: PreparedStrokes | None = None
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
-
-    @property
-    def extent(self) -> float:
-        """How wide and high its drawings usually are, as people give coordinates."""
-        return self.scale.extent * self.data.unit
+        super().__init__(model, kind, data, scale)
+        self.training_options = training
 
     # How it comes to be
 
@@ -62,17 +50,6 @@ class Strokes(nn.Module):
             refuse_too_large(network_class(recipe)(recipe.model, StrokeShape(2, None)))
 
     @classmethod
-    def prepare(
-        cls,
-        recipe: StrokeRecipe,
-        folder: Path,
-        progress: Progress,
-        remark: Remark,
-        start: Mapping[str, bytes] | None,
-    ) -> PreparedStrokes:
-        return prepare_strokes(recipe.data, folder, progress, None if start is None else open_scale(start))
-
-    @classmethod
     def build(cls, recipe: StrokeRecipe, files: Mapping[str, bytes]) -> "Strokes":
         scale = open_scale(files)
         kind = kind_of_steps(scale, recipe.data)
@@ -81,14 +58,9 @@ class Strokes(nn.Module):
 
     # What the trainer and the evaluator ask for
 
-    def learn_from(self, prepared: PreparedStrokes, recipe: StrokeRecipe) -> None:
-        self._prepared = prepared
-
     def batches(self, split: str, seed: int, epoch: int, start: int) -> Iterator[StrokeBatch]:
-        if self._prepared is None:
-            raise RuntimeError("a task of strokes has batches only once it learns from drawings")
+        drawings, latent = self.drawings_of(split), self.model.options.latent
         rows = self.training_options.batch if split == "train" else MEASURED_ROWS
-        drawings, latent = self._prepared.splits[split], self.model.options.latent
         for batch in stroke_batches(drawings, split, rows, latent, self.scale.steps, seed, epoch, start):
             yield batch.to(self.device)
 
@@ -177,19 +149,11 @@ class Strokes(nn.Module):
 
     def sides(self, batch: StrokeBatch, outputs: Sequence[Any]) -> dict[str, Side]:
         """The points from which it goes on: where the pen is put down, and then behind each step."""
-        points, ends, behind = self.reader.points_of(batch.steps[0, : int(batch.lengths[0])].cpu().numpy())
-        places = np.append(0, behind)[:-1]  # from the last it does not go on
-        padded = np.pad(places, (0, batch.steps.shape[1] - len(places)), mode="edge")
-        return {DRAWING: StrokeSide(points, ends, padded.tolist())}
+        return self.stroke_side(batch, is_behind=False)
 
     def quote(self, batch: StrokeBatch) -> str:
         return f"a drawing of {int(batch.points[0])} moves"
 
     def facts(self) -> dict[str, Any]:
-        tokens = {} if self.kind.tokens is None else {"tokens": self.kind.tokens}
-        latent = {"latent": self.model.options.latent} if self.model.options.latent else {}
-        return {"coding": self.data.coding, **tokens, "steps": self.scale.steps, "extent": self.extent, **latent}
-
-    def cost(self, size: int) -> dict[str, int | float]:
-        """What a drawing of `size` steps takes."""
-        return {"multiplications": self.model.multiplications(size)}
+        latent = self.model.options.latent
+        return super().facts() | ({"latent": latent} if latent else {})
