@@ -57,3 +57,9 @@ class Residual(nn.Module):
         if self.before:
             return states + self.dropout(sublayer(self.norm(states)))
         return self.norm(states + self.dropout(sublayer(states)))
+
+
+def choose_by(logits: Float[Tensor, "row choice"], chance: Float[Tensor, " row"]) -> Int[Tensor, " row"]:
+    """The choice in whose share of the line from 0 to 1 each chance falls; shares are the softmax of the logits."""
+    shares = F.softmax(logits.double(), dim=-1).cumsum(dim=-1)
+    return (shares < chance.unsqueeze(-1)).sum(dim=-1).clamp(max=logits.shape[-1] - 1)

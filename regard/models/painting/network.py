@@ -18,6 +18,7 @@ from regard.attention.heads import Cache
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.painting.codebook import Codebook, Coded, Codes, Painted
+from regard.models.parts import choose_by
 from regard.models.transformer.network import Transformer, TransformerOptions
 
 BEGIN = 0  # what stands before the first code of a picture; that of a code is one more than its number
@@ -123,11 +124,9 @@ class Painter(nn.Module):
         written = []
         for cell in range(self.cells):
             states, caches = self.transformer.write(newest, memory, caches)
-            shares = torch.softmax(self._logits(states[:, -1]).double() / temperature, dim=-1).cumsum(dim=-1)
-            code = torch.searchsorted(shares, chance[:, cell : cell + 1].double() * shares[:, -1:])
-            written.append(code.clamp(max=self.options.codes - 1))
-            newest = written[-1] + 1
-        return torch.cat(written, dim=1).unflatten(1, self.grid)
+            written.append(choose_by(self._logits(states[:, -1]).double() / temperature, chance[:, cell]))
+            newest = written[-1][:, None] + 1
+        return torch.stack(written, dim=1).unflatten(1, self.grid)
 
     def _logits(self, states: Float[Tensor, "*place width"]) -> Float[Tensor, "*place code"]:
         """The score of every code; what stands before a picture is never written."""

@@ -14,9 +14,10 @@ import math
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
+
+from regard.models.parts import choose_by
 
 PENS = 3  # the stroke goes on, it ends, the drawing ends
 NARROWEST = math.exp(-9.0)  # σ of a Gaussian at least, in scaled units: far narrower than a unit of any set
@@ -72,17 +73,11 @@ def draw_move(
     The first chooses a Gaussian and the second the pen, both by where it falls among the shares laid end to end; of the
     last two the normal deviates come, by the inverse of their distribution.
     """
-    part = choose(mixture.log_shares / temperature, chance[:, 0])
-    pen = choose(mixture.pens / temperature, chance[:, 1])
+    part = choose_by(mixture.log_shares / temperature, chance[:, 0])
+    pen = choose_by(mixture.pens / temperature, chance[:, 1])
     rows = torch.arange(len(part), device=part.device)
     mean, deviation = mixture.means[rows, part], mixture.log_deviations[rows, part].exp() * temperature**0.5
     correlation = mixture.correlations[rows, part]
     first, second = torch.special.ndtri(chance[:, 2:].double().clamp(1e-12, 1 - 1e-12)).to(mean.dtype).unbind(-1)
     turned = correlation * first + (1 - correlation.square()).sqrt() * second
     return mean + deviation * torch.stack([first, turned], dim=-1), pen
-
-
-def choose(logits: Float[Tensor, "row choice"], chance: Float[Tensor, " row"]) -> Tensor:
-    """The choice in whose share of the line from 0 to 1 each chance falls."""
-    shares = F.softmax(logits.double(), dim=-1).cumsum(dim=-1)
-    return (shares < chance.unsqueeze(-1)).sum(dim=-1).clamp(max=logits.shape[-1] - 1)

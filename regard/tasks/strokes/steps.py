@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from regard.data.strokes.codings import END, FIRST, START, TokenCoding
 from regard.data.strokes.options import StrokeData
 from regard.data.strokes.prepare import StrokeScale
-from regard.models.strokes.mixture import PENS, choose, draw_move, log_density, log_pens, mixture_of
+from regard.models.parts import choose_by
+from regard.models.strokes.mixture import PENS, draw_move, log_density, log_pens, mixture_of
 from regard.tasks.strokes.batches import StrokeBatch
 
 CHANCES = 4  # random numbers that a step is drawn with
@@ -142,7 +143,7 @@ class Tokens(nn.Module):
         """A token for each row, and whether the drawing ends with it; it never starts again."""
         logits = outputs / temperature
         logits[:, START] = -torch.inf
-        token = choose(logits, chance[:, 0])
+        token = choose_by(logits, chance[:, 0])
         return token, token == END
 
     def settle(
