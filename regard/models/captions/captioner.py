@@ -124,6 +124,10 @@ class Captioner(nn.Module):
         return self.options.attention == "hard"
 
     @property
+    def evenness(self) -> float:
+        return self.options.evenness
+
+    @property
     def dtype(self) -> torch.dtype:
         return self.out.weight.dtype
 

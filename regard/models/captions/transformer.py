@@ -54,7 +54,7 @@ PlaceMemory = list[Cache]  # the keys and values of all places that each block o
 class CaptionTransformer(nn.Module):
     """Annotations in, states and scores of words out."""
 
-    chooses = False  # nothing is drawn
+    evenness = 0.0  # it has several heads in every block, and none is asked to look everywhere
 
     def __init__(self, options: CaptionTransformerOptions, depth: int, places: int, tokens: int, pad: int) -> None:
         super().__init__()

@@ -26,6 +26,10 @@ class Written(NamedTuple):
 class CaptionNetwork(Protocol):
     """What a task of captioning asks of its network."""
 
+    @property
+    def evenness(self) -> float:
+        """What looks that are spread unevenly over the places weigh in its loss; 0 where nobody asks."""
+
     def read(self, annotations: Annotations) -> Any:
         """What the decoder may know of each picture."""
 

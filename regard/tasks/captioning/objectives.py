@@ -27,11 +27,11 @@ def cross_entropy(
     total = F.cross_entropy(
         logits, batch.tokens.flatten(), ignore_index=PAD, reduction="sum", label_smoothing=label_smoothing
     )
-    evenness = getattr(getattr(network, "options", None), "evenness", 0.0)
-    if not evenness:
+    if not network.evenness:
         return Loss(total, batch.count)
     uneven = unevenness(written.weights, batch.real)
-    return Loss(total + evenness * uneven, batch.count, {"uneven": Tally((uneven.detach(), float(batch.rows)), mean)})
+    tallies = {"uneven": Tally((uneven.detach(), float(batch.rows)), mean)}
+    return Loss(total + network.evenness * uneven, batch.count, tallies)
 
 
 def unevenness(weights: Float[Tensor, "row time place"], real: Bool[Tensor, "row time"]) -> Float[Tensor, ""]:

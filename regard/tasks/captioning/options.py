@@ -40,9 +40,9 @@ class CaptioningRecipe(Recipe):
 
     @model_validator(mode="after")
     def _check_encoder(self) -> "CaptioningRecipe":
-        if self.data.features != "own" and getattr(self.model, "encoder", None) not in (None, EncoderOptions()):
+        encoder, moves = self.model.encoder, self.data.frames is not None
+        if self.data.features != "own" and encoder != EncoderOptions():
             raise ValueError("model.encoder reads pictures where data.features is 'own'; here features are read")
-        encoder, moves = getattr(self.model, "encoder", EncoderOptions()), self.data.frames is not None
         if moves and encoder.patches is not None:
             raise ValueError("model.encoder.patches are those of pictures; omit them where data.frames is given")
         for name in ("motion", "width"):
