@@ -67,6 +67,7 @@ def test_an_archive_of_the_catalogue_reads_as_its_folder(folder: Path, monkeypat
         ("1 Ana is here.\n2 Where?\t\t1\n", "line 2: the question has no answer behind its tab"),
         ("1 Ana is here.\n2 Where?\there\t2\n", "line 2: '2' is the number of no fact told before"),
         ("1 …\n", "line 1: there is no word in it"),
+        ("1 Ana is here.\n", "asks nothing: a question is a line with a tab and its answer"),
     ],
 )
 def test_a_damaged_file_is_refused_by_its_line(tmp_path: Path, text: str, sentence: str) -> None:
@@ -114,6 +115,15 @@ def test_no_story_is_both_learnt_from_and_held_out(tmp_path: Path) -> None:
     splits = prepare_stories(data, tmp_path / "ready", silent, None).splits
     assert {name: len(each) for name, each in splits.items()} == {"train": 14, "valid": 6}
     assert splits["valid"].labels.tolist().count(UNKNOWN) == 3  # where nobody learnt that place
+
+
+def test_to_validate_by_answers_that_nobody_learnt_is_refused(tmp_path: Path) -> None:
+    for name, places in (("train", "ab"), ("valid", "c")):
+        lines = [f"1 Ana is at {place}.\n2 Where is Ana?\t{place}\t1\n" for place in places]
+        (tmp_path / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
+    data = StoryData(train=[str(tmp_path / "train.txt")], valid=[str(tmp_path / "valid.txt")])
+    with pytest.raises(Fault, match="No question to validate by has an answer that the questions to learn from have"):
+        prepare_stories(data, tmp_path / "ready", silent, None)
 
 
 def test_people_tell_a_story_line_by_line_and_may_ask_more_than_once() -> None:

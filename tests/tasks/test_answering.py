@@ -1,6 +1,7 @@
 """The task of answering: losses and measures on paper, empty memories, linear start, restarts, and what is refused."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,15 @@ def test_hops_agree_where_one_of_them_looks_most_at_a_supporting_fact() -> None:
     looks = torch.tensor([[[[0.1, 0.9, 0.0], [0.2, 0.8, 0.0]], [[0.6, 0.4, 0.0], [0.0, 0.0, 1.0]]]])
     seen, count = facts_looked_at(looks, torch.tensor([[1, 0], [2, -1]]))
     assert (seen.tolist(), count.tolist()) == ([[1, 1]], [2, 1])
+
+
+def test_an_answer_that_was_not_learnt_is_wrong_and_has_no_loss(task: Answering) -> None:
+    (batch,) = task.batches("test", 1, 0, 0)
+    known = task.measure(batch.where(batch.parts == 0))
+    labels = torch.where(torch.from_numpy(batch.parts == 0), batch.labels, -1)
+    half = task.measure(replace(batch, labels=labels))
+    assert half["loss"].value == pytest.approx(known["loss"].value)
+    assert half["error"].value == pytest.approx((known["error"].value + 100) / 2)
 
 
 def test_the_last_fact_is_the_newest() -> None:

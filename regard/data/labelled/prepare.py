@@ -240,6 +240,7 @@ def _read_splits(options: LabelledData, progress: Progress) -> dict[str, list[Ex
         found[split] = [example for name in files for example in read_examples(options, name)]
         if not found[split]:
             raise Fault(f"data.{split} holds no text: {', '.join(files)} has nothing but blank lines.")
+    progress("reading texts", len(names), len(names))
     if options.fold is not None:
         return _folds(options.fold, found["train"])
     if "valid" not in found:

@@ -132,6 +132,7 @@ def _prepare(options: PictureSets, folder: Path, progress: Progress) -> None:
             with whole_file(folder / what) as file:
                 np.save(file, array, allow_pickle=False)
             checksums[what] = file_checksum(folder / what)
+    progress("reading pictures", len(sources), len(sources))
     write_record(folder / FINISHED, _Finished(options=options, labels=labels, files=checksums))
 
 

@@ -142,6 +142,7 @@ def _prepare(options: SoundData, folder: Path, progress: Progress) -> None:
         progress("reading sounds", number, len(sources))
         firsts[name] = sum(map(len, read.values()))
         read[name] = read_recordings(sounds, options.rate)
+    progress("reading sounds", len(sources), len(sources))
     parts = [
         _Part(
             split=split,

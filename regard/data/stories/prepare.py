@@ -139,6 +139,7 @@ def _prepare(options: StoryData, folder: Path, progress: Progress, start: Mappin
     for number, split in enumerate(options.parts):
         progress("reading stories", number, len(options.parts))
         read[split] = [file for name in getattr(options, split) for file in read_story_files(name)]
+    progress("reading stories", len(options.parts), len(options.parts))
     if not read["valid"]:
         read["train"], read["valid"] = _hold_out(read["train"], options)
     vocabulary = open_vocabulary(start) if start else _vocabulary(read["train"], options)
@@ -150,6 +151,8 @@ def _prepare(options: StoryData, folder: Path, progress: Progress, start: Mappin
             [parts.index(file.name) for file in own for _ in file.questions],
             vocabulary,
         )
+        if split == "valid" and (cut.labels == UNKNOWN).all():
+            raise Fault("No question to validate by has an answer that the questions to learn from have.")
         files[f"{split}.npz"] = arrays_to_bytes(vars(cut))
         report.append(_report(split, cut, own, vocabulary))
     report.append(f"{len(vocabulary.words)} words, {len(vocabulary.classes)} answers, {vocabulary.slots} facts at most")
@@ -219,7 +222,7 @@ def _report(split: str, stories: Stories, files: Sequence[StoryFile], vocabulary
     known = set(vocabulary.words)
     sentences = {each for file in files for one in file.questions for each in (*one.facts, one.question)}
     unknown = {word for sentence in sentences for word in words_in(sentence)} - known
-    line = f"{split}: {len(stories):,} questions of {len(files)} files"
+    line = f"{split}: {len(stories):,} questions of {len(files)} {'file' if len(files) == 1 else 'files'}"
     if dropped := np.count_nonzero(stories.forgotten):
         line += f"; {dropped:,} have more than {vocabulary.slots} facts, of which the last are remembered"
     if strange := np.count_nonzero(stories.labels == UNKNOWN):

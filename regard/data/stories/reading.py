@@ -99,7 +99,7 @@ def _part(path: str) -> str:
 def _questions(lines: Iterable[str], name: str) -> Iterator[Question]:
     facts: list[str] = []
     places: dict[int, int] = {}  # of the facts, by the numbers of their lines in the story
-    story = 0
+    story = questions = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -117,8 +117,11 @@ def _questions(lines: Iterable[str], name: str) -> Iterator[Question]:
             facts.append(text)
             continue
         yield Question(tuple(facts), text, _answer(columns, where), _support(columns, places, where), story)
+        questions += 1
     if not story:
         raise Fault(f"{name} is empty: it has not a single story.")
+    if not questions:
+        raise Fault(f"{name} asks nothing: a question is a line with a tab and its answer.")
 
 
 def _answer(columns: Sequence[str], where: str) -> str:

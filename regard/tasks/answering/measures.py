@@ -15,7 +15,7 @@ MEASURES = ("error", "mean_error", "loss", "agreement")
 def nats_of(
     logits: Float[Tensor, "member batch class"], labels: Int[Tensor, " batch"]
 ) -> Float[Tensor, "member batch"]:
-    """How surprising each right answer is; one that no model could give adds nothing."""
+    """How surprising each right answer is; one that the model cannot give adds nothing, and counts for nothing."""
     log_probabilities = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
     index = labels.clamp_min(0).expand(len(logits), -1).unsqueeze(2)
     return -log_probabilities.gather(2, index).squeeze(2) * (labels >= 0)
@@ -56,8 +56,11 @@ def measures_of(reading: Reading, batch: StoryBatch, chosen: int) -> dict[str, M
         tallies = [Tally((each, count), mean) for each in wrong]
         found["mean_error"] = Measure.of_members(tallies, "lower", f"mean of {members} restarts|percent")
     of_loss = f"mean of {members} restarts|" if members > 1 else ""
-    tallies = [Tally((each, count), mean) for each in nats]
-    found["loss"] = Measure.of_members(tallies, "lower", f"{of_loss}nats per question|range:0-inf")
+    learnt = float((batch.labels >= 0).sum())
+    tallies = [Tally((each, learnt), mean) for each in nats]
+    found["loss"] = Measure.of_members(
+        tallies, "lower", f"{of_loss}nats per question whose answer was learnt|range:0-inf"
+    )
     if total := float(supporting.sum()):
         tally = Tally((100 * float(seen[chosen].sum()), total), mean)
         found["agreement"] = Measure(tally, "higher", f"{of}percent of the supporting facts that a hop looks at most")

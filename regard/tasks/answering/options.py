@@ -22,6 +22,8 @@ class AnsweringOptimizer(OptimizerOptions):
     learning_rate: float = Field(default=0.32, gt=0, le=1000, description="The highest learning rate, after warm-up.")
     schedule: ScheduleName = Field(default="stairs", description="How the learning rate falls after warm-up.")
     warmup: int = Field(default=0, ge=0, description="Steps in which the learning rate rises from zero.")
+    fall_after: int = Field(default=10_000, ge=0, description="Steps before the learning rate first falls (stairs).")
+    fall_every: int = Field(default=2500, ge=1, description="Steps from one fall to the next (stairs).")
     clip: float = Field(default=1.25, ge=0, description="Largest norm of a gradient; 0 clips nothing.")
 
 
