@@ -8,6 +8,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
+from regard.cli.inputs import name_of_input
 from regard.families import with_article
 from regard.tasks import TASKS
 
@@ -74,21 +75,9 @@ _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the outpu
 _ATTENTION = ("target", "side", "layer", "head", "heads", "rings", "sheet", "lines", "tokens", "speaker")
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical")
 _VIEWS = {"--beam": ("width", "length_penalty"), "--next": ("prefix", "at", "bars", *_SAMPLING)}
-# The options of a model that translates, and what one input is to each kind of model.
+# The options of a model that translates.
 _OF_TRANSLATORS = ("target", "beam", "following")
 _TEXTS = ("text", "tokens", "prompt")  # inputs of models that --text can give as well
-_READS = {
-    "text": "a sentence",
-    "tokens": "a sentence",
-    "prompt": "a prompt",
-    "nodes": "a node",
-    "picture": "a picture's file",
-    "sound": "a sound's file",
-    "sequence": "a sequence of numbers",
-    "items": "an example",
-    "story": "a story's file",
-    "drawing": "a drawing's file",
-}
 
 
 def command(
@@ -268,13 +257,13 @@ def _refuse_options(context: typer.Context, model: "Model") -> None:
     reads = TASKS[model.recipe.task].reads
     refused = _OF_TRANSLATORS if reads in _TEXTS else ("text", *_OF_TRANSLATORS)
     if given := next((name for name in refused if _is_given(context, name)), None):
-        raise Fault(f"{_option(given)} is for translators; {with_article(model.recipe.family)} reads {_READS[reads]}.")
+        own = f"{with_article(model.recipe.family)} reads {name_of_input(model.recipe)}"
+        raise Fault(f"{_option(given)} is for translators; {own}.")
 
 
 def _one(model: "Model", given: list[str]) -> str:
     """The one input to look at."""
     if len(given) != 1:
-        reads = _READS[TASKS[model.recipe.task].reads]
-        own = with_article(model.recipe.family)
-        raise Fault(f"{own[0].upper()}{own[1:]} reads {reads}; give one to look at, not {len(given) or 'none'}.")
+        own = f"{with_article(model.recipe.family)} reads {name_of_input(model.recipe)}"
+        raise Fault(f"{own[0].upper()}{own[1:]}; give one to look at, not {len(given) or 'none'}.")
     return given[0]

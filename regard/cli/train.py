@@ -1,6 +1,5 @@
 """`regard train`: from a recipe, or from text files."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.cli.console import console_progress, remark
+from regard.cli.inputs import example_command
 
 if TYPE_CHECKING:
     from regard.runs.start import Audience
@@ -111,40 +111,13 @@ def _only(pairs: Path | None, named: Path) -> Path:
     return named
 
 
-# How to ask a model for something, by what it reads, and for what is written into a file, by its verb.
-_EXAMPLES = {
-    "text": "echo 'text' | regard {verb} {place}",
-    "tokens": "echo 'words of a sentence' | regard {verb} {place}",
-    "prompt": "regard {verb} {place} --prompt 'text'",
-    "nodes": "regard {verb} {place} 0",
-    "picture": "regard {verb} {place} picture.png",
-    "video": "regard {verb} {place} video.gif",
-    "sound": "regard {verb} {place} sound.wav",
-    "words": "regard {verb} {place} word",
-    "sequence": "regard evaluate {place}",
-    "items": "regard {verb} {place} '01010101 11110000'",
-    "story": "regard {verb} {place} story.txt",
-    "drawing": "regard {verb} {place} drawing.json",
-}
-_INTO_FILES = {
-    "embed": "echo 'text' | regard embed {place} -o vectors.npz",
-    "draw": "regard draw {place}{prompt} -o drawings.png",
-    "speak": "regard speak {place} --text 'text' -o sound.wav",
-}
-
-
 def say_result(folder: Path) -> None:
     """What came of a training, and how to ask the model for something."""
     from regard.families import check_recipe
     from regard.runs.checkpoint import read_recipe
     from regard.runs.scores import read_scores, score_in_words
-    from regard.tasks import TASKS
 
     for score in read_scores(folder):
         print(score_in_words(score))
     recipe = check_recipe(read_recipe(folder))
-    kind, place = TASKS[recipe.task], shlex.quote(str(folder))
-    prompt = " --prompt 'text'" if kind.reads == "text" else ""  # without which some draw from chance alone
-    reads = "video" if getattr(recipe.data, "frames", None) else kind.reads
-    example = (_INTO_FILES.get(kind.verb) or _EXAMPLES[reads]).format(verb=kind.verb, place=place, prompt=prompt)
-    remark(f"The model is in {folder}; try: {example}")
+    remark(f"The model is in {folder}; try: {example_command(recipe, folder)}")

@@ -56,11 +56,6 @@ def test_a_video_is_captioned_by_its_frames_its_gif_its_pixels_or_its_name(
     assert by_name.attention.shape == (len(by_name.words), 1, 8)
 
 
-def test_training_ends_with_how_to_caption_a_video(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    say_result(folder)
-    assert f"try: regard caption {folder} video.gif" in capsys.readouterr().err
-
-
 def test_what_it_looked_at_is_drawn_as_a_strip(folder: Path, video: Path, tmp_path: Path) -> None:
     out = tmp_path / "look.json"
     assert main(["look", str(folder), str(video), "-o", str(out)]) == 0
@@ -69,6 +64,13 @@ def test_what_it_looked_at_is_drawn_as_a_strip(folder: Path, video: Path, tmp_pa
     assert np.array(found["frames"]).shape == (8, 8, 8, 3)
     assert weights.shape == (1, len(found["words"]), 8)
     np.testing.assert_allclose(weights.sum(axis=2), 1.0, atol=1e-5)
+
+
+def test_what_it_reads_is_called_a_video(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    say_result(folder)
+    assert f"try: regard caption {folder} video.gif" in capsys.readouterr().err
+    assert main(["look", str(folder)]) == 2
+    assert "A captioner reads a video, a GIF or a folder of frames; give one to look at" in capsys.readouterr().err
 
 
 def test_what_is_no_video_is_refused_in_a_sentence(

@@ -1,0 +1,60 @@
+"""What an input is to a model, in the words of the command line: what it is called, and how it is given."""
+
+import shlex
+from pathlib import Path
+
+from regard.base.recipe import Recipe
+from regard.tasks import TASKS
+
+_NAMES = {
+    "text": "a sentence",
+    "tokens": "a sentence",
+    "prompt": "a prompt",
+    "nodes": "a node",
+    "picture": "a picture's file",
+    "video": "a video, a GIF or a folder of frames",
+    "sound": "a sound's file",
+    "sequence": "a sequence of numbers",
+    "items": "an example",
+    "story": "a story's file",
+    "drawing": "a drawing's file",
+}
+# How to ask a model for something, by what it reads, and for what is written into a file, by its verb.
+_EXAMPLES = {
+    "text": "echo 'text' | regard {verb} {place}",
+    "tokens": "echo 'words of a sentence' | regard {verb} {place}",
+    "prompt": "regard {verb} {place} --prompt 'text'",
+    "nodes": "regard {verb} {place} 0",
+    "picture": "regard {verb} {place} picture.png",
+    "video": "regard {verb} {place} video.gif",
+    "sound": "regard {verb} {place} sound.wav",
+    "words": "regard {verb} {place} word",
+    "sequence": "regard evaluate {place}",
+    "items": "regard {verb} {place} '01010101 11110000'",
+    "story": "regard {verb} {place} story.txt",
+    "drawing": "regard {verb} {place} drawing.json",
+}
+_INTO_FILES = {
+    "embed": "echo 'text' | regard embed {place} -o vectors.npz",
+    "draw": "regard draw {place}{prompt} -o drawings.png",
+    "speak": "regard speak {place} --text 'text' -o sound.wav",
+}
+
+
+def name_of_input(recipe: Recipe) -> str:
+    """What one input of a model is called: goes on after "a gat reads"."""
+    return _NAMES[_kind_of_input(recipe)]
+
+
+def example_command(recipe: Recipe, folder: Path) -> str:
+    """A command line that asks the model in a folder for something."""
+    verb, kind = TASKS[recipe.task].verb, _kind_of_input(recipe)
+    prompt = " --prompt 'text'" if kind == "text" else ""  # without which some draw from chance alone
+    example = _INTO_FILES.get(verb) or _EXAMPLES[kind]
+    return example.format(verb=verb, place=shlex.quote(str(folder)), prompt=prompt)
+
+
+def _kind_of_input(recipe: Recipe) -> str:
+    """What the task reads; whether captions are of pictures or of videos, only the data say."""
+    is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
+    return "video" if is_of_videos else TASKS[recipe.task].reads
