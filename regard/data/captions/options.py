@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
 from regard.data.generated.moving_shapes import FEWEST_FRAMES
+from regard.data.generated.options import GeneratedShapes
 
 Axes = Literal["picture place width", "width picture place"]
 
@@ -32,15 +33,6 @@ class FeatureFiles(Options):
     )
 
 
-class ShapeOptions(Options):
-    """Pictures of coloured shapes with captions, all generated; videos, where data.frames says so."""
-
-    train: int = Field(6000, ge=1, le=10**6, description="Pictures to learn from.")
-    valid: int = Field(500, ge=2, le=10**6, description="Pictures to watch the training by.")
-    test: int = Field(1000, ge=2, le=10**6, description="Pictures for the final scores.")
-    seed: int = Field(1, ge=0, lt=2**63, description="Seed of all of them.")
-
-
 class CaptionData(Options):
     """Captions, the pictures that they are of or features of these, and which pictures are learnt from."""
 
@@ -63,7 +55,7 @@ class CaptionData(Options):
         description="Read videos, as so many frames spread evenly over each; with it generated shapes move "
         "(features = 'own').",
     )
-    shapes: ShapeOptions | None = Field(
+    shapes: GeneratedShapes | None = Field(
         None, description="Pictures or videos of shapes, generated with their captions, in place of any files."
     )
     train: str | None = Field(None, description="File of the names of the pictures to learn from, one a line.")

@@ -5,17 +5,14 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from regard.base.recipe import Options
+from regard.data.generated.options import GeneratedShapes
 from regard.data.pictures.options import PictureData
 
 
-class ShapeData(Options):
-    """Generated pictures of one or two coloured shapes, each with four captions that are true of it."""
+class PaintedShapes(GeneratedShapes):
+    """Generated pictures of one or two coloured shapes, and their size."""
 
     side: int = Field(32, ge=8, le=256, description="Pixels a side of a picture.")
-    train: int = Field(20_000, ge=1, le=10**6, description="Pictures to learn from.")
-    valid: int = Field(1000, ge=1, le=10**5, description="Pictures to watch the training by.")
-    test: int = Field(2000, ge=1, le=10**5, description="Pictures for the final scores.")
-    seed: int = Field(1, ge=0, lt=2**31, description="Seed of the pictures; every split has its own.")
 
 
 class PaintingData(Options):
@@ -25,7 +22,7 @@ class PaintingData(Options):
     names: list[str] = Field(
         default_factory=list, max_length=1000, description="What the classes are called, in their order, as captions."
     )
-    shapes: ShapeData | None = Field(None, description="Generated pictures of shapes instead.")
+    shapes: PaintedShapes | None = Field(None, description="Generated pictures of shapes instead.")
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

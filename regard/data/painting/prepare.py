@@ -12,7 +12,7 @@ from regard.base.faults import Fault
 from regard.base.files import whole_file
 from regard.base.progress import Progress
 from regard.data.generated.shapes import picture_of
-from regard.data.painting.options import PaintingData, ShapeData
+from regard.data.painting.options import PaintedShapes, PaintingData
 from regard.data.pictures.idx import LARGEST_SIDE
 from regard.data.pictures.prepare import prepare_pictures
 
@@ -72,7 +72,7 @@ class PreparedPainting:
 class _Finished(BaseModel):
     """What was generated, by what options."""
 
-    options: ShapeData
+    options: PaintedShapes
     words: CaptionWords
     files: dict[str, str]
 
@@ -115,7 +115,7 @@ def _prepare_labelled(options: PaintingData, folder: Path, progress: Progress) -
     return PreparedPainting(words, splits, [_report(splits, words)])
 
 
-def _generate(options: ShapeData, folder: Path, progress: Progress) -> None:
+def _generate(options: PaintedShapes, folder: Path, progress: Progress) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FINISHED).unlink(missing_ok=True)
     captions: dict[str, list[list[str]]] = {}
