@@ -50,11 +50,11 @@ def command(
 ) -> None:
     """Answer each INPUT, or each line of standard input, in a line of its own.
 
-    A node, a picture, a drawing or a text gets its class, a sentence as many tags as it has words. Of a story, told
-    fact by fact, each line that ends with a question mark gets an answer; an empty line begins another story.
+    A node, a picture or a text gets its class, so does each drawing of a file, and a sentence as many tags as it has
+    words. Of a story, told fact by fact, each line that ends with a question mark gets an answer; an empty line begins
+    another story.
     """
     from regard.model import load
-    from regard.verbs.answer import answer_each
     from regard.verbs.table import needs
     from regard.verbs.tagging import TagSearch
 
@@ -67,19 +67,31 @@ def command(
     loaded = load(model)
     needs(loaded.recipe, "answer")
     _check_tags(loaded, model, spans, out)
-    search, is_typed = TagSearch(beam, raw), not inputs and lines.is_typed and out is None
-    questions = _questions(inputs, lines) if TASKS[loaded.recipe.task].reads == "story" else None
-    if is_typed:
-        asked = lines.lines() if questions is None else (each.text for each in questions)
-        answers = _answers_as_typed(loaded.task, asked, search, "" if questions is None else _HOW_TO_BEGIN_ANEW)
-    elif questions is not None:
-        answers = _answers_to_stories(loaded.task, questions, search)
-    else:
-        answers = answer_each(loaded.task, inputs or lines.lines(), search)
+    is_typed = not inputs and lines.is_typed and out is None
+    answers = _answers(loaded, inputs, lines, TagSearch(beam, raw), is_typed)
     if out is not None:
         _write_page(model, answers, out)
     else:
         _print_answers(answers, as_json, spans, is_typed)
+
+
+def _answers(
+    model: "Model", inputs: list[str] | None, lines: TextInput, search: "TagSearch", is_typed: bool
+) -> Iterator["Answer | Tags"]:
+    """The answers to what is given or typed; a file may hold several stories or drawings."""
+    from regard.verbs.answer import answer_each
+
+    reads = TASKS[model.recipe.task].reads
+    questions = _questions(inputs, lines) if reads == "story" else None
+    given: Iterable[Any] = inputs or lines.lines()
+    if reads == "drawing":
+        given = _drawings(model, given)
+    if is_typed:
+        asked = given if questions is None else (each.text for each in questions)
+        return _answers_as_typed(model.task, asked, search, "" if questions is None else _HOW_TO_BEGIN_ANEW)
+    if questions is not None:
+        return _answers_to_stories(model.task, questions, search)
+    return answer_each(model.task, given, search)
 
 
 def _print_answers(answers: Iterable["Answer | Tags"], as_json: bool, spans: bool, is_typed: bool) -> None:
@@ -96,6 +108,12 @@ def _print_answers(answers: Iterable["Answer | Tags"], as_json: bool, spans: boo
     _remark_dropped(dropped)
 
 
+def _drawings(model: "Model", files: Iterable[str]) -> Iterator[Any]:
+    """All drawings in some files, as the model reads them."""
+    for file in files:
+        yield from model.task.reader.drawings_in(file)
+
+
 def _questions(files: list[str] | None, typed: TextInput) -> Iterator["Asked"]:
     """Each question in files of stories, or in those that are typed, with the facts told before it."""
     from regard.data.stories.telling import stories_in
@@ -105,7 +123,7 @@ def _questions(files: list[str] | None, typed: TextInput) -> Iterator["Asked"]:
         yield from stories_in(given.lines(), "standard input" if name == "-" else name)
 
 
-def _answers_as_typed(task: Any, asked: Iterable[str], search: "TagSearch", advice: str) -> Iterator["Answer | Tags"]:
+def _answers_as_typed(task: Any, asked: Iterable[Any], search: "TagSearch", advice: str) -> Iterator["Answer | Tags"]:
     """The answer to each input as soon as it is typed; what is wrong with one is said, and another may follow."""
     from regard.verbs.answer import answer_batch
 

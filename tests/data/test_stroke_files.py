@@ -80,11 +80,21 @@ def test_a_pickle_that_asks_for_more_is_refused_and_runs_nothing(tmp_path: Path)
         ({"train": ["text"]}, "no list of moves"),
         ({"train": [np.zeros((4, 2))]}, "no list of moves"),
         ({"train": [{"a": 1}]}, "no list of moves"),
+        ({"train": [np.array([[np.nan, 0, 1]])]}, "a move in it is no pair of numbers of at most 1,000,000"),
+        ({"train": [np.array([[1e300, 0, 1]])]}, "a move in it is no pair of numbers of at most 1,000,000"),
+        ({"train": [np.array([[1, 2, 7]])]}, "what the pen does is neither 0 nor 1"),
     ],
 )
 def test_an_archive_of_other_things_is_refused(tmp_path: Path, members: dict, words: str) -> None:
     with pytest.raises(Fault, match=words):
         read_archive(write_archive(tmp_path / "set.npz", **members), "train")
+
+
+def test_an_archive_without_drawings_is_refused(tmp_path: Path) -> None:
+    path = write_archive(tmp_path / "set.npz", test=[np.zeros((0, 3), np.int16)])
+    for read in (read_strokes, lambda file: read_drawings(file, "test")):
+        with pytest.raises(Fault, match=r"set\.npz holds no drawing in its part 'test'"):
+            read(path)
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:

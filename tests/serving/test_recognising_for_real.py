@@ -56,6 +56,22 @@ def test_the_command_answers_and_draws_what_was_looked_at(
     torch.testing.assert_close(weights.sum(dim=-1), expected.expand(2, 6))
 
 
+def test_each_drawing_of_a_file_gets_an_answer(
+    folder: Path, drawing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not main(["answer", str(folder), str(drawing), "--json"])
+    alone = capsys.readouterr().out
+    several = tmp_path / "several.jsonl"
+    several.write_text(f"[[[0, 0], [4, 4]]]\n{drawing.read_text()}\n", encoding="utf-8")
+    assert not main(["answer", str(folder), str(several), str(drawing), "--json"])
+    _, second, third = capsys.readouterr().out.splitlines(keepends=True)
+    assert json.loads(second)["probability"] == pytest.approx(json.loads(alone)["probability"])
+    assert second == third
+    several.write_text("[[[0, 0], [4, 4]]]\n[[[0, 0], [5000, 0]]]\n", encoding="utf-8")
+    assert main(["answer", str(folder), str(several)]) == 2
+    assert f"Drawing 2 of {several} goes 5,000 units from where it begins" in capsys.readouterr().err
+
+
 def test_the_server_answers_strokes(folder: Path) -> None:
     with on_loopback(make_app([folder])) as address, httpx.Client(base_url=address) as client:
         (about,) = client.get("/v1/models").json()["models"]

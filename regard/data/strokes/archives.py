@@ -15,19 +15,20 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.data.pickles import ARRAYS, Admitted, PickledArray, unpickle
 
-_LARGEST = 2**28  # bytes of a member; the largest of the sets has 12 MB
+LARGEST = 1e6  # a coordinate, counted in units
+_MOST_BYTES = 2**28  # of a member; the largest of the sets has 12 MB
 
 
 def read_archive(path: Path, member: str) -> list[np.ndarray]:
     """The drawings (move, 3) of one member of an archive, such as `train`."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(f"{member}.npy") as stream:
-            content = stream.read(_LARGEST + 1)
+            content = stream.read(_MOST_BYTES + 1)
     except KeyError:
         raise Fault(f"{path} has no part '{member}'.") from None
     except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
         raise _damage(path, f"it is no .npz archive ({error})") from None
-    if len(content) > _LARGEST:
+    if len(content) > _MOST_BYTES:
         raise _damage(path, "it is far too large")
     try:
         return _read_objects(content)
@@ -55,7 +56,12 @@ def _numbers_of(array: Any) -> np.ndarray:
         or array.content.shape[1:] != (3,)
     ):
         raise ValueError("a drawing in it is no list of moves (dx, dy, pen)")
-    return array.content
+    moves = array.content
+    if not (np.abs(moves) <= LARGEST).all():  # neither is NaN
+        raise ValueError(f"a move in it is no pair of numbers of at most {LARGEST:,.0f}")
+    if not np.isin(moves[:, 2], (0, 1)).all():
+        raise ValueError("what the pen does is neither 0 nor 1 everywhere in it")
+    return moves
 
 
 def _encode(text: str, encoding: str) -> bytes:

@@ -14,11 +14,10 @@ import numpy as np
 from regard.base.faults import Fault
 from regard.base.parsing import parse_json
 from regard.data.corpora.text import read_lines
-from regard.data.strokes.archives import read_archive
+from regard.data.strokes.archives import LARGEST, read_archive
 
 Strokes = list[np.ndarray]  # of points (point, 2), to the right and down
 _POLYLINE = re.compile(r"<poly(?:line|gon)\b[^>]*?\bpoints\s*=\s*[\"']([^\"']*)[\"']", re.IGNORECASE)
-_LARGEST = 1e6  # a coordinate, counted in units
 _MOST_BYTES = 2**26  # of a file that people bring
 
 
@@ -93,7 +92,7 @@ def read_labelled(path: Path, split: str, unit: float = 1.0, finest: float = 0.0
     """The same, with the classes that lines of JSON tell."""
     if path.suffix.lower() != ".npz":
         return [LabelledMoves(moves_of(strokes, unit, finest), label) for strokes, label in _read_own(path)]
-    archived = [each for each in read_archive(path, split) if len(each)]
+    archived = _read_archived(path, split)
     if finest:
         return [LabelledMoves(moves_of(strokes_of(each), unit, finest), None) for each in archived]
     return [LabelledMoves(tidy(np.rint(each / (unit, unit, 1))), None) for each in archived]
@@ -101,7 +100,15 @@ def read_labelled(path: Path, split: str, unit: float = 1.0, finest: float = 0.0
 
 def read_strokes(path: Path) -> Strokes:
     """The strokes of the first drawing in a file that people bring."""
-    return strokes_of(read_archive(path, "test")[0]) if path.suffix.lower() == ".npz" else next(_read_own(path))[0]
+    return strokes_of(_read_archived(path, "test")[0]) if path.suffix.lower() == ".npz" else next(_read_own(path))[0]
+
+
+def _read_archived(path: Path, split: str) -> list[np.ndarray]:
+    """The drawings of one part of an archive, those without any move left out."""
+    found = [each for each in read_archive(path, split) if len(each)]
+    if not found:
+        raise Fault(f"{path} holds no drawing in its part '{split}'.")
+    return found
 
 
 def _read_own(path: Path) -> Iterator[tuple[Strokes, str | None]]:
@@ -149,8 +156,8 @@ def _points(stroke: list[Any], expected: str) -> np.ndarray:
     if not pairs or not all(type(number) in (int, float) for point in stroke for number in point):
         raise Fault(f"{expected}.")
     points = np.array(stroke, dtype=np.float64)
-    if not (np.abs(points) <= _LARGEST).all():  # neither is NaN
-        raise Fault(f"{expected}; a coordinate must be a number of at most {_LARGEST:,.0f}.")
+    if not (np.abs(points) <= LARGEST).all():  # neither is NaN
+        raise Fault(f"{expected}; a coordinate must be a number of at most {LARGEST:,.0f}.")
     return points
 
 

@@ -52,12 +52,12 @@ class StrokeScale(BaseModel):
                 return Dictionary(np.array(self.movements), np.array(self.counts), self.bound)
         return None
 
-    def refuse_outside(self, moves: np.ndarray) -> None:
-        """Refuse a drawing that is longer or wider than those that were learnt from."""
+    def refuse_outside(self, moves: np.ndarray, name: str) -> None:
+        """Refuse a drawing, called by its name, that is longer or wider than those that were learnt from."""
         if len(moves) > self.steps:
-            raise Fault(f"The drawing has {len(moves):,} moves; the model draws {self.steps:,} at most.")
+            raise Fault(f"{name} has {len(moves):,} moves; the model draws {self.steps:,} at most.")
         if (farthest := _farthest(moves)) > self.bound:
-            raise Fault(f"The drawing goes {farthest:,} units from where it begins; the most is {self.bound:,}.")
+            raise Fault(f"{name} goes {farthest:,} units from where it begins; the most is {self.bound:,}.")
 
 
 class _Finished(BaseModel):

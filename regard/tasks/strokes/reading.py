@@ -24,12 +24,21 @@ class DrawingReader:
     kind: StepKind
 
     def moves(self, given: GivenDrawing) -> np.ndarray:
-        if isinstance(given, np.ndarray):
-            moves = given
-        else:
-            moves = read_drawings(Path(given), "test", self.data.unit, self.data.simplify)[0]
-        self.scale.refuse_outside(moves)
+        moves, name = given, "The drawing"
+        if not isinstance(moves, np.ndarray):
+            moves, name = self._held(moves)[0], f"The drawing in {given}"
+        self.scale.refuse_outside(moves, name)
         return moves
+
+    def drawings_in(self, file: str | Path) -> list[np.ndarray]:
+        """The moves of all drawings in a file."""
+        held = self._held(file)
+        for number, moves in enumerate(held, start=1):
+            self.scale.refuse_outside(moves, f"Drawing {number:,} of {file}")
+        return held
+
+    def _held(self, file: str | Path) -> list[np.ndarray]:
+        return read_drawings(Path(file), "test", self.data.unit, self.data.simplify)
 
     def moves_along(self, strokes: Sequence[np.ndarray]) -> np.ndarray:
         """The moves of strokes that someone drew."""
