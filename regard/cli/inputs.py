@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from regard.base.recipe import Recipe
-from regard.tasks import TASKS
+from regard.tasks import TASKS, input_kind
 
 _NAMES = {
     "text": "a sentence",
@@ -43,18 +43,12 @@ _INTO_FILES = {
 
 def name_of_input(recipe: Recipe) -> str:
     """What one input of a model is called: goes on after "a gat reads"."""
-    return _NAMES[_kind_of_input(recipe)]
+    return _NAMES[input_kind(recipe)]
 
 
 def example_command(recipe: Recipe, folder: Path) -> str:
     """A command line that asks the model in a folder for something."""
-    verb, kind = TASKS[recipe.task].verb, _kind_of_input(recipe)
+    verb, kind = TASKS[recipe.task].verb, input_kind(recipe)
     prompt = " --prompt 'text'" if kind == "text" else ""  # without which some draw from chance alone
     example = _INTO_FILES.get(verb) or _EXAMPLES[kind]
     return example.format(verb=verb, place=shlex.quote(str(folder)), prompt=prompt)
-
-
-def _kind_of_input(recipe: Recipe) -> str:
-    """What the task reads; whether captions are of pictures or of videos, only the data say."""
-    is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
-    return "video" if is_of_videos else TASKS[recipe.task].reads

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from regard.base.faults import Fault, TextFault
 from regard.base.parsing import parse_json
@@ -17,7 +17,7 @@ from regard.runs.folder import SCORES, read_folder, read_recipe
 from regard.serving.doors.model_records import CertaintyAnswer, LearntAmount, ModelAnswer, TranslatorAnswer
 from regard.serving.doors.records import Language
 from regard.serving.languages import is_named, name_of
-from regard.tasks import TASKS
+from regard.tasks import TASKS, Reads, input_kind
 from regard.verbs.requests.draw import DrawRequest
 from regard.verbs.requests.generate import GenerateRequest, PromptRequest
 from regard.verbs.requests.speak import SpeakRequest
@@ -36,11 +36,8 @@ if TYPE_CHECKING:
     from regard.verbs.generate.telling import WrittenToken
     from regard.verbs.words.lexicon import NeighboursOfWord, SolvedAnalogy
 
-# The verbs that the server has doors for, and what an input of a model may be.
+# The verbs that the server has doors for.
 _ASKED = ("answer", "embed", "neighbours", "analogy", "generate", "speak", "draw", "transcribe", "caption", "look")
-Reads = Literal[
-    "text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story", "drawing"
-]
 
 
 class Served(ABC):
@@ -135,8 +132,7 @@ class ServedModel(Served):
         from regard.model import load
 
         self.name, self.folder, self.model = name, folder, load(folder)
-        kind = TASKS[self.model.recipe.task]
-        self.reads, self.gives = kind.reads, kind.gives
+        self.reads, self.gives = input_kind(self.model.recipe), TASKS[self.model.recipe.task].gives
 
     @property
     def can(self) -> Sequence[str]:

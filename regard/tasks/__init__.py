@@ -4,7 +4,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
+from regard.base.recipe import Recipe
+
 Learning = Literal["gradient", "counting", "updates"]
+Reads = Literal[
+    "text", "tokens", "prompt", "nodes", "picture", "video", "sound", "words", "sequence", "items", "story", "drawing"
+]
 
 
 @dataclass(frozen=True)
@@ -26,9 +31,7 @@ class Kind:
     """
 
     summary: str
-    reads: Literal[
-        "text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story", "drawing"
-    ]
+    reads: Reads
     gives: str  # goes on after "a gat gives"
     verb: str
     ways: dict[Learning, Way]
@@ -312,6 +315,12 @@ TASKS: dict[str, Kind] = {
         },
     ),
 }
+
+
+def input_kind(recipe: Recipe) -> Reads:
+    """What a model reads, by its task; whether captions are of pictures or of videos, only the data say."""
+    is_of_videos = recipe.task == "captioning" and recipe.data.frames is not None
+    return "video" if is_of_videos else TASKS[recipe.task].reads
 
 
 def find_place(place: str) -> Any:

@@ -19,7 +19,7 @@ DESCRIBER = {
     "can": ["caption", "look"],
 }
 
-WATCHER = DESCRIBER | {"name": "watcher"}  # which reads videos
+WATCHER = DESCRIBER | {"name": "watcher", "reads": "video"}
 
 
 def caption_pictures(question: dict[str, Any]) -> dict[str, Any]:

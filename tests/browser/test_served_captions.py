@@ -64,9 +64,11 @@ def test_the_words_of_a_video_show_at_which_frames_they_looked(desk: Browser) ->
     desk.wait(CAPTION, wanted="a red circle above")
     settle(desk)
     assert desk.find("#overlay").is_displayed()
+    assert desk.text("#picture-label") == "Picture"
     desk.run("const choice = document.getElementById('captioner'); choice.value = 'watcher'; "
              "choice.dispatchEvent(new Event('change'))")  # fmt: skip
     desk.wait("return document.getElementById('strip') !== null")
+    assert desk.text("#picture-label") == "Video"
     settle(desk)
     desk.point(desk.find("#caption-text [data-word='2']"))
     assert desk.text("#strip-title") == "circle looks at"

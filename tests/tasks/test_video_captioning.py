@@ -16,6 +16,7 @@ from regard.cli.train import say_result
 from regard.data.captions.generated import generate_named
 from regard.runs.evaluate import own_data
 from regard.runs.train import train
+from regard.serving.served import ServedModel
 from regard.verbs.caption.validation import CaptionValidator
 
 
@@ -71,6 +72,7 @@ def test_what_it_reads_is_called_a_video(folder: Path, capsys: pytest.CaptureFix
     assert f"try: regard caption {folder} video.gif" in capsys.readouterr().err
     assert main(["look", str(folder)]) == 2
     assert "A captioner reads a video, a GIF or a folder of frames; give one to look at" in capsys.readouterr().err
+    assert ServedModel("toy", folder).describe().reads == "video"
 
 
 def test_what_is_no_video_is_refused_in_a_sentence(

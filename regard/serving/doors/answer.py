@@ -30,6 +30,7 @@ T = TypeVar("T")
 _READS = {
     "nodes": ((int, str), "numbers of nodes"),
     "picture": ((PictureInput,), 'pictures, each as {"picture": "its file in base64"}'),
+    "video": ((PictureInput,), 'videos, each as {"picture": "its GIF in base64"}'),
     "sound": ((SoundInput,), 'sounds, each as {"sound": "its file in base64"}'),
     "text": ((str,), "texts"),
     "tokens": ((str,), "sentences"),

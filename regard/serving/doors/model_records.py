@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from regard.serving.doors.records import DoorAnswer, Language
+from regard.tasks import Reads
 from regard.verbs.requests.look import Side
 
 
@@ -36,9 +37,7 @@ class ModelAnswer(DoorAnswer):
     parameters: int | None = None
     examples: list[str] | None = None
     task: str
-    reads: Literal[
-        "text", "tokens", "prompt", "nodes", "picture", "sound", "words", "sequence", "items", "story", "drawing"
-    ]
+    reads: Reads
     family: str
     preset: str | None
     context: int | None = None

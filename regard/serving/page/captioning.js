@@ -29,6 +29,9 @@ const model = () => models.find(({ name }) => name === byId("captioner").value) 
 export function followCaptioning() {
   const { captioner } = wished();
   if (models.some(({ name }) => name === captioner)) byId("captioner").value = captioner;
+  const isOfVideos = model().reads === "video";
+  byId("picture-label").textContent = say(isOfVideos ? "caption.video" : "caption.picture");
+  byId("picture-hint").textContent = say(isOfVideos ? "caption.drop_video" : "caption.drop");
   showKnowledge(byId("caption-knowing"), [model()], () => {});
 }
 
@@ -117,9 +120,9 @@ export function mountCaptioning(served, granted) {
   const choice = element("select", { id: "captioner", "aria-label": say("caption.model") });
   choice.append(...models.map(({ name }) => element("option", { value: name }, name)));
   choice.hidden = models.length < 2;
-  const label = element("label", { for: "picture-file" }, say("caption.picture"));
+  const label = element("label", { id: "picture-label", for: "picture-file" });
   const file = element("input", { id: "picture-file", type: "file", accept: "image/*" });
-  const hint = element("p", { class: "hint" }, say("caption.drop"));
+  const hint = element("p", { id: "picture-hint", class: "hint" });
   const form = element("form", { class: "asking" }, choice, label, file);
   const preview = element("img", { id: "caption-preview", class: "preview", alt: say("caption.preview"), hidden: "" });
   const text = element("p", { id: "caption-text", class: "answer", role: "status", dir: "auto" });
