@@ -97,8 +97,9 @@ def test_an_option_without_effect_is_refused(changes: dict[str, Any], words: str
     [
         (
             [{"label": "a", "strokes": [[[0, 0], [1, 1]]]}] * 20,
-            "The drawings of data.train have 1 classes; 2 to 10,000",
+            "The drawings of data.train have one class; 2 to 10,000",
         ),
+        ([[[[0, 0], [1, 1]]]] * 20, "No drawing of data.train has a label; write each as"),
         ([{"label": 3, "strokes": [[[0, 0], [1, 1]]]}], "line 1: the label of a drawing is a text that is not empty"),
     ],
 )

@@ -24,11 +24,11 @@ def generate_all(options: CaptionData, progress: Progress) -> tuple[np.ndarray, 
     wanted = [(split, number) for split in options.parts for number in range(getattr(options.shapes, split))]
     found, captions = np.empty((len(wanted), (options.frames or 1) * options.side**2, 3), np.uint8), []
     for row, (split, number) in enumerate(wanted):
-        progress("drawing pictures", row, len(wanted))
+        progress(f"drawing {options.seen}", row, len(wanted))
         colours, texts = generate(options, split, number)
         found[row] = colours.reshape(-1, 3)
         captions.append(texts)
-    progress("drawing pictures", len(wanted), len(wanted))
+    progress(f"drawing {options.seen}", len(wanted), len(wanted))
     return found, iter(captions)
 
 

@@ -92,6 +92,11 @@ class CaptionData(Options):
         return self
 
     @property
+    def seen(self) -> str:
+        """What the captions are of."""
+        return "pictures" if self.frames is None else "videos"
+
+    @property
     def parts(self) -> dict[str, str]:
         """The splits that there are, and their files of names; those of shapes have no file."""
         if self.shapes is not None:

@@ -56,8 +56,8 @@ class PictureStore:
         try:
             with tarfile.open(self._path) as archive:
                 return {member.name.rpartition("/")[2]: member for member in archive if member.isfile()}
-        except tarfile.TarError as error:
-            raise Fault(f"{self.name} is no folder and no tar archive of pictures: {error}.") from None
+        except tarfile.TarError:
+            raise Fault(f"{self.name} is no folder and no tar archive of pictures, or a damaged one.") from None
 
 
 def _is_inside(folder: Path, file: Path) -> bool:
@@ -67,12 +67,13 @@ def _is_inside(folder: Path, file: Path) -> bool:
 def read_pixels(store: str, names: Sequence[str], side: int, frames: int | None, progress: Progress) -> np.ndarray:
     """The pixels (picture, place, 3) of the pictures of these names, or of videos with so many frames."""
     pictures, found = PictureStore(store), np.empty((len(names), (frames or 1) * side * side, 3), np.uint8)
+    what = "picture" if frames is None else "video"
     for row, name in enumerate(names):
-        progress("reading pictures", row, len(names))
+        progress(f"reading {what}s", row, len(names))
         content = pictures.find(name)
         if content is None:
-            raise Fault(f"{store} has no picture {name}.")
+            raise Fault(f"{store} has no {what} {name}.")
         shown = [read_colours(content, name)] if frames is None else read_frames(content, name, frames)
         found[row] = np.concatenate([pixels_of(colours, side) for colours in shown])
-    progress("reading pictures", len(names), len(names))
+    progress(f"reading {what}s", len(names), len(names))
     return found

@@ -106,7 +106,6 @@ def prepare_captions(
     sizes = ", ".join(f"{len(pictures):,} {split}" for split, pictures in finished.splits.items())
     captions = [caption for picture in finished.splits["train"] for caption in picture.captions]
     long = sum(len(caption.split()) > options.longest for caption in captions)
-    seen = "pictures" if options.frames is None else "videos"
     dropped = [f"{long:,} captions of more than {options.longest} words are not learnt from"] if long else []
     return PreparedCaptions(
         options,
@@ -116,7 +115,7 @@ def prepare_captions(
         finished.splits,
         np.load(folder / FEATURES, mmap_mode="r", allow_pickle=False),
         [
-            f"{sizes} {seen}, {len(captions):,} captions to learn from, {tokeniser.size - len(NAMES):,} words",
+            f"{sizes} {options.seen}, {len(captions):,} captions to learn from, {tokeniser.size - len(NAMES):,} words",
             *dropped,
         ],
     )

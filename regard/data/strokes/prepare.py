@@ -199,8 +199,13 @@ def _read_split(options: StrokeData, split: str) -> list[LabelledMoves]:
 def _classes_of(drawings: Sequence[LabelledMoves]) -> list[str]:
     """The classes of the drawings to learn from, by their letters."""
     classes = sorted({each.label for each in drawings if each.label is not None})
+    if not classes:
+        raise Fault(
+            'No drawing of data.train has a label; write each as {"label": …, "strokes": …}, or give data.labels.'
+        )
     if not 2 <= len(classes) <= MOST_CLASSES:
-        raise Fault(f"The drawings of data.train have {len(classes):,} classes; 2 to {MOST_CLASSES:,} can be learnt.")
+        found = "one class" if len(classes) == 1 else f"{len(classes):,} classes"
+        raise Fault(f"The drawings of data.train have {found}; 2 to {MOST_CLASSES:,} can be learnt.")
     return classes
 
 
