@@ -93,6 +93,16 @@ def test_a_picture_of_the_data_is_shown_where_it_is_here(tmp_path: Path) -> None
     assert reader(tmp_path).picture_of("c.png") is None
 
 
+def test_of_a_video_of_the_data_the_frame_in_the_middle_is_shown(tmp_path: Path) -> None:
+    found = reader(tmp_path, frames=2)
+    first, *others = (Image.new("RGB", (12, 9), colour) for colour in ("red", "lime", "blue"))
+    first.save(tmp_path / "c.gif", save_all=True, append_images=others)
+    middle = found.picture_of("c.gif")
+    assert middle is not None
+    assert middle.shape == (9, 12, 3)
+    assert middle[0, 0].tolist() == [0.0, 1.0, 0.0]
+
+
 def test_a_set_that_came_without_its_pictures_still_has_their_features(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from regard.cli import main
 from regard.cli.train import say_result
 from regard.data.captions.generated import generate_named
 from regard.runs.evaluate import own_data
+from regard.runs.gallery import caption_gallery
 from regard.runs.train import train
 from regard.serving.served import ServedModel
 from regard.verbs.caption.validation import CaptionValidator
@@ -88,6 +89,14 @@ def test_what_is_no_video_is_refused_in_a_sentence(
     }.items():
         assert main(["caption", str(folder), str(given)]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_a_gallery_shows_a_frame_of_each_video_and_takes_no_frames_for_places(folder: Path) -> None:
+    found = caption_gallery(regard.load(folder, device="cpu"), folder, "test", 1, silent, lambda text: None)
+    (best,) = found.best
+    assert best.picture is not None
+    assert best.picture.ndim == 3
+    assert best.weights is None
 
 
 def test_perplexity_is_added_up_by_video_for_comparisons(folder: Path) -> None:

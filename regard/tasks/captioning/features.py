@@ -97,9 +97,16 @@ class FeatureReader:
         return ReadPicture(features, features.reshape(*self.format.shape, -1) if is_video else None)
 
     def picture_of(self, name: str) -> np.ndarray | None:
-        """A picture of the recipe's own data, (height, width, 3) from 0 to 1; nothing where there is only its name."""
+        """A picture of the recipe's own data, (height, width, 3) from 0 to 1; nothing where there is only its name.
+
+        Of a video it is the frame in the middle.
+        """
         content = None if self._store is None else self._store.find(name)
-        return None if content is None else shrink(read_colours(content, name), SHOWN) / 255
+        if content is None:
+            return None
+        is_still = self.format.frames is None
+        colours = read_colours(content, name) if is_still else list(read_frames(content, name, 3))[1]
+        return shrink(colours, SHOWN) / 255
 
     def _find(self, name: str) -> ReadPicture:
         """A picture of the recipe's own data."""

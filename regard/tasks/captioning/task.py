@@ -197,8 +197,9 @@ class Captioning(nn.Module):
 
         Of a video it is the frame in the middle.
         """
-        if self.encoder is None:
-            return self.reader.picture_of(name)
+        picture = self.reader.picture_of(name)
+        if picture is not None or self.encoder is None:
+            return picture
         features = self.reader.format
         pixels = self.source(split).features_of(name).reshape(*features.shape, -1) * features.step
         return pixels if features.frames is None else pixels[features.frames // 2]

@@ -49,7 +49,8 @@ function card(caption, measure) {
 const data = enclosed();
 openPlainPage(say("gallery.page"), data.title);
 const about = say("gallery.about", { count: data.count, measure: data.measure });
-byId("views").append(element("p", { class: "caption" }, about));
+const isSeen = [...data.best, ...data.worst].some((caption) => caption.weights.length > 0);
+byId("views").append(element("p", { class: "caption" }, isSeen ? `${about} ${say("gallery.hint")}` : about));
 for (const part of ["best", "worst"]) {
   const cards = data[part].map((caption) => card(caption, data.measure));
   byId("views").append(section(part, say(`gallery.${part}`), element("ul", { class: "cards" }, ...cards)));
