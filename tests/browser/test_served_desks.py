@@ -87,6 +87,16 @@ def test_a_picture_is_shown_sent_and_what_was_looked_at_beneath(
     assert page.text("#answer-trouble") == "The picture has 101 bytes, and 100 are the most."
 
 
+def test_another_model_answers_anew_or_shows_nothing(browser: Browser, server: Pretending) -> None:
+    others = [answering("text", ("answer",)) | {"name": "the other"}, answering("picture")]
+    page = show_models(browser, server, [answering("text", ("answer",)), *others], "#input=the+[12]")
+    page.wait("return document.getElementById('answer-facts').textContent.includes('parity of text')")
+    page.find("#answerer option:nth-child(2)").click()
+    page.wait("return document.getElementById('answer-facts').textContent.includes('the other')")
+    page.find("#answerer option:nth-child(3)").click()
+    assert not page.find("#answer-part").is_displayed()
+
+
 def test_a_text_is_answered_once_for_each_of_its_aspects(browser: Browser, server: Pretending) -> None:
     page = show_models(browser, server, [answering("text", ("answer",))], "#input=the+[12]+or+the+[3]")
     wanted = "12: even 90\u202f% · 3: odd 90\u202f%"

@@ -122,11 +122,16 @@ export async function answerAgain() {
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof Refusal)) throw error;
+    hideAnswer();
     byId("answer-trouble").textContent = error.message;
     byId("answer-trouble").hidden = false;
   } finally {
     if (!signal.aborted) byId("answer-part").removeAttribute("aria-busy");
   }
+}
+
+function hideAnswer() {
+  for (const part of ["answer-part", "looking"]) byId(part).hidden = true;
 }
 
 function showAnswer(found, input) {
@@ -193,9 +198,12 @@ export function mountAnswering(served, granted) {
   byId("answer-desk").append(form, knowing, preview, trouble, part, looking);
   savable(part, "answer", () => shown);
   mountLooking(looking);
+  preview.addEventListener("error", () => (preview.hidden = true)); // of what is no picture, as the server says
   choice.addEventListener("change", () => {
     remember({ answerer: choice.value, input: null });
+    hideAnswer(); // which was another model's
     makeField();
+    answerAgain();
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -140,6 +140,7 @@ export function mountCaptioning(served, granted) {
     captionAgain();
   });
   form.addEventListener("submit", (event) => event.preventDefault());
+  preview.addEventListener("error", () => (preview.hidden = true)); // of what is no picture, as the server says
   file.addEventListener("change", () => take(file.files[0]));
   listenForFiles(desk);
   listenToCaption(text);

@@ -15,7 +15,7 @@ export function showKnowledge(holder, models, take) {
   });
   const trying = tries.length ? [say("knowing.try"), ...tries] : [say("knowing.no_examples")];
   const offered = element("p", { class: "trying" }, ...trying.flatMap((part, place) => (place ? [" ", part] : [part])));
-  const isOfText = models.some(({ reads }) => !["nodes", "picture", "words"].includes(reads));
+  const isOfText = models.some(({ reads }) => !["nodes", "picture", "video", "sound", "drawing", "words"].includes(reads));
   holder.replaceChildren(...models.map(paragraph), ...(isOfText ? [offered] : []));
 }
 
