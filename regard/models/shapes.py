@@ -46,8 +46,20 @@ class Unfilled(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         if func.__name__ in _DRAWS:
-            return args[0] if args else (kwargs or {})["tensor"]
+            return self.instead(args[0] if args else (kwargs or {})["tensor"])
         return func(*args, **(kwargs or {}))
+
+    def instead(self, weight: Tensor) -> Tensor:
+        """What a weight is that would have been drawn."""
+        return weight
+
+
+class AllAlike(Unfilled):
+    """Weights made inside are one small number, all of them: enough to see how a model computes, and soon there."""
+
+    @torch.no_grad()
+    def instead(self, weight: Tensor) -> Tensor:
+        return weight.fill_(0.01)
 
 
 _DRAWS = frozenset({"normal_", "uniform_", "kaiming_uniform_", "xavier_uniform_", "orthogonal_"})

@@ -30,6 +30,10 @@ from regard.measures import Measure as Measure
 from regard.measures import Tally as Tally
 from regard.measures import mean as mean
 from regard.measures import perplexity as perplexity
+from regard.protocols.beginning import Begins as Begins
+from regard.protocols.beginning import Outlines as Outlines
+from regard.protocols.beginning import Samples as Samples
+from regard.protocols.beginning import Settles as Settles
 from regard.protocols.drawing import Draws as Draws
 from regard.protocols.drawing import Paints as Paints
 from regard.protocols.drawing import Redraws as Redraws
@@ -109,27 +113,6 @@ class MeasuresParts(Protocol):
     """Can be measured part by part, such as the types of spans: the measures of each part that a batch has, by name."""
 
     def measure_parts(self, batch: Any) -> dict[str, dict[str, Measure]]: ...
-
-
-@runtime_checkable
-class Settles(Protocol):
-    """Finds on this machine what a recipe leaves open, such as the size of a batch, before a run begins."""
-
-    def settle(self, recipe: Any, prepared: Any, remark: Remark) -> Any: ...
-
-
-@runtime_checkable
-class Outlines(Protocol):
-    """Says in a few lines what is about to be trained, beside how large the model is."""
-
-    def outline(self, recipe: Any) -> list[str]: ...
-
-
-@runtime_checkable
-class Begins(Protocol):
-    """Begins with more than chance: takes weights from its data, such as ready vectors, before the first step."""
-
-    def begin_with(self, prepared: Any, recipe: Any) -> None: ...
 
 
 @runtime_checkable

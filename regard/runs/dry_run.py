@@ -10,9 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.base.progress import Remark, silent
+from regard.base.progress import Remark, ignore_remark, silent
 from regard.base.recipe import Recipe
-from regard.protocols import Divisible
+from regard.families import task_class
+from regard.models.shapes import AllAlike
+from regard.protocols import Divisible, Samples
 from regard.runs import open as runs
 from regard.runs.together import check_batches
 from regard.training import optimizers
@@ -20,7 +22,6 @@ from regard.training.guards import Splitter
 from regard.training.passes import Passes
 from regard.training.pieces import Gradients
 from regard.training.ranks import Ranks
-from regard.training.updates import Place, Placed
 
 MOST_BATCHES, MOST_SECONDS = 200, 1.0  # that are looked at
 
@@ -35,11 +36,21 @@ class PretendedRanks(Ranks):
         return [note] * self.size
 
 
-def dry_run(recipe: Recipe, processes: int, remark: Remark) -> None:
-    """Prepare the data in a temporary folder, look at batches, and make one step as the first of so many ranks."""
-    with TemporaryDirectory() as folder:
-        run = runs.open_run(recipe, Path(folder) / "run", False, silent, lambda sentence: None)
-        for line in [*run.prepared.report, *runs.describe(run)]:
+def dry_run(recipe: Recipe, folder: Path | None, processes: int, remark: Remark) -> None:
+    """Look at batches, and at what the first of so many ranks would hold in memory for the largest of them.
+
+    The data is that of the run in `folder`, if it goes on; that of a new run is prepared in a temporary folder, the
+    first of it where there may be much.
+    """
+    with TemporaryDirectory() as place:
+        whole = recipe
+        if folder is None and isinstance(kind := task_class(recipe), Samples):
+            recipe = kind.sample(recipe, Path(place), remark)
+        found = Path(place) / "run" if folder is None else folder
+        with AllAlike():
+            run = runs.open_run(recipe, found, folder is not None, silent, ignore_remark, writes=False)
+        report = run.prepared.report if recipe is whole else run.prepared.report[:1]  # without names of passing files
+        for line in [*report, *runs.describe(run)]:
             remark(line)
         if not isinstance(run.task, nn.Module):
             return
@@ -73,12 +84,11 @@ def _rows_in_words(batches: list[Any], pieces: int, processes: int) -> str:
 
 
 def _memory_in_words(run: runs.Run, batch: Any, processes: int) -> str:
-    """What one process holds, from a step on the largest of these batches."""
+    """What one process holds, from the loss of its first piece of this batch."""
     task, training, seed = run.task, run.recipe.training, run.recipe.seed
     ranks = PretendedRanks(processes)
     passes = Passes(task, task, training.precision)
     gradients = Gradients(task, passes, training.pieces, seed, ranks, Splitter(lambda text: None, passes.forget, ranks))
-    optimizer = optimizers.build(task, training.optimizer)
     sizes: dict[int, int] = {}
 
     def count(tensor: Tensor) -> Tensor:
@@ -88,19 +98,13 @@ def _memory_in_words(run: runs.Run, batch: Any, processes: int) -> str:
 
     task.train()
     with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
-        losses = gradients.take([Placed(Place(0, 1), gradients.cut(batch))], 1)
-    optimizers.scale_gradients(task, losses.count, training.optimizer.clip)
-    optimizers.step(optimizer, 0.0)
-    own = _bytes(task.parameters())
+        passes.forward(next(iter(gradients.cut(batch).values())), None)
+    learnt = sum(each.numel() * each.element_size() for each in passes.parameters)
     kept = {
-        "weights": own,
-        "gradients": own * (1 if training.pieces == 1 else 2 + training.pieces // processes),
-        "optimiser": _bytes(optimizers.state_tensors(optimizer).values()),
+        "weights": sum(each.numel() * each.element_size() for each in task.parameters()),
+        "gradients": learnt * (1 if training.pieces == 1 else 2 + training.pieces // processes),
+        "optimiser": learnt * optimizers.numbers_per_weight(training.optimizer),
         "activations": sum(sizes.values()) - sum(sizes.get(each.data_ptr(), 0) for each in task.parameters()),
     }
     parts = ", ".join(f"{name} {size / 1e6:,.0f}" for name, size in kept.items())
     return f"each process holds about {sum(kept.values()) / 1e6:,.0f} MB beside torch itself: {parts}"
-
-
-def _bytes(tensors: Any) -> int:
-    return sum(each.numel() * each.element_size() for each in tensors)

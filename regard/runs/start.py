@@ -91,7 +91,8 @@ def _train_on_processes(
     check_shares(getattr(recipe.training, "pieces", 1), processes)
     runs.check_possible(recipe, None if asked.overwrite else folder)
     if asked.dry_run:
-        dry_run(recipe, processes, audience.remark)
+        begun = asked.resume and RunFolder(folder).exists()
+        dry_run(recipe, folder if begun else None, processes, audience.remark)
         return StartedRun(folder, was_finished=True)
     job = Job(
         plan.table,

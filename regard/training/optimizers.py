@@ -49,6 +49,19 @@ def _torchs_own(options: OptimizerOptions, on_gpu: bool) -> tuple[Callable[..., 
             return torch.optim.ASGD, {"t0": _last_unaveraged(options, None), "lambd": 0.0, "capturable": on_gpu}
 
 
+def numbers_per_weight(options: OptimizerOptions) -> int:
+    """How many numbers an optimiser remembers of each weight."""
+    match options.kind:
+        case "adam" | "adamw":
+            return 2
+        case "sgd":
+            return int(bool(options.momentum))
+        case "rmsprop":
+            return 1 + bool(options.momentum) + bool(options.centred)
+        case "adagrad" | "asgd":
+            return 1
+
+
 def set_averaging(optimizer: torch.optim.Optimizer, options: OptimizerOptions, triggered: int | None) -> None:
     """Let ASGD average the weights from the step at which that was triggered, if it is to wait for it."""
     for group in optimizer.param_groups if options.kind == "asgd" else ():

@@ -48,11 +48,15 @@ class Passes:
 
     def plainly(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
         """The same, every launch told by Python."""
-        with self._precision():
-            loss = self._task.loss(batch, carry)
+        loss = self.forward(batch, carry)
         loss.total.backward()
         # What led to the loss is let go: a capture fails while another stream's way to the gradients is alive.
         return replace(loss, total=loss.total.detach())
+
+    def forward(self, batch: Any, carry: dict[str, Tensor] | None) -> Loss:
+        """The loss of this batch, of which gradients can be taken."""
+        with self._precision():
+            return self._task.loss(batch, carry)
 
     def replay(self, batch: FixedShape, carry: dict[str, Tensor] | None = None) -> Loss:
         """The same by a captured pass."""

@@ -7,7 +7,7 @@ import torch
 
 from regard.data.tokenisers.bytewise import ByteTokeniser
 from regard.families import check_recipe
-from regard.models.shapes import ShapesOnly, Unfilled
+from regard.models.shapes import AllAlike, ShapesOnly, Unfilled
 from regard.tasks.translation.task import Translation, build_translation
 from regard.training.snapshot import named_weights
 
@@ -50,6 +50,13 @@ def test_nothing_is_drawn_and_what_is_computed_is_there(family: str, options: di
     assert torch.equal(torch.get_rng_state(), before)
     for (name, own), (_, wanted) in zip(found.named_buffers(), build(family, options).named_buffers(), strict=True):
         assert torch.equal(own, wanted), name
+
+
+def test_weights_that_are_all_alike_are_one_number() -> None:
+    with AllAlike():
+        linear = torch.nn.Linear(2, 1)
+    assert linear.weight.tolist() == [[pytest.approx(0.01), pytest.approx(0.01)]]
+    assert linear.weight.requires_grad
 
 
 def test_shapes_take_no_memory() -> None:

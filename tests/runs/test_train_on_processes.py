@@ -12,8 +12,12 @@ import pytest
 from toys import TOYS
 
 from regard.base.faults import Fault
+from regard.base.progress import silent
+from regard.base.recipe import apply_settings
+from regard.families import check_recipe
 from regard.runs import processes
 from regard.runs.checkpoint import RunFolder
+from regard.runs.open import open_run
 from regard.runs.processes import Job, train_on_processes
 from regard.runs.request import TrainingRequest
 from regard.runs.start import silent_audience, start_training
@@ -122,6 +126,17 @@ def test_a_dry_run_says_what_each_process_would_do_and_hold(tmp_path: Path) -> N
     assert re.search(r"each process holds about \d+ MB .* weights \d+, gradients \d+, optimiser \d+", remarks[-1])
     with pytest.raises(Fault, match=r"training.pieces is 512, but the largest of the first batches has \d+ rows"):
         start_training(replace(asked, processes=512), audience)
+
+
+def test_a_dry_run_of_a_run_that_goes_on_needs_only_what_it_has_prepared(tmp_path: Path) -> None:
+    table, remarks = TOYS["transformer"].table(tmp_path), list[str]()
+    asked = TrainingRequest(table | {"family": "transformer"}, out=tmp_path / "run", processes=2, dry_run=True)
+    recipe = check_recipe(apply_settings(asked.recipe, ["training.pieces=2"]))
+    open_run(recipe, tmp_path / "run", False, silent, pytest.fail)
+    for file in filter(Path.is_file, tmp_path.iterdir()):
+        file.unlink()
+    start_training(replace(asked, recipe=None, resume=True), replace(silent_audience(), remark=remarks.append))
+    assert remarks[-1].startswith("each process holds about")
 
 
 DEMO = ["demo", "--set", "training.steps=4", "--set", "training.save_every=2", "--set", "training.validate_every=4"]

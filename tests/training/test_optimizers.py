@@ -43,6 +43,25 @@ def test_the_others_add_the_weights_to_the_gradient(kind: str) -> None:
         assert (one != before).all()
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        *({"kind": kind} for kind in OWN_OPTIONS),
+        {"kind": "sgd", "momentum": 0.5},
+        {"kind": "rmsprop", "momentum": 0.5, "centred": True},
+    ],
+    ids=str,
+)
+def test_so_many_numbers_are_remembered_of_each_weight(table: dict[str, Any]) -> None:
+    linear, options = module(), check(OptimizerOptions, table)
+    for parameter in linear.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer = optimizers.build(linear, options)
+    optimizers.step(optimizer, 0.1)
+    kept = [each for each in optimizers.state_tensors(optimizer).values() if each.shape == linear.weight.shape]
+    assert len(kept) == optimizers.numbers_per_weight(options)
+
+
 def test_a_step_of_each_is_what_its_paper_says() -> None:
     """A weight of 1 and gradients of 2 and then 4, at the rate 0.1."""
     for table, expected in [

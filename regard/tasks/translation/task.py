@@ -17,6 +17,7 @@ from regard.data.corpora.cleaning import shorten
 from regard.data.corpora.prepare import prepare
 from regard.data.corpora.prepared import PreparedPairs, is_prepared, purpose_of
 from regard.data.corpora.resampling import PairCutter
+from regard.data.corpora.sample import first_pairs
 from regard.data.corpora.text import file_of
 from regard.data.tokenisers.tokeniser import Tokeniser, tokenisers_in
 from regard.decoding.options import DecodingOptions
@@ -104,6 +105,11 @@ class Translation(nn.Module):
         corpus = prepare(recipe.data, folder, progress, tokenisers, remark, recipe.tells_unknown)
         _check_validation(corpus, recipe.model.longest)
         return corpus
+
+    @classmethod
+    def sample(cls, recipe: TranslationRecipe, folder: Path, remark: Remark) -> TranslationRecipe:
+        first = first_pairs(recipe.data, folder, remark)
+        return recipe if first is recipe.data else recipe.model_copy(update={"data": first})
 
     @classmethod
     def build(cls, recipe: TranslationRecipe, files: Mapping[str, bytes]) -> "Translation":

@@ -1,0 +1,37 @@
+"""The first pairs of corpora that may be large, for a look at what would become of them."""
+
+from itertools import islice
+from pathlib import Path
+
+from regard.base.progress import Remark
+from regard.data.corpora.options import TAB, Corpus, PairData
+from regard.data.corpora.prepared import is_prepared
+from regard.data.corpora.text import read_pairs
+
+LOOKED_AT = 5_000  # pairs of a corpus, which are prepared in a second
+
+
+def first_pairs(data: PairData, folder: Path, remark: Remark) -> PairData:
+    """The same data with the first pairs of each training corpus, written into `folder`; unless it lies prepared."""
+    if data.prepared and is_prepared(Path(data.prepared).expanduser()):
+        return data
+    train = [_first_of(corpus, folder, str(number)) for number, corpus in enumerate(data.train)]
+    if train == data.train:
+        return data
+    remark(
+        f"the data is not prepared yet: all of this is of the first {LOOKED_AT:,} pairs of a corpus, which may have a "
+        "smaller vocabulary than the whole"
+    )
+    return data.model_copy(update={"prepared": None, "train": train})
+
+
+def _first_of(corpus: Corpus, folder: Path, name: str) -> Corpus:
+    """The first pairs of a corpus; itself where it has no more than those."""
+    pairs = list(islice(read_pairs(corpus), LOOKED_AT + 1))
+    if len(pairs) <= LOOKED_AT:
+        return corpus
+    files = {side: folder / f"{name}.{side}" for side in ("source", "target")}
+    for file, texts in zip(files.values(), zip(*pairs[:LOOKED_AT], strict=True), strict=True):
+        file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    plain = {"pairs": None, "columns": None, "separator": TAB, "form": None}
+    return corpus.model_copy(update=plain | {side: str(file) for side, file in files.items()})
