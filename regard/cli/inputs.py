@@ -30,7 +30,7 @@ _EXAMPLES = {
     "sound": "regard {verb} {place} sound.wav",
     "words": "regard {verb} {place} word",
     "sequence": "regard evaluate {place}",
-    "items": "regard {verb} {place} '01010101 11110000'",
+    "items": "regard {verb} {place} '{items}'",
     "story": "regard {verb} {place} story.txt",
     "drawing": "regard {verb} {place} drawing.json",
 }
@@ -48,7 +48,11 @@ def name_of_input(recipe: Recipe) -> str:
 
 def example_command(recipe: Recipe, folder: Path) -> str:
     """A command line that asks the model in a folder for something."""
+    from regard.data.algorithms.spelling import example_of
+    from regard.tasks.algorithms.options import AlgorithmRecipe
+
     verb, kind = TASKS[recipe.task].verb, input_kind(recipe)
     prompt = " --prompt 'text'" if kind == "text" else ""  # without which some draw from chance alone
+    items = example_of(recipe.data) if isinstance(recipe, AlgorithmRecipe) else ""
     example = _INTO_FILES.get(verb) or _EXAMPLES[kind]
-    return example.format(verb=verb, place=shlex.quote(str(folder)), prompt=prompt)
+    return example.format(verb=verb, place=shlex.quote(str(folder)), prompt=prompt, items=items)

@@ -8,6 +8,7 @@ from small import undrawn
 
 from regard.base.progress import silent
 from regard.cli import main
+from regard.cli.train import say_result
 from regard.families import check_recipe
 from regard.runs.open import open_run
 from regard.runs.train import train
@@ -36,6 +37,13 @@ def test_it_answers_lines_of_bits_and_refuses_others(copier: Path, capsys: pytes
     assert second["probabilities"] == {second["answer"]: second["probability"]}
     assert main(["answer", str(copier), "10 2"]) == 2
     assert "Text 1: '2' is no item of 2 bits; it reads items, as in '01 11'." in capsys.readouterr().err
+
+
+def test_the_example_that_training_ends_with_is_one_it_can_read(
+    copier: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say_result(copier)
+    assert capsys.readouterr().err.endswith(f"try: regard answer {copier} '01 11'\n")
 
 
 def test_its_scores_are_told_by_length_also_beyond_what_it_learnt(

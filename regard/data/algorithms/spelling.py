@@ -19,10 +19,17 @@ from regard.data.algorithms.options import AlgorithmData
 MOST_STEPS = 20_000  # of an example that is typed
 _PRIORITY = re.compile(r"[+-]?\d+(\.\d+)?")
 FORMS = {
-    "copy": "items, as in '{0} {1}'",
-    "repeat-copy": "items and how often they are copied, as in '{0} {1} x3'",
-    "recall": "items parted by |, and after ? the one whose follower is asked for, as in '{2} | {3} ? {2}'",
-    "sort": "items after their priorities, as in '0.5:{0} -0.2:{1}'",
+    "copy": "items",
+    "repeat-copy": "items and how often they are copied",
+    "recall": "items parted by |, and after ? the one whose follower is asked for",
+    "sort": "items after their priorities",
+}
+# Of two items, and of two that have as many parts as an item to recall.
+EXAMPLES = {
+    "copy": "{0} {1}",
+    "repeat-copy": "{0} {1} x3",
+    "recall": "{2} | {3} ? {2}",
+    "sort": "0.5:{0} -0.2:{1}",
 }
 
 
@@ -44,9 +51,14 @@ def write_bits(item: np.ndarray) -> str:
 
 def form_of(data: AlgorithmData) -> str:
     """How an example is written, in words."""
+    return f"{FORMS[data.algorithm]}, as in '{example_of(data)}'"
+
+
+def example_of(data: AlgorithmData) -> str:
+    """An example as people write it."""
     one, two = ("01" * data.bits)[: data.bits], ("1" * data.bits)
     several = [" ".join([item] * data.item_length) for item in (one, two)]
-    return FORMS[data.algorithm].format(one, two, *several)
+    return EXAMPLES[data.algorithm].format(one, two, *several)
 
 
 class _Unreadable(Exception):

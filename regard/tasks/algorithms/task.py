@@ -83,8 +83,8 @@ class Algorithms(nn.Module):
         self._learnt = LearntExamples(self.data, training.batch, epoch, training.curriculum)
 
     def outline(self, recipe: AlgorithmRecipe) -> list[str]:
-        stacked = f"{self.members} members side by side, seeds {recipe.seed} to {recipe.seed + self.members - 1}"
-        return [*PreparedAlgorithm(self.data).report, *([stacked] if self.members > 1 else [])]
+        last = recipe.seed + self.members - 1
+        return [f"{self.members} members side by side, seeds {recipe.seed} to {last}"] if self.members > 1 else []
 
     # What the trainer and the evaluator ask for
 
