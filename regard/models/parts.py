@@ -63,3 +63,8 @@ def choose_by(logits: Float[Tensor, "row choice"], chance: Float[Tensor, " row"]
     """The choice in whose share of the line from 0 to 1 each chance falls; shares are the softmax of the logits."""
     shares = F.softmax(logits.double(), dim=-1).cumsum(dim=-1)
     return (shares < chance.unsqueeze(-1)).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
+
+
+def count_matrix_weights(*parts: nn.Module) -> int:
+    """How many weights the matrices and filters of these parts have: what one vector is multiplied with on its way."""
+    return sum(weight.numel() for part in parts for weight in part.parameters() if weight.dim() > 1)

@@ -16,7 +16,7 @@ from regard.attention.masks import Lengths
 from regard.attention.scores import Location
 from regard.attention.watch import is_watched, note, without_watching
 from regard.base.recipe import Options
-from regard.models.parts import Embedding
+from regard.models.parts import Embedding, count_matrix_weights
 
 REACH = 2  # symbols to either side that a convolution over symbols or frames sees
 
@@ -211,16 +211,17 @@ class Tacotron(nn.Module):
         return state, Voice(looking, speaking, context, voice.seen + weights), weights
 
     def multiplications(self, symbols: int, steps: int) -> int:
-        """What reading and speaking take, without the look's own products of weights and values."""
-        of_symbol = sum(each.numel() for each in (*self.inward.parameters(), *self.encoder.parameters()))
-        of_step = sum(
-            each.numel()
-            for part in (self.prenet, self.looking, self.speaking, self.out, self.stop, self.widen, self.narrow)
-            for each in part.parameters()
-        )
-        of_frame = sum(each.numel() for each in self.postnet.parameters())
-        looks = self.options.hidden * (1 + self.options.filters) + self.options.width
-        return symbols * of_symbol + steps * (of_step + self.options.frames * of_frame + symbols * looks)
+        """What reading so many symbols and speaking so many steps take.
+
+        A look takes for each symbol the filters, what they found, the sum and the mix.
+        """
+        options = self.options
+        of_look = options.width * options.hidden  # for a symbol once, and for every step
+        of_symbol = count_matrix_weights(self.inward, self.encoder) + of_look
+        of_step = count_matrix_weights(self.prenet, self.looking, self.speaking, self.out, self.stop) + of_look
+        of_frame = count_matrix_weights(self.widen, self.postnet, self.narrow)
+        looks = options.filters * (2 * options.reach + 1 + options.hidden) + options.hidden + options.width
+        return symbols * of_symbol + steps * (of_step + options.frames * of_frame + symbols * looks)
 
     def _speech(
         self,

@@ -93,3 +93,26 @@ def test_all_steps_are_one_gaze_from_frames_to_symbols(network: Tacotron) -> Non
     (gaze,) = gazes
     assert (gaze.where, gaze.looks_from, gaze.looks_at) == ("look", "frames", "symbols")
     assert torch.equal(gaze.weights[:, 0], speech.looks)
+
+
+def test_the_multiplications_of_four_symbols_and_three_steps_counted_on_paper() -> None:
+    options = TacotronOptions(
+        embedding=2,
+        speaker=1,
+        width=3,
+        encoder_layers=1,
+        prenet=2,
+        postnet=2,
+        postnet_layers=1,
+        frames=2,
+        hidden=2,
+        filters=1,
+        reach=1,
+    )
+    of_symbol = 3 * 3 + 5 * 3 * 3 + 3 * 2  # inward, five places of a convolution, the key of a look
+    grus = 2 * 9 * (6 + 3)  # three gates of 3, each of 6 inputs and of 3 states
+    of_step = 2 * 2 + 2 * 2 + grus + 6 * 4 + 6 + 3 * 2  # prenet, both cells, two frames of two bands, stop, query
+    of_frame = 2 * 2 + 5 * 2 * 2 + 2 * 2  # wider, a convolution, narrower
+    of_look = 1 * (3 + 2) + 2 + 3  # for each symbol: the filter and what it found, the sum, the mix
+    expected = 4 * of_symbol + 3 * (of_step + 2 * of_frame + 4 * of_look)
+    assert Tacotron(options, 5, speakers=1, bands=2, pad=0).multiplications(4, 3) == expected

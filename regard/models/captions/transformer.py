@@ -16,7 +16,7 @@ from regard.attention.positions import Sinusoidal
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.captions.written import Annotations, Written
-from regard.models.parts import Embedding
+from regard.models.parts import Embedding, count_matrix_weights
 from regard.models.transformer.network import DecoderBlock, EncoderBlock, TransformerOptions
 
 
@@ -102,15 +102,11 @@ class CaptionTransformer(nn.Module):
 
     def multiplications(self, places: int, words: int) -> int:
         """How many it takes to write so many words of a picture with so many places."""
-        reading = self.of_place.weight.numel() + sum(_matrices(block) for block in self.encoder)
-        writing = self.embedding.weight.numel() + sum(_matrices(block) for block in self.decoder)
+        reading = count_matrix_weights(self.of_place, self.encoder)
+        writing = count_matrix_weights(self.embedding, self.decoder)
         looking = places**2 * len(self.encoder) + (words**2 + words * places) * len(self.decoder)
         return places * reading + words * writing + 2 * self.options.width * looking
 
     @property
     def _decoder_blocks(self) -> list[DecoderBlock]:
         return [block for block in self.decoder if isinstance(block, DecoderBlock)]
-
-
-def _matrices(block: nn.Module) -> int:
-    return sum(each.numel() for each in block.parameters() if each.dim() == 2)

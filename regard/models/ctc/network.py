@@ -17,6 +17,7 @@ from regard.base.recipe import Options
 from regard.models.bounds import LONGEST, MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.ctc.head import ctc_loss
 from regard.models.ctc.paths import best_alignment, best_path, log_likelihood, occupancy
+from regard.models.parts import count_matrix_weights
 from regard.models.recurrent.layers import Stack
 from regard.models.transcriber import Counts, Labels, LearntLabels, Span, stack_frames
 from regard.models.transformer.network import EncoderBlock, TransformerOptions, places_of
@@ -163,9 +164,8 @@ class Recogniser(nn.Module):
     def multiplications(self, length: int) -> int:
         """How many a row of so many frames takes."""
         steps = -(-length // self.options.stack)
-        matrices = sum(weight.numel() for weight in self.parameters() if weight.dim() > 1)
         looking = sum(part.multiplications(steps) for part in self.modules() if isinstance(part, MultiHead))
-        return steps * matrices + looking
+        return steps * count_matrix_weights(self) + looking
 
 
 class _Blocks(nn.Module):

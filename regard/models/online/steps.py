@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from regard.attention import is_watched, note
 from regard.attention.hard import Manner
 from regard.models.bounds import MOST_LAYERS, WIDEST
-from regard.models.parts import Embedding
+from regard.models.parts import Embedding, count_matrix_weights
 from regard.models.recurrent.layers import Hidden, Stack
 from regard.models.reinforcement import ReinforceOptions
 
@@ -258,10 +258,7 @@ class OnlineWriter(nn.Module):
 
     def multiplications(self, length: int) -> int:
         """How many reading `length` inputs takes, and deciding at each of their steps; and an output from each."""
-        reading, deciding = (
-            sum(weight.numel() for weight in part.parameters() if weight.dim() == 2)
-            for part in (self.encoder, nn.ModuleList([self.decoder, self.decision]))
-        )
+        reading, deciding = count_matrix_weights(self.encoder), count_matrix_weights(self.decoder, self.decision)
         return length * (reading + self.options.repeats * deciding + self.out.weight.numel())
 
 

@@ -19,6 +19,7 @@ from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.gpt.network import Block
 from regard.models.gpt.options import GPTOptions
+from regard.models.parts import count_matrix_weights
 from regard.models.sequences.shape import Sequences, SequenceShape
 
 
@@ -75,7 +76,6 @@ class DecoderSequence(nn.Module):
     def multiplications(self, length: int) -> int:
         """How many a sequence of this length takes."""
         looks = [part for part in self.modules() if isinstance(part, MultiHead)]
-        matrices = sum(weight.numel() for weight in self.blocks.parameters() if weight.dim() == 2)
         outputs = self.out.weight.numel() * (length if self.shape.at_each_step else 1)
-        inside = length * (matrices + self.enter.weight.numel())
+        inside = length * count_matrix_weights(self.enter, self.blocks)
         return outputs + inside + sum(look.multiplications(length) for look in looks)

@@ -14,6 +14,7 @@ from regard.attention.heads import Cache, MultiHead
 from regard.attention.positions import Learned
 from regard.models.gpt.network import Block
 from regard.models.gpt.options import GPTOptions
+from regard.models.parts import count_matrix_weights
 from regard.models.recurrent.layers import Hidden, Stack
 
 DRAWING = "drawing"  # the one side that these look from and at
@@ -57,9 +58,8 @@ class Blocks(nn.Module):
         return (self.norm(states) * real[:, :, None]).sum(dim=1) / lengths[:, None]
 
     def multiplications(self, length: int) -> int:
-        matrices = sum(weight.numel() for weight in self.blocks.parameters() if weight.dim() == 2)
         looks = [part for part in self.modules() if isinstance(part, MultiHead)]
-        return length * matrices + sum(look.multiplications(length) for look in looks)
+        return length * count_matrix_weights(self.blocks) + sum(look.multiplications(length) for look in looks)
 
 
 class Layers(nn.Module):
@@ -77,5 +77,4 @@ class Layers(nn.Module):
         return outputs.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, outputs.shape[2])).squeeze(1)
 
     def multiplications(self, length: int) -> int:
-        matrices = sum(weight.numel() for weight in self.parameters() if weight.dim() == 2)
-        return length * matrices
+        return length * count_matrix_weights(self)

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from regard.base.recipe import Options
 from regard.models.bounds import MOST_LAYERS, WIDEST, WIDEST_INSIDE
 from regard.models.gpt.options import GPTOptions
+from regard.models.parts import count_matrix_weights
 from regard.models.strokes.bodies import Blocks, Body, Layers
 from regard.models.strokes.mixture import PENS, outputs_of
 
@@ -166,8 +167,7 @@ class Sketcher(nn.Module):
         """What a drawing of so many steps takes."""
         bodies = [body for body in (self.body, self.encoder) if body is not None]
         around = [self.enter, self.leave, *([self.out] if self.shape.tokens is None else [])]
-        matrices = sum(each.numel() for part in around for each in part.parameters() if each.dim() == 2)
-        return length * matrices + sum(body.multiplications(length) for body in bodies)
+        return length * count_matrix_weights(*around) + sum(body.multiplications(length) for body in bodies)
 
 
 def make_entrance(width: int, shape: StrokeShape) -> nn.Module:
