@@ -13,17 +13,25 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-NUMBERS = tl.constexpr(5)  # of a window: across, down, log σ², log δ̃, log γ
+NUMBERS = tl.constexpr(5)  # of a window, and the place of each among them: g̃_X, g̃_Y, log σ², log δ̃ and log γ
+ACROSS, DOWN, LOG_VARIANCE, LOG_DISTANCE, LOG_STRENGTH = (tl.constexpr(place) for place in range(5))
+
+
+@triton.jit
+def _pixels(row, height: tl.constexpr, width: tl.constexpr, block: tl.constexpr):
+    """Where the pixels of a picture lie (down, across), and which places of a square block are pixels."""
+    down, across = tl.arange(0, block)[:, None], tl.arange(0, block)[None, :]
+    return row * height * width + down * width + across, (down < height) & (across < width)
 
 
 @triton.jit
 def _filters(
     window, place, number, grid: tl.constexpr, pixels: tl.constexpr, longer: tl.constexpr, block: tl.constexpr
 ):
-    """Filters (filter, pixel) along one axis, how far each pixel is from its middle, and δ; `place` is of g̃."""
+    """Filters (filter, pixel) along one axis, how far each pixel is from its middle, 1/2σ² and δ; g̃ is at `place`."""
     centre = (pixels + 1) / 2 * (tl.load(window + place) + 1)
-    precision = tl.exp(-tl.load(window + 2)) / 2
-    distance = (longer - 1) / (grid - 1) * tl.exp(tl.load(window + 3))
+    precision = tl.exp(-tl.load(window + LOG_VARIANCE)) / 2
+    distance = (longer - 1) / (grid - 1) * tl.exp(tl.load(window + LOG_DISTANCE))
     pixel = tl.arange(0, block)[None, :]
     far = pixel + 1 - (centre + (number[:, None] - (grid - 1) / 2) * distance)
     logits = tl.where(pixel < pixels, -far * far * precision, float("-inf"))
@@ -52,11 +60,11 @@ def _store_gradient(
     width: tl.constexpr,
 ):
     """The gradients of a window's numbers, the first of them from those of the means down and across."""
-    tl.store(of_window, (width + 1) / 2 * tl.sum(of_across))
-    tl.store(of_window + 1, (height + 1) / 2 * tl.sum(of_down))
-    tl.store(of_window + 2, of_log_variance)
-    tl.store(of_window + 3, tl.sum((number - (grid - 1) / 2) * (of_down + of_across)) * distance)
-    tl.store(of_window + 4, of_log_strength)
+    tl.store(of_window + ACROSS, (width + 1) / 2 * tl.sum(of_across))
+    tl.store(of_window + DOWN, (height + 1) / 2 * tl.sum(of_down))
+    tl.store(of_window + LOG_VARIANCE, of_log_variance)
+    tl.store(of_window + LOG_DISTANCE, tl.sum((number - (grid - 1) / 2) * (of_down + of_across)) * distance)
+    tl.store(of_window + LOG_STRENGTH, of_log_strength)
 
 
 @triton.jit
@@ -82,24 +90,22 @@ def _turn_kernel(
     row = tl.program_id(0).to(tl.int64)
     said += row * (2 * NUMBERS + write * write)
     seen += row * (2 * read * read + 2 * units)
-    down, across = tl.arange(0, block)[:, None], tl.arange(0, block)[None, :]
-    inside = (down < height) & (across < width)
-    places = row * height * width + down * width + across
+    places, inside = _pixels(row, height, width, block)
 
     number, window = tl.arange(0, write_block), said + NUMBERS
-    rows, _, _, _ = _filters(window, 1, number, write, height, longer, block)
-    columns, _, _, _ = _filters(window, 0, number, write, width, longer, block)
+    rows, _, _, _ = _filters(window, DOWN, number, write, height, longer, block)
+    columns, _, _, _ = _filters(window, ACROSS, number, write, width, longer, block)
     i, j = number[:, None], number[None, :]
     patch = tl.load(said + 2 * NUMBERS + i * write + j, (i < write) & (j < write), 0.0)
-    patch = patch * tl.exp(-tl.load(window + 4))
+    patch = patch * tl.exp(-tl.load(window + LOG_STRENGTH))
     lines = tl.sum(patch[:, :, None] * columns[None, :, :], 1)
     ink = tl.load(canvas + places, inside, 0.0) + tl.sum(rows[:, :, None] * lines[:, None, :], 0)
     tl.store(written + places, ink, inside)
 
     number = tl.arange(0, read_block)
-    rows, _, _, _ = _filters(said, 1, number, read, height, longer, block)
-    columns, _, _, _ = _filters(said, 0, number, read, width, longer, block)
-    strength = tl.exp(tl.load(said + 4))
+    rows, _, _, _ = _filters(said, DOWN, number, read, height, longer, block)
+    columns, _, _, _ = _filters(said, ACROSS, number, read, width, longer, block)
+    strength = tl.exp(tl.load(said + LOG_STRENGTH))
     i, j = number[:, None], number[None, :]
     drawn = tl.load(pictures + places, inside, 0.0)
     for kind in tl.static_range(2):
@@ -129,9 +135,9 @@ def _store_gradient_of_writing(
 ):
     """The gradients of the writing window and of what is written, from that of the canvas."""
     number, window = tl.arange(0, write_block), said + NUMBERS
-    rows, far_down, precision, distance = _filters(window, 1, number, write, height, longer, block)
-    columns, far_across, _, _ = _filters(window, 0, number, write, width, longer, block)
-    weakness = tl.exp(-tl.load(window + 4))
+    rows, far_down, precision, distance = _filters(window, DOWN, number, write, height, longer, block)
+    columns, far_across, _, _ = _filters(window, ACROSS, number, write, width, longer, block)
+    weakness = tl.exp(-tl.load(window + LOG_STRENGTH))
     i, j = number[:, None], number[None, :]
     known = (i < write) & (j < write)
     patch = tl.load(said + 2 * NUMBERS + i * write + j, known, 0.0) * weakness
@@ -174,14 +180,12 @@ def _turn_gradient_kernel(
     said += row * (2 * NUMBERS + write * write)
     of_said += row * (2 * NUMBERS + write * write)
     of_seen += row * (2 * read * read + 2 * units)
-    down, across = tl.arange(0, block)[:, None], tl.arange(0, block)[None, :]
-    inside = (down < height) & (across < width)
-    places = row * height * width + down * width + across
+    places, inside = _pixels(row, height, width, block)
 
     number = tl.arange(0, read_block)
-    rows, far_down, precision, distance = _filters(said, 1, number, read, height, longer, block)
-    columns, far_across, _, _ = _filters(said, 0, number, read, width, longer, block)
-    strength = tl.exp(tl.load(said + 4))
+    rows, far_down, precision, distance = _filters(said, DOWN, number, read, height, longer, block)
+    columns, far_across, _, _ = _filters(said, ACROSS, number, read, width, longer, block)
+    strength = tl.exp(tl.load(said + LOG_STRENGTH))
     i, j = number[:, None], number[None, :]
     drawn = tl.load(pictures + places, inside, 0.0)
     light = 1 / (1 + tl.exp(-tl.load(written + places, inside, 0.0)))

@@ -25,7 +25,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 NUMBERS = 5  # of a window
-LOG_VARIANCE, LOG_DISTANCE = 2, 3  # the places of log σ² and log δ̃ among them
+LOG_VARIANCE, LOG_DISTANCE, LOG_STRENGTH = 2, 3, 4  # the places of log σ², log δ̃ and log γ among them
 Window = Float[Tensor, "batch 5"]
 Picture = Float[Tensor, "batch height width"]
 
@@ -57,13 +57,13 @@ def filter_bank(window: Window, grid: int, height: int, width: int) -> FilterBan
     """F_Y, F_X and γ of a window."""
     place = place_grid(window, grid, height, width)
     steps = torch.arange(grid, device=window.device, dtype=window.dtype) - (grid - 1) / 2
-    precision = torch.exp(-window[:, 2])[:, None, None] / 2
+    precision = torch.exp(-window[:, LOG_VARIANCE])[:, None, None] / 2
     filters = []
     for centre, pixels in ((place.down, height), (place.across, width)):
         means = centre[:, None] + steps * place.distance[:, None]
         pixel = torch.arange(1, pixels + 1, device=window.device, dtype=window.dtype)
         filters.append(torch.softmax(-((pixel - means[:, :, None]) ** 2) * precision, dim=-1))
-    return FilterBank(filters[0], filters[1], window[:, 4].exp())
+    return FilterBank(filters[0], filters[1], window[:, LOG_STRENGTH].exp())
 
 
 def read_patch(

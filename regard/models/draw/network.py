@@ -180,7 +180,7 @@ class Draw(nn.Module):
         A side reaches from the first filter to the last, with half a pixel on either end: of a whole picture it is all.
         """
         place = place_grid(windows.flatten(0, 1), grid, self.height, self.width)
-        deviation = (windows[..., 2] / 2).exp().flatten()
+        deviation = (windows[..., LOG_VARIANCE] / 2).exp().flatten()
         found = [place.across - 0.5, place.down - 0.5, (grid - 1) * place.distance + 1, deviation]
         return torch.stack(found, dim=1).unflatten(0, windows.shape[:2])
 
