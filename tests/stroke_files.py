@@ -21,6 +21,12 @@ def write_drawings(path: Path, count: int) -> Path:
     return path
 
 
+def write_ring(path: Path) -> Path:
+    """One drawing of one stroke."""
+    path.write_text(json.dumps(rings(1)[0][:1]), encoding="utf-8")
+    return path
+
+
 def write_labelled_drawings(path: Path, count: int) -> Path:
     """Rings, and crosses of two strokes, one after the other."""
     crosses = [[[[0, 0], [9 + n % 5, 9]], [[9, 0], [0, 8 + n % 3]]] for n in range(count)]

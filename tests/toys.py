@@ -12,7 +12,7 @@ from typing import Any
 from caption_files import write_captions
 from labelled_files import write_labelled
 from picture_files import flags, write_set
-from small import write_corpus
+from small import undrawn, write_corpus
 from small_graph import small_recipe
 from sound_files import write_tones
 from story_files import write_stories
@@ -22,6 +22,7 @@ from tagged_files import CHUNKS, write_tagged
 from regard.base.progress import silent
 from regard.families import check_recipe
 from regard.runs.open import Run, open_run
+from regard.runs.train import train
 
 TRAINING = {"steps": 4, "validate_every": 2, "save_every": 2, "final": "last", "device": "cpu"}
 
@@ -43,6 +44,14 @@ def open_toy(name: str, folder: Path, **model: Any) -> Run:
     table, family = TOYS[name].table(folder), TOYS[name].family or name
     recipe = check_recipe(table | {"family": family, "seed": 3, "model": table["model"] | model})
     return open_run(recipe, folder / "run", True, silent, lambda remark: None)
+
+
+def open_trained_toy(name: str, folder: Path, **model: Any) -> Run:
+    """The same, trained to its end."""
+    run = open_toy(name, folder, **model)
+    with undrawn():
+        train(run, [])
+    return run
 
 
 def _translator(**model: Any) -> Callable[[Path], dict[str, Any]]:

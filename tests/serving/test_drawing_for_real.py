@@ -11,8 +11,7 @@ import pytest
 import torch
 from loopback import on_loopback
 from PIL import Image
-from small import undrawn
-from toys import TOYS, open_toy
+from toys import TOYS, open_toy, open_trained_toy
 
 import regard
 from regard.base.faults import Fault
@@ -22,17 +21,13 @@ from regard.data.pictures.options import Scene
 from regard.data.pictures.scenes import make_scenes
 from regard.families import check_recipe
 from regard.model import Model
-from regard.runs.train import train
 from regard.serving.app import make_app
 from regard.training.passes import Passes
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = open_toy("draw", tmp_path_factory.mktemp("draw"))
-    with undrawn():
-        train(run, [])
-    return run.folder.folder
+    return open_trained_toy("draw", tmp_path_factory.mktemp("draw")).folder.folder
 
 
 @pytest.fixture(scope="module")

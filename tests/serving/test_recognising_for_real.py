@@ -7,30 +7,23 @@ import httpx2 as httpx
 import pytest
 import torch
 from loopback import on_loopback
-from small import undrawn
-from stroke_files import rings
-from toys import open_toy
+from stroke_files import rings, write_ring
+from toys import open_toy, open_trained_toy
 
 from regard.cli import main
 from regard.cli.train import say_result
-from regard.runs.train import train
 from regard.serving.app import make_app
 from regard.training.passes import Passes
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = open_toy("recognition", tmp_path_factory.mktemp("named"))
-    with undrawn():
-        train(run, [])
-    return run.folder.folder
+    return open_trained_toy("recognition", tmp_path_factory.mktemp("named")).folder.folder
 
 
 @pytest.fixture
 def drawing(tmp_path: Path) -> Path:
-    path = tmp_path / "ring.json"
-    path.write_text(json.dumps(rings(1)[0][:1]), encoding="utf-8")
-    return path
+    return write_ring(tmp_path / "ring.json")
 
 
 def test_a_captured_pass_gives_the_loss_of_a_batch(folder: Path) -> None:

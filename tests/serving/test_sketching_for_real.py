@@ -8,32 +8,25 @@ import pytest
 import torch
 from loopback import on_loopback
 from PIL import Image
-from small import undrawn
-from stroke_files import rings
-from toys import open_toy
+from stroke_files import rings, write_ring
+from toys import open_toy, open_trained_toy
 
 import regard
 from regard.base.faults import Fault
 from regard.cli import main
 from regard.cli.train import say_result
-from regard.runs.train import train
 from regard.serving.app import make_app
 from regard.training.passes import Passes
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = open_toy("sketchformer", tmp_path_factory.mktemp("sketch"))
-    with undrawn():
-        train(run, [])
-    return run.folder.folder
+    return open_trained_toy("sketchformer", tmp_path_factory.mktemp("sketch")).folder.folder
 
 
 @pytest.fixture
 def drawing(tmp_path: Path) -> Path:
-    path = tmp_path / "ring.json"
-    path.write_text(json.dumps(rings(1)[0][:1]), encoding="utf-8")
-    return path
+    return write_ring(tmp_path / "ring.json")
 
 
 def test_training_ends_with_how_to_draw(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import torch
 from loopback import on_loopback
-from small import undrawn
-from toys import TOYS, open_toy
+from toys import TOYS, open_toy, open_trained_toy
 
 import regard
 from regard.base.faults import Fault
@@ -23,7 +22,6 @@ from regard.model import Model
 from regard.models.griffin_lim import spectrum
 from regard.models.tacotron import Speech
 from regard.runs.open import open_run
-from regard.runs.train import train
 from regard.serving.app import make_app
 from regard.tasks.speaking.batches import speech_batches
 from regard.tasks.speaking.hearing import Hearing
@@ -83,10 +81,7 @@ def test_a_tone_is_heard_and_given_back_at_its_frequency() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = open_toy("tacotron", tmp_path_factory.mktemp("tacotron"))
-    with undrawn():
-        train(run, [])
-    return run.folder.folder
+    return open_trained_toy("tacotron", tmp_path_factory.mktemp("tacotron")).folder.folder
 
 
 @pytest.fixture(scope="module")

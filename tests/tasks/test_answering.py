@@ -9,7 +9,7 @@ import pytest
 import torch
 from small import undrawn
 from story_files import write_stories
-from toys import open_toy
+from toys import TOYS
 
 from regard.base.faults import Fault
 from regard.base.progress import silent
@@ -119,7 +119,9 @@ def test_the_restart_with_the_lowest_training_error_answers_and_the_spread_stand
 
 def test_what_is_published_knows_the_training_errors_of_its_own_weights(tmp_path: Path) -> None:
     """Not those of the validation before, nor of the last weights: each restart is published as it was at its best."""
-    run = open_toy("memory", tmp_path)
+    table = TOYS["memory"].table(tmp_path)
+    table |= {"family": "memory", "training": table["training"] | {"final": "best"}}
+    run = open_run(check_recipe(table), tmp_path / "run", False, silent, lambda remark: None)
     with undrawn():
         train(run, [])
     published = load(run.folder.folder, device="cpu").task.eval()

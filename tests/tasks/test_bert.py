@@ -7,7 +7,7 @@ import pytest
 import torch
 from labelled_files import write_labelled
 from tagged_files import CHUNKS, write_tagged
-from toys import TRAINING, open_toy
+from toys import TRAINING, open_trained_toy
 
 import regard
 from regard.base.faults import Fault, TextFault
@@ -31,12 +31,7 @@ MARKS = Marks(pad=0, begin=2, end=3)
 @pytest.fixture(scope="module")
 def masked(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A model of masked tokens that was trained for a moment."""
-    from small import undrawn
-
-    run = open_toy("bert", tmp_path_factory.mktemp("masked"), longest=40)
-    with undrawn():
-        train(run, [])
-    return run
+    return open_trained_toy("bert", tmp_path_factory.mktemp("masked"), longest=40)
 
 
 def tuned(masked: Run, folder: Path, table: dict[str, Any]) -> Run:

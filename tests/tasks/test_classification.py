@@ -7,8 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from labelled_files import write_labelled
-from small import undrawn
-from toys import open_toy
+from toys import open_trained_toy
 
 from regard.base.faults import Fault
 from regard.base.progress import silent
@@ -19,7 +18,6 @@ from regard.models.text.classifier import TextClassifier
 from regard.models.text.inputs import InputOptions
 from regard.models.text.recurrent import RecurrentReader, RnnOptions
 from regard.models.text.texts import InputTokens, TextRows
-from regard.runs.train import train
 from regard.seeing.gazes import see_answer
 from regard.tasks.classification.measures import macro_f1, measures_from_rows, sums_of_rows
 from regard.tasks.classification.task import Classification
@@ -167,9 +165,7 @@ def test_negation_is_beyond_a_bag_of_words_and_not_beyond_a_recurrent_net() -> N
 
 
 def test_the_folder_of_a_model_of_words_gives_its_vectors(tmp_path: Path) -> None:
-    run = open_toy("word2vec", tmp_path)
-    with undrawn():
-        train(run, [])
+    run = open_trained_toy("word2vec", tmp_path)
     vectors = vectors_in(run.folder.folder)
     data = {"train": str(write_labelled(tmp_path / "texts.txt", 20)), "vectors": str(run.folder.folder)}
     task = task_of(tmp_path, {"family": "averaging", "data": data, "model": {"inputs": {"vectors": "tuned"}}})

@@ -6,7 +6,7 @@ import pytest
 import torch
 from labelled_files import write_labelled
 from small import undrawn
-from toys import open_toy
+from toys import open_trained_toy
 
 import regard
 from regard.base.faults import Fault
@@ -20,10 +20,7 @@ from regard.runs.train import train
 @pytest.fixture(scope="module")
 def bilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of two small language models."""
-    run = open_toy("bilm", tmp_path_factory.mktemp("bilm"))
-    with undrawn():
-        train(run, [])
-    return run.folder.folder
+    return open_trained_toy("bilm", tmp_path_factory.mktemp("bilm")).folder.folder
 
 
 def open_classifier(folder: Path, contexts: Path, out: str = "run") -> Run:

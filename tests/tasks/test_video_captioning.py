@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from small import undrawn
-from toys import open_toy
+from toys import open_trained_toy
 
 import regard
 from regard.base.progress import silent
@@ -16,7 +15,6 @@ from regard.cli.train import say_result
 from regard.data.captions.generated import generate_named
 from regard.runs.evaluate import own_data
 from regard.runs.gallery import caption_gallery
-from regard.runs.train import train
 from regard.serving.served import ServedModel
 from regard.verbs.caption.validation import CaptionValidator
 
@@ -24,11 +22,7 @@ from regard.verbs.caption.validation import CaptionValidator
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A captioner of videos that has hardly learnt anything."""
-    place = tmp_path_factory.mktemp("videos")
-    run = open_toy("video captioner", place)
-    with undrawn():
-        train(run, [])
-    return place / "run"
+    return open_trained_toy("video captioner", tmp_path_factory.mktemp("videos")).folder.folder
 
 
 @pytest.fixture(scope="module")
