@@ -16,6 +16,7 @@ from regard.base.parsing import parse_json
 from regard.data.corpora.text import read_lines
 from regard.data.strokes.archives import LARGEST, read_archive
 
+DOWN, UP, DONE = range(3)  # behind a move the pen goes on, ends a stroke or, as networks read it, ends the drawing
 Strokes = list[np.ndarray]  # of points (point, 2), to the right and down
 _POLYLINE = re.compile(r"<poly(?:line|gon)\b[^>]*?\bpoints\s*=\s*[\"']([^\"']*)[\"']", re.IGNORECASE)
 _MOST_BYTES = 2**26  # of a file that people bring
@@ -79,7 +80,7 @@ def _distances(points: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.nda
 def strokes_of(moves: np.ndarray) -> Strokes:
     """The strokes that moves (move, 3) draw, from the origin on."""
     points = np.concatenate([np.zeros((1, 2)), np.cumsum(moves[:, :2], axis=0, dtype=np.float64)])
-    ends = np.flatnonzero(moves[:, 2] == 1) + 2  # a move's point is the one behind it
+    ends = np.flatnonzero(moves[:, 2] == UP) + 2  # a move's point is the one behind it
     return [stroke for stroke in np.split(points, ends) if len(stroke)]
 
 

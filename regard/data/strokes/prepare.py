@@ -17,7 +17,7 @@ from regard.base.files import whole_file
 from regard.base.progress import Progress
 from regard.data.corpora.text import file_of
 from regard.data.strokes.codings import Dictionary, Grid, TokenCoding, learn_dictionary
-from regard.data.strokes.drawings import LabelledMoves, read_labelled
+from regard.data.strokes.drawings import DONE, LabelledMoves, read_labelled
 from regard.data.strokes.options import LabelledStrokeData, StrokeData
 
 FINISHED = "finished.json"
@@ -257,7 +257,7 @@ def _measure(options: StrokeData, learnt: Sequence[LabelledMoves]) -> StrokeScal
 
 def _arrays(drawings: Sequence[np.ndarray], coding: TokenCoding | None) -> dict[str, np.ndarray]:
     """The fields of `Drawings`; moves as numbers have a pen of 2 where the drawing ends."""
-    steps = [_with_end(moves) for moves in drawings] if coding is None else coding.encode(drawings)
+    steps = [with_end(moves) for moves in drawings] if coding is None else coding.encode(drawings)
     return {
         "steps": np.concatenate(steps).astype(np.int32),
         "starts": np.cumsum([0, *map(len, steps)]),
@@ -265,9 +265,10 @@ def _arrays(drawings: Sequence[np.ndarray], coding: TokenCoding | None) -> dict[
     }
 
 
-def _with_end(moves: np.ndarray) -> np.ndarray:
+def with_end(moves: np.ndarray) -> np.ndarray:
+    """Moves whose last pen says that the drawing ends, as networks read them."""
     ended = moves.copy()
-    ended[-1, 2] = 2
+    ended[-1, 2] = DONE
     return ended
 
 

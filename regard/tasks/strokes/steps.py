@@ -10,14 +10,15 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.data.strokes.codings import END, FIRST, START, TokenCoding
+from regard.data.strokes.drawings import DONE, DOWN
 from regard.data.strokes.options import StrokeData
-from regard.data.strokes.prepare import StrokeScale
+from regard.data.strokes.prepare import StrokeScale, with_end
 from regard.models.parts import choose_by
 from regard.models.strokes.mixture import PENS, draw_move, log_density, log_pens, mixture_of
+from regard.models.strokes.network import FEATURES
 from regard.tasks.strokes.batches import StrokeBatch
 
 CHANCES = 4  # random numbers that a step is drawn with
-DOWN, UP, DONE = range(PENS)  # what the pen does behind a move
 
 
 class Read(NamedTuple):
@@ -73,8 +74,8 @@ class Moves(nn.Module):
 
     def begin(self, rows: int, dtype: torch.dtype, device: torch.device) -> Float[Tensor, "rows 1 feature"]:
         """No move, to the origin, where the pen is down."""
-        first = torch.zeros(rows, 1, 4 + PENS, dtype=dtype, device=device)
-        first[:, :, 4] = 1
+        first = torch.zeros(rows, 1, FEATURES, dtype=dtype, device=device)
+        first[:, :, FEATURES - PENS + DOWN] = 1
         return first
 
     def draw(
@@ -101,9 +102,7 @@ class Moves(nn.Module):
         return np.ones(len(steps), bool)
 
     def encode(self, moves: np.ndarray) -> np.ndarray:
-        steps = moves.copy()
-        steps[-1, 2] = DONE
-        return steps
+        return with_end(moves)
 
     def decode(self, steps: np.ndarray) -> np.ndarray:
         """Moves (move, 3), the last of which ends its stroke."""
