@@ -24,6 +24,11 @@ class Causal:
         return (_ahead(queries, keys, device, chosen) <= 0)[None, None]
 
 
+def real_places(lengths: Int[Tensor, " batch"], places: int) -> Bool[Tensor, "batch place"]:
+    """True where a row of so many places has something, and false behind its length, where it is filled up."""
+    return torch.arange(places, device=lengths.device) < lengths[:, None]
+
+
 @dataclass(frozen=True)
 class Lengths:
     """Of each row only the first `lengths` keys are real; the rest is padding."""
@@ -33,8 +38,7 @@ class Lengths:
     def as_tensor(
         self, queries: int, keys: int, device: torch.device, chosen: Chosen | None = None
     ) -> Bool[Tensor, "batch 1 1 key"]:
-        allowed = torch.arange(keys, device=device) < self.lengths.to(device, non_blocking=True)[:, None]
-        return allowed[:, None, None]
+        return real_places(self.lengths.to(device, non_blocking=True), keys)[:, None, None]
 
 
 @dataclass(frozen=True)

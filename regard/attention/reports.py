@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.attention.alignments import Alignment, AlignmentErrors, alignment_errors, links
+from regard.attention.masks import real_places
 from regard.attention.watch import Gaze
 
 BAND = 0.1  # how far from the diagonal still counts as on it, in shares of a sentence
@@ -159,14 +160,10 @@ def _edge_reports(
 
 def _real(weights: Weights, queries: Lengths, keys: Lengths) -> tuple[Weights, Bool[Tensor, "batch head query"]]:
     """The weights without what rests on padding, each look summing to one, and which looks there are."""
-    weights = weights * _within(keys, weights.shape[3], weights.device)[:, None, None]
+    weights = weights * real_places(keys.to(weights.device), weights.shape[3])[:, None, None]
     total = weights.sum(dim=-1)
-    counted = (total > 0) & _within(queries, weights.shape[2], weights.device)[:, None]
+    counted = (total > 0) & real_places(queries.to(weights.device), weights.shape[2])[:, None]
     return weights / total.masked_fill(total == 0, 1.0).unsqueeze(-1), counted
-
-
-def _within(lengths: Lengths, places: int, device: torch.device) -> Bool[Tensor, "batch place"]:
-    return torch.arange(places, device=device) < lengths.to(device)[:, None]
 
 
 def _choices(gaze: Gaze, keys: Lengths) -> Float[Tensor, "batch 1 query"]:

@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from regard.attention.masks import real_places
+
 SOFTEST = 1e-6  # power added to that of a band, so that silence has a logarithm
 
 
@@ -59,7 +61,7 @@ def standardise(
 
     By it neither the loudness of a recording nor the colour of its microphone reaches the network.
     """
-    real = torch.arange(frames.shape[1], device=frames.device)[None, :, None] < counts[:, None, None]
+    real = real_places(counts, frames.shape[1])[..., None]
     among = counts[:, None, None].to(frames.dtype)
     centred = (frames - (frames * real).sum(1, keepdim=True) / among) * real
     return centred / ((centred.square().sum(1, keepdim=True) / among).sqrt() + 1e-3)

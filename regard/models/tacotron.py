@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from regard.attention import Attention
 from regard.attention.core import PreparedKeys
-from regard.attention.masks import Lengths
+from regard.attention.masks import Lengths, real_places
 from regard.attention.scores import Location
 from regard.attention.watch import is_watched, note, without_watching
 from regard.base.recipe import Options
@@ -233,7 +233,7 @@ class Tacotron(nn.Module):
         if is_watched():  # one gaze for all steps, as of every other attention
             note(self.look, self.look.looks_from, self.look.looks_at, looks.unsqueeze(1))
         before = self.out(states).unflatten(-1, (self.options.frames, self.bands)).flatten(1, 2)
-        there = torch.arange(before.shape[1], device=before.device) < lengths.unsqueeze(1)
+        there = real_places(lengths, before.shape[1])
         mended = self.widen(before) * there.unsqueeze(-1)
         for layer in self.postnet:
             mended = layer(mended, there)

@@ -8,6 +8,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from regard.attention.masks import real_places
+
 Counts = Int[Tensor, " batch"]
 Labels = Int[Tensor, "batch label"]
 Labelling = Sequence[int]
@@ -57,7 +59,7 @@ def stack_frames(
     frames: Float[Tensor, "batch time feature"], lengths: Counts, per: int
 ) -> tuple[Float[Tensor, "batch frame depth"], Counts]:
     """Every few frames side by side, and how many such there are; where a row ends within some, the others are zero."""
-    real = torch.arange(frames.shape[1], device=frames.device) < lengths[:, None]
+    real = real_places(lengths, frames.shape[1])
     padded = F.pad(frames * real[..., None], (0, 0, 0, -frames.shape[1] % per))
     return padded.unflatten(1, (-1, per)).flatten(2), count_stacked(lengths, per)
 

@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import note
+from regard.attention.masks import real_places
 from regard.base.recipe import Options
 from regard.models.ctc.prefixes import only_real_frames
 
@@ -57,8 +58,7 @@ class CTCHead(nn.Module):
     ) -> Float[Tensor, "batch frame symbol"]:
         """The frames of states of which so many are real in each row; behind them there are only blanks."""
         logits = self.out(states).unflatten(-1, (self.frames, self.symbols)).flatten(1, 2)
-        places = torch.arange(logits.shape[1], device=logits.device)
-        real = places < self.frames * lengths.to(logits.device)[:, None]
+        real = real_places(self.frames * lengths.to(logits.device), logits.shape[1])
         return only_real_frames(logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32)), real)
 
 

@@ -22,6 +22,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from regard.attention.masks import real_places
 from regard.models.transcriber import Counts, Labels
 
 Frames = Float[Tensor, "batch frame symbol"]  # log y, the blank last
@@ -63,8 +64,7 @@ def occupancy(frames: Frames, counts: Counts, labels: Labels, label_counts: Coun
     forward = _forward(emitted, states)
     whole = _log_sum(_at_the_end(forward, counts, states))
     shares = (forward + _backward(emitted, counts, states) - whole[:, None, None]).exp()
-    places = torch.arange(frames.shape[1], device=frames.device)
-    possible = (places < counts[:, None]) & whole.isfinite()[:, None]
+    possible = real_places(counts, frames.shape[1]) & whole.isfinite()[:, None]
     return torch.where(possible[..., None], shares, torch.zeros_like(shares))
 
 
@@ -102,8 +102,7 @@ def best_path(frames: Frames, counts: Counts) -> list[list[int]]:
     symbols, blank = frames.argmax(dim=-1), frames.shape[-1] - 1
     new = torch.ones_like(symbols, dtype=torch.bool)
     new[:, 1:] = symbols[:, 1:] != symbols[:, :-1]
-    places = torch.arange(frames.shape[1], device=frames.device)
-    kept = new & (symbols != blank) & (places < counts[:, None])
+    kept = new & (symbols != blank) & real_places(counts, frames.shape[1])
     return [row[own].tolist() for row, own in zip(symbols.cpu(), kept.cpu(), strict=True)]
 
 
@@ -111,8 +110,7 @@ def _states(labels: Labels, label_counts: Counts, blank: int) -> _States:
     batch, longest = labels.shape
     symbols = labels.new_full((batch, 2 * longest + 1), blank)
     symbols[:, 1::2] = labels
-    places = torch.arange(symbols.shape[1], device=labels.device)
-    real = places < (2 * label_counts + 1)[:, None]
+    real = real_places(2 * label_counts + 1, symbols.shape[1])
     from_two_before = torch.zeros_like(real)
     from_two_before[:, 3::2] = labels[:, 1:] != labels[:, :-1]
     behind = 2 * label_counts

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.attention.masks import real_places
 from regard.attention.watch import afford, is_watched, note
 from regard.models.bounds import WIDEST
 from regard.models.online.learning import learn_to_write
@@ -84,7 +85,7 @@ class Listener(OnlineWriter):
     ) -> LearntLabels:
         """Cross-entropy over drawn paths of each row, and REINFORCE for their decisions to write or to wait."""
         inputs, target = self._tokens(labels, counts)
-        real = torch.arange(target.shape[1], device=target.device) <= counts[:, None]
+        real = real_places(counts + 1, target.shape[1])
         found = learn_to_write(self, heard, inputs, target, real[:, None], carry)
         return LearntLabels(found.loss, {"entropy": found.entropy, "place": found.place}, found.carry)
 
@@ -115,7 +116,7 @@ class Listener(OnlineWriter):
         logits = self.logits(course.states_of(target.shape[1]))
         logs = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
         own = logs.gather(-1, target[..., None]).squeeze(-1)
-        real = torch.arange(target.shape[1], device=target.device) <= counts[:, None]
+        real = real_places(counts + 1, target.shape[1])
         return (own * real).sum(-1) + (course.log_probability * _walked(course, counts)).sum(-1)
 
     def align(self, heard: OnlineMemory, labels: Labels, counts: Counts) -> list[list[Span]]:

@@ -20,6 +20,7 @@ from pydantic import Field, model_validator
 from torch import Tensor
 
 from regard.attention import Lengths
+from regard.attention.masks import real_places
 from regard.models.bounds import MOST_LAYERS
 from regard.models.recurrent.decoders import RecurrentMemory, unseen
 from regard.models.recurrent.layers import Stack
@@ -58,7 +59,7 @@ def split_turns(source: Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"
     begins[:, 0] = True
     if marks and time >= len(marks):
         begins[:, : time - len(marks) + 1] |= (tokens.unfold(1, len(marks), 1) == torch.tensor(marks)).all(-1)
-    real = torch.arange(time) < lengths.cpu()[:, None]
+    real = real_places(lengths.cpu(), time)
     counts = (begins & real).sum(1)
     turn_of = (begins.cumsum(1) - 1 + (counts.cumsum(0) - counts)[:, None])[real]
     of_turns = turn_of.bincount(minlength=int(counts.sum()))
@@ -70,7 +71,7 @@ def split_turns(source: Int[Tensor, "batch time"], lengths: Int[Tensor, " batch"
 def _table(values: Int[Tensor, " value"], counts: Int[Tensor, " row"]) -> Int[Tensor, "row column"]:
     """Values in rows of so many each, filled up with 0."""
     table = torch.zeros(len(counts), int(counts.max()), dtype=torch.long)
-    table[torch.arange(table.shape[1]) < counts[:, None]] = values
+    table[real_places(counts, table.shape[1])] = values
     return table
 
 
@@ -100,7 +101,7 @@ class TurnEncoder(Encoder):
         self, embedded: Float[Tensor, "batch time depth"], turns: Turns
     ) -> list[Float[Tensor, "batch time width"]]:
         """The states of every layer at the words, where they stood in the dialogues."""
-        real = torch.arange(turns.words.shape[1]) < turns.lengths[:, None]
+        real = real_places(turns.lengths, turns.words.shape[1])
         found = []
         for states in self.stack.read_layers(embedded.flatten(0, 1)[turns.words], turns.lengths):
             flat = states.new_zeros(embedded.shape[0] * embedded.shape[1], states.shape[2])

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from regard.attention.masks import real_places
 from regard.attention.watch import is_watched, note
 
 Encoding = Literal["position", "bag"]
@@ -31,7 +32,7 @@ class StoryRows(NamedTuple):
     @property
     def is_fact(self) -> Bool[Tensor, "batch slot"]:
         """Where there is a fact to look at."""
-        return torch.arange(self.facts.shape[1], device=self.counts.device) < self.counts[:, None]
+        return real_places(self.counts, self.facts.shape[1])
 
 
 class StoryWords(NamedTuple):

@@ -5,12 +5,12 @@ Either reads on from what it remembers, a whole drawing or one step; and either 
 
 from typing import Protocol, runtime_checkable
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention import Causal, Lengths
 from regard.attention.heads import Cache, MultiHead
+from regard.attention.masks import real_places
 from regard.attention.positions import Learned
 from regard.models.gpt.network import Block
 from regard.models.gpt.options import GPTOptions
@@ -54,7 +54,7 @@ class Blocks(nn.Module):
         states = self.dropout(self.places(states, 0))
         for block in self.blocks:
             states, _ = block(states, None, Lengths(lengths), 0)
-        real = (torch.arange(states.shape[1], device=states.device) < lengths[:, None]).to(states.dtype)
+        real = real_places(lengths, states.shape[1]).to(states.dtype)
         return (self.norm(states) * real[:, :, None]).sum(dim=1) / lengths[:, None]
 
     def multiplications(self, length: int) -> int:

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from regard.models.text.texts import real_places
+from regard.attention.masks import real_places
 
 Emissions = Float[Tensor, "batch time tag"]
 Lengths = Int[Tensor, " batch"]

@@ -12,10 +12,10 @@ from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from regard.attention.masks import real_places
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
 from regard.models.recurrent.layers import Stack
-from regard.models.text.texts import real_places
 
 _USUAL = 8  # letters of a word, its begin and end among them
 

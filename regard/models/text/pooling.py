@@ -7,7 +7,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention import Attention, Lengths, named_score
-from regard.models.text.texts import mean_over_time, real_places
+from regard.attention.masks import real_places
+from regard.models.text.texts import mean_over_time
 
 ANSWER, SOURCE = "answer", "source"  # the sides of the attention: what is asked for looks at the text that is read
 

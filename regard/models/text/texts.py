@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
+from regard.attention.masks import real_places
 from regard.models.text.contexts import ContextSource
 
 
@@ -51,11 +52,6 @@ class TextRows(NamedTuple):
     def change(self, change: Callable[[Tensor], Tensor]) -> "TextRows":
         """The same with every tensor changed that is there."""
         return self._replace(**{name: change(each) for name, each in self._asdict().items() if each is not None})
-
-
-def real_places(lengths: Int[Tensor, " batch"], time: int) -> Bool[Tensor, "batch time"]:
-    """True where a place is part of its text."""
-    return torch.arange(time, device=lengths.device) < lengths[:, None]
 
 
 def mean_over_time(

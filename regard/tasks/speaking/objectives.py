@@ -2,24 +2,20 @@
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
+from regard.attention.masks import real_places
 from regard.models.tacotron import Speech
 
 GUIDE_WIDTH = 0.2  # share of a text by which a look may stray before it costs much (Tachibana et al. 2018: g)
-
-
-def there(lengths: Int[Tensor, " batch"], room: int) -> Bool[Tensor, "batch place"]:
-    """Which of `room` places of each row are not beyond its end."""
-    return torch.arange(room, device=lengths.device) < lengths.unsqueeze(1)
 
 
 def distances(
     speech: Speech, frames: Float[Tensor, "batch frame band"], lengths: Int[Tensor, " batch"]
 ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
     """Σ over frames of the mean |ŷ − y| over bands, before and after the post-net (Wang et al. 2017, section 4.2)."""
-    real = there(lengths, frames.shape[1])
+    real = real_places(lengths, frames.shape[1])
     found = [((spoken - frames).abs().mean(-1) * real).sum(-1) for spoken in (speech.before, speech.after)]
     return found[0], found[1]
 
@@ -28,7 +24,7 @@ def stop_surprise(stops: Float[Tensor, "batch step"], steps: Int[Tensor, " batch
     """−Σ log p of whether each step is the last one (Shen et al. 2018, section 2.2)."""
     is_last = torch.arange(stops.shape[1], device=stops.device) == steps.unsqueeze(1) - 1
     surprise = F.binary_cross_entropy_with_logits(stops, is_last.to(stops.dtype), reduction="none")
-    return (surprise * there(steps, stops.shape[1])).sum(-1)
+    return (surprise * real_places(steps, stops.shape[1])).sum(-1)
 
 
 def straying(
@@ -39,4 +35,4 @@ def straying(
     along_sound, along_text = step / steps.unsqueeze(1), symbol / symbols.unsqueeze(1)
     apart = along_text.unsqueeze(1) - along_sound.unsqueeze(2)
     cost = 1 - (-apart.square() / (2 * GUIDE_WIDTH**2)).exp()
-    return (looks * cost).sum(-1).mul(there(steps, looks.shape[1])).sum(-1)
+    return (looks * cost).sum(-1).mul(real_places(steps, looks.shape[1])).sum(-1)

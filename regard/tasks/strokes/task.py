@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from regard.attention.masks import real_places
 from regard.base.faults import Fault
 from regard.data.strokes.drawings import strokes_of
 from regard.data.strokes.options import StrokeData
@@ -97,7 +98,7 @@ class Strokes(DrawingTask):
             summary = self.model.sum_up(read.steps, batch.lengths)
             latent, divergence = summary.with_noise(batch.noise.to(self.model.dtype)), summary.divergence()
         outputs, _ = self.model(read.inputs, latent)
-        real = torch.arange(outputs.shape[1], device=outputs.device) < batch.lengths[:, None]
+        real = real_places(batch.lengths, outputs.shape[1])
         return (self.kind.nats(outputs, read.wanted) * real).sum(dim=1), divergence
 
     # What people see

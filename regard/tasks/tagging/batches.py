@@ -8,13 +8,13 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from regard.attention.masks import real_places
 from regard.data.corpora.batching import BatchPlan
 from regard.data.tagging.files import TaggedSentence
 from regard.data.tagging.lexicon import NO_PIECE, PAD, UNKNOWN, FormTable, Lexicon
 from regard.data.tagging.prepare import PreparedTags
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.models.tagging.tagger import TokenInputs
-from regard.models.text.texts import real_places
 
 MEASURED_WORDS = 8192  # of a batch that is only measured
 NO_TAG = -1  # at padding, and where nobody knows the tag or no training sentence has it

@@ -9,6 +9,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
+from regard.attention.masks import real_places
+
 
 class KnownTokens(NamedTuple):
     """How many tokens a vocabulary has, and the one by which a network reads all that lie beyond it."""
@@ -50,8 +52,8 @@ class PairBatch:
         known: KnownTokens | None = None,
     ) -> "PairBatch":
         """A batch of padded rows, all on the host; with a vocabulary of `known` tokens others can be copied."""
-        source_places = _real_places(source_lengths, source.shape[1])
-        places = _real_places(target_lengths, target.shape[1])
+        source_places = _numbers_of_real(source_lengths, source.shape[1])
+        places = _numbers_of_real(target_lengths, target.shape[1])
         inputs = F.pad(target[:, :-1], (1, 0), value=begin)
         lengths = source_lengths, target_lengths
         if known is None:
@@ -91,14 +93,14 @@ class PairBatch:
         return [self._part(dict(zip(names, chunk, strict=True))) for chunk in chunks]
 
     def _part(self, rows: dict[str, Tensor]) -> "PairBatch":
-        places = (_real_places(rows[f"{side}_lengths"], rows[side].shape[1]) for side in ("source", "target"))
+        places = (_numbers_of_real(rows[f"{side}_lengths"], rows[side].shape[1]) for side in ("source", "target"))
         source_places, target_places = (each.to(self.places.device) for each in places)
         return PairBatch(**rows, source_places=source_places, places=target_places)
 
 
-def _real_places(lengths: Int[Tensor, " batch"], width: int) -> Int[Tensor, " token"]:
+def _numbers_of_real(lengths: Int[Tensor, " batch"], width: int) -> Int[Tensor, " token"]:
     """Where in a flattened table of this width the real tokens stand."""
-    return (torch.arange(width) < lengths[:, None]).flatten().nonzero().squeeze(1)
+    return real_places(lengths, width).flatten().nonzero().squeeze(1)
 
 
 @runtime_checkable

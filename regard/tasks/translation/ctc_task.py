@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from regard.attention.masks import real_places
 from regard.base.faults import Fault
 from regard.data.corpora.prepared import PreparedPairs
 from regard.data.tokenisers.tokeniser import Tokeniser
@@ -41,7 +42,7 @@ class CTCLoss:
         lengths = network.options.frames * pairs.source_lengths
         # The target closes with an end token, which is no label: CTC ends with its frames.
         total = (1 - self.label_smoothing) * ctc_loss(frames, lengths, pairs.target, pairs.target_lengths - 1)
-        real = torch.arange(frames.shape[1], device=frames.device) < lengths.to(frames.device)[:, None]
+        real = real_places(lengths.to(frames.device), frames.shape[1])
         if self.label_smoothing:
             total = total - self.label_smoothing * torch.where(real, frames.mean(-1), 0.0).sum()
         if self.consistency:

@@ -35,7 +35,7 @@ class Exploring:
         manners = self._manners(batch) if network.chooses else past.manner
         inputs = batch.inputs.repeat_interleave(paths, dim=0)
         states, past = network.write(inputs, memory, past._replace(manner=manners), self._share(int(batches)))
-        real = real_places(batch)
+        real = real_targets(batch)
         found = likelihoods(network.logits(states.unflatten(0, (-1, paths))), batch.target, real, self.label_smoothing)
         drawn = self.options.samples if network.chooses else 1
         total, onward = -found.smoothed[:, :drawn].sum() / drawn, {"batches": batches + 1}
@@ -69,7 +69,7 @@ class Exploring:
         return self.options.own_tokens * (min(1.0, batches / after) if after else 1.0)
 
 
-def real_places(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:
+def real_targets(batch: PairBatch) -> Bool[Tensor, "row 1 time"]:
     """Where the targets are no padding."""
     real = torch.zeros(batch.target.numel(), dtype=torch.bool, device=batch.target.device)
     real[batch.places] = True
