@@ -16,7 +16,7 @@ from regard.base.faults import Fault
 from regard.base.progress import silent
 from regard.base.recipe import check
 from regard.cli import main
-from regard.data.captions.files import plain_words, read_captions
+from regard.data.captions.files import plain_words, read_array, read_captions
 from regard.data.captions.options import CaptionData
 from regard.data.captions.prepare import prepare_captions
 from regard.families import check_recipe
@@ -61,12 +61,38 @@ def test_prepared_features_are_those_of_the_pictures_in_their_order(tmp_path: Pa
         ("valid.txt", "valid-0.jpg\nvalid-0.jpg\n", "names valid-0.jpg twice"),
         ("names.txt", "train-1.jpg\n", "has the features of 15 pictures, but .*names.txt names 1"),
         ("features.npy", "no array", "is no array in numpy's format"),
+        ("features.npy", "PK\x03\x04 of a zip", "is no array in numpy's format"),
+        ("components.npz", "PK\x03\x04 of a zip", "is no .npz file with a 'step' in it"),
     ],
 )
 def test_data_that_does_not_fit_together_is_refused(tmp_path: Path, file: str, content: str, words: str) -> None:
     options = check(CaptionData, write_captions(tmp_path))
     (tmp_path / file).write_text(content, encoding="utf-8")
     with pytest.raises(Fault, match=words):
+        prepare_captions(options, tmp_path / "ready", silent)
+
+
+def test_arrays_of_any_width_are_read_and_damaged_ones_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "it.npy"
+    np.save(path, np.array([[0.5, 1e300]]))
+    assert read_array(path, "it.npy").tolist() == [[0.5, np.inf]]
+    whole = path.read_bytes()
+    for content in (
+        whole[:-1],
+        whole[:10] + b"\xff" * 50 + whole[60:],
+        whole[:10] + whole[10:].replace(b"shape", b"shap_"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(Fault, match=r"it\.npy is a damaged array: "):
+            read_array(path, "it.npy")
+
+
+def test_features_that_are_no_numbers_are_refused_by_the_name_of_their_picture(tmp_path: Path) -> None:
+    options = check(CaptionData, write_captions(tmp_path))
+    features = np.load(tmp_path / "features.npy").astype(np.float64)
+    features[0, 1, 2] = np.nan
+    np.save(tmp_path / "features.npy", features)
+    with pytest.raises(Fault, match=r"what is not a finite number, of the picture train-1\.jpg"):
         prepare_captions(options, tmp_path / "ready", silent)
 
 

@@ -1,6 +1,7 @@
 """What the features of a picture are to a model: their grid, their size, what made them. It travels in its folder."""
 
 import io
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def step_of(components: bytes, name: str) -> float:
     try:
         with np.load(io.BytesIO(components), allow_pickle=False) as arrays:
             step = float(arrays["step"])
-    except (KeyError, ValueError, TypeError, OSError):
+    except (KeyError, ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile):
         raise Fault(f"{name} is no .npz file with a 'step' in it.") from None
     if not (np.isfinite(step) and step > 0):
         raise Fault(f"The step in {name} is {step}, expected a number above 0.")

@@ -15,7 +15,7 @@ from regard.data.tokenisers.words import split_words
 # A picture's name, perhaps the number of a caption among those of the picture, and the caption. Behind a number spaces
 # will do, as in one line of Flickr8k.
 _LINE = re.compile(r"(?P<name>[^\t]*?\S)(?:#\d+\s+|\s*\t)(?P<caption>.*)")
-_KINDS = (np.int8, np.float16, np.float32)
+_KINDS = (np.int8, np.float16, np.float32, np.float64)
 
 
 def plain_words(caption: str) -> str:
@@ -66,16 +66,25 @@ def read_features(options: FeatureFiles, names: list[str]) -> np.ndarray:
         )
     if places != options.grid[0] * options.grid[1]:
         raise Fault(f"{options.file} has {places} places a picture, which is no grid of {options.grid}.")
+    for name, picture in zip(names, features, strict=True):
+        if not np.isfinite(picture).all():
+            raise Fault(f"{options.file} holds what is not a finite number, of the picture {name}.")
     return features
 
 
 def read_array(path: Path, name: str) -> np.ndarray:
-    """The numbers in a .npy file, packed or not; nothing in it may be pickled."""
+    """The numbers in a .npy file, packed or not; nothing in it may be pickled. Those of 64 bits become float32."""
+    with open_content(path) as stream:
+        content = stream.read()
+    if not content.startswith(np.lib.format.MAGIC_PREFIX):
+        raise Fault(f"{name} is no array in numpy's format (.npy).")
     try:
-        with open_content(path) as stream:
-            array = np.load(io.BytesIO(stream.read()), allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise Fault(f"{name} is no array in numpy's format, or a damaged one: {error}.") from None
-    if not isinstance(array, np.ndarray) or array.dtype not in _KINDS or not array.size:
-        raise Fault(f"{name} must hold one array of numbers as int8, float16 or float32.")
-    return array
+        array = np.load(io.BytesIO(content), allow_pickle=False)
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged head is met in many ways
+        raise Fault(f"{name} is a damaged array: {str(error).rstrip('.')}.") from None
+    if array.dtype not in _KINDS or not array.size:
+        raise Fault(f"{name} must hold one array of numbers as int8, float16, float32 or float64.")
+    with np.errstate(over="ignore"):  # what is too large is no finite number then, and refused as such
+        return array.astype(np.float32) if array.dtype == np.float64 else array
