@@ -66,7 +66,7 @@ class DrawingRequest:
 
 @dataclass(frozen=True)
 class Drawer:
-    """One way to draw: what it draws, in words, which of `Wanted` it takes, and what makes the drawing."""
+    """One way to draw: what it draws, in words, which parts of a request it takes, and what makes the drawing."""
 
     draws: str
     takes: tuple[str, ...]

@@ -28,7 +28,7 @@ def open_zstandard(path: Path) -> BufferedIOBase:
         def readable(self) -> bool:
             return True
 
-        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # no other buffer comes from BufferedReader
             while not self._plain:
                 self._packed = self._packed or self._file.read(_PIECE)
                 if not self._packed and self._frame is None:

@@ -3,7 +3,6 @@
 Files need not be trusted: how large a frame is and how many there are is checked before any is decoded.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from regard.base.faults import Fault
+from regard.base.names import natural_order
 from regard.data.pictures.files import check_size, in_eight_bits, open_picture, read_colours
 
 MOST_FRAMES = 3000
@@ -38,7 +38,9 @@ def spread(held: int, count: int) -> list[int]:
 
 
 def _read_folder(folder: Path, name: str, count: int) -> Iterator[np.ndarray]:
-    files = sorted((file for file in folder.iterdir() if not file.name.startswith(".")), key=_in_order)
+    files = sorted(
+        (file for file in folder.iterdir() if not file.name.startswith(".")), key=lambda file: natural_order(file.name)
+    )
     if len(files) < 2:
         held = "one frame" if files else "no frame"
         raise Fault(f"The folder {name} holds {held}; a video has several, each a picture in a file of its own.")
@@ -62,9 +64,3 @@ def _check_length(name: str, held: int, size: int) -> None:
 
 def _colours(name: str, frame: Image.Image) -> np.ndarray:
     return np.asarray(in_eight_bits(name, frame).convert("RGB"))
-
-
-def _in_order(file: Path) -> list[tuple[int, str]]:
-    """By which files are sorted, so that frame 2 comes before frame 10."""
-    parts = re.findall(r"\d+|\D+", file.name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

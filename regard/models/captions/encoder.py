@@ -87,7 +87,7 @@ class PictureEncoder(nn.Module):
     def __init__(self, options: EncoderOptions, side: int) -> None:
         """For square pictures with so many pixels a side."""
         super().__init__()
-        self.side, reached = side, _reached(side, options.channels)
+        self.side, reached = side, _places_a_side(side, options.channels)
         self.convolutions = _convolutions(options)
         self.grid, self.depth = (reached, reached), options.channels[-1]
         self.places = nn.Parameter(torch.empty(reached * reached, self.depth))
@@ -137,9 +137,9 @@ class VideoEncoder(nn.Module):
         super().__init__()
         self.side, self.frames, self.grid, motion = side, frames, (1, frames), options.motion
         self.convolutions = _convolutions(options)
-        self.shown = _joined(options.channels, side, options.width)
+        self.shown = _frame_vector(options.channels, side, options.width)
         self.motion_convolutions = None if motion is None else _motion_convolutions(motion)
-        self.moved = None if motion is None else _joined(motion.channels, side, options.width)
+        self.moved = None if motion is None else _frame_vector(motion.channels, side, options.width)
         self.depth = options.width * (1 if motion is None else 2)
         self.places = nn.Parameter(torch.empty(frames, self.depth))
         nn.init.normal_(self.places, std=0.5)
@@ -184,12 +184,12 @@ def _motion_convolutions(options: MotionOptions) -> nn.Sequential:
     return nn.Sequential(*layers)
 
 
-def _joined(channels: list[int], side: int, width: int) -> nn.Sequential:
+def _frame_vector(channels: list[int], side: int, width: int) -> nn.Sequential:
     """From the channels at all places of a frame to one vector."""
-    return nn.Sequential(nn.Linear(channels[-1] * _reached(side, channels) ** 2, width), nn.ReLU())
+    return nn.Sequential(nn.Linear(channels[-1] * _places_a_side(side, channels) ** 2, width), nn.ReLU())
 
 
-def _reached(side: int, channels: list[int]) -> int:
+def _places_a_side(side: int, channels: list[int]) -> int:
     """How many places a side are left of so many pixels, once every convolution has halved them."""
     for _ in channels:
         side = -(-side // 2)

@@ -119,7 +119,7 @@ def draw_times(counts: np.ndarray, slots: int, empty: float, draws: np.random.Ge
     return np.take_along_axis(ages, times_of(counts, slots), axis=1)
 
 
-def unanswered(stories: Stories, slots: int, device: torch.device, told: Sequence[Told]) -> StoryBatch:
+def batch_of_questions(stories: Stories, slots: int, device: torch.device, told: Sequence[Told]) -> StoryBatch:
     """A batch of questions that people ask."""
     (batch,) = PlacedStories(stories, slots, device).in_order(0, len(stories))
     return replace(batch, told=told, forgotten=stories.forgotten.tolist())

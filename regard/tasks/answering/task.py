@@ -26,7 +26,7 @@ from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.models.stories.end_to_end import MemoryNetwork
 from regard.models.stories.rows import StoryNetwork, StoryWords
 from regard.protocols import Loss, Measure, StoryAnswer, Tally, mean
-from regard.tasks.answering.batches import PlacedStories, StoryBatch, unanswered
+from regard.tasks.answering.batches import PlacedStories, StoryBatch, batch_of_questions
 from regard.tasks.answering.measures import MEASURES, measures_of, nats_of, nats_of_hops
 from regard.tasks.answering.options import AnsweringRecipe, AnsweringTraining
 from regard.viewing.sides import Facts, Side, Steps
@@ -167,7 +167,7 @@ class Answering(nn.Module):
             self._refuse_unknown(each, number)
         questions = [Question(each.facts, each.question, "", (), 0) for each in told]
         stories = cut_questions(questions, [0] * len(told), self.vocabulary)
-        return unanswered(stories, self.vocabulary.slots, self.device, told)
+        return batch_of_questions(stories, self.vocabulary.slots, self.device, told)
 
     def _refuse_unknown(self, told: Told, number: int) -> None:
         known = set(self.vocabulary.words)

@@ -45,7 +45,7 @@ def log_weights(redrawn: Redrawn, pictures: Picture, noise: Noise) -> Float[Tens
     return of_latents - bound(redrawn, pictures).reconstruction
 
 
-def tightened(weights: Float[Tensor, "sample batch"]) -> Float[Tensor, " batch"]:
+def tightened_bound(weights: Float[Tensor, "sample batch"]) -> Float[Tensor, " batch"]:
     """−log of the mean importance weight: a bound that comes the nearer to −log p(x) the more samples there are.
 
     Burda et al. 2016, Importance Weighted Autoencoders, equation 8.

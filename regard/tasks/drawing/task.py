@@ -23,7 +23,7 @@ from regard.data.pictures.prepare import (
 from regard.families import network_class
 from regard.models.shapes import ShapesOnly, refuse_too_large
 from regard.protocols import Loss, Measure, Tally, mean
-from regard.tasks.drawing.objectives import bound, log_weights, tightened
+from regard.tasks.drawing.objectives import bound, log_weights, tightened_bound
 from regard.tasks.drawing.options import DrawingRecipe, DrawingTraining
 from regard.tasks.glimpses.batches import MEASURED_ROWS, PictureBatch, picture_batches
 from regard.tasks.glimpses.task import UNKNOWN
@@ -140,7 +140,7 @@ class PictureDrawing(nn.Module):
             bounds.append(torch.stack(bound(redrawn, pictures)).double())
             weights.append(log_weights(redrawn, pictures, noise).double())
         reconstruction, divergence = torch.stack(bounds).mean(dim=0)
-        total = reconstruction + divergence if samples == 1 else tightened(torch.stack(weights))
+        total = reconstruction + divergence if samples == 1 else tightened_bound(torch.stack(weights))
         parts = {"bound": total, "reconstruction": reconstruction, "divergence": divergence}
         return {name: torch.stack([part, torch.ones_like(part)], dim=1) for name, part in parts.items()}
 

@@ -56,7 +56,7 @@ class LabelledDrawings:
         return LabelledDrawings(*tensors)
 
 
-def undistorted(drawings: Drawings, rows: np.ndarray, longest: int) -> LabelledDrawings:
+def plain_batch(drawings: Drawings, rows: np.ndarray, longest: int) -> LabelledDrawings:
     """The drawings with these numbers as they are; without classes, where they have none."""
     steps, lengths = fill_up(drawings, rows, longest)
     labels = np.full(len(rows), UNKNOWN) if drawings.labels is None else drawings.labels[rows]
@@ -69,7 +69,7 @@ def labelled_batches(
 ) -> Iterator[LabelledDrawings]:
     """The batches of an epoch from number `start` on, on the host."""
     for rows, key in rows_of_batches(drawings, split, batch, seed, epoch, start):
-        found = undistorted(drawings, rows, longest)
+        found = plain_batch(drawings, rows, longest)
         if split == "train":
             added = np.random.default_rng(key).standard_normal((len(rows), 2, 2), np.float32)
             found.maps.add_(torch.from_numpy(distort * added))

@@ -18,7 +18,7 @@ from regard.models.strokes.classifier import SketchClassifier
 from regard.models.strokes.network import StrokeShape
 from regard.protocols import Answer, Loss, Measure
 from regard.tasks.classes import CLASS_MEASURES, answers_among, measures_of_classes, sums_of_classes
-from regard.tasks.recognition.batches import LabelledDrawings, labelled_batches, undistorted
+from regard.tasks.recognition.batches import LabelledDrawings, labelled_batches, plain_batch
 from regard.tasks.recognition.options import RecognitionRecipe, RecognitionTraining
 from regard.tasks.strokes.base import DrawingTask
 from regard.tasks.strokes.batches import MEASURED_ROWS
@@ -93,7 +93,7 @@ class Recognition(DrawingTask):
     def read(self, inputs: Sequence[GivenDrawing]) -> LabelledDrawings:
         """The first drawing in each file, or moves (move, 3) in whole units."""
         drawings = self.reader.read(inputs)
-        return undistorted(drawings, np.arange(len(drawings)), self.scale.steps).to(self.device)
+        return plain_batch(drawings, np.arange(len(drawings)), self.scale.steps).to(self.device)
 
     @torch.no_grad()
     def answers(self, batch: LabelledDrawings) -> list[Answer]:
