@@ -96,13 +96,15 @@ def _answers(
 
 def _print_answers(answers: Iterable["Answer | Tags"], as_json: bool, spans: bool, is_typed: bool) -> None:
     """A line for each answer, and which stories are longer than the model remembers: at once to who types them."""
+    from regard.answers import StoryAnswer
+
     dropped: list[int] = []
     for answer in answers:
         if as_json:
             print_json(asdict(answer), indent=None)
         else:
             print(_line(answer, spans), flush=is_typed)
-        dropped.append(getattr(answer, "forgotten", 0))
+        dropped.append(answer.forgotten if isinstance(answer, StoryAnswer) else 0)
         if is_typed:
             _remark_dropped([dropped.pop()])
     _remark_dropped(dropped)

@@ -88,7 +88,7 @@ def _train_on_processes(
     table = apply_settings(plan.table, asked.settings)
     settings = [*asked.settings, *_open_pieces(table, folder, asked.resume, processes)]
     recipe = resolve_in(folder, apply_settings(plan.table, settings), asked.resume)
-    check_shares(getattr(recipe.training, "pieces", 1), processes)
+    check_shares(_pieces_of(recipe), processes)
     runs.check_possible(recipe, None if asked.overwrite else folder)
     if asked.dry_run:
         begun = asked.resume and RunFolder(folder).exists()
@@ -119,6 +119,11 @@ def _open_pieces(table: dict[str, Any], folder: Path, resume: bool, processes: i
     return [f"training.pieces={pieces}"] if pieces > 1 else []
 
 
+def _pieces_of(recipe: Recipe) -> int:
+    """Into how many pieces batches are cut; where nothing is learnt by gradient they stay whole."""
+    return getattr(recipe.training, "pieces", 1)
+
+
 def train_table(
     table: dict[str, Any],
     settings: Sequence[str],
@@ -138,7 +143,7 @@ def train_table(
     planned = runs.planned_settings(RunFolder(folder)) if resume else []
     whole = apply_settings(table, [*planned, *settings])
     recipe = resolve_in(folder, apply_settings(whole, _open_pieces(whole, folder, resume, ranks.size)), resume)
-    check_shares(getattr(recipe.training, "pieces", 1), ranks.size)
+    check_shares(_pieces_of(recipe), ranks.size)
     planner = None
     if allowance is not None and not resume and recipe.task == "translation" and ranks.size == 1:
         given = frozenset(setting.partition("=")[0].strip() for setting in settings)
@@ -203,7 +208,7 @@ def train_recipe(
 def _threads(run: runs.Run, remark: Remark) -> AbstractContextManager[None]:
     """One thread where batches are cut into pieces, so that the sums are the same on any number of processes."""
     device, before = runs.device_of(run), facts.threads if (facts := run.folder.facts()) else None
-    in_pieces = device.type == "cpu" and getattr(run.recipe.training, "pieces", 1) > 1
+    in_pieces = device.type == "cpu" and _pieces_of(run.recipe) > 1
     return so_many_threads(1) if in_pieces else same_threads(before, device, remark)
 
 

@@ -53,7 +53,16 @@ def whole_weights(module: nn.Module) -> Iterator[None]:
 
 def whole(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Whole tensors, also of those that are sharded; all ranks must ask for them together."""
-    return {name: getattr(each, "full_tensor", lambda each=each: each)() for name, each in tensors.items()}
+    return {name: _whole(each) for name, each in tensors.items()}
+
+
+def _whole(tensor: Tensor) -> Tensor:
+    if not is_sharded(tensor):
+        return tensor
+    from torch.distributed.tensor import DTensor
+
+    assert isinstance(tensor, DTensor)
+    return tensor.full_tensor()
 
 
 def like(tensor: Tensor, own: Tensor) -> Tensor:
