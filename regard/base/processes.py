@@ -88,11 +88,22 @@ def end_in_words(status: int) -> str:
 
 def is_stopped(number: int) -> bool:
     """Whether a process was stopped (SIGSTOP), so that it does nothing until it is told to go on."""
+    return _about_process(number)[:1] == [b"T"]
+
+
+def processor_time(number: int) -> int | None:
+    """How long a process with all its threads has kept processors busy, in ticks; none where that is not known."""
+    about = _about_process(number)
+    return int(about[11]) + int(about[12]) if about else None
+
+
+def _about_process(number: int) -> list[bytes]:
+    """What Linux tells of a process, from its state on (man proc_pid_stat); nothing elsewhere, or if it has ended."""
     try:
         about = Path(f"/proc/{number}/stat").read_bytes()
     except OSError:
-        return False
-    return about.rpartition(b")")[2].split()[:1] == [b"T"]
+        return []
+    return about.rpartition(b")")[2].split()
 
 
 def is_starting_worker() -> bool:

@@ -1,7 +1,8 @@
 """`regard translate` with a model that writes capitals, in portions of two lines, for tests of what is around a model.
 
 python capital_translator.py ARGUMENT... runs a command line, by this model in its worker processes too. A line `die`
-kills whoever translates it, `die once` the first who does, and `end the job` who gave it to that one.
+kills whoever translates it, `die once` the first who does, and `end the job` who gave it to that one. At `stop once`
+and `hang once` the first who translates it stops, or waits for nothing. LOOK is how often the job looks for life.
 """
 
 import os
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from regard.cli import main, translate_lines, unfinished
+from regard.cli.bulk import workers
 from regard.cli.lines import LongLines, Portion
 from regard.runs.folder import update_folder
 from regard.verbs.requests.translate import TranslateRequest
@@ -48,12 +50,16 @@ class Capitals:
             mark.touch()
             print("something is wrong", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
+        if line in ("stop once", "hang once") and not (mark := self.folder / line).exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGSTOP) if line == "stop once" else signal.pause()
         return Translated(line.upper(), 0.0, [], [], [(line.upper(), 0.0)], list)
 
 
 if __name__ in ("__main__", "__mp_main__"):  # the second in workers
     unfinished.PORTION = translate_lines.PORTION = 2
     translate_lines.open_translator = Capitals  # type: ignore[assignment]
+    workers.LOOK = float(os.environ.get("LOOK", workers.LOOK))
 
 if __name__ == "__main__":
     sys.exit(main(["translate", *sys.argv[1:]]))

@@ -158,6 +158,21 @@ def test_workers_that_die_are_replaced(asked: list[str], tmp_path: Path) -> None
     assert files(tmp_path) == ["in", "model", "out"]
 
 
+def test_workers_without_a_sign_of_life_are_named_killed_and_replaced(
+    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOK", "0.2")
+    (tmp_path / "in").write_bytes(TEXT.replace(b"one", b"hang once").replace(b"four", b"stop once"))
+    status, said = run_workers(*asked, "--workers", "2")
+    assert status == 0, said
+    right = JOINED.replace("ONE", "HANG ONCE").replace("FOUR", "STOP ONCE")
+    assert (tmp_path / "out").read_text(encoding="utf-8") == right
+    for why, lines in (("hangs", "lines 1 to 2"), ("was stopped", "lines 5 to 6")):
+        words = rf"{why}: no sign of life for 1 seconds\. It is killed, and another goes on with {lines}\."
+        assert re.search(rf"Worker \d \(process \d+\) {words}", said), said
+    assert files(tmp_path) == ["in", "model", "out"]
+
+
 @pytest.mark.usefixtures("capitals")
 def test_a_line_that_kills_every_worker_ends_the_job_and_what_is_done_is_kept(
     asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

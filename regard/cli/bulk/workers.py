@@ -2,11 +2,14 @@
 
 A worker loads the model once and is given shard after shard. What it has done is on disk, so the one that replaces it
 goes on from there, and little is translated twice. Where worker after worker dies at the same place, the job ends.
+One that keeps no processor busy for half a minute was stopped, or waits for what never comes, and is killed. How long a
+portion takes says nothing: that may be seconds, or an hour.
 """
 
 import multiprocessing
 import os
 import sys
+import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.base.faults import Fault, printable
-from regard.base.processes import cores, end_in_words, end_with_parent
+from regard.base.processes import cores, end_in_words, end_with_parent, is_stopped, processor_time
 from regard.base.progress import Progress
 from regard.cli.bulk.finishing import BulkJob, ShardTranslator
 from regard.cli.bulk.shards import Shard
@@ -25,6 +28,8 @@ from regard.cli.lines import LongLines
 from regard.cli.refused import refusal_sentence
 
 MOST_DEATHS = 3  # of workers, one after the other, at the same portion of a shard
+LOOK = 5.0  # seconds between two looks at whether workers live
+MOST_QUIET = 5  # looks in a row without a sign of life; not a time, for a job that was stopped as a whole may go on
 
 
 class Begun(NamedTuple):
@@ -85,11 +90,20 @@ class _Worker:
             self.process.start()
         self.shard: Shard | None = None
         self.has_got_on = False
+        self._quiet_looks = 0
+        self._busy: int | None = None
 
     def give(self, shard: Shard) -> None:
-        self.shard, self.has_got_on = shard, False
+        self.shard, self.has_got_on, self._quiet_looks = shard, False, 0
         with suppress(OSError):  # it has died, and is about to be replaced
             self.connection.send(shard)
+
+    def is_alive(self) -> bool:
+        """Whether it has computed anything at one of the last looks, of which this is one."""
+        before, self._busy = self._busy, processor_time(self.process.pid or 0)
+        is_quiet = self._busy is not None and self._busy == before
+        self._quiet_looks = self._quiet_looks + 1 if is_quiet else 0
+        return self._quiet_looks < MOST_QUIET
 
     def end(self) -> None:
         self.connection.close()
@@ -121,15 +135,19 @@ class _Crew:
         self.count = min(workers, len(shards))
         self.workers: dict[Connection, _Worker] = {}
         self.said: set[str] = set()
+        self.next_look = time.monotonic() + LOOK
 
     def work(self) -> Tally:
         try:
             for number in range(1, self.count + 1):
                 self._hire(number)
             while any(worker.shard for worker in self.workers.values()):
-                for ready in wait(list(self.workers)):
+                for ready in wait(list(self.workers), LOOK):
                     assert isinstance(ready, Connection)
                     self._hear(self.workers[ready])
+                if time.monotonic() >= self.next_look:
+                    self.next_look = time.monotonic() + LOOK
+                    self._kill_the_lifeless()
         finally:
             for worker in self.workers.values():
                 worker.end()
@@ -177,6 +195,18 @@ class _Crew:
             if line not in self.said:
                 self.said.add(line)
                 remark(line)
+
+    def _kill_the_lifeless(self) -> None:
+        """Kill workers that would be waited for without end; that they have died is heard of as of any other."""
+        for worker in self.workers.values():
+            if worker.shard is not None and not worker.is_alive():
+                number = worker.process.pid or 0
+                why = "was stopped" if is_stopped(number) else "hangs"
+                remark(
+                    f"Worker {worker.number} (process {number}) {why}: no sign of life for {LOOK * MOST_QUIET:.0f} "
+                    f"seconds. It is killed, and another goes on with {worker.shard}."
+                )
+                worker.process.kill()
 
     def _replace(self, worker: _Worker) -> None:
         """Put another in the place of a worker that died; its shard comes first."""
