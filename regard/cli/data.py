@@ -10,7 +10,7 @@ from regard.data.catalogue.entries import Entry, data_folder, entries, find, pre
 from regard.data.catalogue.get import get as get_set
 from regard.data.catalogue.get import lacking, unverified
 
-app = typer.Typer(add_completion=False, help="List the data sets and get them.")
+app = typer.Typer(add_completion=False, help="List the data sets and get them; check what was prepared.")
 
 _AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
@@ -72,3 +72,21 @@ def get_sets(
         results.append(_description(entry))
     if as_json:
         print_json({"sets": results})
+
+
+@app.command("check")
+def check_corpus(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="A prepared corpus of pairs: data.prepared, or RUN/training/corpus."),
+    ],
+) -> None:
+    """Read a prepared corpus from end to end and compare it with its checksums.
+
+    Whoever opens a corpus verifies the files that have changed since they were last found whole. This verifies all of
+    them, and so finds what only the disk has got wrong.
+    """
+    from regard.data.corpora.prepared import verify_prepared
+
+    size = verify_prepared(folder)
+    print(f"{folder} is whole: {size / 1e6:,.1f} MB are as they were written.")

@@ -1,5 +1,6 @@
 """What is vouched for: no flipped bit in a prepared corpus goes unnoticed, finished or not."""
 
+import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.base.checksums import Vouched, are_whole, read_record, write_record, write_vouched
+from regard.base import checksums
+from regard.base.checksums import Vouched, are_whole, check_changed_files, read_record, write_record, write_vouched
 from regard.base.faults import Fault
 from regard.base.recipe import check
 from regard.data.corpora import prepare as preparing
@@ -28,7 +30,8 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PairData:
 
 
 def files_of(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size]
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size]
+    return [path for path in found if not path.name.startswith(".")]  # a damaged note of what is whole counts as none
 
 
 @contextmanager
@@ -103,3 +106,42 @@ def test_a_record_without_its_checksum_is_refused(tmp_path: Path) -> None:
     record.write_text(Vouched(files={"é": "1"}).model_dump_json(indent=1), encoding="utf-8")
     with pytest.raises(Fault, match=r"record\.json is missing, damaged or of another version"):
         read_record(Vouched, record)
+
+
+def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def note(path: Path) -> str:
+        read.append(path.name)
+        return file_checksum(path)
+
+    file_checksum = checksums.file_checksum
+    monkeypatch.setattr(checksums, "file_checksum", note)
+    monkeypatch.setattr(checksums, "_SETTLED", 0)
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(name)
+    files = {name: file_checksum(tmp_path / name) for name in ("a", "b")}
+    for found in (["a", "b"], []):
+        check_changed_files(tmp_path, files)
+        assert sorted(read) == found
+        read.clear()
+    about = (tmp_path / "b").stat()
+    (tmp_path / "b").write_text("c")
+    os.utime(tmp_path / "b", ns=(about.st_atime_ns, about.st_mtime_ns))  # its date lies, and its size is the same
+    with pytest.raises(Fault, match=r"b is missing, damaged"):
+        check_changed_files(tmp_path, files)
+    assert read == ["b"]
+    (tmp_path / "b").write_text("b")
+    (tmp_path / ".verified.json").write_text("{}")
+    read.clear()
+    check_changed_files(tmp_path, files)
+    assert sorted(read) == ["a", "b"]  # the note was damaged, and so nothing is known
+    (tmp_path / "a").unlink()
+    with pytest.raises(Fault, match=r"a is missing, damaged"):
+        check_changed_files(tmp_path, files)
+
+
+def test_a_file_that_was_written_just_now_is_not_taken_as_known(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    check_changed_files(tmp_path, {"a": checksums.file_checksum(tmp_path / "a")})
+    assert not (tmp_path / ".verified.json").exists()

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from regard.base.recipe import check
 from regard.cli import main
 from regard.data.catalogue.entries import read_entries
+from regard.data.corpora.options import PairData
+from regard.data.corpora.prepare import prepare
 
 TEXT = b"Eu amo livros.\n"
 
@@ -106,3 +109,17 @@ def test_of_several_names_an_unknown_one_stops_before_anything_is_done(folder, c
     assert told.out == ""
     assert "There is no data set 'cmudcit'; did you mean 'cmudict'?" in told.err
     assert not (folder / "data").exists()
+
+
+def test_check_reads_a_prepared_corpus_from_end_to_end(tmp_path, capsys):
+    (tmp_path / "text.tsv").write_text("one two\tum dois\nthree\ttr\u00eas\n" * 2 + "four\tquatro\n", encoding="utf-8")
+    options = {"train": str(tmp_path / "text.tsv"), "hold_out": 1, "tokeniser": {"kind": "words"}}
+    prepare(check(PairData, options), tmp_path / "corpus")
+    assert main(["data", "check", str(tmp_path / "corpus")]) == 0
+    assert f"{tmp_path}/corpus is whole: 0.0 MB are as they were written." in capsys.readouterr().out
+    shard = next((tmp_path / "corpus" / "shards").glob("*.bin"))
+    shard.write_bytes(bytes(len(shard.read_bytes())))
+    assert main(["data", "check", str(tmp_path / "corpus")]) == 2
+    assert f"{shard.name} is missing, damaged or of another version" in capsys.readouterr().err
+    assert main(["data", "check", str(tmp_path)]) == 2
+    assert "holds no corpus whose preparation was finished" in capsys.readouterr().err

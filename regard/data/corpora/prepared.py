@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import BaseModel, TypeAdapter, ValidationError, model_validator
 
 from regard.base.checksums import (
+    check_changed_files,
     check_files,
     damage,
     file_checksums,
@@ -127,10 +128,10 @@ def is_prepared(folder: Path) -> bool:
 
 
 def open_prepared(folder: Path, remark: Remark = lambda text: None) -> PreparedPairs:
-    """The corpus prepared in `folder`, every file of which is as it was written."""
+    """The corpus prepared in `folder`, no file of which has changed since it was found to be as it was written."""
     layout, finished = CorpusLayout(folder), _read_finished(folder)
     if finished.files:
-        check_files(folder, finished.files)
+        check_changed_files(folder, finished.files)
     else:
         remark(
             f"{folder} was prepared by an older version of regard, which took no checksums: "
@@ -142,6 +143,15 @@ def open_prepared(folder: Path, remark: Remark = lambda text: None) -> PreparedP
     return PreparedPairs(
         folder, source, target, pairs, read_pair_list(layout.valid), read_pair_list(layout.test), finished.report
     )
+
+
+def verify_prepared(folder: Path) -> int:
+    """Read every file of the corpus prepared in `folder`, refuse what is not as it was written, and count the bytes."""
+    files = _read_finished(folder).files
+    if not files:
+        raise Fault(f"{folder} was prepared by an older version of regard, which took no checksums of its files.")
+    check_files(folder, files)
+    return sum((folder / name).stat().st_size for name in files)
 
 
 def read_valid(folder: Path) -> list[tuple[str, str]]:
@@ -179,7 +189,7 @@ def _read_finished(folder: Path) -> FinishedCorpus:
 def write_finished(layout: CorpusLayout, shards: list[Shard], report: Report) -> None:
     """Close a preparation; the shards are vouched for by what was counted when they were made."""
     files = {str(Path(layout.shards.name, shard.file)): shard.checksum for shard in shards}
-    paths = [path for path in sorted(layout.folder.rglob("*")) if path.is_file() and path != layout.lock]
+    paths = [path for path in sorted(layout.folder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
     others = [path for path in paths if str(path.relative_to(layout.folder)) not in files]
     names = [str(path.relative_to(layout.folder)) for path in others]
     files |= dict(zip(names, file_checksums(others), strict=True))
@@ -195,7 +205,7 @@ def are_learnt(folder: Path, sources: Sequence[str]) -> list[bool]:
     if not path.is_file():
         return [False] * len(sources)
     if is_prepared(folder) and (files := _read_finished(folder).files):
-        check_files(folder, {path.name: files[path.name]})
+        check_changed_files(folder, {path.name: files[path.name]}, takes_note=False)
     try:
         with naming(path):
             known = np.load(path, mmap_mode="r")

@@ -57,7 +57,9 @@ def options_for(files: Path, **more: Any) -> PairData:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """All that was prepared; the lock and the note of what was verified are not."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def test_a_corpus_is_cleaned_tokenised_and_told_about(files: Path, tmp_path: Path) -> None:
