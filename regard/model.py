@@ -29,7 +29,7 @@ from regard.verbs.requests.speak import SpeakRequest
 from regard.verbs.speak import speak_each
 from regard.verbs.table import has, needs, verbs_of
 from regard.verbs.tagging import TagSearch
-from regard.verbs.transcribe import LabelSearch, transcribe_each
+from regard.verbs.transcribe import LabelSearch, language_search, transcribe_each
 
 Strokes = list[list[list[float]]]  # of a drawing, each of points (x, y)
 
@@ -121,12 +121,30 @@ class Model:
         are parted at spaces, or given as lists of words, or `raw`.
         """
         needs(self.recipe, "answer")
+        if isinstance(inputs, str):
+            raise TypeError("answer takes a list of inputs; write answer([input])")
         return Results(answer_each(self.task, inputs, TagSearch(beam, raw)))
 
-    def transcribe(self, sounds: Sequence[str | Path | bytes], *, beam: int | None = None) -> list[Transcript]:
-        """Write down what each sound, a file or its content, says: by the best path, or by a `beam` of prefixes."""
+    def transcribe(
+        self,
+        sounds: Sequence[str | Path | bytes],
+        *,
+        beam: int | None = None,
+        fuse: "Model | None" = None,
+        fuse_weight: float | None = None,
+    ) -> list[Transcript]:
+        """Write down what each sound, a file or its content, says: by the best path, or by a `beam` of prefixes.
+
+        A language model of the same symbols to `fuse` with has its say in the search, as much as `fuse_weight` says.
+        """
         needs(self.recipe, "transcribe")
-        return Results(transcribe_each(self.task, sounds, LabelSearch(beam)))
+        if isinstance(sounds, str | Path | bytes):
+            raise TypeError("transcribe takes a list of sounds; write transcribe([sound])")
+        if fuse is None and fuse_weight is not None:
+            raise Fault("fuse_weight would do nothing without fuse.")
+        own = LabelSearch(beam)
+        search = own if fuse is None else language_search(self, fuse, fuse_weight, beam, "The language model")
+        return Results(transcribe_each(self.task, sounds, search))
 
     def caption(
         self,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from regard.model import Model
 
 AT_ONCE = 16  # sounds in one batch
+MOST_PREFIXES = 1024  # that a search keeps
 WIDEST_BEAM = 64  # of a search that goes label by label
 
 
@@ -36,6 +37,10 @@ class LabelSearch:
     beam: int | None = None
     language_model: NextLabels | None = None
     weight: float = FUSE_WEIGHT
+
+    def __post_init__(self) -> None:
+        if self.beam is not None and not 1 <= self.beam <= MOST_PREFIXES:
+            raise Fault(f"The beam is {self.beam}; a search keeps 1 to {MOST_PREFIXES:,} prefixes.")
 
     @property
     def prefixes(self) -> int | None:

@@ -53,6 +53,14 @@ def test_python_takes_files_and_their_content(folder: Path) -> None:
     model = regard.load(folder / "run", device="cpu")
     (one,), (other,) = model.transcribe([folder / "sound.wav"]), model.transcribe([SOUND], beam=None)
     assert (one.text, one.alignment) == (other.text, other.alignment)
+    with pytest.raises(TypeError, match=r"transcribe takes a list of sounds; write transcribe\(\[sound\]\)"):
+        model.transcribe("sound.wav")
+    with pytest.raises(Fault, match="The beam is 0; a search keeps 1 to 1,024 prefixes"):
+        model.transcribe([SOUND], beam=0)
+    with pytest.raises(Fault, match="fuse_weight would do nothing without fuse"):
+        model.transcribe([SOUND], fuse_weight=1.0)
+    with pytest.raises(Fault, match="A ctc gives a text for each sound; it can"):
+        model.transcribe([SOUND], fuse=model)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +68,7 @@ def test_python_takes_files_and_their_content(folder: Path) -> None:
     [
         (b"", "is no sound that can be read"),
         (b"text\n" * 20, "is no sound that can be read"),
-        (sound_file(tone(400, 0, 8000), 8000), "is a sound of zero length"),
+        (sound_file(tone(400, 0, 8000), 8000), "has no length: it holds not a single sample"),
     ],
 )
 def test_what_is_no_sound_is_refused_by_its_name(

@@ -32,7 +32,7 @@ def read_sound(source: Path | bytes, rate: int, name: str | None = None) -> np.n
         raise Fault(f"{name} is no sound that can be read, which are wav and flac: {error.error_string}") from None
     samples = np.concatenate([np.zeros(0, np.float32), *blocks])
     if not len(samples):
-        raise Fault(f"{name} is a sound of zero length.")
+        raise Fault(f"{name} has no length: it holds not a single sample.")
     if not np.isfinite(samples).all():
         raise Fault(f"{name} is a damaged sound: it holds samples that are no numbers.")
     return resample(samples, own_rate, rate)

@@ -74,7 +74,7 @@ function showTranscript(found) {
   byId("transcript").textContent = text || say("transcribe.nothing");
   const lines = alignment.map(([symbol, start, end]) => {
     const times = { start: inLanguage(Number(start.toFixed(2))), end: inLanguage(Number(end.toFixed(2))) };
-    return element("li", {}, element("b", {}, symbol), ` ${say("transcribe.symbol", times)}`);
+    return element("li", {}, element("b", {}, symbol.trim() || "␣"), ` ${say("transcribe.symbol", times)}`);
   });
   byId("transcript-times").replaceChildren(...lines);
   const certainty = say("transcribe.score", { score: signed(score) });

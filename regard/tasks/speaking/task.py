@@ -135,8 +135,10 @@ class Speaking(nn.Module):
         totals = {name: tuple(rows.sum(dim=0).tolist()) for name, rows in self.sums_of_rows(batch).items()}
         return {
             "loss": Measure(Tally(totals["loss"], mean), "lower"),
-            "distance": Measure(Tally(totals["distance"], mean), "lower", f"{SPREAD:g} nats of log-mel"),
-            "stops": Measure(Tally(totals["stops"], mean), "lower"),
+            "distance": Measure(
+                Tally(totals["distance"], mean), "lower", f"of log-mel bands, in units of {SPREAD:g} nats"
+            ),
+            "stops": Measure(Tally(totals["stops"], mean), "lower", "nats a step, of whether it is the last"),
         }
 
     @torch.no_grad()

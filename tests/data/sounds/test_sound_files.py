@@ -60,7 +60,7 @@ def test_what_is_no_sound_is_refused(tmp_path: Path):
     for path, sentence in (
         (text, "is no sound that can be read, which are wav and flac"),
         (ogg, "is a sound in the format OGG; wav and flac can be read"),
-        (empty, "is a sound of zero length"),
+        (empty, "has no length: it holds not a single sample"),
         (broken, "holds samples that are no numbers"),
         (tmp_path, "is a folder; name a sound file"),
         (tmp_path / "none.wav", "There is no file"),
