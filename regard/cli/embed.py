@@ -15,7 +15,7 @@ from regard.cli.lines import TextInput
 def command(
     model: Annotated[Path, typer.Argument(help="A model folder.")],
     source: Annotated[
-        Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz); - is standard input.")
+        Path | None, typer.Argument(metavar="INPUT", help="A text file (plain, .gz, .xz, .zst); - is standard input.")
     ] = None,
     text: Annotated[str | None, typer.Option(help="A text to embed, in place of INPUT.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The .npz file for the vectors.")] = None,

@@ -81,7 +81,7 @@ def bert(
 
 @app.command("arpa")
 def arpa(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An ARPA file, plain or packed (.gz, .xz).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An ARPA file, plain or packed (.gz, .xz, .zst).")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,
 ) -> None:
@@ -98,7 +98,9 @@ def arpa(
 
 
 def _word_vectors(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of word vectors, plain or packed (.gz, .xz).")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file of word vectors, plain or packed (.gz, .xz, .zst).")
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the imported model.")],
     vocabulary: Annotated[int | None, typer.Option(min=1, help="The first words alone, so many of them.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output folder.")] = False,

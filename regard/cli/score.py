@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    hypothesis: Annotated[Path, typer.Option(help="Outputs, one a line (plain, .gz, .xz); - is standard input.")],
+    hypothesis: Annotated[Path, typer.Option(help="Outputs, one a line (plain, .gz, .xz, .zst); - is standard input.")],
     reference: Annotated[
         list[Path] | None, typer.Option(help="What they should be; several files are several references.")
     ] = None,

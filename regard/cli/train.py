@@ -8,10 +8,15 @@ import typer
 from regard.base.faults import Fault
 from regard.cli.console import console_progress, remark
 from regard.cli.inputs import example_command
+from regard.data.catalogue.unpack import bare
 
 if TYPE_CHECKING:
     from regard.runs.start import Audience
 
+Pairs = Annotated[
+    Path | None,
+    typer.Option(help="Both in one file: source, tab, target on each line; or a table (.parquet, .arrow) of the two."),
+]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the run and its model.", show_default="runs/NAME")]
 Start = Annotated[
     Path | None,
@@ -36,11 +41,11 @@ Restarts = Annotated[
 def command(
     recipe: Annotated[
         str | None,
-        typer.Argument(help="A recipe (a TOML file or a name from `regard recipes`), or a file of pairs (.tsv, .txt)."),
+        typer.Argument(help="A recipe (a TOML file or a name from `regard recipes`), or pairs (.tsv, .txt, .parquet)."),
     ] = None,
-    source: Annotated[Path | None, typer.Option(help="Source sentences, one a line (plain, .gz or .xz).")] = None,
+    source: Annotated[Path | None, typer.Option(help="Source sentences, one a line (plain, .gz, .xz, .zst).")] = None,
     target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
-    pairs: Annotated[Path | None, typer.Option(help="Both in one file: source, tab, target on each line.")] = None,
+    pairs: Pairs = None,
     valid_source: Annotated[Path | None, typer.Option(help="Source sentences to validate with.")] = None,
     valid_target: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
     valid_pairs: Annotated[Path | None, typer.Option(help="Both in one file.")] = None,
@@ -102,7 +107,7 @@ def console_audience() -> "Audience":
 
 def _holds_pairs(name: str) -> bool:
     """Whether what stands where a recipe may stand is a file of pairs, going by its name."""
-    return Path(name.removesuffix(".gz").removesuffix(".xz")).suffix in (".tsv", ".txt")
+    return Path(bare(name)).suffix in (".tsv", ".txt", ".parquet", ".arrow")
 
 
 def _only(pairs: Path | None, named: Path) -> Path:

@@ -1,7 +1,9 @@
 """n-gram models to and from ARPA files, which KenLM, SRILM and others read and write."""
 
+import lzma
 import re
 import unicodedata
+import zlib
 from pathlib import Path
 
 import torch
@@ -11,7 +13,7 @@ from regard.base.faults import Fault
 from regard.base.files import whole_file
 from regard.base.progress import Remark
 from regard.base.recipe import write
-from regard.data.catalogue.unpack import open_content
+from regard.data.catalogue.unpack import open_content, packing
 from regard.data.tokenisers.spaces import SpaceTokeniser
 from regard.data.tokenisers.tokeniser import Tokeniser
 from regard.engines.folders import MODEL_FOLDER, whole_folder
@@ -26,6 +28,8 @@ _SPACE = re.compile(r"[\0\t-\r ]")
 
 def export_arpa(task: CountedLanguage, out: Path, remark: Remark) -> None:
     """Write the model of a task as an ARPA file."""
+    if suffix := packing(out.name):
+        raise Fault(f"{out} would be plain text under the name of a packed file; omit its {suffix}.")
     names = _names(task.tokeniser, remark)
     with whole_file(out) as file:
         file.writelines(arpa_blocks(task.model, names))
@@ -60,7 +64,7 @@ def import_arpa(path: Path, out: Path) -> None:
             words, model = read_arpa(stream, str(path), special)
     except FileNotFoundError:
         raise Fault(f"There is no file {path}.") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise Fault(f"{path} cannot be read: {error}.") from None
     normal = [unicodedata.normalize("NFC", word) for word in words]
     if len(set(normal)) < len(normal):

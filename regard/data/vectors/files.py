@@ -37,13 +37,14 @@ _OTHERS: dict[bytes, str] = {
     b"\x93NUMPY": "an array of numpy without words",
     b"\x1f\x8b": "packed with gzip; its name should end in .gz",
     b"\xfd7zXZ": "packed with xz; its name should end in .xz",
+    b"\x28\xb5\x2f\xfd": "packed with Zstandard; its name should end in .zst",
 }
 
 
 def read_vectors(
     path: Path, most: int | None = None, progress: Progress = silent, remark: Remark = ignore_remark
 ) -> WordVectors:
-    """The word vectors of a file in any of the formats, plain or packed (.gz, .xz): all, or the first `most`.
+    """The word vectors of a file in any of the formats, plain or packed (.gz, .xz, .zst): all, or the first `most`.
 
     What is wrong with the file as a whole is refused, naming the line, or in a binary file the word. Single rows that
     cannot be used are left out, and a remark tells of them.
@@ -150,5 +151,7 @@ def _packed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
         case ".xz":
             with lzma.LZMAFile(file, "wb") as stream:
                 yield cast(IO[bytes], stream)
-        case _:
+        case "":
             yield file
+        case other:
+            raise Fault(f"{path} cannot be written as {other}; vectors are packed as .gz or .xz, or left plain.")

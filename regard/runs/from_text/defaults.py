@@ -8,6 +8,7 @@ from typing import Any
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
+from regard.data.catalogue.unpack import bare
 from regard.data.corpora.alphabets import Alphabet
 from regard.data.corpora.options import Corpus
 from regard.data.corpora.text import read_pairs
@@ -120,8 +121,7 @@ def _corpus(names: list[str]) -> dict[str, str]:
 
 def _suffix(path: Path) -> str:
     """The language in a name such as train.en or train.pt.gz, if it looks like one."""
-    name = path.with_suffix("") if path.suffix in (".gz", ".xz") else path
-    code = name.suffix.removeprefix(".")
+    code = Path(bare(path.name)).suffix.removeprefix(".")
     looks_right = 2 <= len(code) <= 3 and code.isalpha() and code.islower() and code not in ("txt", "tsv")
     return code if looks_right else ""
 
