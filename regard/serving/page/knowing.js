@@ -4,6 +4,7 @@ import { button, element } from "./common.js";
 import { decimal, say, sayParts } from "./texts.js";
 
 const METRICS = ["bleu", "accuracy", "f1", "chrf", "perplexity", "error"]; // the first that there is is told
+const NO_TEXT = ["nodes", "picture", "video", "sound", "drawing", "words"]; // what models read that is none
 
 /** Say what models know, and offer texts to try; `take` hears of one that is chosen. */
 export function showKnowledge(holder, models, take) {
@@ -15,7 +16,7 @@ export function showKnowledge(holder, models, take) {
   });
   const trying = tries.length ? [say("knowing.try"), ...tries] : [say("knowing.no_examples")];
   const offered = element("p", { class: "trying" }, ...trying.flatMap((part, place) => (place ? [" ", part] : [part])));
-  const isOfText = models.some(({ reads }) => !["nodes", "picture", "video", "sound", "drawing", "words"].includes(reads));
+  const isOfText = models.some(({ reads }) => !NO_TEXT.includes(reads));
   holder.replaceChildren(...models.map(paragraph), ...(isOfText ? [offered] : []));
 }
 
