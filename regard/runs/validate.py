@@ -52,10 +52,10 @@ class Validator:
         rows: dict[str, list[np.ndarray]] = {name: [] for name in names}
         finish: dict[str, Callable[..., float]] = {}
         for batch in task.batches(split, seed=0, epoch=0, start=0):
-            found, measures = task.sums_of_rows(batch), task.measure(batch)
+            found = task.sums_of_rows(batch)
             for name in names:
                 rows[name].append(found[name].double().cpu().numpy())
-                finish[name] = measures[name].tally.finish
+            finish = finish or {name: measure.tally.finish for name, measure in task.measure(batch).items()}
         return {name: Sums(np.concatenate(rows[name]), partial(_finish_total, finish[name])) for name in names}
 
     def closing_files(self, folder: Path, device: str) -> dict[str, bytes]:
