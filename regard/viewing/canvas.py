@@ -68,6 +68,11 @@ def show_word(word: str) -> str:
     return "".join(_sign(character) for character in word)
 
 
+def show_title(title: str, which: str) -> str:
+    """A title, and behind it which block and head is shown, where there are several."""
+    return f"{show_word(title)} · {which}" if which else show_word(title)
+
+
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # a part of a letter that a vocabulary lacks
 # Tokens that stand for no letters, as people call them.
 _SYMBOLS = {"</s>": "end of sentence", "<s>": "beginning", "<unk>": "unknown word", "▁": "space"}

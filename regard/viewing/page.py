@@ -17,13 +17,14 @@ from regard.viewing.choices.page import place_data
 from regard.viewing.choices.record import Choices
 from regard.viewing.matrix import entropy
 from regard.viewing.sealed import SealedPage, named_language, whole_steps
-from regard.viewing.seen import Joining, Seen
+from regard.viewing.seen import Block, Joining, Seen
 from regard.viewing.tree.page import tree_data
 from regard.viewing.tree.record import Tree
 from regard.viewing.written import visible
 
 STYLES = ("page.css", "next.css", "tree.css")
 SCRIPT = "look-page.js"
+ONE_BLOCK = "draw one block as a .png"  # what can be done where all of them are too much
 MOST_WEIGHTS = 4_000_000  # of all matrices together; such a page has about ten megabytes
 
 
@@ -60,10 +61,16 @@ def fits(seen: Sequence[Seen]) -> bool:
     return _count(block.weights for each in seen for block in each.blocks) <= MOST_WEIGHTS
 
 
-def refuse_many_weights(weights: Iterable[np.ndarray], shown: str, advice: str = "draw one block as a .png") -> None:
+def refuse_many_weights(weights: Iterable[np.ndarray], shown: str, advice: str = ONE_BLOCK) -> None:
     """Refuse a page of what is shown where it would hold more weights than browsers like; `advice` is what to do."""
     if (count := _count(weights)) > MOST_WEIGHTS:
         raise Fault(f"A page of {shown} would hold {count:,} weights, and {MOST_WEIGHTS:,} are the most; {advice}.")
+
+
+def block_data(blocks: Sequence[Block], shown: str, advice: str = ONE_BLOCK) -> list[dict[str, Any]]:
+    """The blocks of what is shown as views take them: weights as whole ten-thousandths, row after row."""
+    refuse_many_weights((block.weights for block in blocks), shown, advice)
+    return [{"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in blocks]
 
 
 def _count(weights: Iterable[np.ndarray]) -> int:
@@ -114,13 +121,10 @@ def side_data(seen: Seen) -> dict[str, Any]:
 
 def tinted_data(seen: Seen, title: str) -> dict[str, Any]:
     """What was looked at as the view of tinted words takes it: weights as whole ten-thousandths, row after row."""
-    refuse_many_weights((block.weights for block in seen.blocks), "these words", "`regard look` draws them")
     return {
         "start": {"layer": seen.usual, "head": "mean"},
         "title": show_word(title),
         "rows": [show_word(name) for name in seen.rows],
         "columns": [show_word(word) for word in seen.columns],
-        "blocks": [
-            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in seen.blocks
-        ],
+        "blocks": block_data(seen.blocks, "these words", "`regard look` draws them"),
     }

@@ -1,8 +1,8 @@
 """All that was looked at on one side of a model: its blocks, their heads, and the words they looked between."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,6 +31,15 @@ class Block:
     @property
     def heads(self) -> int:
         return int(self.weights.shape[0])
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain values, every number as it is."""
+        return {"where": self.where, "weights": self.weights.tolist()}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Block":
+        """What `to_json` was given."""
+        return cls(value["where"], np.array(value["weights"]))
 
 
 # What the rows and the columns of a side are; models that write nothing look within what they read.

@@ -6,9 +6,9 @@ import numpy as np
 
 from regard.viewing.canvas import show_word
 from regard.viewing.frames.record import FrameLooks
-from regard.viewing.page import refuse_many_weights
-from regard.viewing.sealed import SealedPage, whole_steps
-from regard.viewing.seen import Joining, block_named
+from regard.viewing.page import block_data
+from regard.viewing.sealed import SealedPage
+from regard.viewing.seen import Block, Joining, block_named
 
 STYLES = ("page.css", "pictures.css")
 SCRIPT = "frames-page.js"
@@ -26,7 +26,7 @@ def frames_data(
     looks: FrameLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: weights as whole ten-thousandths, row after row."""
-    refuse_many_weights((block.weights for block in looks.blocks), "this sound")
+    turned = [Block(block.where, block.weights.swapaxes(1, 2)) for block in looks.blocks]  # a line for each row
     envelope = looks.envelope(_BINS)
     wave = np.rint(envelope / max(float(np.abs(envelope).max()), 1e-6) * _HEIGHT).astype(int)
     return {
@@ -36,7 +36,5 @@ def frames_data(
         "count": looks.count,
         "wave": {"low": wave[0].tolist(), "high": wave[1].tolist(), "height": _HEIGHT},
         "rows": [show_word(row) for row in looks.rows],
-        "blocks": [
-            {"where": block.where, "heads": [whole_steps(head.T) for head in block.weights]} for block in looks.blocks
-        ],
+        "blocks": block_data(turned, "this sound"),
     }

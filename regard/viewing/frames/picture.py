@@ -14,6 +14,7 @@ from regard.viewing.canvas import (
     check_suffix,
     missing_glyphs,
     save_figure,
+    show_title,
     show_word,
 )
 from regard.viewing.frames.record import FrameLooks
@@ -48,7 +49,7 @@ def draw_frames(
         if looks.bands is not None:
             _draw_bands(spectrum[0], looks.bands, looks.duration)
         (spectrum or [matrix])[0].set_xlabel("seconds", fontsize=9, color=SOFT)
-        title = f"{show_word(looks.title)} · {which}" if which else show_word(looks.title)
+        title = show_title(looks.title, which)
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)

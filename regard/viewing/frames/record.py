@@ -64,14 +64,14 @@ def to_json(looks: FrameLooks) -> dict[str, Any]:
         "rate": looks.rate,
         "seconds": looks.seconds,
         "rows": list(looks.rows),
-        "blocks": [{"where": block.where, "weights": block.weights.tolist()} for block in looks.blocks],
+        "blocks": [block.to_json() for block in looks.blocks],
         "bands": None if looks.bands is None else looks.bands.tolist(),
     }
 
 
 def from_json(value: Mapping[str, Any]) -> FrameLooks:
     """What `to_json` was given."""
-    blocks = [Block(block["where"], np.array(block["weights"])) for block in value["blocks"]]
+    blocks = [Block.from_json(block) for block in value["blocks"]]
     samples, bands = np.array(value["samples"]), value.get("bands")
     return FrameLooks(
         value["title"],

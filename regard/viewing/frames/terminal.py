@@ -3,7 +3,7 @@
 import numpy as np
 from rich.cells import cell_len
 
-from regard.viewing.canvas import show_word
+from regard.viewing.canvas import show_title, show_word
 from regard.viewing.frames.record import FrameLooks
 from regard.viewing.seen import Joining
 from regard.viewing.terminal import legend_of_shades, shade_of
@@ -24,7 +24,7 @@ def frames_lines(
     low, high = looks.envelope(cells)
     loud = np.maximum(-low, high)
     bars = "".join(_BARS[int(value)] for value in np.ceil(loud / max(loud.max(), 1e-6) * (len(_BARS) - 1)))
-    title = f"{show_word(looks.title)} · {which}" if which else show_word(looks.title)
+    title = show_title(looks.title, which)
     lines = [fit_text(title, width), f"{'':{margin}} {bars}".rstrip()]
     groups = np.array_split(np.arange(looks.count), cells)
     for name, own in zip(shown, weights, strict=False):

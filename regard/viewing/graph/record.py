@@ -111,7 +111,7 @@ def to_json(neighbourhood: Neighbourhood) -> dict[str, Any]:
         "title": neighbourhood.title,
         "nodes": [asdict(node) for node in neighbourhood.nodes],
         "edges": neighbourhood.edges.tolist(),
-        "blocks": [{"where": block.where, "weights": block.weights.tolist()} for block in neighbourhood.blocks],
+        "blocks": [block.to_json() for block in neighbourhood.blocks],
         "hidden": neighbourhood.hidden,
     }
 
@@ -122,6 +122,6 @@ def from_json(value: Mapping[str, Any]) -> Neighbourhood:
         value["title"],
         [Neighbour(**node) for node in value["nodes"]],
         np.array(value["edges"], dtype=int).reshape(-1, 2),
-        [Block(block["where"], np.array(block["weights"])) for block in value["blocks"]],
+        [Block.from_json(block) for block in value["blocks"]],
         value["hidden"],
     )

@@ -4,9 +4,9 @@ from typing import Any
 
 from regard.viewing.canvas import show_word
 from regard.viewing.overlay.record import Overlay
-from regard.viewing.page import refuse_many_weights
+from regard.viewing.page import block_data
 from regard.viewing.raster import page_picture
-from regard.viewing.sealed import SealedPage, whole_steps
+from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Joining, block_named
 
 STYLES = ("page.css", "pictures.css")
@@ -24,14 +24,11 @@ def overlay_data(
     overlay: Overlay, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: weights as whole ten-thousandths, step after step."""
-    refuse_many_weights((block.weights for block in overlay.blocks), "this picture")
     return {
         "start": {"layer": block_named(overlay.blocks, layer, head), "head": head or heads},
         "title": show_word(overlay.title),
         "picture": page_picture(overlay.picture),
         "grid": list(overlay.grid),
         "steps": [show_word(step) for step in overlay.steps],
-        "blocks": [
-            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in overlay.blocks
-        ],
+        "blocks": block_data(overlay.blocks, "this picture"),
     }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_token, show_word
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_title, show_token
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.raster import grey
 from regard.viewing.seen import Joining
@@ -55,7 +55,7 @@ def draw_overlay(
             axes.set(xticks=[], yticks=[], visible=place < len(pictures))
             for spine in axes.spines.values():
                 spine.set(color=FAINT, linewidth=0.8)
-        title = f"{show_word(overlay.title)} · {which}" if which else show_word(overlay.title)
+        title = show_title(overlay.title, which)
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)

@@ -44,13 +44,13 @@ def to_json(overlay: Overlay) -> dict[str, Any]:
         "grid": list(overlay.grid),
         "steps": list(overlay.steps),
         "steps_are_cells": overlay.steps_are_cells,
-        "blocks": [{"where": block.where, "weights": block.weights.tolist()} for block in overlay.blocks],
+        "blocks": [block.to_json() for block in overlay.blocks],
     }
 
 
 def from_json(value: Mapping[str, Any]) -> Overlay:
     """What `to_json` was given."""
-    blocks = [Block(block["where"], np.array(block["weights"])) for block in value["blocks"]]
+    blocks = [Block.from_json(block) for block in value["blocks"]]
     rows, columns = value["grid"]
     picture, are_cells = np.array(value["picture"]), value.get("steps_are_cells", False)
     return Overlay(value["title"], picture, (rows, columns), value["steps"], blocks, are_cells)

@@ -2,7 +2,7 @@
 
 from rich.cells import cell_len
 
-from regard.viewing.canvas import show_word
+from regard.viewing.canvas import show_title, show_word
 from regard.viewing.overlay.record import Overlay
 from regard.viewing.raster import ink_rows
 from regard.viewing.seen import Joining
@@ -14,7 +14,7 @@ def overlay_lines(
 ) -> list[str]:
     """The picture in shades, then a grid for each step, with the most ink where it looks most."""
     which, weights = overlay.one(layer, head, heads)
-    title = f"{show_word(overlay.title)} · {which}" if which else show_word(overlay.title)
+    title = show_title(overlay.title, which)
     lines = [fit_text(title, width), *("".join(row) for row in ink_rows(overlay.picture, min(width, 64)))]
     cells = min(max(2 * overlay.grid[1], 8), width)
     fit = max(1, (width + 2) // (cells + 2))

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from regard.viewing.canvas import show_word
-from regard.viewing.page import refuse_many_weights
+from regard.viewing.page import block_data
 from regard.viewing.raster import page_picture
-from regard.viewing.sealed import SealedPage, whole_steps
+from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Joining, block_named
 from regard.viewing.strip.record import Strip
 
@@ -24,14 +24,11 @@ def strip_data(
     strip: Strip, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: the frames side by side, weights as whole ten-thousandths."""
-    refuse_many_weights((block.weights for block in strip.blocks), "this video")
     return {
         "start": {"layer": block_named(strip.blocks, layer, head), "head": head or heads},
         "title": show_word(strip.title),
         "count": len(strip.frames),
         "picture": page_picture(np.concatenate(list(strip.frames), axis=1)),
         "words": [show_word(word) for word in strip.words],
-        "blocks": [
-            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in strip.blocks
-        ],
+        "blocks": block_data(strip.blocks, "this video"),
     }

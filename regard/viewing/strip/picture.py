@@ -12,8 +12,8 @@ from regard.viewing.canvas import (
     check_suffix,
     missing_glyphs,
     save_figure,
+    show_title,
     show_token,
-    show_word,
 )
 from regard.viewing.seen import Joining
 from regard.viewing.strip.record import Strip
@@ -77,7 +77,7 @@ def draw_strip(
         axes.set(xlim=(-_GAP, count * (1 + _GAP) + 0.4), ylim=(lines * step, -_GAP), aspect="equal")
         for spine in axes.spines.values():
             spine.set(visible=False, color=FAINT)
-        title = f"{show_word(strip.title)} · {which}" if which else show_word(strip.title)
+        title = show_title(strip.title, which)
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs(texts)

@@ -38,11 +38,11 @@ def to_json(strip: Strip) -> dict[str, Any]:
         "title": strip.title,
         "frames": strip.frames.tolist(),
         "words": list(strip.words),
-        "blocks": [{"where": block.where, "weights": block.weights.tolist()} for block in strip.blocks],
+        "blocks": [block.to_json() for block in strip.blocks],
     }
 
 
 def from_json(value: Mapping[str, Any]) -> Strip:
     """What `to_json` was given."""
-    blocks = [Block(block["where"], np.array(block["weights"])) for block in value["blocks"]]
+    blocks = [Block.from_json(block) for block in value["blocks"]]
     return Strip(value["title"], np.array(value["frames"]), value["words"], blocks)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rich.cells import cell_len
 
-from regard.viewing.canvas import show_word
+from regard.viewing.canvas import show_title, show_word
 from regard.viewing.raster import ink_rows
 from regard.viewing.seen import Joining
 from regard.viewing.strip.record import Strip
@@ -19,7 +19,7 @@ def strip_lines(
 ) -> list[str]:
     """The frames in shades, where there is room, and their numbers; then for each word a shade under each frame."""
     which, weights = strip.one(layer, head, heads)
-    title = f"{show_word(strip.title)} · {which}" if which else show_word(strip.title)
+    title = show_title(strip.title, which)
     names = [show_word(word) for word in strip.words]
     margin = min(max(map(cell_len, names)), max(width // 4, 4))
     cells = max(1, (width - margin - 1) // len(strip.frames) - 1)  # of a frame, one more between two

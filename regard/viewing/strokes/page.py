@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from regard.viewing.canvas import show_word
-from regard.viewing.page import refuse_many_weights
-from regard.viewing.sealed import SealedPage, whole_steps
+from regard.viewing.page import block_data
+from regard.viewing.sealed import SealedPage
 from regard.viewing.seen import Joining, block_named
 from regard.viewing.strokes.record import StrokeLooks
 
@@ -25,14 +25,11 @@ def stroke_data(
     looks: StrokeLooks, layer: int | None = None, head: int | None = None, heads: Joining = "mean"
 ) -> dict[str, Any]:
     """What was looked at as its view takes it: weights as whole ten-thousandths, point after point."""
-    refuse_many_weights((block.weights for block in looks.blocks), "this drawing")
     return {
         "start": {"layer": block_named(looks.blocks, layer, head), "head": head or heads},
         "title": show_word(looks.title),
         "points": np.round(looks.points, 2).tolist(),
         "ahead": looks.looks_ahead,
         "ends": looks.ends.astype(int).tolist(),
-        "blocks": [
-            {"where": block.where, "heads": [whole_steps(head) for head in block.weights]} for block in looks.blocks
-        ],
+        "blocks": block_data(looks.blocks, "this drawing"),
     }

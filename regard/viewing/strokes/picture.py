@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_word
+from regard.viewing.canvas import FAINT, INK, canvas, check_suffix, missing_glyphs, save_figure, show_title
 from regard.viewing.seen import Joining
 from regard.viewing.strokes.record import StrokeLooks
 
@@ -40,7 +40,7 @@ def draw_stroke_looks(
             _draw_point(axes, looks, place, weights[place])
         for axes in figure.axes[len(shown) :]:
             axes.set_visible(False)
-        title = f"{show_word(looks.title)} · {which}" if which else show_word(looks.title)
+        title = show_title(looks.title, which)
         figure.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
         save_figure(figure, path)
     return missing_glyphs([looks.title])

@@ -52,11 +52,11 @@ def to_json(looks: StrokeLooks) -> dict[str, Any]:
         "title": looks.title,
         "points": looks.points.tolist(),
         "ends": looks.ends.tolist(),
-        "blocks": [{"where": block.where, "weights": block.weights.tolist()} for block in looks.blocks],
+        "blocks": [block.to_json() for block in looks.blocks],
     }
 
 
 def from_json(value: Mapping[str, Any]) -> StrokeLooks:
     """What `to_json` was given."""
-    blocks = [Block(block["where"], np.array(block["weights"])) for block in value["blocks"]]
+    blocks = [Block.from_json(block) for block in value["blocks"]]
     return StrokeLooks(value["title"], np.array(value["points"]), np.array(value["ends"]), blocks)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from regard.viewing.canvas import show_word
+from regard.viewing.canvas import show_title
 from regard.viewing.seen import Joining
 from regard.viewing.strokes.record import StrokeLooks
 from regard.viewing.written import fit_text
@@ -15,7 +15,7 @@ def stroke_lines(
 ) -> list[str]:
     """Every point, the stroke that it belongs to, and the points that it looked at most."""
     which, weights = looks.one(layer, head, heads)
-    title = f"{show_word(looks.title)} · {which}" if which else show_word(looks.title)
+    title = show_title(looks.title, which)
     stroke_of = np.concatenate([[number] * len(stroke) for number, stroke in enumerate(looks.strokes(), start=1)])
     lines = [fit_text(title, width)]
     for place, own in enumerate(weights):
