@@ -1,7 +1,8 @@
 """Several server processes behind one port: each accepts from the same socket and has models and queues of its own.
 
-The main process loads nothing and answers nobody. It starts the others, starts one again that died, and passes on what
-it is told by a signal. Connections that a dead process had not accepted yet wait in the socket for the next.
+The main process loads nothing and answers nobody. It starts the others, starts one again that died or was stopped, and
+passes on what it is told by a signal. Connections that a dead process had not accepted yet wait in the socket for the
+next.
 """
 
 import multiprocessing
@@ -9,6 +10,7 @@ import os
 import signal
 import socket
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,13 +20,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from regard.base.faults import Fault
-from regard.base.processes import die_with_parent, end_in_words
+from regard.base.processes import die_with_parent, end_in_words, is_stopped
 from regard.engines.fast import Choice
 from regard.runs.folder import read_recipe
 from regard.serving.http.guard import Warn, write_line
 from regard.serving.options import ServingOptions
 
 MOST_DEATHS = 3  # of one process after the other, before it was ready once
+LOOK = 5.0  # seconds between two looks at whether a process was stopped; at the second it is killed
 
 
 @dataclass(frozen=True)
@@ -117,19 +120,23 @@ class _Servers:
         self.ready: set[int] = set()  # numbers of those that were ready once
         self.deaths: Counter[int] = Counter()  # in a row, by the number of the process
         self.said: set[str] = set()
+        self.stopped: set[int] = set()  # processes that were found stopped at the last look
 
     def watch(self, ready: Callable[[], None]) -> None:
         """Keep all of them running; this ends by a signal, or a fault."""
         for number in range(self.count):
             self._start(number)
-        is_told = False
+        is_told, next_look = False, time.monotonic() + LOOK
         while True:
-            for connection in wait(list(self.running)):
+            for connection in wait(list(self.running), LOOK):
                 assert isinstance(connection, Connection)
                 self._hear(self.running[connection])
             if len(self.ready) == self.count and not is_told:
                 is_told = True
                 ready()
+            if time.monotonic() >= next_look:
+                next_look = time.monotonic() + LOOK
+                self.kill_stopped()
 
     def _start(self, number: int) -> None:
         spawn = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
@@ -155,6 +162,17 @@ class _Servers:
                 self.warn(sentence)
             case Refused(sentences):
                 raise Fault(*sentences)
+
+    def kill_stopped(self) -> None:
+        """Kill processes that stay stopped, for what they accepted would wait without end; they are started again."""
+        before, self.stopped = self.stopped, set()
+        for server in self.running.values():
+            number = server.process.pid
+            if is_stopped(number):
+                self.stopped.add(number)
+                if number in before:
+                    self.warn(f"the server process {number} was stopped (SIGSTOP) and is killed.")
+                    server.process.kill()
 
     def _replace(self, server: _Server) -> None:
         """Start another in the place of a process that died; what it counted still counts."""

@@ -3,17 +3,20 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
 from loopback import WAIT, until
 
+from regard.base.processes import is_stopped
 from regard.cli import main
 from regard.serving.options import Limits, ServingOptions
-from regard.serving.processes import Serving
+from regard.serving.processes import Serving, _Server, _Servers
 from regard.serving.shared_metrics import SharedMetrics, add_up, set_aside
 
 ONE = """\
@@ -78,6 +81,23 @@ def servers_of(process: int) -> list[int]:
     return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
+def test_a_process_that_stays_stopped_is_killed(tmp_path: Path) -> None:
+    said: list[str] = []
+    with socket.socket() as listening, subprocess.Popen(["sleep", "60"]) as process:
+        servers = _Servers(Serving([], "auto", ServingOptions(), quiet=True), 1, listening, tmp_path, said.append)
+        ours, theirs = Pipe()
+        with ours, theirs:
+            servers.running[ours] = _Server(0, process, ours)
+            servers.kill_stopped()
+            process.send_signal(signal.SIGSTOP)
+            until(lambda: is_stopped(process.pid))
+            servers.kill_stopped()
+            assert (process.poll(), said) == (None, [])  # it may go on in a moment
+            servers.kill_stopped()
+            assert process.wait(WAIT) == -signal.SIGKILL
+    assert said == [f"the server process {process.pid} was stopped (SIGSTOP) and is killed."]
+
+
 @pytest.mark.long
 def test_two_processes_serve_one_port_and_one_that_dies_is_replaced(forth: Path) -> None:
     command = [sys.executable, "-m", "regard", "serve", str(forth), "--port", "0", "--quiet", "--processes", "2"]
@@ -100,6 +120,13 @@ def test_two_processes_serve_one_port_and_one_that_dies_is_replaced(forth: Path)
             assert said == f"regard: the server process {first} was killed by SIGKILL and is started again.\n"
             assert json.loads(read("/translate", body))["translatedText"] in answers
             assert second in servers_of(process.pid)
+            os.kill(second, signal.SIGSTOP)
+            assert (
+                process.stderr.readline()
+                == f"regard: the server process {second} was stopped (SIGSTOP) and is killed.\n"
+            )
+            assert f"{second} was killed by SIGKILL and is started again" in process.stderr.readline()
+            assert json.loads(read("/translate", body))["translatedText"] in answers
             process.send_signal(signal.SIGTERM)
             _, rest = process.communicate(timeout=WAIT)
         finally:
