@@ -2,7 +2,7 @@
 
     python benchmarks/painting.py digits runs/paint-digits --judge runs/convnet-mnist-wide
     python benchmarks/painting.py shapes runs/paint-shapes
-    python benchmarks/painting.py shapes runs/paint-shapes --valid --temperature 1 0.8 0.6
+    python benchmarks/painting.py shapes runs/paint-shapes --valid --temperature 1 0.7 0.4
 
 Digits are judged by a trained model of the task glimpses. For shapes a convolutional net is trained here, a minute's
 work for a GPU, on generated pictures that no painter has seen: it says of each colour and shape whether it is there,
