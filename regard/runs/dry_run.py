@@ -16,7 +16,6 @@ from regard.families import task_class
 from regard.models.shapes import AllAlike
 from regard.protocols import Divisible, Samples
 from regard.runs import open as runs
-from regard.runs.together import check_batches
 from regard.training import optimizers
 from regard.training.guards import Splitter
 from regard.training.passes import Passes
@@ -55,7 +54,6 @@ def dry_run(recipe: Recipe, folder: Path | None, processes: int, remark: Remark)
         if not isinstance(run.task, nn.Module):
             return
         batches = list(_batches(run))
-        check_batches(batches, recipe.training.pieces)
         remark(_rows_in_words(batches, recipe.training.pieces, processes))
         largest = max(batches, key=lambda batch: batch.rows if isinstance(batch, Divisible) else 1)
         remark(_memory_in_words(run, largest, processes))
@@ -99,11 +97,20 @@ def _memory_in_words(run: runs.Run, batch: Any, processes: int) -> str:
     task.train()
     with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
         passes.forward(next(iter(gradients.cut(batch).values())), None)
-    learnt = sum(each.numel() * each.element_size() for each in passes.parameters)
-    kept = {
-        "weights": sum(each.numel() * each.element_size() for each in task.parameters()),
-        "gradients": learnt * (1 if training.pieces == 1 else 2 + training.pieces // processes),
-        "optimiser": learnt * optimizers.numbers_per_weight(training.optimizer),
+    weights, learnt = (
+        sum(each.numel() * each.element_size() for each in of) for of in (task.parameters(), passes.parameters)
+    )
+    remembered = learnt * optimizers.numbers_per_weight(training.optimizer)
+    if training.sharded:  # its share, and for a while the whole
+        own = {
+            "weights": weights + weights // processes,
+            "gradients": learnt + learnt // processes,
+            "optimiser": remembered // processes,
+        }
+    else:
+        rows = 1 if training.pieces == 1 else 2 + training.pieces // processes
+        own = {"weights": weights, "gradients": learnt * rows, "optimiser": remembered}
+    kept = own | {
         "activations": sum(sizes.values()) - sum(sizes.get(each.data_ptr(), 0) for each in task.parameters()),
     }
     parts = ", ".join(f"{name} {size / 1e6:,.0f}" for name, size in kept.items())

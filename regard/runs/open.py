@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,12 @@ from regard.runs.about import about_data
 from regard.runs.checkpoint import RunFolder
 from regard.runs.validate import check_best_by
 from regard.training.pace import PLAN
+from regard.training.pieces import check_rows
 from regard.training.snapshot import Facts, load_weights, named_weights
 from regard.verbs.table import has
 
 Plan = Callable[[Any, Any, Path], list[str]]  # from a recipe and its prepared data to settings
+LOOKED_AT = 20  # batches, of which the largest must have a row for every piece
 READER = "model.reader."  # begins the names of weights that read text, whatever comes of it
 # What may differ between a run and its resumption: where it stops, where it is computed and what is said of it.
 STOPS = ("training.steps", "training.patience", "training.device", "training.sharded", "description", "examples")
@@ -82,7 +85,10 @@ def open_run(
         task = task.to(device)
     if isinstance(task, Settles):
         recipe = task.settle(recipe, prepared, remark)
-    task.learn_from(prepared, recipe)  # which may refuse the data, so that nothing may be begun before
+    # What follows may refuse the data, so that nothing may be begun before.
+    task.learn_from(prepared, recipe)
+    if (pieces := getattr(recipe.training, "pieces", 1)) > 1:
+        check_rows(islice(task.batches("train", recipe.seed, 0, 0), LOOKED_AT), pieces)
     if writes:
         _write_beginning(run_folder, recipe, prepared, task)
     return Run(run_folder, recipe, prepared, task)

@@ -1,12 +1,11 @@
 """What the ranks of one run must have in common before they train it, and how they open it."""
 
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -15,12 +14,11 @@ from torch import Tensor
 from regard import __version__
 from regard.base.faults import Fault
 from regard.base.recipe import Recipe
-from regard.protocols import Divisible
 from regard.runs.checkpoint import RunFolder
 from regard.runs.open import Run
 from regard.training.ranks import Ranks
 
-LOOKED_AT = 20  # batches, of which the largest must have a row for every piece
+Result = TypeVar("Result")
 
 
 def check_same(ranks: Ranks, facts: dict[str, str]) -> None:
@@ -51,32 +49,34 @@ def open_together(ranks: Ranks, folder: Path, open_as: Callable[[bool], Run]) ->
 
     `open_as` is told whether it may write.
     """
-    if ranks.leads:
-        run = open_as(True)
-        ranks.gather("opened")
-    else:
-        ranks.gather("waited")
-        if not RunFolder(folder).exists():
-            raise Fault(
-                f"Rank {ranks.rank} of {ranks.size} does not find {folder.resolve()}, which rank 0 has made; "
-                "all ranks need the same files."
-            )
-        run = open_as(False)
-    if ranks.size > 1:
-        check_same(ranks, {"the digest of the data": data_digest(run)})
-        first = islice(run.task.batches("train", run.recipe.seed, 0, 0), LOOKED_AT)
-        check_batches(first, run.recipe.training.pieces)
+    if ranks.size == 1:
+        return open_as(True)
+    made = _try_together(ranks, lambda: open_as(True) if ranks.leads else None)
+    run = _try_together(ranks, lambda: made or _open_made(ranks, folder, open_as))
+    check_same(ranks, {"the digest of the data": data_digest(run)})
     return run
 
 
-def check_batches(first: Iterable[Any], pieces: int) -> None:
-    """Refuse to cut batches into more pieces than they have rows, as far as the first of them tell."""
-    most = max((batch.rows for batch in first if isinstance(batch, Divisible)), default=pieces)
-    if most < pieces:
+def _open_made(ranks: Ranks, folder: Path, open_as: Callable[[bool], Run]) -> Run:
+    if not RunFolder(folder).exists():
         raise Fault(
-            f"training.pieces is {pieces}, but the largest of the first batches has {most} rows; "
-            "train on fewer processes, in fewer pieces, or with larger batches."
+            f"Rank {ranks.rank} of {ranks.size} does not find {folder.resolve()}, which rank 0 has made; "
+            "all ranks need the same files."
         )
+    return open_as(False)
+
+
+def _try_together(ranks: Ranks, work: Callable[[], Result]) -> Result:
+    """What `work` gives on this rank; where it fails on one of them, all hear of the same fault."""
+    result, sentences = None, list[str]()
+    try:
+        result = work()
+    except Fault as fault:
+        sentences = [*fault.sentences]
+    for told in ranks.gather(sentences):
+        if told:
+            raise Fault(*told)
+    return cast(Result, result)
 
 
 def data_digest(run: Run) -> str:

@@ -5,7 +5,7 @@ numbers of its own, a function of (seed, step, piece), and the gradients of the 
 sum is the same to the last bit on one process, on two and on four.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -87,6 +87,8 @@ class Gradients:
         """The same where each rank has a share of the gradients, which every pass sums over all ranks by itself."""
         self._forget_gradients()
         by_piece = [self._take_losses(number, group, step) for number in self.own]
+        if all(parameter.grad is None for parameter in self.passes.parameters):
+            raise RuntimeError("no rank has a gradient of any weight: FSDP2 has summed none")
         noted = [[int(loss.count), loss.rate] for losses in by_piece for loss in losses]
         found = [each for of_rank in self.ranks.gather(noted) for each in of_rank]
         return GroupLosses(by_piece, sum(count for count, _ in found), fmean(rate for _, rate in found))
@@ -187,6 +189,16 @@ def check_shares(pieces: int, processes: int) -> None:
         raise Fault(
             f"training.pieces is {pieces}, which {processes} processes cannot share evenly; "
             f"give {_divisors(pieces)} processes, or another number of pieces to a new run."
+        )
+
+
+def check_rows(first: Iterable[Any], pieces: int) -> None:
+    """Refuse to cut batches into more pieces than they have rows, as far as the first of them tell."""
+    most = max((batch.rows for batch in first if isinstance(batch, Divisible)), default=pieces)
+    if most < pieces:
+        raise Fault(
+            f"training.pieces is {pieces}, but the largest of the first batches has {most} rows; "
+            "train on fewer processes, in fewer pieces, or with larger batches."
         )
 
 

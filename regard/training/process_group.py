@@ -7,11 +7,13 @@ over nccl where every rank has one of its own.
 import json
 import os
 import socket
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -73,18 +75,34 @@ def open_store(address: Address, seconds: float = ARRIVAL_SECONDS) -> TCPStore:
     try:
         if not address.keeps_store:
             _await_listener(address, seconds)  # torch would fill the terminal with its attempts
-        return TCPStore(
-            address.host,
-            address.port,
-            is_master=address.keeps_store,
-            timeout=timedelta(seconds=seconds),
-            wait_for_workers=False,
-        )
+        with _silence():
+            return TCPStore(
+                address.host,
+                address.port,
+                is_master=address.keeps_store,
+                timeout=timedelta(seconds=seconds),
+                wait_for_workers=False,
+            )
     except (OSError, RuntimeError):  # torch's errors of networks are RuntimeErrors
         raise Fault(
             f"{address.name.capitalize()} does not reach {address.host}:{address.port}, where the ranks meet, within "
             f"{seconds:.0f} seconds; is there a network between the machines, and does rank 0 run?"
         ) from None
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Inside this block nothing that torch writes to stderr by itself is seen: where something else than a store
+    listens, that is a page at every attempt."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _await_listener(address: Address, seconds: float) -> None:
@@ -113,8 +131,9 @@ class ProcessGroup(Ranks):
         has_own_gpu = torch.cuda.is_available() and torch.cuda.device_count() > address.local_rank
         if torch.cuda.is_available():
             torch.cuda.set_device(address.local_rank % torch.cuda.device_count())
+        self.shares_gpus = not all(self._gather_by_store("gpu", has_own_gpu))
         dist.init_process_group(
-            "cpu:gloo,cuda:nccl" if all(self._gather_by_store("gpu", has_own_gpu)) else "gloo",
+            "gloo" if self.shares_gpus else "cpu:gloo,cuda:nccl",
             store=PrefixStore("group", store),
             rank=self.rank,
             world_size=self.size,

@@ -13,6 +13,7 @@ class Ranks:
 
     rank, size = 0, 1
     is_group = False  # of torch.distributed, be it of a single process
+    shares_gpus = False  # if there are any: not every rank has one of its own
 
     @property
     def leads(self) -> bool:

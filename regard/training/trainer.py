@@ -54,9 +54,7 @@ class Trainer:
         self.device = next(self.module.parameters()).device
         load_weights(self.module, ranks.share(named_weights(self.module)))
         if sharded := options.sharded and ranks.is_group:
-            if isinstance(task, Stacked):
-                raise Fault("training.sharded is for one large model, not for a stack of members; leave it out.")
-            shard(self.module, ranks.size)
+            shard(self.module, ranks)
         self.passes = Passes(task, self.module, options.precision, sharded)
         self.members = task.members if isinstance(task, Stacked) else None
         self.optimizer = optimizers.build(self.module, options.optimizer, is_stacked=self.members is not None)

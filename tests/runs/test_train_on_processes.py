@@ -3,10 +3,13 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from toys import TOYS
@@ -21,9 +24,12 @@ from regard.runs.open import open_run
 from regard.runs.processes import Job, train_on_processes
 from regard.runs.request import TrainingRequest
 from regard.runs.start import silent_audience, start_training
-from regard.runs.together import check_same
+from regard.runs.together import check_same, open_together
 from regard.training.ranks import Ranks
 from regard.training.snapshot import Facts, Snapshot
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
+from forked import on_ranks
 
 WAITS = "import os, signal, sys, time; rank = os.environ['RANK']; {}; time.sleep(60)"
 
@@ -114,6 +120,29 @@ def test_a_rank_with_another_recipe_or_another_torch_is_named(other: dict[str, s
         check_same(Two(), {"torch": "2.13.0", "model.width": "64"})
 
 
+def test_a_fault_of_one_rank_is_heard_by_all_of_them(tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text("")
+
+    def work(ranks: Ranks) -> str:
+        def open_as(writes: bool) -> Any:
+            if not writes:
+                raise Fault("The file t.tsv has changed.")
+            return "a run"
+
+        with pytest.raises(Fault) as fault:
+            open_together(ranks, tmp_path, open_as)
+        return str(fault.value)
+
+    assert on_ranks(2, work) == ["The file t.tsv has changed."] * 2
+
+
+def test_a_run_with_too_few_rows_for_its_pieces_is_refused_before_it_is_begun(tmp_path: Path) -> None:
+    recipe = check_recipe(apply_settings(TOYS["transformer"].table(tmp_path), ["training.pieces=512"]))
+    with pytest.raises(Fault, match=r"training.pieces is 512, but the largest of the first batches has \d+ rows"):
+        open_run(recipe, tmp_path / "run", False, silent, pytest.fail)
+    assert not RunFolder(tmp_path / "run").exists()
+
+
 def test_a_dry_run_says_what_each_process_would_do_and_hold(tmp_path: Path) -> None:
     remarks = list[str]()
     audience = replace(silent_audience(), remark=remarks.append)
@@ -163,6 +192,41 @@ def test_begun_and_resumed_on_one_two_or_four_processes_is_never_stopped(
     assert whole == two
     scores = [json.loads((tmp_path / name / "scores.json").read_text()) for name in ("whole", "two")]
     assert scores[0] == scores[1]
+
+
+def rank_1_of(process: subprocess.Popen[bytes]) -> int:
+    """The process that is rank 1 of those which another has started."""
+    listed = subprocess.run(["ps", "--ppid", str(process.pid), "-o", "pid="], capture_output=True, text=True)
+    return next(
+        number
+        for number in map(int, listed.stdout.split())
+        if b"RANK=1" in Path(f"/proc/{number}/environ").read_bytes().split(b"\0")
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [(signal.SIGKILL, "has ended with signal 9 (SIGKILL)"), (signal.SIGSTOP, "was stopped (SIGSTOP)")],
+)
+def test_a_run_that_lost_a_rank_goes_on_and_ends_with_the_bits_of_one_that_did_not(
+    deed: signal.Signals, words: str, tmp_path: Path
+) -> None:
+    settings = ["training.steps=60", "training.save_every=5", "training.pieces=2", "model.dropout=0.1"]
+    line = [sys.executable, "-m", "regard", "train", *DEMO, *TINY, "--set", "training.validation_beam=0"]
+    line += [part for setting in settings for part in ("--set", setting)]
+    subprocess.run([*line, "--out", str(tmp_path / "whole"), "--processes", "1"], check=True, timeout=500)
+
+    hurt = [*line, "--out", str(tmp_path / "hurt"), "--processes", "2", "--restarts", "1"]
+    process = subprocess.Popen(hurt, stderr=subprocess.PIPE)
+    while process.poll() is None and not RunFolder(tmp_path / "hurt").regular_steps():
+        time.sleep(0.05)
+    os.kill(rank_1_of(process), deed)
+    _, said = process.communicate(timeout=500)
+    assert process.returncode == 0
+    assert re.search(rf"Rank 1 of 2 {re.escape(words)} after step \d+; .*, and does \(1 of 1", said.decode())
+    whole, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "hurt"))
+    assert whole == two
 
 
 @pytest.mark.long

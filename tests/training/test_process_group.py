@@ -1,12 +1,17 @@
 """Ranks that train together: what they tell each other, and that they learn what one process learns, bit by bit."""
 
 import math
+import socket
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from regard.base.faults import Fault
 from regard.base.recipe import check
@@ -16,6 +21,7 @@ from regard.training.events import Hurried, Remarked, Stepped
 from regard.training.options import TrainingOptions
 from regard.training.process_group import Address, ProcessGroup, open_store
 from regard.training.ranks import Ranks
+from regard.training.sharding import shard
 from regard.training.sharding import whole as whole_tensors
 from regard.training.snapshot import Keeper, Validation
 from regard.training.trainer import Trainer
@@ -182,6 +188,32 @@ def test_who_does_not_reach_the_others_says_so() -> None:
     alone = Address(1, 2, 1, "127.0.0.1", free_port(), keeps_store=False)
     with pytest.raises(Fault, match=r"Rank 1 of 2 does not reach 127.0.0.1:\d+, where the ranks meet, within 1 sec"):
         open_store(alone, seconds=1)
+
+
+def test_where_something_else_listens_torch_keeps_silent_and_we_say_so(capfd: pytest.CaptureFixture[str]) -> None:
+    def answer(listener: socket.socket) -> None:
+        with suppress(OSError):  # until it is closed
+            while True:
+                with listener.accept()[0] as line:
+                    line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=answer, args=(listener,), daemon=True).start()
+        with pytest.raises(Fault, match=r"Rank 1 of 2 does not reach 127\.0\.0\.1"):
+            open_store(Address(1, 2, 1, *listener.getsockname(), False), seconds=0.3)
+        listener.shutdown(socket.SHUT_RDWR)  # which ends the thread
+    assert capfd.readouterr().err == ""
+
+
+def test_weights_are_not_sharded_over_ranks_that_share_a_gpu() -> None:
+    class OnGPU(nn.Module):
+        def parameters(self, recurse: bool = True) -> Any:
+            return iter([SimpleNamespace(device=torch.device("cuda"))])
+
+    ranks = Ranks()
+    ranks.shares_gpus = True
+    with pytest.raises(Fault, match=r"training\.sharded needs a GPU for each process"):
+        shard(OnGPU(), ranks)
 
 
 def test_ranks_that_do_not_come_are_named() -> None:
