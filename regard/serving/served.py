@@ -228,7 +228,7 @@ class ServedModel(Served):
         sight = see_input(self.model.task, given, speaker)
         if isinstance(given, bytes):  # a sound, which has a name already
             return page_view(sight.between())
-        name = "The picture" if isinstance(given, Path) else str(given)
+        name = given.name if isinstance(given, Path) else str(given)  # a door calls it the picture, or the drawing
         return page_view(replace(sight, text=name).between())
 
 

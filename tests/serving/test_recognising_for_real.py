@@ -73,3 +73,7 @@ def test_the_server_answers_strokes(folder: Path) -> None:
         assert reply["answers"][0]["answer"] in ("cross", "ring")
         refused = client.post("/v1/answer", json={"inputs": [{"drawing": []}]})
         assert (refused.status_code, refused.json()["error"]) == (400, "The drawing, line 1: the drawing is empty.")
+        refused = client.post("/v1/answer", json={"inputs": [{"drawing": [[[0, 0], [5000, 0]]]}]})
+        assert refused.json()["error"].startswith("The drawing goes 5,000 units from where it begins")
+        seen = client.post("/v1/look", json={"input": {"drawing": rings(1)[0][:1]}}).json()
+        assert seen["looks"]["title"].startswith("The drawing: ")

@@ -109,7 +109,7 @@ def test_the_way_between_begins_and_ends_with_what_is_drawn_again(tmp_path: Path
 @pytest.mark.parametrize(
     ("moves", "words"),
     [
-        (np.array([[1, 0, 0]] * 99), "The drawing has 99 moves; the model draws 7 at most"),
+        (np.array([[1, 0, 0]] * 99), "The drawing has 99 moves; the most is 7"),
         (np.array([[9000, 0, 1]]), "The drawing goes 9,000 units from where it begins; the most is"),
     ],
 )

@@ -55,7 +55,7 @@ class StrokeScale(BaseModel):
     def refuse_outside(self, moves: np.ndarray, name: str) -> None:
         """Refuse a drawing, called by its name, that is longer or wider than those that were learnt from."""
         if len(moves) > self.steps:
-            raise Fault(f"{name} has {len(moves):,} moves; the model draws {self.steps:,} at most.")
+            raise Fault(f"{name} has {len(moves):,} moves; the most is {self.steps:,}.")
         if (farthest := _farthest(moves)) > self.bound:
             raise Fault(f"{name} goes {farthest:,} units from where it begins; the most is {self.bound:,}.")
 

@@ -26,7 +26,7 @@ class DrawingReader:
     def moves(self, given: GivenDrawing) -> np.ndarray:
         moves, name = given, "The drawing"
         if not isinstance(moves, np.ndarray):
-            moves, name = self._held(moves)[0], f"The drawing in {given}"
+            moves, name = self._held(moves)[0], str(given)
         self.scale.refuse_outside(moves, name)
         return moves
 
