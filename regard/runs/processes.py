@@ -9,10 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -21,6 +19,7 @@ from typing import Any
 from regard.base.faults import Fault
 from regard.base.processes import is_stopped
 from regard.base.progress import Remark
+from regard.base.signals import handling_signals
 from regard.runs.checkpoint import RunFolder
 from regard.training.process_group import TCPStore
 from regard.training.pulse import after, farewell_of, step_of
@@ -113,7 +112,7 @@ class _Watch:
     def outcome(self) -> Outcome:
         """Wait for the end of all ranks; nothing is left running, whatever happens."""
         try:
-            with self._passing_on_interruptions():
+            with handling_signals(self._pass_on):
                 while any(each.poll() is None for each in self.ranks):
                     self._look()
                     time.sleep(_LOOK_SECONDS)
@@ -157,26 +156,10 @@ class _Watch:
     def _failure(self, rank: int, what: str) -> RankFailed:
         return RankFailed(f"Rank {rank} of {self.size} {what}", step_of(self.store, rank))
 
-    @contextmanager
-    def _passing_on_interruptions(self) -> Iterator[None]:
-        """Inside this block a first Ctrl-C asks the ranks to stop, and a second one ends them.
-
-        The system tells only the main thread of a program of it.
-        """
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def handle(number: int, frame: FrameType | None) -> None:
-            if self.is_asked_to_end:
-                raise KeyboardInterrupt
-            self.is_asked_to_end = True
-            for process in self.ranks:
-                process.send_signal(signal.SIGINT)
-
-        previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        """A first Ctrl-C asks the ranks to stop, and a second one ends them."""
+        if self.is_asked_to_end:
+            raise KeyboardInterrupt
+        self.is_asked_to_end = True
+        for process in self.ranks:
+            process.send_signal(signal.SIGINT)

@@ -12,8 +12,8 @@ import socket
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from regard.base.faults import Fault
 from regard.base.processes import die_with_parent, end_in_words, is_stopped
+from regard.base.signals import handling_signals
 from regard.engines.fast import Choice
 from regard.runs.folder import read_recipe
 from regard.serving.http.guard import Warn, write_line
@@ -80,7 +81,7 @@ def serve_by_processes(
     """Serve by so many processes until a signal says stop; `ready` is called when all of them are."""
     for model in serving.models:
         read_recipe(model)  # so that what is no model is refused before anything is started
-    with tempfile.TemporaryDirectory(prefix="regard-serve-") as folder, _raising_signals():
+    with tempfile.TemporaryDirectory(prefix="regard-serve-") as folder, handling_signals(_stop):
         servers = _Servers(serving.shared_by(processes), processes, listening, Path(folder), warn)
         try:
             servers.watch(ready)
@@ -92,17 +93,8 @@ def serve_by_processes(
             servers.kill()
 
 
-@contextmanager
-def _raising_signals() -> Iterator[None]:
-    def stop(number: int, frame: Any) -> NoReturn:
-        raise _Signal(number)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _stop(number: int, frame: Any) -> NoReturn:
+    raise _Signal(number)
 
 
 class _Server(NamedTuple):

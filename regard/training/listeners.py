@@ -1,8 +1,6 @@
 """Who listens to a training run: people at a terminal, log files, TensorBoard, the clock and Ctrl-C."""
 
-import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from regard.base.files import naming
+from regard.base.signals import handling_signals
 from regard.training.events import Counted, Ended, Event, Hurried, Listener, Remarked, Started, Stepped, Validated
 
 FADING = 0.98  # of a loss shown to people, at each step after its own
@@ -287,14 +286,7 @@ class Interruptions:
 
 @contextmanager
 def interruptions() -> Iterator[Interruptions]:
-    """Inside this block Ctrl-C stops a run cleanly; the system tells only the main thread of a program of it."""
+    """Inside this block Ctrl-C stops a run cleanly."""
     listener = Interruptions()
-    if threading.current_thread() is not threading.main_thread():
+    with handling_signals(listener.handle):
         yield listener
-        return
-    previous = {number: signal.signal(number, listener.handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield listener
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

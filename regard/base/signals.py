@@ -1,0 +1,24 @@
+"""What a program does when it is asked to end, by Ctrl-C or by whoever manages it."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+Handler = Callable[[int, FrameType | None], Any]
+
+
+@contextmanager
+def handling_signals(handle: Handler) -> Iterator[None]:
+    """Inside this block `handle` hears of SIGINT and SIGTERM; the system tells only the main thread of them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
