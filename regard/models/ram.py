@@ -17,6 +17,7 @@ from regard.attention.glimpses import Pictures, Places, centre_pixels, take_glim
 from regard.attention.watch import is_watched, note_window
 from regard.base.recipe import Options
 from regard.models.bounds import WIDEST
+from regard.models.parts import count_matrix_weights
 
 NOISE_SEED = 2014  # of the paths that an answer averages over: the same for every picture, in every process
 
@@ -138,9 +139,9 @@ class RAM(nn.Module):
 
     def multiplications(self, height: int, width: int) -> int:
         """How many an answer takes: the same whatever the picture's size."""
-        each_glimpse = _count_weights(self.glimpse, self.remember, self.take_in)
-        choices = (self.options.glimpses - 1) * _count_weights(self.location)
-        return self.options.paths * (self.options.glimpses * each_glimpse + choices + _count_weights(self.action))
+        each_glimpse = count_matrix_weights(self.glimpse, self.remember, self.take_in)
+        choices = (self.options.glimpses - 1) * count_matrix_weights(self.location)
+        return self.options.paths * (self.options.glimpses * each_glimpse + choices + count_matrix_weights(self.action))
 
     def _glance(self, pictures: Pictures, place: Places, hidden: Tensor) -> Float[Tensor, "batch path unit"]:
         return F.relu(self.remember(hidden) + self.take_in(self.glimpse(pictures, place)))
@@ -159,8 +160,3 @@ class RAM(nn.Module):
 def _log_normal(drawn: Tensor, mean: Tensor, sigma: float) -> Tensor:
     """log N(drawn; mean, σ² I) in two dimensions, but for the constant −log 2πσ², which no gradient sees."""
     return -((drawn - mean) ** 2).sum(dim=-1) / (2 * sigma**2)
-
-
-def _count_weights(*parts: nn.Module) -> int:
-    """Weights of linear layers without the biases: each is multiplied once whenever they are applied."""
-    return sum(weights.numel() for part in parts for weights in part.parameters() if weights.dim() == 2)
