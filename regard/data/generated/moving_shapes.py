@@ -5,7 +5,8 @@
 
 No frame by itself shows what is said: a movement needs two frames, and what came first needs all of them. Every video
 is a pure function of its key. What comes first in time comes first in each of its four captions; of what happens at
-once, either may. Some combinations of colours and what they do are held out of the videos to learn from.
+once, either may. Some combinations of colours and what they do, in the order of the two acts, are held out of the
+videos to learn from; of two that happen at once, the other order is another combination, which may be learnt from.
 """
 
 import math
