@@ -72,3 +72,10 @@ def test_a_video_that_is_too_long_is_refused_before_it_is_decoded(monkeypatch: p
 def test_a_folder_with_hardly_anything_in_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Fault, match="The folder it holds no frame; a video has several"):
         greys(tmp_path, 4)
+
+
+def test_a_folder_of_videos_is_no_video(tmp_path: Path) -> None:
+    for name in ("1.gif", "2.gif"):
+        (tmp_path / name).write_bytes(moving(3))
+    with pytest.raises(Fault, match=r"1\.gif is a video itself; frames in a folder are still pictures"):
+        greys(tmp_path, 4)

@@ -73,10 +73,15 @@ def _read(
     source: Path | bytes, name: str, mode: Literal["L", "RGB"], check: Callable[[Size], None], remark: Remark
 ) -> np.ndarray:
     with open_picture(source, name, check) as picture:
-        if getattr(picture, "is_animated", False) and picture.format != "MPO":  # in which cameras keep a preview
+        if is_moving(picture):
             remark(f"{name} holds several frames; the first is read.")
         upright = ImageOps.exif_transpose(picture)
         return np.asarray(in_eight_bits(name, upright).convert(mode))
+
+
+def is_moving(picture: Image.Image) -> bool:
+    """Whether a picture holds several frames; in an MPO these are previews that a camera kept."""
+    return getattr(picture, "is_animated", False) and picture.format != "MPO"
 
 
 @contextmanager

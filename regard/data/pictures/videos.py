@@ -11,7 +11,7 @@ from PIL import Image
 
 from regard.base.faults import Fault
 from regard.base.names import natural_order
-from regard.data.pictures.files import check_size, in_eight_bits, open_picture, read_colours
+from regard.data.pictures.files import check_size, in_eight_bits, is_moving, open_picture, read_colours
 
 MOST_FRAMES = 3000
 MOST_PIXELS = 1_000_000_000  # of all frames together, which are decoded one behind the other
@@ -47,12 +47,19 @@ def _read_folder(folder: Path, name: str, count: int) -> Iterator[np.ndarray]:
     _check_length(name, len(files), 0)
     first: Sequence[int] = ()
     for number in spread(len(files), count):
+        _refuse_moving(files[number])
         colours = read_colours(files[number])
         first = first or colours.shape
         if colours.shape != first:
             sizes = (f"{height} × {width}" for height, width, _ in (colours.shape, first))
             raise Fault("{} has {} pixels, but the first frame has {}.".format(files[number], *sizes))
         yield colours
+
+
+def _refuse_moving(frame: Path) -> None:
+    with open_picture(frame, str(frame), lambda size: check_size(str(frame), size)) as picture:
+        if is_moving(picture):
+            raise Fault(f"{frame} is a video itself; frames in a folder are still pictures. Name videos one by one.")
 
 
 def _check_length(name: str, held: int, size: int) -> None:
