@@ -1,10 +1,11 @@
 """How fast the recipes of WMT train on this machine, on invented text of WMT's lengths and vocabulary.
 
-    python benchmarks/wmt_speed.py FOLDER --seconds 15 --record wmt-speed.jsonl
+    python benchmarks/wmt_speed.py FOLDER --record wmt-speed.jsonl
 
 Text is invented (benchmarks/wmt_text.py) and prepared as the recipe says, its tokeniser trained on it; then
 the recipe is really trained for some seconds, by `regard`'s own trainer and through all of its loop. What counts is
-target tokens a second, the median of the reports of the trainer, without checkpoints and validations.
+target tokens a second, the median of the reports of the trainer, without checkpoints and validations. On a GPU the
+first step of each size of batch is captured, which takes many times as long as the next: ten seconds are too few.
 """
 
 import argparse
@@ -38,7 +39,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the text and what is prepared from it may lie")
     parser.add_argument("--pairs", type=int, default=100_000)
     parser.add_argument("--processes", type=int, default=4, help="that write and prepare the text")
-    parser.add_argument("--seconds", type=float, default=15.0, help="of training that are timed, of each")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of training that are timed, of each")
     parser.add_argument("--set", dest="settings", action="append", default=[], help="another setting of the recipes")
     parser.add_argument("--only", nargs="*", choices=list(RUNS), default=list(RUNS))
     parser.add_argument("--record", type=Path, help="a .jsonl to which each recipe is added when it is done")
