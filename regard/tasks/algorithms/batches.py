@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -11,6 +10,7 @@ from torch import Tensor
 
 from regard.data.algorithms.examples import Examples, draw_examples
 from regard.data.algorithms.options import AlgorithmData, HeldOut
+from regard.tasks.held_batch import HeldBatch
 
 STRIDE = 4  # lengths are padded to a multiple of it: few shapes are captured, and few steps are in vain
 MEASURED_ROWS = 50  # of a batch that is only measured
@@ -18,7 +18,7 @@ SPLIT_KEYS = {"valid": 1, "test": 2}
 
 
 @dataclass(frozen=True)
-class AlgorithmBatch:
+class AlgorithmBatch(HeldBatch):
     """Examples for each member, their answers, which steps are asked for, and how many items each row has."""
 
     inputs: Float[Tensor, "member row step channel"]
@@ -48,12 +48,6 @@ class AlgorithmBatch:
     def rows(self) -> int:
         return self.inputs.shape[1]
 
-    def to(self, device: torch.device) -> "AlgorithmBatch":
-        """The same on another device; how many items there are stays on the host, where people are told of it."""
-        if device.type == "cpu":
-            return self
-        return self.holding(tuple(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
-
     def repeat(self, members: int) -> "AlgorithmBatch":
         """The same examples for each of so many members."""
         inputs, answers = (each.expand(members, -1, -1, -1) for each in (self.inputs, self.answers))
@@ -73,9 +67,7 @@ class AlgorithmBatch:
             for inputs, answers, asked, items in chunks
         ]
 
-    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
-
-    room: ClassVar[int] = 0
+    # What a captured pass holds
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,13 +12,14 @@ from torch import Tensor
 
 from regard.data.captions.prepare import PreparedCaptions
 from regard.data.tokenisers.symbols import BEGIN, END, PAD
+from regard.tasks.held_batch import HeldBatch
 
 MEASURED_ROWS = 200  # of a batch that is only measured
 ROOM = 4  # captions are filled up to a multiple of so many words, so that there are few shapes of batches
 
 
 @dataclass(frozen=True)
-class CaptionBatch:
+class CaptionBatch(HeldBatch):
     """Features of pictures, and a caption of each as tokens, the end token behind its words, then padding.
 
     Of pictures that people ask about nothing is written yet. Features are whole numbers as they are stored, or floats.
@@ -45,12 +46,6 @@ class CaptionBatch:
         begun = torch.full_like(self.tokens[:, :1], BEGIN)
         return torch.cat([begun, self.tokens[:, :-1]], dim=1)
 
-    def to(self, device: torch.device) -> "CaptionBatch":
-        """The same on another device."""
-        if device.type == "cpu":
-            return self
-        return self.holding(tuple(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
-
     def split(self, parts: int) -> list["CaptionBatch"]:
         """The same rows in `parts` smaller batches."""
         return [self.of_rows(rows.tolist()) for rows in torch.arange(self.rows).chunk(parts)]
@@ -67,12 +62,10 @@ class CaptionBatch:
         tokens = pad_captions(written, max(map(len, written), default=0) + 1)
         return replace(self, tokens=tokens.to(self.tokens.device), count=int((tokens != PAD).sum()))
 
-    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
-
-    room: ClassVar[int] = 0
+    # What a captured pass holds
 
     @property
-    def tensors(self) -> tuple[Tensor, Tensor]:
+    def tensors(self) -> tuple[Tensor, ...]:
         return self.features, self.tokens
 
     def holding(self, tensors: tuple[Tensor, ...]) -> "CaptionBatch":

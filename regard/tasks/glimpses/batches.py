@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -11,12 +10,13 @@ from torch import Tensor
 
 from regard.data.pictures.prepare import PreparedPictures
 from regard.data.pictures.scenes import make_scenes
+from regard.tasks.held_batch import HeldBatch
 
 MEASURED_ROWS = 500  # of a batch that is only measured
 
 
 @dataclass(frozen=True)
-class PictureBatch:
+class PictureBatch(HeldBatch):
     """Some pictures with the numbers of their classes; `numbers` are the rows that they have in their data."""
 
     pictures: UInt8[Tensor, "batch height width"]
@@ -31,32 +31,24 @@ class PictureBatch:
         """What a network of this precision is given: 0 is black, 1 is white."""
         return self.pictures.to(dtype) / 255
 
-    def to(self, device: torch.device) -> "PictureBatch":
-        """The same on another device; the numbers stay on the host, where people are told of them."""
-        if device.type == "cpu":
-            return self
-        pictures, labels = (each.pin_memory().to(device, non_blocking=True) for each in self.tensors)
-        return PictureBatch(pictures, labels, self.numbers)
-
     def split(self, parts: int) -> list["PictureBatch"]:
         """The same rows in `parts` smaller batches."""
         chunks = (each.chunk(parts) for each in (self.pictures, self.labels, self.numbers))
         return [PictureBatch(*chunk) for chunk in zip(*chunks, strict=True)]
 
-    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
-
-    room: ClassVar[int] = 0
+    # What a captured pass holds
 
     @property
     def count(self) -> int:
         return self.rows
 
     @property
-    def tensors(self) -> tuple[Tensor, Tensor]:
+    def tensors(self) -> tuple[Tensor, ...]:
         return self.pictures, self.labels
 
-    def holding(self, tensors: tuple[Tensor, Tensor]) -> "PictureBatch":
-        return PictureBatch(*tensors, self.numbers)
+    def holding(self, tensors: tuple[Tensor, ...]) -> "PictureBatch":
+        pictures, labels = tensors
+        return PictureBatch(pictures, labels, self.numbers)
 
 
 def picture_batches(

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -10,12 +9,13 @@ from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from regard.data.painting.prepare import PAD, PreparedPainting
+from regard.tasks.held_batch import HeldBatch
 
 MEASURED_ROWS = 500  # of a batch that is only measured
 
 
 @dataclass(frozen=True)
-class PaintingBatch:
+class PaintingBatch(HeldBatch):
     """Some pictures, each with one caption; `numbers` are the rows that they have in their data."""
 
     pictures: UInt8[Tensor, "batch channel height width"]
@@ -35,32 +35,24 @@ class PaintingBatch:
         """What a network of this precision is given: 0 is dark, 1 is light."""
         return self.pictures.to(dtype) / 255
 
-    def to(self, device: torch.device) -> "PaintingBatch":
-        """The same on another device; the numbers stay on the host, where people are told of them."""
-        if device.type == "cpu":
-            return self
-        pictures, captions = (each.pin_memory().to(device, non_blocking=True) for each in self.tensors)
-        return PaintingBatch(pictures, captions, self.numbers)
-
     def split(self, parts: int) -> list["PaintingBatch"]:
         """The same rows in `parts` smaller batches."""
         chunks = (each.chunk(parts) for each in (self.pictures, self.captions, self.numbers))
         return [PaintingBatch(*chunk) for chunk in zip(*chunks, strict=True)]
 
-    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
-
-    room: ClassVar[int] = 0
+    # What a captured pass holds
 
     @property
     def count(self) -> int:
         return self.rows
 
     @property
-    def tensors(self) -> tuple[Tensor, Tensor]:
+    def tensors(self) -> tuple[Tensor, ...]:
         return self.pictures, self.captions
 
-    def holding(self, tensors: tuple[Tensor, Tensor]) -> "PaintingBatch":
-        return PaintingBatch(*tensors, self.numbers)
+    def holding(self, tensors: tuple[Tensor, ...]) -> "PaintingBatch":
+        pictures, captions = tensors
+        return PaintingBatch(pictures, captions, self.numbers)
 
 
 def painting_batches(

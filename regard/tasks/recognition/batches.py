@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -10,13 +9,14 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.data.strokes.prepare import Drawings
+from regard.tasks.held_batch import HeldBatch
 from regard.tasks.strokes.batches import fill_up, rows_of_batches
 
 UNKNOWN = -1  # the class of a drawing that people ask about
 
 
 @dataclass(frozen=True)
-class LabelledDrawings:
+class LabelledDrawings(HeldBatch):
     """Some drawings, filled up to one length as in `StrokeBatch`, with the numbers of their classes.
 
     `maps` turn, stretch and slant the moves of each; tokens stay as they are.
@@ -31,28 +31,21 @@ class LabelledDrawings:
     def rows(self) -> int:
         return self.steps.shape[0]
 
-    def to(self, device: torch.device) -> "LabelledDrawings":
-        if device.type == "cpu":
-            return self
-        return LabelledDrawings(*(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
-
     def split(self, parts: int) -> list["LabelledDrawings"]:
         """The same rows in `parts` smaller batches."""
         return [LabelledDrawings(*each) for each in zip(*(own.chunk(parts) for own in self.tensors), strict=True)]
 
-    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
-
-    room: ClassVar[int] = 0
+    # What a captured pass holds
 
     @property
     def count(self) -> int:
         return self.rows
 
     @property
-    def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def tensors(self) -> tuple[Tensor, ...]:
         return self.steps, self.lengths, self.maps, self.labels
 
-    def holding(self, tensors: tuple[Tensor, Tensor, Tensor, Tensor]) -> "LabelledDrawings":
+    def holding(self, tensors: tuple[Tensor, ...]) -> "LabelledDrawings":
         return LabelledDrawings(*tensors)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -12,6 +11,7 @@ from torch import Tensor
 from regard.data.sounds.prepare import PreparedSounds
 from regard.data.sounds.strings import by_speaker, join_recordings
 from regard.data.sounds.voices import PAD, Voices
+from regard.tasks.held_batch import HeldBatch
 from regard.tasks.speaking.hearing import Hearing
 
 MEASURED_ROWS = 64  # of a batch that is only measured
@@ -20,7 +20,7 @@ SOUNDS_A_SECOND = 2  # so that there are few shapes of batches
 
 
 @dataclass(frozen=True)
-class SpeechBatch:
+class SpeechBatch(HeldBatch):
     """Some texts, who speaks each, and the sounds in which they do; of texts that people ask for there is no sound."""
 
     symbols: Int[Tensor, "batch symbol"]
@@ -35,12 +35,6 @@ class SpeechBatch:
     def rows(self) -> int:
         return len(self.texts)
 
-    def to(self, device: torch.device) -> "SpeechBatch":
-        """The same on another device."""
-        if device.type == "cpu":
-            return self
-        return self.holding(tuple(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
-
     def split(self, parts: int) -> list["SpeechBatch"]:
         """The same rows in `parts` smaller batches."""
         size = -(-self.rows // parts)
@@ -51,9 +45,7 @@ class SpeechBatch:
             for first, chunk in zip(firsts, chunks, strict=True)
         ]
 
-    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
-
-    room: ClassVar[int] = 0
+    # What a captured pass holds
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -10,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.data.strokes.prepare import Drawings
+from regard.tasks.held_batch import HeldBatch
 
 MEASURED_ROWS = 100  # of a batch that is only measured
 POOL = 16  # batches whose drawings are sorted by their length
@@ -18,7 +18,7 @@ SPLIT_KEYS = {"train": 0, "valid": 1, "test": 2}
 
 
 @dataclass(frozen=True)
-class StrokeBatch:
+class StrokeBatch(HeldBatch):
     """Some drawings, filled up to one length.
 
     Steps are moves (batch, time, 3), of which the last number is 0, 1 or 2 as the stroke goes on, it ends, or the
@@ -38,32 +38,24 @@ class StrokeBatch:
     def rows(self) -> int:
         return self.steps.shape[0]
 
-    def to(self, device: torch.device) -> "StrokeBatch":
-        """The same on another device; the numbers of moves stay on the host, where people are told of them."""
-        if device.type == "cpu":
-            return self
-        steps, lengths, chance, noise = (each.pin_memory().to(device, non_blocking=True) for each in self.tensors)
-        return StrokeBatch(steps, lengths, chance, noise, self.points)
-
     def split(self, parts: int) -> list["StrokeBatch"]:
         """The same rows in `parts` smaller batches."""
         chunks = (each.chunk(parts) for each in (*self.tensors, self.points))
         return [StrokeBatch(*chunk) for chunk in zip(*chunks, strict=True)]
 
-    # On a GPU a pass over a batch is captured and replayed: what is launched depends on its shapes alone.
-
-    room: ClassVar[int] = 0
+    # What a captured pass holds
 
     @property
     def count(self) -> int:
         return int(self.points.sum())
 
     @property
-    def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def tensors(self) -> tuple[Tensor, ...]:
         return self.steps, self.lengths, self.chance, self.noise
 
-    def holding(self, tensors: tuple[Tensor, Tensor, Tensor, Tensor]) -> "StrokeBatch":
-        return StrokeBatch(*tensors, self.points)
+    def holding(self, tensors: tuple[Tensor, ...]) -> "StrokeBatch":
+        steps, lengths, chance, noise = tensors
+        return StrokeBatch(steps, lengths, chance, noise, self.points)
 
 
 def gather_batch(drawings: Drawings, rows: np.ndarray, latent: int, longest: int, key: Sequence[int]) -> StrokeBatch:

@@ -1,0 +1,31 @@
+"""What batches share of which a pass on a GPU is captured once and replayed, and how they come there."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor
+
+
+class HeldBatch(ABC):
+    """A batch of tensors for a network, and of whatever people are told of it.
+
+    What is launched for it depends on the shapes of its tensors alone, as `regard.protocols.FixedShape` asks.
+    """
+
+    room: ClassVar[int] = 0
+
+    @property
+    @abstractmethod
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All that a network is given."""
+
+    @abstractmethod
+    def holding(self, tensors: tuple[Tensor, ...]) -> Self:
+        """The same batch with its tensors elsewhere in memory."""
+
+    def to(self, device: torch.device) -> Self:
+        """The same with its tensors on another device; all else stays on the host, where people are told of it."""
+        if device.type == "cpu":
+            return self
+        return self.holding(tuple(each.pin_memory().to(device, non_blocking=True) for each in self.tensors))
