@@ -103,10 +103,10 @@ def check_files(folder: Path, files: Mapping[str, str]) -> None:
 def check_changed_files(folder: Path, files: Mapping[str, str], takes_note: bool = True) -> None:
     """Refuse a folder in which a file is not as its checksum says; what has not changed since it was so is not read.
 
-    It `takes_note` of what was found whole for the next time, in the folder.
-    Reading 18 GB takes 13 seconds of a core and as long as the disk needs, and a corpus is opened by every process of
-    every run. The system notes a change when a file is written, replaced or copied, whatever date it is given. Bits
-    that go wrong on the disk itself it does not, and only `check_files` finds them.
+    It `takes_note` of what was found whole for the next time, in the folder. Reading 20 GB takes 15 seconds of a core
+    and as long as the disk needs, and a corpus is opened by every process of every run. The system knows when a file
+    was last written, replaced or copied, whatever date it is given. Bits that go wrong on the disk itself it does not
+    know of, and only `check_files` finds them.
     """
     note = folder / _VERIFIED
     try:
