@@ -91,6 +91,11 @@ def is_stopped(number: int) -> bool:
     return _about_process(number)[:1] == [b"T"]
 
 
+def is_waiting_for_a_disk(number: int) -> bool:
+    """Whether the system keeps a process waiting for what it reads or writes; nothing could end it meanwhile."""
+    return _about_process(number)[:1] == [b"D"]
+
+
 def processor_time(number: int) -> int | None:
     """How long a process with all its threads has kept processors busy, in ticks; none where that is not known."""
     about = _about_process(number)

@@ -2,8 +2,8 @@
 
 A worker loads the model once and is given shard after shard. What it has done is on disk, so the one that replaces it
 goes on from there, and little is translated twice. Where worker after worker dies at the same place, the job ends.
-One that keeps no processor busy for half a minute was stopped, or waits for what never comes, and is killed. How long a
-portion takes says nothing: that may be seconds, or an hour.
+One that keeps neither processor nor disk busy for half a minute was stopped, or waits for what never comes, and is
+killed. How long a portion takes says nothing: that may be seconds, or an hour.
 """
 
 import multiprocessing
@@ -19,7 +19,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.base.faults import Fault, printable
-from regard.base.processes import cores, end_in_words, end_with_parent, is_stopped, processor_time
+from regard.base.processes import (
+    cores,
+    end_in_words,
+    end_with_parent,
+    is_stopped,
+    is_waiting_for_a_disk,
+    processor_time,
+)
 from regard.base.progress import Progress
 from regard.cli.bulk.finishing import BulkJob, ShardTranslator
 from regard.cli.bulk.shards import Shard
@@ -29,7 +36,7 @@ from regard.cli.refused import refusal_sentence
 
 MOST_DEATHS = 3  # of workers, one after the other, at the same portion of a shard
 LOOK = 5.0  # seconds between two looks at whether workers live
-MOST_QUIET = 5  # looks in a row without a sign of life; not a time, for a job that was stopped as a whole may go on
+MOST_QUIET = 4  # looks in a row without a sign of life; not a time, for a job that was stopped as a whole may go on
 
 
 class Begun(NamedTuple):
@@ -100,8 +107,9 @@ class _Worker:
 
     def is_alive(self) -> bool:
         """Whether it has computed anything at one of the last looks, of which this is one."""
-        before, self._busy = self._busy, processor_time(self.process.pid or 0)
-        is_quiet = self._busy is not None and self._busy == before
+        number = self.process.pid or 0
+        before, self._busy = self._busy, processor_time(number)
+        is_quiet = self._busy is not None and self._busy == before and not is_waiting_for_a_disk(number)
         self._quiet_looks = self._quiet_looks + 1 if is_quiet else 0
         return self._quiet_looks < MOST_QUIET
 
