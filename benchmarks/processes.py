@@ -1,21 +1,27 @@
 """Training on several processes: the same bits, begun and resumed on 1, 2 and 4, and the efficiency of two.
 
-    .venv/bin/python benchmarks/processes.py [bits] [efficiency]
+    .venv/bin/python benchmarks/processes.py [bits] [efficiency] [dry-runs]
 
 Bits: the demo's model with dropout, its batches in four pieces, is trained without a stop on one process; then begun on
 P processes and resumed on Q, for all nine pairs of 1, 2 and 4, and the bytes of the weights are compared.
 
 Efficiency: tokens a second on two processes and two cores, beside one process on one core that works through the same
 two pieces one after the other; 100% would be twice as many. The cores should have nothing else to do.
+
+Dry runs: seconds that a check for 128 processes takes on one core, of the demo and of wmt14-en-de on invented text.
 """
 
 import json
 import os
+import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+
+from wmt_text import write_pairs
 
 SIZES = (1, 2, 4)
 STEPS, ROUNDS = 24, 3  # of a training that is timed
@@ -82,11 +88,35 @@ def measure_efficiency(place: Path, cores: list[int]) -> None:
     print(f"efficiency at two processes: {median(ratios):.0%}, the median of {ROUNDS}")
 
 
+def time_dry_runs(place: Path, core: int) -> None:
+    source, target = write_pairs(place, 20_000)
+    text = [f'data.train=["{source}", "{target}"]', "data.valid=[]", "data.test=[]"]
+    for name, settings in (("demo", []), ("wmt14-en-de", text)):
+        line = ["train", name, "--dry-run", "--processes", "128"]
+        line += [part for setting in settings for part in ("--set", setting)]
+        begun, before = time.monotonic(), _processor_seconds()
+        subprocess.run(
+            [sys.executable, "-m", "regard", *line],
+            check=True,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+        )
+        seconds = time.monotonic() - begun
+        print(f"{name}: {_processor_seconds() - before:.1f} s of the processor, {seconds:.1f} s in all", flush=True)
+
+
+def _processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 if __name__ == "__main__":
     os.environ["OMP_NUM_THREADS"] = "1"
-    available, asked = sorted(os.sched_getaffinity(0)), sys.argv[1:] or ["bits", "efficiency"]
+    available, asked = sorted(os.sched_getaffinity(0)), sys.argv[1:] or ["bits", "efficiency", "dry-runs"]
     with TemporaryDirectory() as name:
         if "bits" in asked:
             compare_bits(Path(name), set(available))
         if "efficiency" in asked:
             measure_efficiency(Path(name), available)
+        if "dry-runs" in asked:
+            time_dry_runs(Path(name), available[0])

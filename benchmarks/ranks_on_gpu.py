@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/ranks_on_gpu.py LOGS
 
 The demo with dropout, its batches in two pieces, is trained for some steps in every way that one GPU allows: without
-ranks; as one rank over nccl, started by hand and by torchrun; as two ranks that share the GPU over gloo, started by
-hand and by `--processes 2`; and sharded. All of them run at once. Noted are the backend, how many passes were replayed
+ranks; as one rank over nccl, started by hand, by torchrun, and sharded; as two ranks that share the GPU over gloo,
+started by hand and by `--processes 2`. All of them run at once. Noted are the backend, how many passes were replayed
 from captured ones and how many were not, the largest difference of a training loss from that of the run without ranks,
 and the loss of the validation. How much bf16 itself changes is told by a run in float32.
 """
@@ -125,7 +125,6 @@ WAYS = [
     Way("two ranks", 2, BY_HAND),
     Way("two ranks by --processes", 0, BY_MODULE, "--processes", "2"),
     Way("one rank, sharded", 1, BY_HAND, "--set", "training.sharded=true"),
-    Way("two ranks, sharded", 2, BY_HAND, "--set", "training.sharded=true"),
 ]
 
 

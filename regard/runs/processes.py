@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -30,6 +31,7 @@ INTERRUPTED = 130
 _LOOK_SECONDS = 0.1  # between two looks at the ranks
 _STOPPED_SECONDS = 5.0  # after which a rank that was stopped is not waited for any more
 _CULPRIT_SECONDS = 5.0  # in which the rank that went away shows itself, when others have lost it
+_LAST_WORK_SECONDS = 5.0  # for the rank that leads, when another has found a fault
 _RANK = "import sys; sys.path[:] = sys.argv[1:]; from regard.cli.rank import main; main()"
 
 
@@ -147,6 +149,8 @@ class _Watch:
         """Raise how a rank has ended: by its own words, where it had the time for any."""
         farewell = farewell_of(self.store, rank)
         if farewell is not None and farewell.is_fault:
+            with suppress(subprocess.TimeoutExpired):  # the first rank may have a folder to remove
+                self.ranks[0].wait(_LAST_WORK_SECONDS)
             raise Fault(*farewell.sentences)
         if farewell is not None:
             raise self._failure(rank, f"has failed ({'; '.join(farewell.sentences)})")
