@@ -114,7 +114,9 @@ def compare_paths(
         surplus = surplus - rewards[:, -1:]
     elif options.baseline == "moving" and average is not None:
         surplus = surplus - same_for_all(average, steps, options.discount)
-    return Surplus(surplus, moving_average(average, average_reward(log_likelihood[:, drawn], steps)))
+    now = moving_average(average, average_reward(log_likelihood[:, drawn], steps))
+    # A batch in which nothing was drawn has no rewards to tell of.
+    return Surplus(surplus, now if average is None else torch.where(steps.any(), now, average))
 
 
 def learn_choices(

@@ -145,6 +145,12 @@ def test_the_moving_baseline_follows_the_rewards() -> None:
     assert second.average.item() == pytest.approx(0.9 * -1 + 0.1 * -1.5)
 
 
+def test_a_batch_without_a_choice_leaves_the_moving_baseline_as_it_is() -> None:
+    options = check(ReinforceOptions, {"baseline": "moving", "samples": 1})
+    zeros, nothing = torch.zeros(2, 1, 3), torch.zeros(2, 1, 3, dtype=torch.bool)
+    assert float(learn_choices(options, zeros, zeros, zeros, nothing, torch.tensor(-4.0)).average) == -4
+
+
 def test_one_sample_has_no_others_to_be_compared_with() -> None:
     with pytest.raises(Fault, match="'leave-one-out' is the mean of the other samples, so it needs samples = 2"):
         check(Seq2SeqOptions, {"hard": "reinforce", "samples": 1})
