@@ -70,12 +70,11 @@ class MembersJudge(Judge):
         live = named_weights(self.module)
         if not self._best:
             self._best = {name: tensor.clone() for name, tensor in live.items()}
-        own = {name for name, _ in self.module.named_parameters()}
         for name, best in self._best.items():
-            if name in own:
+            if best.dim() and len(best) == self.members:  # so has every parameter, and a buffer of each member's own
                 best[members] = live[name][members]
             else:
-                best.copy_(live[name])  # a buffer belongs to all members
+                best.copy_(live[name])
         self._unpublished |= bool(members)
 
     def _is_out_of_patience(self, age: int) -> bool:

@@ -1,7 +1,7 @@
 """Members that are trained as one: each ends as if it had been trained alone."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,29 @@ def test_a_member_is_what_it_would_be_alone(more: dict[str, Any]) -> None:
             torch.testing.assert_close(weights[member], own.published[-1][name][0])
     assert together.facts.step == max(ends)
     assert len(set(ends)) == 3
+
+
+class Dated(Lines):
+    """Members that know at which step they were last validated, as others know how they learn from there on."""
+
+    def __init__(self, *members: int) -> None:
+        super().__init__(*members)
+        self.register_buffer("date", torch.zeros(self.members))
+
+    def adapt(self, step: int, measures: Mapping[str, Measure]) -> bool:
+        self.get_buffer("date").fill_(step)
+        return False
+
+
+def test_a_member_is_published_with_what_it_knew_of_itself_at_its_best() -> None:
+    together = Memory()
+    run(Dated(0, 1, 2), together)
+    alone = [Memory() for _ in range(3)]
+    for member, keeper in enumerate(alone):
+        run(Dated(member), keeper)
+    dates = [float(keeper.published[-1]["date"]) for keeper in alone]
+    assert together.published[-1]["date"].tolist() == dates
+    assert len(set(dates)) == 3
 
 
 def test_the_loss_that_is_told_is_the_mean_over_members() -> None:
