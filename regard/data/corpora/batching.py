@@ -35,7 +35,8 @@ class EpochSize(NamedTuple):
 
     def __str__(self) -> str:
         about = "" if self.is_exact else "about "
-        return f"{about}{self.batches:,} batches an epoch, {self.padding:.1%} of them padding"
+        batches = "batch" if self.batches == 1 else "batches"
+        return f"{about}{self.batches:,} {batches} an epoch, {self.padding:.1%} of the places padding"
 
 
 @dataclass(frozen=True, eq=False)

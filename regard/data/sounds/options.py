@@ -154,7 +154,9 @@ class SoundData(Options):
     @model_validator(mode="after")
     def _check_who(self) -> Self:
         if self.who and (self.units != "words" or self.strings is not None):
-            raise ValueError("who: who speaks is written as a word, behind recordings that are not joined to strings")
+            raise ValueError(
+                "who writes who speaks as a word behind what is said: it needs units = 'words', and no strings"
+            )
         return self
 
     def written(self, text: str, speaker: str) -> str:

@@ -47,7 +47,7 @@ class Alphabet(BaseModel):
     def join(self, symbols: Sequence[str]) -> str:
         """Symbols as a text; who speaks, where that is among them, in words: "seven, said by jackson"."""
         said = [symbol for symbol in symbols if symbol not in self.speakers]
-        named = [symbol for symbol in symbols if symbol in self.speakers]
+        named = dict.fromkeys(symbol for symbol in symbols if symbol in self.speakers)  # each once
         text = (" " if self.words else "").join(said)
         return f"{text}, said by {' and '.join(named)}" if named else text
 

@@ -25,6 +25,7 @@ def test_who_speaks_stands_behind_what_is_said_and_is_told_in_words(tmp_path: Pa
     assert found.alphabet.speakers == ["ann", "bob"]
     assert {*found.recordings.texts} == {f"{said} {name}" for said in ("alpha", "b", "c") for name in ("ann", "bob")}
     assert found.alphabet.join(["alpha", "ann"]) == "alpha, said by ann"
+    assert found.alphabet.join(["ann", "alpha", "ann", "bob"]) == "alpha, said by ann and bob"
     assert found.alphabet.join(["alpha"]) == "alpha"
 
 
@@ -34,7 +35,9 @@ def test_words_are_spelled_out_in_letters_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{"units": "letters"}, {"units": "words", "strings": {}}])
 def test_who_speaks_is_a_word_behind_single_recordings(tmp_path: Path, options: dict[str, Any]) -> None:
-    with pytest.raises(Fault, match="who: who speaks is written as a word, behind recordings that are not joined"):
+    with pytest.raises(
+        Fault, match="who writes who speaks as a word behind what is said: it needs units = 'words', and no strings"
+    ):
         prepared(tmp_path, who=True, **options)
 
 
