@@ -41,6 +41,11 @@ def test_a_model_that_was_measured_has_its_pace_and_one_that_does_more_a_slower_
     assert budget_of(translator(8000, preset="big")).pace == measured.tokens  # less work is not taken to be faster
 
 
+def test_what_takes_next_to_no_time_takes_some() -> None:
+    lines = dict(budget_lines(budget_of(translator(batch_tokens=10, preset="tiny")), 8))
+    assert lines["time"] == "less than two seconds on one H200"
+
+
 def test_a_batch_that_goes_through_twice_costs_twice() -> None:
     recipe = translator(preset="tiny")
     twice = recipe.model_copy(update={"training": recipe.training.model_copy(update={"consistency": 1.0})})

@@ -80,7 +80,7 @@ def _batches(file: Path, columns: Sequence[str]) -> Iterator[Any]:
                 for first in range(0, batch.num_rows, _ROWS):
                     yield batch.slice(first, _ROWS)
     except (pyarrow.ArrowException, OSError) as error:
-        raise Fault(f"{file} is damaged or no table: {str(error).splitlines()[0]}.") from None
+        raise Fault(f"{file} is damaged or no table: {str(error).splitlines()[0].rstrip('.')}.") from None
 
 
 def _open_arrow(ipc: Any, content: Any) -> Any:

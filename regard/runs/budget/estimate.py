@@ -116,4 +116,6 @@ def budget_lines(budget: Budget, gpus: int) -> list[tuple[str, str]]:
 def _hours(hours: float) -> str:
     if hours >= 1:
         return f"{hours:.1f} hours"
-    return f"{60 * hours:.0f} minutes" if hours > 1 / 30 else f"{3600 * hours:.0f} seconds"
+    if hours > 1 / 30:
+        return f"{60 * hours:.0f} minutes"
+    return f"{3600 * hours:.0f} seconds" if hours >= 1 / 1800 else "less than two seconds"

@@ -100,6 +100,8 @@ def test_a_folder_of_datasets(tmp_path: Path, is_stream: bool) -> None:
     (folder / "a.arrow").write_bytes(b"nothing of the kind")
     assert "state.json does not list the files" in refusal(corpus(pairs=tmp_path / "bare", columns=columns))
     assert "a.arrow is damaged or no table" in refusal(corpus(pairs=folder, columns=columns))
+    (tmp_path / "text.parquet").write_bytes(b"one\ttwo\n" * 20)
+    assert not refusal(corpus(pairs=tmp_path / "text.parquet", columns=columns)).endswith("..")
 
 
 def test_texts_of_a_table_stay_on_their_lines(tmp_path: Path) -> None:
