@@ -81,9 +81,11 @@ def test_begun_on_some_ranks_and_resumed_on_others_is_never_stopped(begun: int, 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["transformer", "gpt", "bert", "patches", "captioner", "seq2seq"])
 def test_sharded_weights_learn_what_whole_ones_learn(name: str, tmp_path: Path) -> None:
+    """By plain descent: Adam would make steps of what rounding leaves of gradients that are 0, as of keys' biases."""
+    descent = {"kind": "sgd", "learning_rate": 0.1, "schedule": "constant", "warmup": 0}
     for size in (1, 2):
         place = tmp_path / str(size)
-        recipe = toy_recipe(name, place, sharded=True)
+        recipe = toy_recipe(name, place, sharded=True, optimizer=descent)
         on_ranks(size, partial(train_toy, recipe, place))
     whole, sharded = (
         bytes_to_weights((tmp_path / size / "run" / WEIGHTS).read_bytes(), WEIGHTS) for size in ("1", "2")
