@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 
 from regard.base.faults import Fault, TextFault, printable
 from regard.cli.console import print_json, refuse_existing, refuse_folder, remark, remark_written, wants_colour
+from regard.cli.inputs import questions_in
 from regard.cli.lines import TextInput
 from regard.tasks import TASKS
 
@@ -82,7 +84,7 @@ def _answers(
     from regard.verbs.answer import answer_each
 
     reads = TASKS[model.recipe.task].reads
-    questions = _questions(inputs, lines) if reads == "story" else None
+    questions = chain.from_iterable(map(questions_in, inputs or ["-"])) if reads == "story" else None
     given: Iterable[Any] = inputs or lines.lines()
     if reads == "drawing":
         given = _drawings(model, given)
@@ -114,15 +116,6 @@ def _drawings(model: "Model", files: Iterable[str]) -> Iterator[Any]:
     """All drawings in some files, as the model reads them."""
     for file in files:
         yield from model.task.reader.drawings_in(file)
-
-
-def _questions(files: list[str] | None, typed: TextInput) -> Iterator["Asked"]:
-    """Each question in files of stories, or in those that are typed, with the facts told before it."""
-    from regard.data.stories.telling import stories_in
-
-    for name in files or ["-"]:
-        given = typed if name == "-" else TextInput(file=Path(name))
-        yield from stories_in(given.lines(), "standard input" if name == "-" else name)
 
 
 def _answers_as_typed(task: Any, asked: Iterable[Any], search: "TagSearch", advice: str) -> Iterator["Answer | Tags"]:

@@ -1,11 +1,20 @@
 """What an input is to a model, in the words of the command line: what it is called, and how it is given."""
 
+import os
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from regard.base.faults import Fault
 from regard.base.recipe import Recipe
+from regard.cli.lines import TextInput
 from regard.tasks import TASKS, input_kind
 
+if TYPE_CHECKING:
+    from regard.data.stories.telling import Asked
+
+LONGEST_NAME = 255  # bytes of a file's name; to ask for a longer one is an error of the system
 _NAMES = {
     "text": "a sentence",
     "tokens": "a sentence",
@@ -56,3 +65,14 @@ def example_command(recipe: Recipe, folder: Path) -> str:
     items = example_of(recipe.data) if isinstance(recipe, AlgorithmRecipe) else ""
     example = _INTO_FILES.get(verb) or _EXAMPLES[kind]
     return example.format(verb=verb, place=shlex.quote(str(folder)), prompt=prompt, items=items)
+
+
+def questions_in(name: str) -> Iterator["Asked"]:
+    """Each question in a file of stories, or in those of standard input, `-`, with the facts told before it."""
+    from regard.data.stories.telling import is_question, stories_in
+
+    can_be_file = len(os.fsencode(name)) <= LONGEST_NAME
+    if is_question(name.strip()) and not (can_be_file and Path(name).exists()):
+        raise Fault("That is a story and no file of one: put it into a file, a fact a line, or on standard input.")
+    given = TextInput() if name == "-" else TextInput(file=Path(name))
+    return stories_in(given.lines(), "standard input" if name == "-" else name)

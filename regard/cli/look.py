@@ -8,7 +8,7 @@ import typer
 
 from regard.base.faults import Fault
 from regard.cli.console import refuse_existing, refuse_folder, remark, remark_written, terminal_width, wants_colour
-from regard.cli.inputs import name_of_input
+from regard.cli.inputs import name_of_input, questions_in
 from regard.families import with_article
 from regard.tasks import TASKS
 
@@ -161,11 +161,7 @@ def _shown(context: typer.Context, model: "Model", given: list[str], view: str, 
 
 def _last_question(file: str) -> str:
     """The last question in the file of a story, with the facts told before it."""
-    from regard.cli.lines import TextInput
-    from regard.data.stories.telling import stories_in
-
-    given = TextInput() if file == "-" else TextInput(file=Path(file))
-    *_, last = stories_in(given.lines(), file)
+    *_, last = questions_in(file)
     return last.text
 
 
