@@ -15,6 +15,7 @@ from regard.base.progress import silent
 from regard.base.recipe import Recipe
 from regard.families import FAMILIES, check_recipe
 from regard.runs.checkpoint import WEIGHTS, bytes_to_weights
+from regard.runs.dry_run import dry_run
 from regard.runs.open import open_run
 from regard.runs.together import open_together
 from regard.runs.train import train
@@ -91,6 +92,14 @@ def test_sharded_weights_learn_what_whole_ones_learn(name: str, tmp_path: Path) 
         bytes_to_weights((tmp_path / size / "run" / WEIGHTS).read_bytes(), WEIGHTS) for size in ("1", "2")
     )
     torch.testing.assert_close(sharded, whole)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CUT)
+def test_a_training_is_checked_without_its_ranks(name: str, tmp_path: Path) -> None:
+    remarks = list[str]()
+    dry_run(toy_recipe(name, tmp_path), None, 2, remarks.append)
+    assert remarks[-1].startswith("each process holds about")
 
 
 def test_a_whole_graph_is_not_cut(tmp_path: Path) -> None:
