@@ -166,7 +166,9 @@ def _train_in_turn(left: Sequence["PlannedRun"], manner: Manner) -> "list[Failur
         if manner.minutes_left() == 0:
             break
         each = (time.monotonic() - began) / 60 / max(number - 1, 1)
-        still = f" (about {each * (len(left) - number + 1):.0f} minutes left)" if number > 1 else ""
+        minutes_to_come = round(each * (len(left) - number + 1))
+        duration = f"about {minutes_to_come} minutes" if minutes_to_come > 1 else "a minute or less"
+        still = f" ({duration} left)" if number > 1 else ""
         remark(f"\nRun {number} of {len(left)}: {run.title}{still}")
         try:
             minutes = manner.minutes_left()

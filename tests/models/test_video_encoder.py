@@ -102,6 +102,11 @@ def test_with_the_mean_every_word_sees_the_gated_mean() -> None:
         ({}, {"motion": {}}, "model.encoder.motion is for videos"),
         ({}, {"width": 7}, "model.encoder.width is for videos"),
         ({"frames": 8}, {"motion": {"span": 2}}, "span is 2, expected an odd number"),
+        (
+            {"side": 32},
+            {"patches": {"patch": 5}},
+            "patch is 5, and pictures of data.side = 32 pixels cannot be cut into",
+        ),
     ],
 )
 def test_options_of_the_other_kind_are_refused(data: Any, encoder: Any, words: str) -> None:

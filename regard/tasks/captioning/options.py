@@ -45,6 +45,13 @@ class CaptioningRecipe(Recipe):
             raise ValueError("model.encoder reads pictures where data.features is 'own'; here features are read")
         if moves and encoder.patches is not None:
             raise ValueError("model.encoder.patches are those of pictures; omit them where data.frames is given")
+        if (
+            encoder.patches is not None and self.data.side % encoder.patches.patch
+        ):  # words could not show where they look
+            raise ValueError(
+                f"model.encoder.patches.patch is {encoder.patches.patch}, and pictures of data.side = {self.data.side} "
+                "pixels cannot be cut into such"
+            )
         for name in ("motion", "width"):
             if not moves and getattr(encoder, name) != EncoderOptions.model_fields[name].default:
                 raise ValueError(f"model.encoder.{name} is for videos; data.frames says how many frames they have")
