@@ -70,11 +70,11 @@ def _batches(run: runs.Run) -> Iterator[Any]:
 
 def _rows_in_words(batches: list[Any], pieces: int, processes: int) -> str:
     rows = [batch.rows if isinstance(batch, Divisible) else 1 for batch in batches]
-    share = pieces // processes
-    text = (
-        f"{len(rows)} batches of {min(rows)} to {max(rows)} rows were looked at; each is cut into {pieces} "
-        f"{'piece' if pieces == 1 else 'pieces'}, {share} for each of {processes} processes"
-    )
+    sizes = f"{min(rows)} rows" if min(rows) == max(rows) else f"{min(rows)} to {max(rows)} rows"
+    text = f"{len(rows)} batches of {sizes} were looked at" if len(rows) > 1 else f"one batch of {sizes} was looked at"
+    if pieces > 1:
+        share = f"{pieces // processes} for each of {processes} processes" if processes > 1 else "all for one process"
+        text += f"; each is cut into {pieces} pieces, {share}"
     few = sum(each < pieces for each in rows)
     return text + (
         f"; {few / len(rows):.0%} of the batches have too few rows for that, and leave some idle" if few else ""

@@ -155,6 +155,8 @@ def test_a_dry_run_says_what_each_process_would_do_and_hold(tmp_path: Path) -> N
     assert re.search(r"each process holds about \d+ MB .* weights \d+, gradients \d+, optimiser \d+", remarks[-1])
     with pytest.raises(Fault, match=r"training.pieces is 512, but the largest of the first batches has \d+ rows"):
         start_training(replace(asked, processes=512), audience)
+    start_training(replace(asked, processes=1), audience)
+    assert remarks[-2] == "7 batches of 1 to 11 rows were looked at"
 
 
 def test_a_dry_run_of_a_run_that_goes_on_needs_only_what_it_has_prepared(tmp_path: Path) -> None:
