@@ -104,7 +104,7 @@ def _over_split(model: "Model", folder: Path, split: str) -> _Found:
 
     with console_progress() as progress, own_data(model, folder, progress, remark):
         reports = inspect_batches(model.task, model.task.batches(split, 0, 0, 0), progress)
-    return _Found(reports, {"split": split}, f"The split {split}")
+    return _Found(reports, {"split": split}, f"the split {split}")
 
 
 def _show(model: "Model", found: _Found, order: Literal["sharpness", "diagonal", "alignment"], as_json: bool) -> None:
@@ -122,7 +122,7 @@ def _show(model: "Model", found: _Found, order: Literal["sharpness", "diagonal",
     aligned = ["alignment error"] if found.aligned else []
     columns = ["side", "block", "head", "entropy", "share of most", "diagonal", *aligned]
     say_table(columns, [_row(each, *blocks[each.where], found.aligned) for each in best_first])
-    remark(f"{found.words}; the first head has most {order}.")
+    remark(f"Measured on {found.words}; sorted by {order}, the best head first.")
 
 
 def _row(head: "HeadReport", side: str, block: int, aligned: bool) -> list[str]:
