@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "demo": ("regard.cli.demo", "command", "Train a small translator, score it and draw what it looks at."),
     "train": ("regard.cli.train", "command", "Train a model from a recipe or from text files."),
     "translate": ("regard.cli.translate", "command", "Translate text, line by line."),
-    "answer": ("regard.cli.answer", "command", "Answer inputs one by one: classes, tags, questions about stories."),
+    "answer": ("regard.cli.answer", "command", "Answer inputs: classes, tags, questions about stories."),
     "caption": ("regard.cli.caption", "command", "Say what pictures show."),
     "transcribe": ("regard.cli.transcribe", "command", "Write down what sounds say."),
     "speak": ("regard.cli.speak", "command", "Say a text: write a sound of it."),
