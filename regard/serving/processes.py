@@ -185,13 +185,16 @@ class _Servers:
         server.connection.close()
 
     def finish(self) -> None:
-        """Let all of them finish what they accepted; a second signal ends them at once."""
+        """Let all of them finish what they accepted, but none that is stopped; a second signal ends them at once."""
         self.listening.close()  # or clients could still connect, and would wait for nobody
         try:
             for server in self.running.values():
                 server.process.terminate()
             for server in self.running.values():
-                server.process.join()
+                while server.process.exitcode is None:
+                    server.process.join(1.0)
+                    if is_stopped(server.process.pid):  # and so would never end
+                        server.process.kill()
         except _Signal as second:
             self.kill()
             with suppress(OSError):

@@ -127,6 +127,7 @@ def test_two_processes_serve_one_port_and_one_that_dies_is_replaced(forth: Path)
             )
             assert f"{second} was killed by SIGKILL and is started again" in process.stderr.readline()
             assert json.loads(read("/translate", body))["translatedText"] in answers
+            os.kill(servers_of(process.pid)[0], signal.SIGSTOP)  # which keeps nobody from ending
             process.send_signal(signal.SIGTERM)
             _, rest = process.communicate(timeout=WAIT)
         finally:
