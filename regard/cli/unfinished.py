@@ -297,7 +297,7 @@ def refuse_difference(out: Path, before: dict[str, Any], asked: dict[str, Any]) 
     for name, value in asked.items():
         if before.get(name) != value:
             raise Fault(
-                f"{out} cannot be resumed, for {_difference(name, before.get(name), value)}; "
+                f"{out} was begun with something else: {_difference(name, before.get(name), value)}; "
                 "give what was given at first, or --overwrite without --resume to begin anew."
             )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from regard.base.faults import Fault
 from regard.base.progress import Progress, Remark, ignore_remark, silent
 from regard.base.recipe import Recipe, apply_settings
 from regard.hardware.threads import same_threads, so_many_threads
@@ -25,6 +26,7 @@ from regard.runs.together import check_same, facts_of, open_together
 from regard.runs.train import train as train_run
 from regard.training.events import Listener
 from regard.training.listeners import TensorBoard, deadline, interruptions
+from regard.training.options import TrainingOptions
 from regard.training.pace import Pace
 from regard.training.pieces import check_shares
 from regard.training.ranks import ALONE, Ranks
@@ -86,6 +88,8 @@ def _train_on_processes(
     """Train on processes that are started for it, once what can be refused without them is; a dry run ends there."""
     processes = asked.processes or 1
     table = apply_settings(plan.table, asked.settings)
+    if processes > 1:
+        _refuse_counting(resolve_in(folder, table, asked.resume))
     settings = [*asked.settings, *_open_pieces(table, folder, asked.resume, processes)]
     recipe = resolve_in(folder, apply_settings(plan.table, settings), asked.resume)
     check_shares(_pieces_of(recipe), processes)
@@ -109,6 +113,13 @@ def _train_on_processes(
     return StartedRun(folder, outcome.was_finished, outcome.interrupted)
 
 
+def _refuse_counting(recipe: Recipe) -> None:
+    if not isinstance(recipe.training, TrainingOptions):
+        raise Fault(
+            f"A model of the family {recipe.family} counts and learns nothing by gradient; leave --processes out."
+        )
+
+
 def _open_pieces(table: dict[str, Any], folder: Path, resume: bool, processes: int) -> list[str]:
     """What a recipe does not say: as many pieces as its run was begun with, or as there are processes."""
     training = table.get("training")
@@ -121,7 +132,7 @@ def _open_pieces(table: dict[str, Any], folder: Path, resume: bool, processes: i
 
 def _pieces_of(recipe: Recipe) -> int:
     """Into how many pieces batches are cut; where nothing is learnt by gradient they stay whole."""
-    return getattr(recipe.training, "pieces", 1)
+    return recipe.training.pieces if isinstance(recipe.training, TrainingOptions) else 1
 
 
 def train_table(

@@ -55,8 +55,8 @@ class Gradients:
             return {0: batch}
         if not isinstance(batch, Divisible):
             raise Fault(
-                f"training.pieces is {self.pieces}, but what this model learns from cannot be cut into pieces; "
-                "it trains on one process, with training.pieces = 1."
+                f"What this model learns from cannot be cut into {self.pieces} pieces; it trains on one process, "
+                "without --processes and with training.pieces = 1."
             )
         pieces = batch.split(min(self.pieces, batch.rows))
         if self.passes.sharded and len(pieces) < self.pieces:

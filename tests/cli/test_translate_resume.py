@@ -169,16 +169,16 @@ def test_what_is_asked_must_be_the_same(
     other.write_text("".join(["Other.\n", *every[1:]]), encoding="utf-8")
     cases = [
         ((*asked, "--beam", "2"), "out was begun, and what the first 16 lines became is kept; give --resume"),
-        ((*asked, "--beam", "3", "--resume"), "out cannot be resumed, for --beam was 2 and is now 3"),
-        ((*asked, "--resume"), "for --beam was 2 and is now not given"),
-        ((*asked, "--beam", "2", "--json", "--resume"), "for --json was not given and is now True"),
+        ((*asked, "--beam", "3", "--resume"), "out was begun with something else: --beam was 2 and is now 3"),
+        ((*asked, "--resume"), "--beam was 2 and is now not given"),
+        ((*asked, "--beam", "2", "--json", "--resume"), "--json was not given and is now True"),
         (
             (*asked, "--beam", "2", "--set", "stop=first", "--resume"),
-            "for --set was not given and is now ['stop=first']",
+            "--set was not given and is now ['stop=first']",
         ),
-        ((*asked, "--beam", "2", "--engine", "torch", "--resume"), "for --engine was 'auto' and is now 'torch'"),
+        ((*asked, "--beam", "2", "--engine", "torch", "--resume"), "--engine was 'auto' and is now 'torch'"),
         ((*asked, "--beam", "2", "--vocabulary", str(text), "--resume"), "the text of --vocabulary has changed"),
-        ((*asked, "--beam", "2", "--prefixes", str(text), "--resume"), "for --prefixes was not given and is now True"),
+        ((*asked, "--beam", "2", "--prefixes", str(text), "--resume"), "--prefixes was not given and is now True"),
         ((str(exported), str(other), *asked[2:], "--beam", "2", "--resume"), "the first 16 lines of the input are not"),
         ((str(exported), str(shorter), *asked[2:], "--beam", "2", "--resume"), "the first 16 lines of the input are"),
     ]
@@ -204,11 +204,11 @@ def test_another_model_is_refused(
     assert run(7, *asked[1:]).returncode == -signal.SIGKILL
     assert main(["export", str(folder), "--to", "ctranslate2", "--quantisation", "float32", "--overwrite"]) == 0
     assert main([*asked, "--resume"]) == 2
-    assert "for its export has changed" in capsys.readouterr().err
+    assert "its export has changed" in capsys.readouterr().err
     manifest = folder / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"tokeniser.model"', '"renamed.model"'))
     assert main([*asked, "--resume"]) == 2
-    assert "for the model has changed" in capsys.readouterr().err
+    assert "the model has changed" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("small_portions")

@@ -41,7 +41,7 @@ def float_tiff() -> bytes:
     ("content", "words"),
     [
         (b"", "is empty, and no picture"),
-        (b"a text, whatever it is called", "is no picture, or none in a format that can be read: PNG, JPEG"),
+        (b"a text, whatever it is called", "is not in a format of pictures that can be read: PNG, JPEG"),
         (png_promising(1, 1), "has 1 × 1 pixels; a picture has at least 8 a side"),
         (png_promising(9000, 9000), "has 9000 × 9000 pixels; .* at most 50,000,000 in all"),
         (png_promising(20_000, 20_000), "has more pixels than a picture may have, which are 50,000,000 at most"),

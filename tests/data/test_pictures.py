@@ -123,7 +123,7 @@ def test_numbers_are_classes_in_the_order_of_their_size(tmp_path: Path) -> None:
     ("line", "words"),
     [
         ("small.png\tcat\n", r"small\.png has 2 × 4 pixels, expected 3 × 4"),
-        ("text.png\tcat\n", r"text\.png is no picture, or none in a format that can be read: PNG"),
+        ("text.png\tcat\n", r"text\.png is not in a format of pictures that can be read: PNG"),
         ("cut.png\tcat\n", r"cut\.png is a damaged picture"),
         ("0.png cat\n", r"listing\.tsv, line 11: a line must hold a picture's file, a tab, its label"),
     ],

@@ -119,7 +119,7 @@ def test_one_looks_at_the_reading_windows_on_a_picture_of_ones_own(
     assert "grey.png → " in capsys.readouterr().err
     with Image.open(picture.with_name("look.gif")) as film:
         assert film.format == "GIF"
-    refusals = {"text.png": "is no picture", "small.png": "has 1 × 1 pixels, expected 17 × 17"}
+    refusals = {"text.png": "is not in a format of pictures", "small.png": "has 1 × 1 pixels, expected 17 × 17"}
     picture.with_name("text.png").write_text("not a picture")
     Image.new("CMYK", (1, 1)).save(picture.with_name("small.png"), "JPEG")
     for name, sentence in refusals.items():

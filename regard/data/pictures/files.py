@@ -108,7 +108,7 @@ def _refusing_damage(name: str) -> Iterator[None]:
     except (Fault, MemoryError):
         raise
     except UnidentifiedImageError:
-        raise Fault(f"{name} is no picture, or none in a format that can be read: {', '.join(FORMATS)}.") from None
+        raise Fault(f"{name} is not in a format of pictures that can be read: {', '.join(FORMATS)}.") from None
     except Image.DecompressionBombError:
         raise Fault(f"{name} has more pixels than a picture may have, which are {MOST_PIXELS:,} at most.") from None
     except Exception as error:  # decoders meet damage in whatever way nobody thought of
