@@ -20,10 +20,10 @@ def plan_within(limits: Limits, request: TranslateRequest, model: ServedTranslat
     for name in (*request.together, *([] if request.channel is None else [request.channel])):
         if name not in model.others:
             raise Fault(f"There is no model {name[:40]!r} here; there are {', '.join(model.others)}.")
-    for name in filter(None, (request.fuse, request.prior)):
-        if name not in model.language_models:
+    for asked in (request.fuse, request.prior):
+        if asked is not None and asked not in model.language_models:
             served = f"there are {', '.join(model.language_models)}" if model.language_models else "none is served"
-            raise Fault(f"There is no language model {name[:40]!r} here; {served}.")
+            raise Fault(f"There is no language model {asked[:40]!r} here; {served}.")
     plan = model.plan(request)
     if plan.options.beam > limits.beam:
         raise Fault(f"The beam is {plan.options.beam} wide; here it may be {limits.beam}.")

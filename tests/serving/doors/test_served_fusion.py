@@ -46,7 +46,7 @@ def test_it_gives_what_python_gives_and_says_that_torch_computes(both: httpx.Cli
     assert found["text"] != translator.translate([TEXT])[0].text
 
 
-@pytest.mark.parametrize("name", ["forth", "/etc", "nobody"])
+@pytest.mark.parametrize("name", ["forth", "/etc", "nobody", ""])
 def test_a_name_that_is_not_of_a_served_language_model_is_refused(both: httpx.Client, name: str) -> None:
     answer = both.post("/v1/translate", json={"text": TEXT, "fuse": name})
     assert answer.status_code == 400
