@@ -162,7 +162,7 @@ def test_a_drawing_says_where_each_step_wrote_at_first_over_all() -> None:
     nn.init.zeros_(network.say.weight)
     windows = network.draw(torch.zeros(1, 3, 2).double()).windows
     assert windows is not None
-    assert windows[0, 0].tolist() == pytest.approx([3, 2, 6, 2])  # the middle, the longer side, σ = 2
+    assert windows[0, 0].tolist() == pytest.approx([3, 2, 6, 6 / 14])  # the middle, the longer side, σ
 
 
 def test_reading_begins_over_the_middle_third() -> None:

@@ -111,13 +111,13 @@ class Draw(nn.Module):
 
     @torch.no_grad()
     def _place_windows(self) -> None:
-        """Let writing begin over the whole picture, and reading over its middle third, both with σ = 2.
+        """Let writing begin over the whole picture, and reading over its middle third; σ is a 14th of the longer side.
 
         The paper does not say how windows begin. With all numbers at zero a reading window of 2 × 2 filters sees the
         corners of a picture, where there is nothing to tell the decoder of, and one that writes leaves spots.
         """
         nn.init.zeros_(self.say.bias[: 2 * NUMBERS])
-        self.say.bias[LOG_VARIANCE : 2 * NUMBERS : NUMBERS] = math.log(4)
+        self.say.bias[LOG_VARIANCE : 2 * NUMBERS : NUMBERS] = 2 * math.log(max(self.height, self.width) / 14)
         self.say.bias[LOG_DISTANCE] = -math.log(3)
 
     @property
