@@ -19,6 +19,7 @@ Place = tuple[int | str, ...]
 _DEEPEST = 8  # tables in one another that a setting may name
 _MOST_FAULTS = 20  # that are told of one recipe
 _LONGEST_SHOWN = 200  # characters of a wrong value or name
+_TABLE = "a table"  # what TOML calls names with values
 
 
 class Options(BaseModel):
@@ -138,16 +139,17 @@ def check(
     name_place: Callable[[Place], str] = path_of,
     context: Any = None,
     elsewhere: Elsewhere = lambda path: None,
+    table_word: str = _TABLE,
 ) -> Kind:
     """Make a `kind` of `table`, or raise one Fault that lists everything wrong with it.
 
-    `name_place` says how a wrong value is named, and `elsewhere` what is said of an option that belongs to others;
-    validators of the kind may ask for the `context`.
+    `name_place` says how a wrong value is named, `elsewhere` what is said of an option that belongs to others, and
+    `table_word` what a table is called there; validators of the kind may ask for the `context`.
     """
     try:
         return kind.model_validate(table, context=context)
     except ValidationError as error:
-        raise _fault(kind, error.errors(), whole, elsewhere, name_place) from None
+        raise _fault(kind, error.errors(), whole, elsewhere, name_place, table_word) from None
 
 
 @contextmanager
@@ -177,13 +179,21 @@ def _fault(
     whole: str,
     elsewhere: Elsewhere,
     name_place: Callable[[Place], str] = path_of,
+    table_word: str = _TABLE,
 ) -> Fault:
-    sentences = dict.fromkeys(_sentence(kind, fault, whole, elsewhere, name_place) for fault in faults[:_MOST_FAULTS])
+    sentences = dict.fromkeys(
+        _sentence(kind, fault, whole, elsewhere, name_place, table_word) for fault in faults[:_MOST_FAULTS]
+    )
     return Fault(*sentences, *([f"and {more:,} more"] if (more := len(faults) - _MOST_FAULTS) > 0 else []))
 
 
 def _sentence(
-    kind: type[Options], fault: ErrorDetails, whole: str, elsewhere: Elsewhere, name_place: Callable[[Place], str]
+    kind: type[Options],
+    fault: ErrorDetails,
+    whole: str,
+    elsewhere: Elsewhere,
+    name_place: Callable[[Place], str],
+    table_word: str,
 ) -> str:
     place: Place = fault["loc"]
     path, value, about = name_place(place), _show(fault["input"]), fault.get("ctx", {})
@@ -198,7 +208,7 @@ def _sentence(
         case "value_error":
             return f"{path or whole}: {about['error']}"
         case "model_type" | "model_attributes_type" | "dict_type":
-            return f"{path} is {value}, expected a table"
+            return f"{path} is {value}, expected {table_word}"
         case known if known in _EXPECTED:
             return f"{path} is {value}, expected {_EXPECTED[known].format(**about)}"
     return f"{path} is {value}: {fault['msg']}"

@@ -21,6 +21,7 @@ class OptionNames(Names):
     """The names of the command line: --n-best, and --top-k as the place of a wrong value."""
 
     whole = "the command"
+    table_word = "a table"
 
     def name(self, field: str) -> str:
         field, _, inner = field.partition(".")

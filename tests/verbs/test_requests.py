@@ -8,6 +8,7 @@ import pytest
 
 from regard.base.faults import Fault
 from regard.cli.option_names import OptionNames
+from regard.verbs.requests.answer import AnswerRequest, DrawingInput, PictureInput
 from regard.verbs.requests.names import JSON
 from regard.verbs.requests.translate import TranslateRequest
 
@@ -33,6 +34,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "--set nested is of a beam search, but --sample and --mbr draw; give one or the other.",
     ),
     ({"sample": {"top_k": -1}}, "sample.top_k is -1, expected 0 or more", "--top-k is -1, expected 0 or more"),
+    ({"sample": 3}, "sample is 3, expected an object", "--sample is 3, expected a table"),
     ({"beam": 0}, "beam is 0, expected 1 or more", "--beam is 0, expected 1 or more"),
 ]
 
@@ -43,6 +45,37 @@ def test_one_rule_is_told_in_the_words_of_whoever_asks(table: dict[str, Any], in
         with pytest.raises(Fault) as fault:
             TranslateRequest.read({"text": [], **table}, names)
         assert str(fault.value) == sentence
+
+
+_EXPECTED = "inputs[0]: expected a text, a whole number, or an object with one of 'picture', 'sound', 'drawing'"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (None, _EXPECTED),
+        (True, _EXPECTED),
+        ({}, _EXPECTED),
+        ({"picture": "", "sound": ""}, _EXPECTED),
+        ({"video": ""}, _EXPECTED),
+        ({"picture": "@"}, "inputs[0].picture: it is not in base64"),
+        ({"drawing": [[["a"]]]}, "inputs[0].drawing[0][0][0] is 'a', expected a number"),
+    ],
+)
+def test_an_input_is_refused_as_what_it_is_meant_to_be(given: Any, sentence: str) -> None:
+    with pytest.raises(Fault) as fault:
+        AnswerRequest.read({"inputs": [given]})
+    assert str(fault.value) == sentence
+
+
+def test_inputs_are_read_as_people_have_them() -> None:
+    given = ["a text", 3, {"picture": "aGk="}, {"drawing": [[[0.0, 1.0]]]}]
+    assert AnswerRequest.read({"inputs": given}).inputs == [
+        "a text",
+        3,
+        PictureInput(picture="aGk="),
+        DrawingInput(drawing=[[[0.0, 1.0]]]),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ class Names:
     """The names of JSON: 'n_best' in a sentence, and sample.top_k as the place of a wrong value."""
 
     whole = "the request"
+    table_word = "an object"
 
     def name(self, field: str) -> str:
         """A field in the middle of a sentence."""

@@ -171,7 +171,7 @@ class VerbRequest(Options):
     @classmethod
     def read(cls, table: dict[str, Any], names: Names = JSON) -> Self:
         """The request that a table holds, or one fault that names all that is wrong with it as `names` does."""
-        return check(cls, table, names.whole, names.place, context=names)
+        return check(cls, table, names.whole, names.place, context=names, table_word=names.table_word)
 
     @model_validator(mode="after")
     def _agree(self, info: ValidationInfo) -> Self:
